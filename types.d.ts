@@ -1,0 +1,9 @@
+// What the bundler embeds as text or as a file, told to the type checker.
+declare module "*.sql" {
+  const text: string;
+  export default text;
+}
+declare module "*.txt" {
+  const text: string;
+  export default text;
+}
