@@ -1,0 +1,135 @@
+// The port every messaging channel implements: stateless verbs over a binding, so that a bot that has nothing to do costs nothing.
+
+export type ChannelId = "channel_a" | "channel_b" | "channel_c";
+
+/** Who a token belongs to on its platform, as the platform says. */
+export interface BotIdentity {
+  /** The platform's own id of the bot; unique over all agents of this host. */
+  id: string;
+  /** The handle people see, without decoration. */
+  username: string;
+}
+
+/** One agent's bot: what an adapter needs for every verb. */
+export interface Binding {
+  agentId: string;
+  token: string;
+  bot: BotIdentity;
+}
+
+/** One message as it came from a platform. */
+export interface IncomingMessage {
+  /** The platform's id of the message, unique per bot: with it, a second delivery is recognised. */
+  platformMessageId: string;
+  /** The address of the conversation, in the adapter's own form (chat, and topic or thread where there is one). */
+  peer: string;
+  /** Numeric or opaque platform id of the author, never a name that can be changed. */
+  sender: { id: string; name: string };
+  text: string;
+  /** More than two people can read it. */
+  group: boolean;
+  /** In a group: the bot was named or answered to. Always true in private. */
+  addressed: boolean;
+  /** Epoch ms, as the platform says. */
+  sentAt: number;
+}
+
+/** Where an adapter puts what it receives. */
+export interface Sink {
+  /** Resolves when the messages are stored. Only then may the platform be told that they arrived. */
+  accept(messages: IncomingMessage[]): Promise<void>;
+  /** The connection works (a poll was answered, a gateway is ready). May be called often. */
+  alive(): void;
+}
+
+/** A reply on its way out. */
+export interface OutgoingMessage {
+  /** Stable over retries; used as the idempotency key where the platform has one. */
+  id: string;
+  peer: string;
+  text: string;
+  /** Platform message id that this answers. */
+  replyTo?: string;
+  /** Ids of parts already delivered by an earlier try, in order; they are not sent again. */
+  deliveredParts: string[];
+  /** A preview that was shown while the reply grew and can be turned into the reply. */
+  previewMessageId?: string;
+}
+
+/** What the adapter shows while a reply grows. */
+export interface Preview {
+  /** Non-zero, stable for one reply. */
+  draftId: number;
+  peer: string;
+  group: boolean;
+  /** The text so far. */
+  text: string;
+  /** Set once the preview became a message of its own that is edited from then on. */
+  messageId?: string;
+}
+
+/** The public address a platform posts to. */
+export interface Callback {
+  url: string;
+  /** 1 to 256 of `[A-Za-z0-9_-]`. */
+  secret: string;
+}
+
+/**
+ * One messaging platform. Every verb throws `ChannelError`, and nothing else, for what goes wrong on the way or there.
+ *
+ * @example
+ * const bot = await telegram.identify(token, signal);
+ * await telegram.listen({ agentId, token, bot }, sink, signal); // until the signal aborts
+ */
+export interface Channel {
+  readonly id: ChannelId;
+  /** Asks the platform whose token this is. `refused` when it is nobody's. */
+  identify(token: string, signal: AbortSignal): Promise<BotIdentity>;
+  /** Receives by an own connection (long poll, gateway) until `signal` aborts; then it returns. */
+  listen(binding: Binding, sink: Sink, signal: AbortSignal): Promise<void>;
+  /** Has the platform post to `callback` from now on. */
+  register(binding: Binding, callback: Callback, signal: AbortSignal): Promise<void>;
+  /** Takes back `register`. */
+  unregister(binding: Binding, signal: AbortSignal): Promise<void>;
+  /** One post of the platform. Checks `secret` before the body is read; answers 200 only once the messages are stored. */
+  receive(binding: Binding, secret: string, request: Request, sink: Sink): Promise<Response>;
+  /** Sends one reply, split where it is too long. `delivered` is called with each part's platform id as soon as it is known. */
+  send(
+    binding: Binding,
+    message: OutgoingMessage,
+    delivered: (part: string) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  /** Shows a growing reply; returns the id of the message it edits, or undefined where the preview is not a message. */
+  preview(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
+  /** Shows that an answer is being written. */
+  typing(binding: Binding, peer: string, signal: AbortSignal): Promise<void>;
+  /** Forgets what was kept for this bot (clients, rate windows). */
+  forget(binding: Binding): void;
+}
+
+/**
+ * - `refused`: the platform said no, for good (bad token, bot removed, chat gone): do not try again.
+ * - `conflict`: somebody else receives with this token.
+ * - `busy`: the platform said later; `retryAfter` tells when.
+ * - `unreachable`: nobody knows whether it arrived; try again.
+ */
+export type ChannelErrorKind = "refused" | "conflict" | "busy" | "unreachable";
+
+/** What went wrong with a platform, in a sentence that may be shown to the agent's owner (never a token). */
+export class ChannelError extends Error {
+  override readonly name = "ChannelError";
+
+  constructor(
+    readonly kind: ChannelErrorKind,
+    message: string,
+    /** What it concerns: the bot as a whole, or just this conversation. */
+    readonly scope: "bot" | "peer",
+    /** Milliseconds, with `busy`. */
+    readonly retryAfter?: number,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
