@@ -17,10 +17,14 @@ export class AppError extends Error {
     readonly code: string,
     message: string,
     readonly extras: ErrorExtras = {},
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; headers?: Readonly<Record<string, string>> },
   ) {
     super(message, options);
+    this.headers = options?.headers ?? {};
   }
+
+  /** Response headers that belong to this error, such as `retry-after`. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One thing wrong with the input: where, and what to do about it. */

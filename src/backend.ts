@@ -1,0 +1,97 @@
+// How the web surface reaches the backend: one transport, in process or over HTTP, every call under a short-lived signed grant.
+import { treaty } from "@elysiajs/eden";
+import type { AnyElysia } from "elysia";
+import { AppError } from "./errors.ts";
+import type { Vault } from "./vault.ts";
+
+/** Who asks for what, as the web surface vouches for it. */
+export interface Grant {
+  userId: string;
+  /** The agent it is about; left out for what concerns no single one. */
+  agentId?: string;
+  /** The one thing that may be done with it, such as `agent.chat`. */
+  action: string;
+  /** The client's address, for limits and logs. */
+  address: string;
+}
+
+/** Milliseconds a service token is good for: the way to the backend, not the work there. */
+const TOKEN_LIFETIME = 30_000;
+const PREFIX = "st.";
+
+export interface ServiceTokens {
+  sign(grant: Grant): string;
+  /** The grant of a token; undefined when it is not ours, was changed, or is too old. */
+  verify(token: string): Grant | undefined;
+}
+
+/** Service tokens under a key derived from the root key: `st.<payload>.<mac>`. */
+export function createServiceTokens(vault: Vault): ServiceTokens {
+  return {
+    sign(grant) {
+      const payload = Buffer.from(JSON.stringify({ ...grant, expires: Date.now() + TOKEN_LIFETIME })).toString("base64url");
+      return `${PREFIX}${payload}.${vault.sign("service-token", payload)}`;
+    },
+    verify(token) {
+      if (!token.startsWith(PREFIX)) return undefined;
+      const [payload, mac, ...rest] = token.slice(PREFIX.length).split(".");
+      if (!payload || !mac || rest.length > 0 || !vault.verify("service-token", payload, mac)) return undefined;
+      const { expires, ...grant } = JSON.parse(Buffer.from(payload, "base64url").toString()) as Grant & { expires: number };
+      return Date.now() < expires ? grant : undefined;
+    },
+  };
+}
+
+export interface BackendTransport {
+  readonly tokens: ServiceTokens;
+  /** A typed client of backend routes under this grant. */
+  client<App extends AnyElysia>(grant: Grant): ReturnType<typeof treaty<App>>;
+  /** The same as a plain request, for answers that are passed on as they come. `path` is encoded by the caller. */
+  fetch(grant: Grant, path: string, init: RequestInit): Promise<Response>;
+  /** In process: what answers instead of the network. Called once, when the backend surface is built. */
+  attach(handle: (request: Request) => Promise<Response>): void;
+}
+
+/** `url` undefined: the backend is in this process and will be attached. */
+export function createBackendTransport(tokens: ServiceTokens, url: string | undefined): BackendTransport {
+  const base = url ?? "http://localhost";
+  let handle: (request: Request) => Promise<Response> = () => Promise.reject(new Error("The backend is not attached."));
+
+  async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+    try {
+      return url === undefined ? await handle(new Request(input, init)) : await fetch(input, init);
+    } catch (cause) {
+      if (init.signal?.aborted) throw cause;
+      throw new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend can't be reached. Try again shortly.", {}, { cause });
+    }
+  }
+
+  return {
+    tokens,
+    attach: (next) => {
+      handle = next;
+    },
+    fetch(grant, path, init) {
+      const headers = new Headers(init.headers);
+      headers.set("authorization", `Bearer ${tokens.sign(grant)}`);
+      return send(`${base}${path}`, { ...init, headers });
+    },
+    client: <App extends AnyElysia>(grant: Grant) =>
+      treaty<App>(base, {
+        parseDate: false,
+        headers: { authorization: `Bearer ${tokens.sign(grant)}` },
+        fetcher: Object.assign(send, { preconnect: () => undefined }),
+      }),
+  };
+}
+
+/** The data of a backend answer; its error passed on with the status and body that the backend chose. */
+export function unwrap<Data>(answer: { data: Data; error: null | { status: number; value: unknown } }): NonNullable<Data> {
+  if (answer.error === null && answer.data !== null && answer.data !== undefined) return answer.data;
+  const body = answer.error?.value;
+  if (typeof body !== "object" || body === null || !("code" in body) || !("error" in body)) {
+    throw new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend gave no usable answer. Try again shortly.");
+  }
+  const { code, error, message: _, ...extras } = body;
+  throw new AppError(answer.error?.status ?? 502, String(code), String(error), extras);
+}

@@ -1,0 +1,228 @@
+// HTTP as both surfaces speak it: request ids, the order "who you are, then the body", body rules, and the one error shape.
+import type { Server, ServerWebSocket } from "bun";
+import { Elysia, type ValidationError } from "elysia";
+import { AppError, errorBody, type Issue, invalid } from "./errors.ts";
+import type { Log } from "./log.ts";
+
+/** Bytes of a request body, at most. Contract §1. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Nesting of a JSON body, at most. Contract §1. */
+export const MAX_JSON_DEPTH = 64;
+
+/** What is known of a request beside the request itself. */
+export interface RequestContext {
+  readonly id: string;
+  /** The client's address (behind trusted proxies, the one they name). */
+  address: string;
+  /** The request came straight from this machine: a loopback socket and no forwarding headers. */
+  readonly direct: boolean;
+  /** `set-cookie` values to be put on the answer, whatever the route answers. */
+  readonly cookies: string[];
+  /** The body as it came, once it was read. */
+  bodyText?: string;
+  /** The guards of the route have run. */
+  settled?: boolean;
+}
+
+const contexts = new WeakMap<Request, RequestContext>();
+
+export const attachContext = (request: Request, context: RequestContext) => contexts.set(request, context);
+
+/** The context of a request that came through a surface. */
+export function contextOf(request: Request): RequestContext {
+  const context = contexts.get(request);
+  if (!context) throw new Error("This request did not come through a surface.");
+  return context;
+}
+
+/** A WebSocket endpoint: `open` decides; what it throws closes the socket. */
+export interface SocketRoute {
+  /** Path up to the variable part, such as `/agent/`. */
+  prefix: string;
+  /** Accepts or refuses before the upgrade; the answer's headers go with the upgrade. Must not throw. */
+  accept(request: Request, rest: string): Promise<SocketSession>;
+}
+
+export interface SocketSession {
+  /** The subprotocol to confirm. */
+  protocol?: string;
+  open(socket: ServerWebSocket<SocketSession>): void;
+  message(socket: ServerWebSocket<SocketSession>, data: string | Buffer): void;
+  close(socket: ServerWebSocket<SocketSession>, code: number): void;
+}
+
+export type WebServer = Server<SocketSession>;
+
+/** One check before the body is read; throws an AppError to refuse. */
+export type Guard = (context: { request: Request; params: Record<string, string> }) => Promise<void> | void;
+
+type HookContext = { request: Request; params: unknown };
+
+/**
+ * Hooks for a route macro: the guards run in order, before the body is read and before anything is validated,
+ * so that a caller who may not come in learns nothing about the body's rules.
+ */
+export function guarded(...guards: Guard[]) {
+  const settle = async ({ request, params }: HookContext) => {
+    const context = contextOf(request);
+    if (context.settled) return;
+    const named = (params ?? {}) as Record<string, string>;
+    for (const guard of guards) await guard({ request, params: named });
+    requireJsonType(request);
+    context.settled = true;
+  };
+  return { parse: [settle, readBody], transform: settle };
+}
+
+/** For routes that anyone may call: `open: true`. */
+export const openRoutes = new Elysia({ name: "open-routes" }).macro({
+  open: (_: true) => guarded(),
+});
+
+const STATE_CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+
+function requireJsonType(request: Request): void {
+  if (!STATE_CHANGING.has(request.method)) return;
+  const type = request.headers.get("content-type");
+  if (type === null) return;
+  if (/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(type.trim())) return;
+  throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
+}
+
+/** Reads a JSON body within the limits; an empty one is `{}`. The text is kept in the request's context. */
+export async function readBody({ request }: { request: Request }): Promise<unknown> {
+  const text = await readText(request);
+  contextOf(request).bodyText = text;
+  if (text.trim() === "") return {};
+  if (request.headers.get("content-type") === null) {
+    throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
+  }
+  return parseJson(text);
+}
+
+/** JSON text within the depth limit, with text that can be stored: no NUL, no half of a surrogate pair. */
+export function parseJson(text: string): unknown {
+  if (depthOf(text) > MAX_JSON_DEPTH) {
+    throw invalid({ path: "", message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.` }, "JSON_TOO_DEEP");
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause });
+  }
+  if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) refuseBrokenText(value, "");
+  return value;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+async function readText(request: Request): Promise<string> {
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > MAX_BODY_BYTES) throw tooLarge();
+  const bytes = Number.isNaN(declared) ? await readCapped(request) : await request.arrayBuffer();
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new AppError(400, "INVALID_JSON", "The body is not valid UTF-8.", {}, { cause });
+  }
+}
+
+/** A body without a declared length is counted while it comes. */
+async function readCapped(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const tooLarge = () => new AppError(413, "BODY_TOO_LARGE", "The body is larger than 1 MiB.");
+
+/** The deepest nesting of brackets outside strings. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 92) i++;
+      else if (code === 34) inString = false;
+    } else if (code === 34) inString = true;
+    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
+    else if (code === 125 || code === 93) depth--;
+  }
+  return deepest;
+}
+
+function refuseBrokenText(value: unknown, path: string): void {
+  if (typeof value === "string") {
+    if (value.includes("\0") || !value.isWellFormed()) {
+      throw invalid({ path, message: "This text holds a NUL or half of a surrogate pair." }, "INVALID_TEXT");
+    }
+  } else if (value !== null && typeof value === "object") {
+    for (const [key, item] of Object.entries(value)) {
+      const inner = path ? `${path}.${key}` : key;
+      refuseBrokenText(key, path);
+      refuseBrokenText(item, inner);
+    }
+  }
+}
+
+/** The one place where what was thrown becomes an answer. First plugin of each surface. */
+export function errorHandler(log: Log) {
+  return new Elysia({ name: "errors" }).onError({ as: "global" }, ({ error, code, request }) =>
+    errorResponse(toAppError(error, code), request, log),
+  );
+}
+
+/** The answer for anything thrown; what is not an AppError is logged in full and answered without detail. */
+export function errorResponse(error: unknown, request: Request, log: Log): Response {
+  const { status, body } = errorBody(error);
+  if (status >= 500) {
+    const { id } = contextOf(request);
+    log.error("request failed", { requestId: id, method: request.method, path: new URL(request.url).pathname, error });
+  }
+  const headers = {
+    "content-type": "application/json;charset=utf-8",
+    ...(error instanceof AppError ? error.headers : undefined),
+  };
+  return new Response(JSON.stringify(body), { status, headers });
+}
+
+/** Elysia's own errors in our words. */
+function toAppError(error: unknown, code: string | number): unknown {
+  if (error instanceof AppError) return error;
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof AppError) return cause;
+  if (code === "NOT_FOUND") return new AppError(404, "NOT_FOUND", "There is no such route. See /swagger for the list.");
+  if (code === "PARSE") return new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause: error });
+  if (code === "VALIDATION") return validationError(error as ValidationError);
+  return error;
+}
+
+/** What a schema found, as `issues`. A response that breaks its own schema is our fault: 500. */
+function validationError(error: ValidationError): unknown {
+  if (error.type === "response") return new Error(`A response broke its schema: ${error.message}`);
+  const found = new Map<string, Issue>();
+  for (const problem of error.all) {
+    if (!("path" in problem) || typeof problem.path !== "string") continue;
+    const path = problem.path.slice(1).replaceAll("/", ".");
+    const message = sentence(problem, error.type);
+    if (!found.has(path)) found.set(path, { path, message });
+  }
+  return found.size === 0
+    ? invalid({ path: "", message: `The ${error.type} is not valid.` })
+    : invalid([...found.values()]);
+}
+
+function sentence(problem: { message?: string; schema?: unknown }, where: string): string {
+  const own = (problem.schema as { error?: unknown } | undefined)?.error;
+  if (typeof own === "string") return own;
+  const text = problem.message ?? `This part of the ${where} is not valid`;
+  return text.endsWith(".") ? text : `${text}.`;
+}

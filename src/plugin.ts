@@ -1,0 +1,102 @@
+// What a plugin is, and the host that builds each one once and hands it to those that use it.
+import type { AnyElysia } from "elysia";
+import type { BackendTransport } from "./backend.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./database.ts";
+import { AppError } from "./errors.ts";
+import type { Events } from "./events.ts";
+import type { SocketRoute } from "./http.ts";
+import type { Idempotency } from "./idempotency.ts";
+import type { Jobs } from "./jobs.ts";
+import type { Limits } from "./limits.ts";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Outbound } from "./outbound.ts";
+import type { Vault } from "./vault.ts";
+
+/** What every capability stands on. Knows none of them. */
+export interface Kernel {
+  readonly config: Config;
+  readonly log: Log;
+  readonly database: Database;
+  readonly events: Events;
+  readonly jobs: Jobs;
+  readonly vault: Vault;
+  readonly outbound: Outbound;
+  readonly limits: Limits;
+  readonly idempotency: Idempotency;
+  readonly metrics: Metrics;
+  /** How the web surface reaches the backend: in process or over HTTP. */
+  readonly backend: BackendTransport;
+}
+
+/** What a plugin brings. Routes are served on their surface; background work runs where the backend runs. */
+export interface Parts<Service> {
+  /** What other plugins get from `host.use()`. */
+  service: Service;
+  web?: AnyElysia;
+  backend?: AnyElysia;
+  /** WebSocket endpoints on the web listener. */
+  sockets?: SocketRoute[];
+  /** Called in the order of the plugins once the database is there, where the backend runs. */
+  start?: () => Promise<void> | void;
+  /** Called in the reverse order at shutdown; must return within the configured grace. */
+  stop?: () => Promise<void> | void;
+  /** Throws, or answers false, while the plugin can't do its work; shown by `/readyz` under the plugin's name. */
+  ready?: () => boolean | Promise<boolean>;
+}
+
+export interface Plugin<Service> {
+  readonly name: string;
+  setup(host: Host): Parts<Service>;
+}
+
+export interface Host {
+  readonly kernel: Kernel;
+  /** Another plugin's service, built on first use. A cycle is refused with the path that closes it. */
+  use<Service>(plugin: Plugin<Service>): Service;
+}
+
+/**
+ * Declares a plugin.
+ *
+ * @example
+ * export const agents = plugin("agents", (host) => {
+ *   const { guards } = host.use(auth);
+ *   const store = createAgents(host.kernel);
+ *   return { service: store, web: routes(store, guards) };
+ * });
+ */
+export function plugin<Service>(name: string, setup: (host: Host) => Parts<Service>): Plugin<Service> {
+  return { name, setup };
+}
+
+export interface BuiltPlugin {
+  name: string;
+  parts: Parts<unknown>;
+}
+
+/** Builds plugins once each, in the order in which they are needed. */
+export function createHost(kernel: Kernel): Host & { built: readonly BuiltPlugin[] } {
+  const built: BuiltPlugin[] = [];
+  const services = new Map<Plugin<unknown>, unknown>();
+  const underWay: string[] = [];
+
+  function use<Service>(wanted: Plugin<Service>): Service {
+    if (!services.has(wanted)) {
+      if (underWay.includes(wanted.name)) {
+        throw new AppError(500, "PLUGIN_CYCLE", `Plugins use each other: ${[...underWay, wanted.name].join(" → ")}.`);
+      }
+      underWay.push(wanted.name);
+      const parts = wanted.setup(host);
+      underWay.pop();
+      services.set(wanted, parts.service);
+      built.push({ name: wanted.name, parts });
+    }
+    // The map holds for each plugin what its own setup returned.
+    return services.get(wanted) as Service;
+  }
+
+  const host = { kernel, use, built };
+  return host;
+}
