@@ -1,0 +1,76 @@
+// What is wrong between variables: errors stop the start, warnings are for `berth doctor`.
+
+import type { Readings } from "./read.ts";
+import type { VariableName } from "./table.ts";
+
+export interface Finding {
+  name: string;
+  severity: "error" | "warning";
+  /** One line; starts with the variable's name. */
+  message: string;
+}
+
+/** `127.0.0.0/8`, `::1` and `localhost`: addresses that only this machine reaches. */
+export const isLoopbackHost = (host: string): boolean =>
+  /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/i.test(host);
+
+/** Whether an address's host is this machine alone. */
+export const isLoopbackUrl = (url: string): boolean => isLoopbackHost(URL.parse(url)?.hostname ?? "");
+
+/** Everything wrong with what was read: first the bad values, then what does not fit together. */
+export function findings({ list, values, unknown }: Readings): Finding[] {
+  const found: Finding[] = [];
+  const error = (name: VariableName, text: string) =>
+    found.push({ name, severity: "error", message: `${name}: ${text}` });
+  const warn = (name: VariableName, text: string) =>
+    found.push({ name, severity: "warning", message: `${name}: ${text}` });
+  const bad = list.filter(({ problem }) => problem);
+  // A default that can't be read mostly follows from a bad variable it is made of, which says so itself.
+  const own = bad.filter((reading) => reading.origin !== "default");
+  for (const { name, problem = "" } of own.length > 0 ? own : bad)
+    found.push({ name, severity: "error", message: problem });
+  if (found.length > 0) return found;
+
+  const v = values;
+  const origin = (name: VariableName) => list.find((reading) => reading.name === name)?.origin;
+  if (v.ROLE !== "all" && !(v.DATABASE_URL.remote && v.SECRET_KEY)) {
+    const needs = "needs a remote DATABASE_URL and an explicit SECRET_KEY";
+    error("ROLE", `found "${v.ROLE}"; a split deployment (ROLE other than all) ${needs}.`);
+  }
+  if (v.ROLE === "all" && v.PORT !== 0 && v.PORT === v.BACKEND_PORT && overlap(v.HOST, v.BACKEND_HOST)) {
+    error("BACKEND_PORT", `found ${v.PORT}, which is PORT too; allowed is a port of its own for each listener.`);
+  }
+
+  if (v.SECRET_KEY && v.SECRET_KEY.length < 32)
+    warn("SECRET_KEY", "is short; 32 random characters or more are better.");
+  for (const [id, secret] of [
+    ["GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"],
+    ["GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"],
+    ["CHANNEL_C_APP_ID", "CHANNEL_C_APP_SECRET"],
+    ["WEBHOOK_URL", "WEBHOOK_SECRET"],
+  ] as const) {
+    if (v[id] && !v[secret]) warn(id, `is set without ${secret}, so it has no effect.`);
+    if (v[secret] && !v[id]) warn(secret, `is set without ${id}, so it has no effect.`);
+  }
+  if (v.WALLET_PLATFORM === "cdp" && !(v.CDP_API_KEY_ID && v.CDP_API_KEY_SECRET && v.CDP_WALLET_SECRET)) {
+    warn("WALLET_PLATFORM", "cdp needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET.");
+  }
+  const loopback = isLoopbackUrl(v.BASE_URL);
+  if (!loopback && v.BASE_URL.startsWith("http:")) {
+    warn("BASE_URL", "is public but not https: sessions and passwords travel in clear.");
+  }
+  if (!loopback && !v.RATE_LIMITS.enabled) warn("RATE_LIMITS", "are off on a public address.");
+  if (loopback && !isLoopbackHost(v.HOST)) {
+    warn("BASE_URL", `is this machine alone, but HOST (${v.HOST}) is not: set it to the address people use.`);
+  }
+  if (v.CHANNEL_A_MODE === "webhook" && v.BASE_URL.startsWith("http:") && origin("CHANNEL_A_API_ROOT") === "default") {
+    warn("CHANNEL_A_MODE", "webhook needs an https BASE_URL: Telegram calls no other.");
+  }
+  for (const name of unknown) {
+    found.push({ name, severity: "warning", message: `${name}: in the .env file, but Berth has no such variable.` });
+  }
+  return found;
+}
+
+/** Whether two listeners on one port would meet. */
+const overlap = (a: string, b: string) => a === b || [a, b].some((host) => host === "0.0.0.0" || host === "::");
