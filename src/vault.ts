@@ -1,0 +1,167 @@
+// Seals secrets: one root key, a key derived from it per purpose, and every sealed text bound to its place.
+
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/** What went wrong with a key or a sealed text. Internal: its message is for the log, never for a caller. */
+export class VaultError extends Error {
+  override readonly name = "VaultError";
+}
+
+export interface Vault {
+  /**
+   * AES-256-GCM, with a fresh nonce. `context` says where the text belongs (`agent:<id>:credential:provider_1`);
+   * it is authenticated, not stored, so a sealed text moved to another row does not open.
+   * Returns `v1.<key id>.<base64url of nonce, ciphertext, tag>`.
+   */
+  seal(plaintext: string, context: string): string;
+  /** The plaintext. Throws VaultError when the text was changed, belongs elsewhere, or its key is not here. */
+  open(sealed: string, context: string): string;
+  /** True for a text sealed under the previous key: seal it again to finish a rotation. */
+  isStale(sealed: string): boolean;
+  /** 32 bytes for one purpose (HKDF-SHA256, RFC 5869). The same array each time: don't write to it. */
+  deriveKey(purpose: string): Uint8Array;
+  /** HMAC-SHA256 under the purpose's key: 32 bytes. */
+  sign(purpose: string, data: string | Uint8Array): Uint8Array;
+  /** Whether `signature` is that of `data`; takes the same time wherever they differ. */
+  verify(purpose: string, data: string | Uint8Array, signature: Uint8Array): boolean;
+  /** Names the root key without telling anything about it, for the database to recognise it by. */
+  fingerprint(): string;
+  /** Which of the keys here has this fingerprint. */
+  recognise(fingerprint: string): "current" | "previous" | "unknown";
+}
+
+type RootKey = Uint8Array | string;
+
+const VERSION = "v1";
+const NONCE = 12;
+const TAG = 16;
+
+/** `previous` opens what it once sealed, and nothing else: nothing new is sealed or signed with it. */
+export function createVault({ key, previous }: { key: RootKey; previous?: RootKey | undefined }): Vault {
+  const current = ring(key);
+  const old = previous === undefined ? undefined : ring(previous);
+  const ringOf = (id: string) => [current, old].find((candidate) => candidate?.id === id);
+
+  return {
+    seal(plaintext, context) {
+      const nonce = randomBytes(NONCE);
+      const cipher = createCipheriv("aes-256-gcm", current.derive("seal"), nonce);
+      cipher.setAAD(Buffer.from(`${VERSION}.${current.id}.${context}`));
+      const parts = [nonce, cipher.update(plaintext, "utf8"), cipher.final(), cipher.getAuthTag()];
+      return `${VERSION}.${current.id}.${Buffer.concat(parts).toString("base64url")}`;
+    },
+
+    open(sealed, context) {
+      const { id, payload } = parse(sealed);
+      const keys = ringOf(id);
+      if (!keys) throw new VaultError(`A text is sealed under key ${id}, which is not here.`);
+      const bytes = Buffer.from(payload, "base64url");
+      if (bytes.length < NONCE + TAG) throw new VaultError("A sealed text is too short.");
+      try {
+        const decipher = createDecipheriv("aes-256-gcm", keys.derive("seal"), bytes.subarray(0, NONCE), {
+          authTagLength: TAG,
+        });
+        decipher.setAAD(Buffer.from(`${VERSION}.${id}.${context}`));
+        decipher.setAuthTag(bytes.subarray(-TAG));
+        return decipher.update(bytes.subarray(NONCE, -TAG), undefined, "utf8") + decipher.final("utf8");
+      } catch (cause) {
+        throw new VaultError("A sealed text was changed, or belongs to another place.", { cause });
+      }
+    },
+
+    isStale: (sealed) => parse(sealed).id !== current.id,
+    deriveKey: current.derive,
+    sign: (purpose, data) => hmac(current.derive(purpose), data),
+    verify(purpose, data, signature) {
+      const expected = hmac(current.derive(purpose), data);
+      return signature.length === expected.length && timingSafeEqual(expected, signature);
+    },
+    fingerprint: () => current.fingerprint,
+    recognise(fingerprint) {
+      if (fingerprint === current.fingerprint) return "current";
+      return fingerprint === old?.fingerprint ? "previous" : "unknown";
+    },
+  };
+}
+
+/** A root key with all that comes from it. */
+function ring(root: RootKey) {
+  if (root.length === 0) throw new VaultError("The secret key is empty.");
+  const keys = new Map<string, Uint8Array>();
+  const derive = (purpose: string): Uint8Array => {
+    let key = keys.get(purpose);
+    if (!key) {
+      key = new Uint8Array(hkdfSync("sha256", root, "berth", purpose, 32));
+      keys.set(purpose, key);
+    }
+    return key;
+  };
+  const name = (what: string, length: number) =>
+    Buffer.from(hmac(derive(what), "berth"))
+      .toString("hex")
+      .slice(0, length);
+  return { derive, id: name("key-id", 8), fingerprint: name("fingerprint", 32) };
+}
+
+function hmac(key: Uint8Array, data: string | Uint8Array): Uint8Array {
+  return new Bun.CryptoHasher("sha256", key).update(data).digest();
+}
+
+function parse(sealed: string): { id: string; payload: string } {
+  const [version, id, payload, ...rest] = sealed.split(".");
+  if (version !== VERSION || !id || !payload || rest.length > 0)
+    throw new VaultError("A sealed text has no known form.");
+  return { id, payload };
+}
+
+/**
+ * The root key of an installation without SECRET_KEY: 64 hex characters in `<dataDir>/secret.key`, made at the first
+ * start for its owner alone. `warn` is told when others may read the file. Throws VaultError with one line when the
+ * file can't be made or read, or holds something else.
+ */
+export function loadOrCreateSecretKey(dataDir: string, warn: (message: string) => void): string {
+  const path = join(dataDir, "secret.key");
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return createKeyFile(path) ?? readKeyFile(path, warn);
+  } catch (error) {
+    if (error instanceof VaultError) throw error;
+    const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
+    throw new VaultError(`${path} can't be read or made${code}.`, { cause: error });
+  }
+}
+
+/** Undefined when the file is there already; `wx` lets only one of two starts make it. */
+function createKeyFile(path: string): string | undefined {
+  let file: number;
+  try {
+    file = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined;
+    throw error;
+  }
+  try {
+    const key = randomBytes(32).toString("hex");
+    writeSync(file, `${key}\n`);
+    fsyncSync(file); // Nothing may be sealed under a key that a power cut takes away.
+    return key;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readKeyFile(path: string, warn: (message: string) => void): string {
+  const file = openSync(path, "r");
+  try {
+    const key = readFileSync(file, "utf8").trim();
+    if (!/^[0-9a-f]{64}$/.test(key)) throw new VaultError(`${path} holds no key: 64 hex characters are expected.`);
+    if (process.platform !== "win32" && (fstatSync(file).mode & 0o077) !== 0) {
+      warn(`${path} can be read by others; make it private: chmod 600 ${path}`);
+    }
+    return key;
+  } finally {
+    closeSync(file);
+  }
+}
