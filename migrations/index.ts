@@ -1,0 +1,11 @@
+// Every change of the schema, in order, as text inside the binary. A new file gets a line at the end; old ones never change.
+
+import kernel from "./0001_kernel.sql" with { type: "text" };
+
+/** One step of the schema: applied once, recorded by its name. */
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+export const migrations: readonly Migration[] = [{ name: "0001_kernel", sql: kernel }];
