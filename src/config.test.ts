@@ -203,7 +203,7 @@ describe("a bad value is refused with one line: variable, what was found, what i
 
   test("without the secret in it", () => {
     expect(refusal({ SECRET_KEY: "hunter2" })).toBe(
-      "SECRET_KEY: found *** (7 characters); allowed is at least 16 characters, better 32 random ones.",
+      'SECRET_KEY: found "*** (7 characters)"; allowed is at least 16 characters, better 32 random ones.',
     );
     expect(refusal({ SMTP_URL: "https://ann:hunter2@mail.example" })).not.toContain("hunter2");
     expect(refusal({ DATABASE_URL: "mysql://ann:hunter2@db.example" })).not.toContain("hunter2");

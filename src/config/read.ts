@@ -82,7 +82,7 @@ export function readVariables(env: Environment, options: ReadOptions = {}): Read
 }
 
 const complaint = (name: string, text: string, secrecy: Secrecy, allowed: string) =>
-  `${name}: found ${shown(text, secrecy)}; allowed is ${allowed}.`;
+  `${name}: found "${shown(text, secrecy)}"; allowed is ${allowed}.`;
 
 /** The text of a value as it may be shown to people: secrets are masked, control characters escaped. */
 export function shown(text: string, secrecy: Secrecy): string {
@@ -90,16 +90,16 @@ export function shown(text: string, secrecy: Secrecy): string {
   if (secrecy === "secret") return masked;
   const url = URL.parse(text);
   const guarded = url?.username || url?.password;
-  if (text.startsWith("file:") || (secrecy === "open" && !guarded)) return quoted(text);
+  if (text.startsWith("file:") || (secrecy === "open" && !guarded)) return oneLine(text);
   if (!url?.host) return masked;
   const start = `${url.protocol}//${url.host}`;
-  return quoted(start === text.replace(/\/+$/, "") ? start : `${start}/***`);
+  return oneLine(start === text.replace(/\/+$/, "") ? start : `${start}/***`);
 }
 
 /** One line, whatever is in it, and not too long a one. */
-function quoted(text: string): string {
+function oneLine(text: string): string {
   const short = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return JSON.stringify(short);
+  return JSON.stringify(short).slice(1, -1);
 }
 
 /** A `.env` that is not there is fine; one that can't be read is not, since its settings would silently not count. */
