@@ -1,0 +1,169 @@
+// Starts the real thing: the compiled binary (or the source, with BERTH_FROM_SOURCE=1) in an empty folder with an empty environment.
+
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { bun, type Child, launch, run, temporaryDir } from "./process.ts";
+
+const root = resolve(import.meta.dir, "../..");
+
+/** What keeps two services apart on one machine; everything else is the product's own default. */
+const defaults = { PORT: "0", BACKEND_PORT: "0", LOG_FORMAT: "json" };
+
+export interface BerthOptions {
+  /** On top of `PORT=0`, `BACKEND_PORT=0`, `LOG_FORMAT=json`; nothing else is set. */
+  env?: Record<string, string>;
+  /** The working folder; left alone afterwards. Default: a new empty one, removed afterwards. */
+  dir?: string;
+  /** Default: `dist/berth`. */
+  binary?: string;
+  /** After `serve --ready-fd 3`. */
+  args?: string[];
+  /** How long the start may take. Default 20 s. */
+  readyMs?: number;
+}
+
+/** A running service. Its addresses and pid change with `restart()`. */
+export interface Berth extends AsyncDisposable {
+  /** Origin of the web surface, without a trailing slash. */
+  readonly web: string;
+  /** Origin of the backend surface. */
+  readonly backend: string;
+  readonly dir: string;
+  readonly env: Record<string, string>;
+  readonly pid: number;
+  readonly running: boolean;
+  /** What was written so far, over all restarts. */
+  output(): { stdout: string; stderr: string };
+  /** Sends the signal (SIGTERM) and gives the exit code; SIGKILL and an error when it takes more than 30 s. */
+  stop(signal?: NodeJS.Signals): Promise<number>;
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>;
+  /** Stops it if it runs, then starts it again in the same folder with the same environment and `env` on top. */
+  restart(options?: { keepPorts?: boolean; env?: Record<string, string> }): Promise<void>;
+  /** A command (`berth user grant …`) beside the running service: same folder, same environment. */
+  command(...args: string[]): Promise<Ran>;
+}
+
+/** How a command ended. */
+export interface Ran {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/**
+ * Starts Berth and waits until it says that it is ready. A start that fails throws with everything it wrote.
+ *
+ * @example
+ * await using berth = await startBerth({ env: { PROVIDER_3_BASE_URL: upstream.url } });
+ * const client = createClient(berth);
+ */
+export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
+  const temporary = options.dir === undefined ? temporaryDir() : undefined;
+  const dir = options.dir ?? temporary?.path ?? "";
+  const program = programOf(options.binary);
+  let env: Record<string, string> = { ...defaults, ...options.env };
+  const earlier = { stdout: "", stderr: "" };
+  let child: Child | undefined;
+  let address = { web: "", backend: "" };
+
+  const output = () => {
+    const now = child?.output();
+    return { stdout: earlier.stdout + (now?.stdout ?? ""), stderr: earlier.stderr + (now?.stderr ?? "") };
+  };
+  const start = async () => {
+    Object.assign(earlier, output());
+    const args = ["serve", "--ready-fd", "3", ...(options.args ?? [])];
+    child = launch({ command: [...program, ...args], env, dir, ready: "fd3" });
+    try {
+      address = addresses(await child.ready(options.readyMs));
+    } catch (error) {
+      await kill();
+      throw error;
+    }
+  };
+  const kill = async () => {
+    child?.signal("SIGKILL");
+    await child?.exited.catch(() => undefined);
+  };
+  const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
+    if (!child) throw new Error("It was never started.");
+    let late = false;
+    const deadline = setTimeout(() => {
+      late = true;
+      child?.signal("SIGKILL");
+    }, 30_000);
+    child.signal(signal);
+    const code = await child.exited.finally(() => clearTimeout(deadline));
+    if (late) throw new Error(`It did not end within 30 s of ${signal}.\n${Bun.inspect(output())}`);
+    return code;
+  };
+
+  try {
+    await start();
+  } catch (error) {
+    temporary?.remove();
+    throw error;
+  }
+
+  return {
+    get web() {
+      return address.web;
+    },
+    get backend() {
+      return address.backend;
+    },
+    dir,
+    get env() {
+      return env;
+    },
+    get pid() {
+      return child?.pid ?? 0;
+    },
+    get running() {
+      return child?.running ?? false;
+    },
+    output,
+    stop,
+    kill,
+    async restart({ keepPorts = false, env: more = {} } = {}) {
+      if (child?.running) await stop();
+      const ports = keepPorts ? { PORT: new URL(address.web).port, BACKEND_PORT: new URL(address.backend).port } : {};
+      env = { ...env, ...ports, ...more };
+      await start();
+    },
+    command: (...args) => runBerth(args, env, dir, options.binary),
+    async [Symbol.asyncDispose]() {
+      await kill();
+      temporary?.remove();
+    },
+  };
+}
+
+/** Runs one command of the binary to its end (at most 30 s), with `env` as the whole environment. */
+export function runBerth(
+  args: string[],
+  env: Record<string, string> = {},
+  dir: string = root,
+  binary?: string,
+): Promise<Ran> {
+  return run([...programOf(binary), ...args], env, dir);
+}
+
+function programOf(binary: string | undefined): string[] {
+  if (binary === undefined && Bun.env.BERTH_FROM_SOURCE === "1") return [bun, join(root, "src/main.ts")];
+  const path = resolve(binary ?? join(root, "dist/berth"));
+  if (!existsSync(path)) throw new Error(`${path} is not there: run "npm run build", or set BERTH_FROM_SOURCE=1.`);
+  return [path];
+}
+
+function addresses(line: string): { web: string; backend: string } {
+  const said: unknown = JSON.parse(line);
+  const field = (name: "web" | "backend") => {
+    const value = said && typeof said === "object" && name in said ? Reflect.get(said, name) : undefined;
+    return typeof value === "string" ? value.replace(/\/$/, "") : "";
+  };
+  const found = { web: field("web"), backend: field("backend") };
+  if (!found.web && !found.backend) throw new Error(`The ready line names no address: ${line}`);
+  return found;
+}

@@ -1,0 +1,201 @@
+// A small HTTP client for tests: one user with a cookie jar, talking to one surface.
+
+import { type RawAnswer, type RawRequest, rawRequest } from "./raw.ts";
+
+export interface Answer<T = unknown> {
+  status: number;
+  headers: Headers;
+  /** Parsed where the answer says it is JSON, else the text. */
+  body: T;
+  text: string;
+}
+
+export interface ServerSentEvent {
+  /** `message` where the stream names none. */
+  event: string;
+  data: string;
+  id?: string;
+}
+
+export interface Account {
+  email: string;
+  password: string;
+  name: string;
+}
+
+export interface SendOptions {
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** What a client needs of a service: an origin, or a running Berth. */
+export type Target =
+  | string
+  | { web: string; command?(...args: string[]): Promise<{ exitCode: number; stderr: string }> };
+
+export interface Client {
+  /** The account that `signUp` made. */
+  readonly account: Account;
+  /** The cookie header it sends, empty when signed out. */
+  readonly cookie: string;
+  /** `POST /api/register` with a fresh address where none is given; throws unless 201. Does not sign in. */
+  signUp(account?: Partial<Account>): Promise<{ id: string; email: string; name: string }>;
+  /** Signs in as `account`; throws unless 200. */
+  signIn(extra?: Record<string, unknown>): Promise<void>;
+  /** `signUp()`, then `signIn()`; gives back the user's id. */
+  join(account?: Partial<Account>): Promise<string>;
+  signOut(): Promise<void>;
+  /** `berth user grant EMAIL PLAN` beside the running service; throws unless it ends with 0. */
+  grant(plan: string, ...args: string[]): Promise<void>;
+  get<T = unknown>(path: string, options?: SendOptions): Promise<Answer<T>>;
+  post<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
+  put<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
+  patch<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
+  delete<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
+  /** The response as it is, for streams. */
+  fetch(method: string, path: string, body?: unknown, options?: SendOptions): Promise<Response>;
+  /** Server-sent events of a POST (or a GET without a body); leaving the loop closes the connection. Throws unless 2xx. */
+  sse(path: string, body?: unknown, options?: SendOptions): AsyncGenerator<ServerSentEvent, void>;
+  /** Byte by byte, with the cookie. */
+  raw(request: RawRequest): Promise<RawAnswer>;
+}
+
+let made = 0;
+
+/**
+ * @example
+ * const ada = createClient(berth);
+ * await ada.join();
+ * await ada.grant("starter");
+ * const { status, body } = await ada.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Ada's" });
+ */
+export function createClient(target: Target): Client {
+  const origin = () => (typeof target === "string" ? target.replace(/\/$/, "") : target.web);
+  const jar = new Map<string, string>();
+  const cookie = () => [...jar].map(([name, value]) => `${name}=${value}`).join("; ");
+  let account: Account = { email: "", password: "", name: "" };
+
+  const send = async (method: string, path: string, body?: unknown, options: SendOptions = {}) => {
+    const headers: Record<string, string> = { "user-agent": "berth-tests/1.0", ...options.headers };
+    if (jar.size > 0) headers.cookie ??= cookie();
+    const init: RequestInit = { method, headers, redirect: "manual" };
+    if (options.signal) init.signal = options.signal;
+    if (body !== undefined) {
+      init.body = JSON.stringify(body);
+      headers["content-type"] ??= "application/json";
+    }
+    const response = await fetch(`${origin()}${path}`, init);
+    for (const line of response.headers.getSetCookie()) keep(jar, line);
+    return response;
+  };
+  const ask = async <T>(method: string, path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>> => {
+    const response = await send(method, path, body, options);
+    const text = await response.text();
+    const json = response.headers.get("content-type")?.includes("json") && text !== "";
+    return { status: response.status, headers: response.headers, body: json ? JSON.parse(text) : text, text };
+  };
+  const expected = <T>(what: string, status: number, answer: Answer<T>): T => {
+    if (answer.status !== status) throw new Error(`${what}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+
+  const client: Client = {
+    get account() {
+      return account;
+    },
+    get cookie() {
+      return cookie();
+    },
+    async signUp(given = {}) {
+      const email = `user-${++made}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+      account = { email, password: "correct horse battery", name: "Ada", ...given };
+      return expected("sign-up", 201, await ask("POST", "/api/register", account));
+    },
+    async signIn(extra = {}) {
+      const { email, password } = account;
+      const body = { email, password, ...extra };
+      expected("sign-in", 200, await ask("POST", "/api/auth/callback/credentials", body));
+    },
+    async join(given) {
+      const { id } = await client.signUp(given);
+      await client.signIn();
+      return id;
+    },
+    async signOut() {
+      expected("sign-out", 200, await ask("POST", "/api/auth/signout"));
+    },
+    async grant(plan, ...args) {
+      if (typeof target === "string" || !target.command)
+        throw new Error("grant() needs a running Berth as its target.");
+      const { exitCode, stderr } = await target.command("user", "grant", account.email, plan, ...args);
+      if (exitCode !== 0) throw new Error(`berth user grant ended with ${exitCode}: ${stderr}`);
+    },
+    get: (path, options) => ask("GET", path, undefined, options),
+    post: (path, body, options) => ask("POST", path, body, options),
+    put: (path, body, options) => ask("PUT", path, body, options),
+    patch: (path, body, options) => ask("PATCH", path, body, options),
+    delete: (path, body, options) => ask("DELETE", path, body, options),
+    fetch: send,
+    async *sse(path, body, options = {}) {
+      const abort = new AbortController();
+      const signal = options.signal ? AbortSignal.any([abort.signal, options.signal]) : abort.signal;
+      const headers = { accept: "text/event-stream", ...options.headers };
+      try {
+        const response = await send(body === undefined ? "GET" : "POST", path, body, { headers, signal });
+        if (!response.ok || !response.body) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+        yield* readEvents(response.body);
+      } finally {
+        abort.abort();
+      }
+    },
+    raw(request) {
+      const headers = { ...(jar.size > 0 ? { cookie: cookie() } : {}), ...request.headers };
+      return rawRequest(origin(), { ...request, headers });
+    },
+  };
+  return client;
+}
+
+/** Reads server-sent events (WHATWG HTML §9.2); an unfinished last event is dropped, as the standard says. */
+export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of stream) {
+    rest += decoder.decode(chunk, { stream: true });
+    const blocks = rest.split(/\r?\n\r?\n/);
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const event = parseEvent(block);
+      if (event) yield event;
+    }
+  }
+}
+
+function parseEvent(block: string): ServerSentEvent | undefined {
+  const data: string[] = [];
+  const event: ServerSentEvent = { event: "message", data: "" };
+  for (const line of block.split(/\r?\n/)) {
+    const colon = line.indexOf(":");
+    const field = colon < 0 ? line : line.slice(0, colon);
+    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+    if (field === "data") data.push(value);
+    if (field === "event") event.event = value;
+    if (field === "id") event.id = value;
+  }
+  return data.length > 0 ? { ...event, data: data.join("\n") } : undefined;
+}
+
+/** Keeps or drops one cookie; attributes other than an expiry don't matter to a client of one origin. */
+function keep(jar: Map<string, string>, line: string): void {
+  const [pair = "", ...attributes] = line.split(";");
+  const equals = pair.indexOf("=");
+  const name = pair.slice(0, equals).trim();
+  const value = pair.slice(equals + 1).trim();
+  const over = attributes.some((attribute) => {
+    const [key = "", text = ""] = attribute.split("=").map((part) => part.trim());
+    if (key.toLowerCase() === "max-age") return Number(text) <= 0;
+    return key.toLowerCase() === "expires" && Date.parse(text) <= Date.now();
+  });
+  if (over || value === "") jar.delete(name);
+  else jar.set(name, value);
+}

@@ -1,0 +1,136 @@
+// The waits and the chance that tests are allowed: a polled condition with a deadline, a condition told of changes, a seeded generator.
+
+/** How long and how often to look; `what` names the condition in the failure message. Milliseconds. */
+export interface Patience {
+  timeoutMs?: number;
+  everyMs?: number;
+  what?: string;
+}
+
+/** A condition did not come true in time. */
+export class NeverHappened extends Error {
+  override readonly name = "NeverHappened";
+}
+
+/**
+ * Asks `check` again and again until it gives something truthy, and returns that. An exception counts as "not yet",
+ * so `expect` may be used inside. Throws `NeverHappened` with what was last seen (default: after 5 s, asked every 10 ms).
+ *
+ * @example
+ * const agent = await eventually(() => client.agents().find((agent) => agent.status === "active"));
+ */
+export async function eventually<T>(
+  check: () => T | Promise<T>,
+  { timeoutMs = 5_000, everyMs = 10, what }: Patience = {},
+): Promise<NonNullable<T>> {
+  const started = performance.now();
+  let seen: unknown;
+  let failure: unknown;
+  for (;;) {
+    try {
+      const value = await check();
+      if (value) return value;
+      seen = value;
+      failure = undefined;
+    } catch (error) {
+      failure = error;
+    }
+    const waited = performance.now() - started;
+    if (waited > timeoutMs) throw neverHappened(what ?? String(check), waited, seen, failure);
+    await Bun.sleep(everyMs);
+  }
+}
+
+/** Conditions over state that announces its changes: nothing is polled. */
+export interface Watch {
+  /** To be called after every change. */
+  changed(): void;
+  /** Resolves with the first truthy value of `check`, now or after a change; throws `NeverHappened`. */
+  waitFor<T>(check: () => T, timeoutMs?: number, what?: string): Promise<NonNullable<T>>;
+}
+
+export function createWatch(): Watch {
+  const waiting = new Set<() => void>();
+  return {
+    changed() {
+      for (const look of [...waiting]) look();
+    },
+    waitFor<T>(check: () => T, timeoutMs = 5_000, what = String(check)) {
+      return new Promise<NonNullable<T>>((resolve, reject) => {
+        const finish = () => {
+          clearTimeout(deadline);
+          waiting.delete(look);
+        };
+        let seen: unknown;
+        const look = () => {
+          try {
+            const value = check();
+            seen = value;
+            if (!value) return;
+            finish();
+            resolve(value);
+          } catch (error) {
+            finish();
+            reject(error);
+          }
+        };
+        const deadline = setTimeout(() => {
+          finish();
+          look();
+          reject(neverHappened(what, timeoutMs, seen, undefined));
+        }, timeoutMs);
+        waiting.add(look);
+        look();
+      });
+    },
+  };
+}
+
+function neverHappened(what: string, waitedMs: number, seen: unknown, failure: unknown): NeverHappened {
+  const last = failure instanceof Error ? `it threw: ${failure.message}` : `it was ${Bun.inspect(failure ?? seen)}`;
+  return new NeverHappened(`Not within ${Math.round(waitedMs)} ms: ${what}\nWhen last asked, ${last}`, {
+    cause: failure,
+  });
+}
+
+/** A generator that gives the same numbers for the same seed; print `seed` so that a failure can be repeated. */
+export interface Seeded {
+  readonly seed: number;
+  /** In [0, 1). */
+  next(): number;
+  /** A whole number from `low` to `high`, both included. */
+  integer(low: number, high: number): number;
+  /** True with that probability. */
+  chance(probability: number): boolean;
+  pick<T>(from: readonly T[]): T;
+  /** A new array in another order. */
+  shuffle<T>(from: readonly T[]): T[];
+}
+
+/** mulberry32: 32 bits of state, good enough to scatter events over a test. */
+export function seeded(seed = Math.floor(Math.random() * 2 ** 32)): Seeded {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const integer = (low: number, high: number) => low + Math.floor(next() * (high - low + 1));
+  return {
+    seed: seed >>> 0,
+    next,
+    integer,
+    chance: (probability) => next() < probability,
+    pick<T>(from: readonly T[]) {
+      if (from.length === 0) throw new Error("Nothing to pick from.");
+      return from[integer(0, from.length - 1)] as T;
+    },
+    shuffle<T>(from: readonly T[]) {
+      const left = [...from];
+      const taken: T[] = [];
+      while (left.length > 0) taken.push(...left.splice(integer(0, left.length - 1), 1));
+      return taken;
+    },
+  };
+}

@@ -1,0 +1,303 @@
+// A fake AI provider with OpenAI's protocol: strict about what it is asked, and scriptable to answer, stall, cut, or fail.
+// Also a program of its own: bun tests/support/upstream.ts --port N [--pace MS] [--chunks N] answers with ready-made bytes (upstream-fast.ts).
+
+import { createWatch } from "./eventually.ts";
+import { serveFast } from "./upstream-fast.ts";
+import { assertChat, type ChatBody, type ChatMessage, Refusal, textOf } from "./upstream-protocol.ts";
+import {
+  type Answer,
+  broken,
+  type Completion,
+  completion,
+  embeddings,
+  type Failure,
+  failed,
+  frames,
+  json,
+  modelItem,
+  type Reply,
+} from "./upstream-reply.ts";
+
+export type { ChatBody, ChatMessage } from "./upstream-protocol.ts";
+export type { Answer, Failure, Reply } from "./upstream-reply.ts";
+
+/** How a request ended: `aborted` when the client went away, `cut` when the upstream did. */
+export type Outcome = "open" | "done" | "aborted" | "cut";
+
+export interface UpstreamRequest {
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string>;
+  /** As parsed; the text where it is no JSON. */
+  readonly body: unknown;
+  /** 0 while there is no answer. */
+  status: number;
+  outcome: Outcome;
+}
+
+/** An accepted chat request, as a script sees it. */
+export interface ChatRequest extends UpstreamRequest {
+  readonly body: ChatBody;
+  readonly messages: ChatMessage[];
+  /** Text of the newest user message. */
+  readonly lastUser: string;
+  /** Results that came after the newest assistant message. */
+  readonly toolResults: { id: string; content: string }[];
+  readonly signal: AbortSignal;
+}
+
+export type Script = (request: ChatRequest) => Reply | undefined | Promise<Reply | undefined>;
+
+export interface UpstreamOptions {
+  port?: number;
+  /** The only key accepted; without it any, or none, will do. */
+  key?: string;
+  /** The only models there are; without it `fake-small` and `fake-large` are listed, and any is accepted. */
+  models?: (string | { id: string; [field: string]: unknown })[];
+  /** Parameters accepted beside OpenAI's. */
+  extraParameters?: string[];
+}
+
+export interface Upstream extends AsyncDisposable {
+  /** With `/v1`: what `PROVIDER_N_BASE_URL` takes. */
+  readonly url: string;
+  readonly origin: string;
+  /** Every request, refused ones too, in order. */
+  readonly requests: UpstreamRequest[];
+  /** The accepted chat requests. */
+  readonly chats: ChatRequest[];
+  /** Requests in flight. */
+  readonly open: number;
+  readonly total: number;
+  /** Requests whose client went away before the end of the answer. */
+  readonly aborted: number;
+  /** What to answer from now on. A function may give `undefined` for the default, `echo: <last user text>`. */
+  script(script: Script | Reply | undefined): void;
+  /** The next `count` chat requests fail before the script is asked. */
+  failNext(count: number, failure: number | Exclude<Reply, string>): void;
+  waitFor<T>(predicate: (upstream: Upstream) => T, timeoutMs?: number): Promise<NonNullable<T>>;
+  /** Forgets requests, script and failures, not what is in flight. */
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+const defaultModels = ["fake-small", "fake-large"];
+
+/**
+ * Starts the fake on an ephemeral loopback port.
+ *
+ * @example
+ * await using upstream = await startUpstream({ key: "sk-test" });
+ * upstream.script(({ toolResults }) => toolResults.length ? "It is noon." : { toolCalls: [{ name: "clock", arguments: {} }] });
+ */
+export async function startUpstream(options: UpstreamOptions = {}): Promise<Upstream> {
+  const watch = createWatch();
+  const models = (options.models ?? defaultModels).map((model) => (typeof model === "string" ? { id: model } : model));
+  let requests: UpstreamRequest[] = [];
+  let chats: ChatRequest[] = [];
+  let script: Script = () => undefined;
+  let failures: Exclude<Reply, string>[] = [];
+  const count = { open: 0, total: 0, aborted: 0, made: 0 };
+  const closing = new AbortController();
+  /** Responses that end by themselves. */
+  const streams = new WeakSet<Response>();
+
+  function finish(record: UpstreamRequest, outcome: Exclude<Outcome, "open">): void {
+    if (record.outcome !== "open") return;
+    record.outcome = outcome;
+    count.open -= 1;
+    if (outcome === "aborted") count.aborted += 1;
+    watch.changed();
+  }
+
+  async function handle(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const text = await request.text().catch(() => "");
+    const headers = Object.fromEntries(request.headers);
+    const body = parsed(text);
+    const about = { at: Date.now(), method: request.method, path: pathname, headers };
+    const record: UpstreamRequest = { ...about, body, status: 0, outcome: "open" };
+    count.open += 1;
+    count.total += 1;
+    requests.push(record);
+    const signal = AbortSignal.any([request.signal, closing.signal]);
+    request.signal.addEventListener("abort", () => finish(record, "aborted"), { once: true });
+    watch.changed();
+    try {
+      const response = await route(record, text, signal);
+      record.status = response.status;
+      if (!streams.has(response)) finish(record, "done");
+      return response;
+    } catch (error) {
+      const refusal = error instanceof Refusal ? error : new Refusal(500, `The script failed: ${error}`);
+      record.status = refusal.status;
+      finish(record, "done");
+      return Response.json(refusal.body, { status: refusal.status });
+    }
+  }
+
+  async function route(record: UpstreamRequest, text: string, signal: AbortSignal): Promise<Response> {
+    const { method, path, headers, body } = record;
+    const wanted = path === "/v1/models" ? "GET" : ["/v1/chat/completions", "/v1/embeddings"].includes(path) && "POST";
+    if (!wanted) throw new Refusal(404, `Invalid URL (${method} ${path})`);
+    if (method !== wanted) throw new Refusal(405, `Not allowed to ${method} on ${path}.`, null, "method_not_supported");
+    authorize(headers.authorization);
+    if (wanted === "GET") return Response.json({ object: "list", data: models.map(modelItem) });
+    if (!/^application\/json\s*(;|$)/.test(headers["content-type"] ?? "")) {
+      throw new Refusal(400, `Unsupported content type: '${headers["content-type"] ?? ""}'. Use application/json.`);
+    }
+    if (text === "" || body === text) throw new Refusal(400, "We could not parse the JSON body of your request.");
+    if (path === "/v1/embeddings") return Response.json(embeddings(body));
+    assertChat(body, options.extraParameters);
+    if (options.models && !models.some(({ id }) => id === body.model)) {
+      throw new Refusal(404, `The model \`${body.model}\` does not exist.`, null, "model_not_found");
+    }
+    return chat(record, body, signal);
+  }
+
+  function authorize(header: string | undefined): void {
+    if (options.key === undefined || header === `Bearer ${options.key}`) return;
+    const message = header ? "Incorrect API key provided." : "You didn't provide an API key.";
+    throw new Refusal(401, message, null, "invalid_api_key");
+  }
+
+  async function chat(record: UpstreamRequest, body: ChatBody, signal: AbortSignal): Promise<Response> {
+    const { messages } = body;
+    const after = messages.slice(messages.findLastIndex(({ role }) => role === "assistant") + 1);
+    const request: ChatRequest = Object.assign(record, {
+      body,
+      messages,
+      signal,
+      lastUser: textOf(messages.findLast(({ role }) => role === "user")?.content),
+      toolResults: after.flatMap(({ role, tool_call_id: id = "", content }) =>
+        role === "tool" ? [{ id, content: textOf(content) }] : [],
+      ),
+    });
+    chats.push(request);
+    watch.changed();
+    const reply = failures.shift() ?? (await script(request)) ?? `echo: ${request.lastUser}`;
+    const about: Completion = {
+      id: `chatcmpl-${String(++count.made).padStart(8, "0")}`,
+      model: body.model,
+      created: Math.floor(Date.now() / 1000),
+    };
+    if (typeof reply === "string") return answer(request, { text: reply }, about);
+    if ("status" in reply) return failed(reply);
+    if ("hang" in reply) return answer(request, { hangAfter: 0 }, about);
+    if ("broken" in reply) return broken(reply.broken);
+    return answer(request, reply, about);
+  }
+
+  async function answer(request: ChatRequest, reply: Answer, about: Completion): Promise<Response> {
+    const { body, signal } = request;
+    if (reply.delayMs) await pause(reply.delayMs, signal);
+    if (reply.hangAfter === 0) await aborted(signal);
+    if (reply.cutAfter === 0) return streamed(request, reply, [].values());
+    if (body.stream) return streamed(request, reply, frames(reply, body, about));
+    if (reply.hangAfter !== undefined) await aborted(signal);
+    const whole = completion(reply, body, about);
+    if (reply.cutAfter === undefined) return new Response(whole, { headers: json });
+    return streamed(request, { cutAfter: 1 }, [whole.slice(0, whole.length / 2)].values(), json);
+  }
+
+  function streamed(
+    record: UpstreamRequest & { signal: AbortSignal },
+    reply: Answer,
+    source: Iterator<string, unknown>,
+    headers: Record<string, string> = {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache",
+    },
+  ): Response {
+    const encoder = new TextEncoder();
+    let sent = 0;
+    const stream = new ReadableStream<Uint8Array>({
+      async pull(controller) {
+        if (reply.paceMs && sent > 0) await pause(reply.paceMs, record.signal);
+        if (sent === reply.hangAfter) await aborted(record.signal);
+        if (sent === reply.cutAfter || record.signal.aborted) {
+          // A reset overtakes what is still on its way.
+          if (sent > 0) await pause(20, record.signal);
+          finish(record, record.signal.aborted ? "aborted" : "cut");
+          // Bun resets the connection when a body fails; without a reason it does so silently.
+          return controller.error();
+        }
+        const next = source.next();
+        if (next.done) {
+          finish(record, "done");
+          return controller.close();
+        }
+        controller.enqueue(encoder.encode(next.value));
+        sent += 1;
+      },
+      cancel: () => finish(record, "aborted"),
+    });
+    const response = new Response(stream, { headers });
+    streams.add(response);
+    return response;
+  }
+
+  const server = Bun.serve({ port: options.port ?? 0, hostname: "127.0.0.1", idleTimeout: 0, fetch: handle });
+  const origin = `http://127.0.0.1:${server.port}`;
+  const upstream: Upstream = {
+    url: `${origin}/v1`,
+    origin,
+    get requests() {
+      return requests;
+    },
+    get chats() {
+      return chats;
+    },
+    get open() {
+      return count.open;
+    },
+    get total() {
+      return count.total;
+    },
+    get aborted() {
+      return count.aborted;
+    },
+    script(next) {
+      script = typeof next === "function" ? next : () => next;
+    },
+    failNext(times, failure) {
+      const reply = typeof failure === "number" ? { status: failure } : failure;
+      failures.push(...Array.from({ length: times }, () => reply));
+    },
+    waitFor: (predicate, timeoutMs) => watch.waitFor(() => predicate(upstream), timeoutMs, String(predicate)),
+    reset() {
+      requests = [];
+      chats = [];
+      failures = [];
+      script = () => undefined;
+    },
+    async stop() {
+      closing.abort();
+      await server.stop(true);
+    },
+    [Symbol.asyncDispose]: () => upstream.stop(),
+  };
+  return upstream;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await Promise.race([Bun.sleep(ms), aborted(signal)]);
+}
+
+if (import.meta.main) serveFast(Bun.argv.slice(2));
