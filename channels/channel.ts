@@ -66,6 +66,8 @@ export interface Preview {
   text: string;
   /** Set once the preview became a message of its own that is edited from then on. */
   messageId?: string;
+  /** Platform message id that this answers: a preview that becomes the reply has to be tied to it from the start. */
+  replyTo?: string;
 }
 
 /** The public address a platform posts to. */

@@ -1,0 +1,115 @@
+// Telegram (channel_a): the port's verbs over the Bot API. Nothing is kept for a bot but what it used in the last moments.
+import type { Binding, Channel } from "./channel.ts";
+import { apiSignal, createApis, guarded } from "./telegram/api.ts";
+import { createDelivery } from "./telegram/deliver.ts";
+import { toChannelError } from "./telegram/errors.ts";
+import { createPace, type Rules } from "./telegram/pace.ts";
+import { parsePeer } from "./telegram/peer.ts";
+import { POLL_SECONDS, poll } from "./telegram/poll.ts";
+import { WANTED } from "./telegram/read.ts";
+import { createRecent } from "./telegram/recent.ts";
+import { receiveUpdate } from "./telegram/webhook.ts";
+
+const COMMANDS = [
+  { command: "start", description: "Begin a conversation" },
+  { command: "help", description: "What I can do" },
+  { command: "status", description: "Model, session and usage" },
+  { command: "reset", description: "Start over with an empty session" },
+  { command: "model", description: "Show or change the model" },
+  { command: "stop", description: "Stop the answer being written" },
+];
+
+export interface TelegramOptions {
+  /** The Bot API server, without a bot: `https://api.telegram.org`. */
+  apiRoot: string;
+  log: {
+    debug(message: string, fields?: Record<string, unknown>): void;
+    warn(message: string, fields?: Record<string, unknown>): void;
+  };
+  /** How often may be written; Telegram's own limits unless told otherwise. */
+  rules?: Rules;
+}
+
+/**
+ * The Telegram adapter: long polling or webhook, drafts or edits while a reply grows, Markdown shown as Telegram shows it.
+ *
+ * @example
+ * const telegram = createTelegram({ apiRoot: "https://api.telegram.org", log });
+ * const bot = await telegram.identify(token, AbortSignal.timeout(10_000));
+ */
+export function createTelegram({ apiRoot, log, rules }: TelegramOptions): Channel {
+  const apis = createApis(apiRoot);
+  const pace = createPace(rules);
+  const delivery = createDelivery({ apis, pace });
+  /** Bots whose menu of commands was set by this process. */
+  const withMenu = createRecent<true>(1024);
+
+  /** Sets the menu of commands, once per bot; without it everything works, so a failure is only noted. */
+  async function publishCommands({ agentId, token, bot }: Binding, signal: AbortSignal): Promise<void> {
+    if (withMenu.get(bot.id)) return;
+    withMenu.set(bot.id, true);
+    try {
+      await apis.call(token, signal, (api, signal) => api.setMyCommands(COMMANDS, undefined, signal));
+    } catch (error) {
+      withMenu.delete(bot.id);
+      log.debug("telegram: the commands menu was not set", {
+        agentId,
+        reason: toChannelError(error, "bot", token).message,
+      });
+    }
+  }
+
+  return {
+    id: "channel_a",
+
+    identify: (token, signal) =>
+      guarded(token, "bot", async () => {
+        const api = await apis.open(token);
+        const me = await api.getMe(apiSignal(signal));
+        return { id: String(me.id), username: me.username };
+      }),
+
+    listen: (binding, sink, signal) =>
+      guarded(binding.token, "bot", async () => {
+        const api = await apis.open(binding.token, POLL_SECONDS + 15);
+        await poll(api, binding, sink, signal, {
+          connected: () => publishCommands(binding, signal),
+          unreadable: (error) => log.warn("telegram: an update could not be read", { agentId: binding.agentId, error }),
+        });
+      }),
+
+    register: (binding, callback, signal) =>
+      guarded(binding.token, "bot", async () => {
+        const options = { secret_token: callback.secret, allowed_updates: WANTED };
+        await apis.call(binding.token, signal, (api, signal) => api.setWebhook(callback.url, options, signal));
+        await publishCommands(binding, signal);
+      }),
+
+    unregister: (binding, signal) =>
+      guarded(binding.token, "bot", async () => {
+        await apis.call(binding.token, signal, (api, signal) => api.deleteWebhook(undefined, signal));
+      }),
+
+    receive: (binding, secret, request, sink) =>
+      receiveUpdate(binding, secret, request, sink, (error) =>
+        log.warn("telegram: an update could not be stored", { agentId: binding.agentId, error }),
+      ),
+
+    send: delivery.send,
+    preview: delivery.preview,
+
+    typing: (binding, address, signal) =>
+      guarded(binding.token, "peer", async () => {
+        const { chat, thread } = parsePeer(address);
+        const options = thread === undefined ? {} : { message_thread_id: thread };
+        await apis.call(binding.token, signal, (api, signal) => api.sendChatAction(chat, "typing", options, signal));
+      }),
+
+    forget(binding) {
+      apis.forget(binding.token);
+      pace.forget(binding.bot.id);
+      delivery.forget(binding);
+      withMenu.delete(binding.bot.id);
+    },
+  };
+}

@@ -1,0 +1,63 @@
+// What Telegram's refusals mean, in the port's four kinds. No text that leaves here can hold a token or a message.
+import type { GrammyError } from "grammy";
+import { ChannelError } from "../channel.ts";
+
+/** Telegram answered, and its answer was no. (By name: the class itself comes with the lazily loaded library.) */
+export const isRefusal = (error: unknown): error is GrammyError =>
+  error instanceof Error &&
+  error.name === "GrammyError" &&
+  "error_code" in error &&
+  typeof error.error_code === "number" &&
+  "description" in error &&
+  typeof error.description === "string";
+
+const says = (error: unknown, code: number, pattern: RegExp) =>
+  isRefusal(error) && error.error_code === code && pattern.test(error.description);
+
+/** An edit that changes nothing: the message already says it. */
+export const isUnchanged = (error: unknown) => says(error, 400, /message is not modified/i);
+
+/** The message to edit was deleted, or is too old to be edited. */
+export const isGone = (error: unknown) =>
+  says(error, 400, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
+
+/** Telegram can't read our markup. */
+export const isUnreadable = (error: unknown) => says(error, 400, /can't parse entities/i);
+
+/** getUpdates, while the bot's updates go to a webhook. */
+export const isWebhookActive = (error: unknown) => says(error, 409, /webhook/i);
+
+/** The bot can't do this at all here, which says nothing about the chat. */
+export const isUnsupported = (error: unknown) =>
+  isRefusal(error) &&
+  (error.error_code === 404 || error.error_code === 400) &&
+  !/chat not found/i.test(error.description);
+
+/**
+ * Turns anything a call threw into a `ChannelError`; one that already is one stays.
+ * grammY's errors hold the request's address, and with it the token, and its payload: neither is kept.
+ * Codes: https://core.telegram.org/api/errors and https://core.telegram.org/bots/api#making-requests
+ */
+export function toChannelError(error: unknown, scope: "bot" | "peer", token: string): ChannelError {
+  if (error instanceof ChannelError) return error;
+  if (!isRefusal(error))
+    return new ChannelError("unreachable", `Telegram could not be reached${reason(error)}.`, scope);
+  const { error_code: code, parameters } = error;
+  const said = error.description.replaceAll(token, "[token]").slice(0, 200);
+  if (code === 401 || code === 404)
+    return new ChannelError("refused", "Telegram does not know this bot token (any more).", "bot");
+  if (code === 409) return new ChannelError("conflict", `Something else receives with this bot: ${said}`, "bot");
+  if (code === 429) {
+    const seconds = parameters.retry_after ?? 1;
+    return new ChannelError("busy", `Telegram asks to wait ${seconds} s.`, scope, seconds * 1000);
+  }
+  if (code >= 500) return new ChannelError("unreachable", `Telegram has a problem of its own: ${said}`, scope);
+  return new ChannelError("refused", `Telegram refused: ${said}`, scope);
+}
+
+function reason(error: unknown): string {
+  const inner = error instanceof Error && "error" in error ? error.error : error;
+  const code = inner instanceof Error && "code" in inner ? inner.code : undefined;
+  if (typeof code === "string" && /^[A-Z_]+$/.test(code)) return ` (${code})`;
+  return inner instanceof Error && /timed out/.test(inner.message) ? " (timed out)" : "";
+}

@@ -1,0 +1,96 @@
+// Keeps under Telegram's limits, so that being told to wait is rare. One number per chat that was written to lately, nothing else.
+import { setTimeout as sleep } from "node:timers/promises";
+import { ChannelError } from "../channel.ts";
+
+/** `burst` messages at once, then one every `every` ms. */
+export interface Rule {
+  every: number;
+  burst: number;
+}
+
+export interface Rules {
+  bot: Rule;
+  chat: Rule;
+  group: Rule;
+}
+
+/**
+ * 30/s per bot, about 1/s per chat, 20/min per group: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+ * Burst and rate together stay within the figure in every window of that length.
+ */
+export const TELEGRAM_RULES: Rules = {
+  bot: { every: 40, burst: 5 },
+  chat: { every: 1000, burst: 3 },
+  group: { every: 4000, burst: 5 },
+};
+
+/** A send that would wait longer goes back to the outbox instead of holding its worker. */
+const LONGEST_WAIT = 5000;
+
+export interface Pace {
+  /** Waits for the turn to write to a chat. `busy` when that is far off, or `signal` aborts. */
+  turn(bot: string, chat: number, signal: AbortSignal): Promise<void>;
+  /** Takes a turn for a message that can be left out, if the chat then still has one for the reply. */
+  spare(bot: string, chat: number): boolean;
+  /** True at most once every `every` ms for something shown in a chat, and not while the bot or the chat is at its limit. */
+  once(bot: string, chat: number, what: string, every: number): boolean;
+  /** Telegram said to leave this chat alone for so long. */
+  hold(bot: string, chat: number, ms: number): void;
+  forget(bot: string): void;
+}
+
+/** Meters by the generic cell rate algorithm: kept is the time at which a key's burst is whole again. */
+export function createPace(rules: Rules = TELEGRAM_RULES, now: () => number = () => performance.now()): Pace {
+  const whole = new Map<string, number>();
+  let sweepAt = 1024;
+
+  const wait = (key: string, rule: Rule, ahead = 0) =>
+    Math.max(0, (whole.get(key) ?? 0) - (rule.burst - 1 - ahead) * rule.every - now());
+  const take = (key: string, rule: Rule) => set(key, Math.max(whole.get(key) ?? 0, now()) + rule.every);
+  const set = (key: string, time: number) => {
+    whole.set(key, time);
+    if (whole.size < sweepAt) return;
+    for (const [old, until] of whole) if (until <= now()) whole.delete(old);
+    sweepAt = Math.max(1024, whole.size * 2);
+  };
+  // Telegram's groups have negative ids.
+  const ruleOf = (chat: number) => (chat < 0 ? rules.group : rules.chat);
+
+  return {
+    async turn(bot, chat, signal) {
+      const key = `${bot}:${chat}`;
+      const ms = Math.max(wait(bot, rules.bot), wait(key, ruleOf(chat)));
+      if (ms > LONGEST_WAIT)
+        throw new ChannelError("busy", "This chat has reached Telegram's limit.", "peer", Math.ceil(ms));
+      take(bot, rules.bot);
+      take(key, ruleOf(chat));
+      if (ms === 0) return;
+      await sleep(ms, undefined, { signal }).catch(() => {
+        throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
+      });
+    },
+    spare(bot, chat) {
+      const key = `${bot}:${chat}`;
+      if (wait(bot, rules.bot, 1) > 0 || wait(key, ruleOf(chat), 1) > 0) return false;
+      take(bot, rules.bot);
+      take(key, ruleOf(chat));
+      return true;
+    },
+    once(bot, chat, what, every) {
+      const key = `${bot}:${chat}`;
+      const shown = { every, burst: 1 };
+      const ms = Math.max(wait(bot, rules.bot, 1), wait(key, ruleOf(chat)), wait(`${key}:${what}`, shown));
+      if (ms > 0) return false;
+      take(`${key}:${what}`, shown);
+      return true;
+    },
+    hold(bot, chat, ms) {
+      const rule = ruleOf(chat);
+      const key = `${bot}:${chat}`;
+      set(key, Math.max(whole.get(key) ?? 0, now() + ms + (rule.burst - 1) * rule.every));
+    },
+    forget(bot) {
+      for (const key of whole.keys()) if (key === bot || key.startsWith(`${bot}:`)) whole.delete(key);
+    },
+  };
+}

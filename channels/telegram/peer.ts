@@ -1,0 +1,36 @@
+// The addresses this adapter hands out: a chat, a topic in it, a message in it.
+import { ChannelError } from "../channel.ts";
+
+export interface Peer {
+  chat: number;
+  /** The topic, in forums and in private chats with topics. */
+  thread?: number;
+  /** Telegram gives groups negative ids. */
+  group: boolean;
+}
+
+const PEER = /^(-?\d{1,16})(?::(\d{1,16}))?$/;
+const MESSAGE = /^-?\d{1,16}:(\d{1,16})$/;
+
+/** `chat` or `chat:thread`. */
+export const peerId = (chat: number, thread?: number) => (thread === undefined ? `${chat}` : `${chat}:${thread}`);
+
+/** Reads what `peerId` wrote. */
+export function parsePeer(peer: string): Peer {
+  const [, chat, thread] = PEER.exec(peer) ?? [];
+  if (chat === undefined) throw new ChannelError("refused", "This is not the address of a Telegram chat.", "peer");
+  return {
+    chat: Number(chat),
+    group: chat.startsWith("-"),
+    ...(thread === undefined ? {} : { thread: Number(thread) }),
+  };
+}
+
+/** `chat:message`: Telegram numbers messages per chat, so the number alone names nothing. */
+export const messageId = (chat: number, message: number) => `${chat}:${message}`;
+
+/** Telegram's own number of a message, or undefined when this is no message of Telegram's. */
+export function messageNumber(id: string | undefined): number | undefined {
+  const number = MESSAGE.exec(id ?? "")?.[1];
+  return number === undefined ? undefined : Number(number);
+}

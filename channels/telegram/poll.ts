@@ -1,0 +1,72 @@
+// Long polling. An update is confirmed to Telegram only by the poll after the one that stored it, so a crash in between loses nothing.
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Api } from "grammy";
+import { type Binding, ChannelError, type Sink } from "../channel.ts";
+import { apiSignal } from "./api.ts";
+import { isWebhookActive } from "./errors.ts";
+import { readUpdate, WANTED } from "./read.ts";
+
+/** Seconds that Telegram holds a poll open; the client must allow more. */
+export const POLL_SECONDS = 30;
+
+export interface PollHooks {
+  /** Runs once, after the first answer, which comes at once. */
+  connected(): Promise<void>;
+  /** An update that is not as Telegram describes it: it is passed over, since it would come again for ever. */
+  unreadable(error: unknown): void;
+}
+
+/** Polls until `signal` aborts. Throws grammY's errors as they are. */
+export async function poll(
+  api: Api,
+  { bot }: Binding,
+  sink: Sink,
+  signal: AbortSignal,
+  hooks: PollHooks,
+): Promise<void> {
+  let offset: number | undefined;
+  let first = true;
+  let webhookRemoved = false;
+
+  while (!signal.aborted) {
+    const started = performance.now();
+    const timeout = first ? 0 : POLL_SECONDS;
+    const request = { timeout, limit: 100, allowed_updates: WANTED, ...(offset === undefined ? {} : { offset }) };
+    const updates = await api.getUpdates(request, apiSignal(signal)).catch(async (error: unknown) => {
+      if (signal.aborted) return undefined;
+      // Once: a webhook that comes back was set by somebody else, and that is a conflict.
+      if (!isWebhookActive(error) || webhookRemoved) throw error;
+      webhookRemoved = true;
+      await api.deleteWebhook(undefined, apiSignal(signal));
+      return undefined;
+    });
+    if (!updates) continue;
+    sink.alive();
+    const messages = updates.flatMap((update) => {
+      try {
+        return readUpdate(update, bot) ?? [];
+      } catch (error) {
+        hooks.unreadable(error);
+        return [];
+      }
+    });
+    if (messages.length > 0) await store(sink, messages);
+    for (const update of updates) offset = Math.max(offset ?? 0, update.update_id + 1);
+    if (first) await hooks.connected();
+    // A server that does not hold polls open is not asked in a tight loop.
+    else if (updates.length === 0 && performance.now() - started < 250) await pause(250, signal);
+    first = false;
+  }
+}
+
+async function store(sink: Sink, messages: Parameters<Sink["accept"]>[0]): Promise<void> {
+  try {
+    await sink.accept(messages);
+  } catch (cause) {
+    throw new ChannelError("unreachable", "The messages could not be stored; Telegram keeps them.", "bot", undefined, {
+      cause,
+    });
+  }
+}
+
+const pause = (ms: number, signal: AbortSignal) => sleep(ms, undefined, { signal }).catch(() => undefined);

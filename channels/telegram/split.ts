@@ -1,0 +1,85 @@
+// Cuts a long reply where it hurts least. Marked ranges are cut with the text, so every part is whole in itself.
+import { format, toHtml } from "./format.ts";
+import type { Formatted, Span } from "./inline.ts";
+
+/** UTF-16 units of text per message, after Telegram has read the markup: https://core.telegram.org/bots/api#sendmessage */
+export const LONGEST_TEXT = 4096;
+
+/** One message: as HTML, and as plain text for when Telegram won't read the HTML. */
+export interface Part {
+  html: string;
+  text: string;
+}
+
+/** A Markdown reply as the messages that carry it; the same reply is always cut the same way. Empty when there is nothing to show. */
+export function render(markdown: string, limit = LONGEST_TEXT): Part[] {
+  return split(format(markdown), limit).map((part) => ({ html: toHtml(part), text: part.text }));
+}
+
+/** Cuts at a blank line, else a line, else a word, else between characters; at blocks of code only when they don't fit. */
+export function split(whole: Formatted, limit: number): Formatted[] {
+  const { text, spans } = whole;
+  const blocks = spans.filter((span) => span.kind === "pre");
+  const inBlock = (position: number) => blocks.some((block) => block.start < position && position < block.end);
+  const parts: Formatted[] = [];
+  let start = afterBlank(text, 0, blocks);
+  while (start < text.length) {
+    const end = text.length - start <= limit ? text.length : cut(text, start, limit, inBlock);
+    const part = slice(text, spans, start, end);
+    if (part.text.trim() !== "") parts.push(part);
+    if (!inBlock(end)) start = afterBlank(text, end, blocks);
+    else start = text[end] === "\n" ? end + 1 : end;
+  }
+  return parts;
+}
+
+function cut(text: string, start: number, limit: number, inBlock: (position: number) => boolean): number {
+  const most = start + limit;
+  const half = start + Math.floor(limit / 2);
+  const last = (mark: string, from: number, usable: (position: number) => boolean): number => {
+    let at = text.lastIndexOf(mark, most);
+    while (at > from && !usable(at)) at = text.lastIndexOf(mark, at - 1);
+    return at > from ? at : -1;
+  };
+  const outside = (position: number) => !inBlock(position);
+  const anywhere = () => true;
+  const tries = [
+    last("\n\n", half, outside),
+    last("\n", half, outside),
+    last("\n", half, anywhere),
+    last(" ", half, anywhere),
+    last("\n", start, anywhere),
+    last(" ", start, anywhere),
+  ];
+  return tries.find((at) => at > start) ?? betweenCharacters(text, start, most);
+}
+
+/** The nearest place before `position` that is inside no surrogate pair, accent or joined emoji. */
+function betweenCharacters(text: string, start: number, position: number): number {
+  const low = (at: number) =>
+    (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+  let at = position;
+  for (let steps = 0; steps < 32 && at > start + 1; steps += 1, at -= 1) {
+    const next = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    if (!low(at) && !/^(?:\p{M}|\u200d|\p{Emoji_Modifier})$/u.test(next) && text[at - 1] !== "\u200d") return at;
+  }
+  return low(position) && position - 1 > start ? position - 1 : position;
+}
+
+/** Skips blank lines, and spaces too unless they indent code. */
+function afterBlank(text: string, position: number, blocks: Span[]): number {
+  let at = position;
+  while (at < text.length && /\s/.test(text.charAt(at)) && !blocks.some((block) => block.start === at)) at += 1;
+  return at;
+}
+
+function slice(text: string, spans: Span[], start: number, end: number): Formatted {
+  const kept = text.slice(start, end).trimEnd();
+  const clipped: Span[] = [];
+  for (const span of spans) {
+    const from = Math.max(span.start - start, 0);
+    const to = Math.min(span.end - start, kept.length);
+    if (from < to) clipped.push({ ...span, start: from, end: to });
+  }
+  return { text: kept, spans: clipped };
+}
