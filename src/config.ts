@@ -149,3 +149,6 @@ function freeze(value: unknown): unknown {
   if (typeof value === "object" && value !== null) for (const part of Object.values(value)) freeze(part);
   return Object.freeze(value);
 }
+
+/** The process's own environment: what every command hands to `loadConfig`. */
+export const environment = (): Environment => process.env;
