@@ -41,6 +41,12 @@ export function clientAddress(socketAddress: string, forwardedFor: string | null
   return address;
 }
 
+/** `clientAddress` with the proxies of the configuration. */
+export function createClientAddress(trustedProxies: readonly string[]) {
+  const trusted = parseNetworks(trustedProxies);
+  return (socketAddress: string, forwardedFor: string | null) => clientAddress(socketAddress, forwardedFor, trusted);
+}
+
 /**
  * What rate limits count by: an IPv4 address, or the /64 of an IPv6 one, since one caller owns all of it.
  * Text that is no address is its own key.

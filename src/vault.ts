@@ -3,6 +3,8 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { StartError } from "./errors.ts";
+import type { Log } from "./log.ts";
 
 /** What went wrong with a key or a sealed text. Internal: its message is for the log, never for a caller. */
 export class VaultError extends Error {
@@ -22,14 +24,14 @@ export interface Vault {
   isStale(sealed: string): boolean;
   /** 32 bytes for one purpose (HKDF-SHA256, RFC 5869). The same array each time: don't write to it. */
   deriveKey(purpose: string): Uint8Array;
-  /** HMAC-SHA256 under the purpose's key: 32 bytes. */
-  sign(purpose: string, data: string | Uint8Array): Uint8Array;
+  /** HMAC-SHA256 under the purpose's key, as 43 characters of base64url. */
+  sign(purpose: string, data: string | Uint8Array): string;
   /** Whether `signature` is that of `data`; takes the same time wherever they differ. */
-  verify(purpose: string, data: string | Uint8Array, signature: Uint8Array): boolean;
+  verify(purpose: string, data: string | Uint8Array, signature: string): boolean;
   /** Names the root key without telling anything about it, for the database to recognise it by. */
   fingerprint(): string;
-  /** Which of the keys here has this fingerprint. */
-  recognise(fingerprint: string): "current" | "previous" | "unknown";
+  /** The same of the previous key, where there is one. */
+  previousFingerprint(): string | undefined;
 }
 
 type RootKey = Uint8Array | string;
@@ -73,16 +75,14 @@ export function createVault({ key, previous }: { key: RootKey; previous?: RootKe
 
     isStale: (sealed) => parse(sealed).id !== current.id,
     deriveKey: current.derive,
-    sign: (purpose, data) => hmac(current.derive(purpose), data),
+    sign: (purpose, data) => hmac(current.derive(purpose), data).digest("base64url"),
     verify(purpose, data, signature) {
-      const expected = hmac(current.derive(purpose), data);
-      return signature.length === expected.length && timingSafeEqual(expected, signature);
+      const expected = Buffer.from(hmac(current.derive(purpose), data).digest("base64url"));
+      const given = Buffer.from(signature);
+      return given.length === expected.length && timingSafeEqual(given, expected);
     },
     fingerprint: () => current.fingerprint,
-    recognise(fingerprint) {
-      if (fingerprint === current.fingerprint) return "current";
-      return fingerprint === old?.fingerprint ? "previous" : "unknown";
-    },
+    previousFingerprint: () => old?.fingerprint,
   };
 }
 
@@ -105,9 +105,7 @@ function ring(root: RootKey) {
   return { derive, id: name("key-id", 8), fingerprint: name("fingerprint", 32) };
 }
 
-function hmac(key: Uint8Array, data: string | Uint8Array): Uint8Array {
-  return new Bun.CryptoHasher("sha256", key).update(data).digest();
-}
+const hmac = (key: Uint8Array, data: string | Uint8Array) => new Bun.CryptoHasher("sha256", key).update(data);
 
 function parse(sealed: string): { id: string; payload: string } {
   const [version, id, payload, ...rest] = sealed.split(".");
@@ -118,18 +116,18 @@ function parse(sealed: string): { id: string; payload: string } {
 
 /**
  * The root key of an installation without SECRET_KEY: 64 hex characters in `<dataDir>/secret.key`, made at the first
- * start for its owner alone. `warn` is told when others may read the file. Throws VaultError with one line when the
- * file can't be made or read, or holds something else.
+ * start for its owner alone. The log is warned when others may read the file. Throws StartError when the file can't be
+ * made or read, or holds something else.
  */
-export function loadOrCreateSecretKey(dataDir: string, warn: (message: string) => void): string {
+export function loadOrCreateSecretKey(dataDir: string, log: Pick<Log, "warn">): string {
   const path = join(dataDir, "secret.key");
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    return createKeyFile(path) ?? readKeyFile(path, warn);
+    return createKeyFile(path) ?? readKeyFile(path, log);
   } catch (error) {
-    if (error instanceof VaultError) throw error;
+    if (error instanceof StartError) throw error;
     const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
-    throw new VaultError(`${path} can't be read or made${code}.`, { cause: error });
+    throw new StartError(`${path} can't be read or made${code}.`, { cause: error });
   }
 }
 
@@ -152,13 +150,13 @@ function createKeyFile(path: string): string | undefined {
   }
 }
 
-function readKeyFile(path: string, warn: (message: string) => void): string {
+function readKeyFile(path: string, log: Pick<Log, "warn">): string {
   const file = openSync(path, "r");
   try {
     const key = readFileSync(file, "utf8").trim();
-    if (!/^[0-9a-f]{64}$/.test(key)) throw new VaultError(`${path} holds no key: 64 hex characters are expected.`);
+    if (!/^[0-9a-f]{64}$/.test(key)) throw new StartError(`${path} holds no key: 64 hex characters are expected.`);
     if (process.platform !== "win32" && (fstatSync(file).mode & 0o077) !== 0) {
-      warn(`${path} can be read by others; make it private: chmod 600 ${path}`);
+      log.warn(`${path} can be read by others; make it private: chmod 600 ${path}`);
     }
     return key;
   } finally {
