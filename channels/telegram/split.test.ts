@@ -19,7 +19,7 @@ describe("a reply is cut", () => {
 
   test("at a paragraph, else a line, else a word", () => {
     expect(texts("one two three\n\nfour\nfive", 20)).toEqual(["one two three", "four\nfive"]);
-    expect(texts("one two\nthree four", 14)).toEqual(["one two", "three four"]);
+    expect(texts("one two three\nfour five", 20)).toEqual(["one two three", "four five"]);
     expect(texts("one two three four", 10)).toEqual(["one two", "three four"]);
   });
 
@@ -56,7 +56,7 @@ describe("a reply is cut", () => {
     expect(texts("")).toEqual([]);
     expect(texts(" \n\n \n")).toEqual([]);
     expect(texts("```\n```")).toEqual([]);
-    expect(texts(`\`\`\`\na${"\n".repeat(50)}b\n\`\`\``, 10)).toEqual(["a", "b"]);
+    expect(texts(`\`\`\`\na${"\n".repeat(50)}b\n\`\`\``, 10).map((text) => text.trim())).toEqual(["a", "b"]);
   });
 });
 

@@ -1,0 +1,88 @@
+// How often the adapter writes, by a clock the test holds.
+import { describe, expect, test } from "bun:test";
+import { createPace, TELEGRAM_RULES } from "./pace.ts";
+
+const never = new AbortController().signal;
+
+function paced() {
+  const clock = { ms: 1_000_000 };
+  return { clock, pace: createPace(TELEGRAM_RULES, () => clock.ms) };
+}
+
+/** How many turns of `spare` a chat gets when it is asked every 10 ms. */
+function turnsIn(ms: number, chats: number[]): number {
+  const { clock, pace } = paced();
+  let turns = 0;
+  for (const end = clock.ms + ms; clock.ms < end; clock.ms += 10)
+    for (const chat of chats) if (pace.spare("1", chat)) turns += 1;
+  return turns;
+}
+
+describe("what is written stays under Telegram's limits", () => {
+  test("20 a minute in a group, counted from the first", () => {
+    expect(turnsIn(60_000, [-5])).toBeLessThanOrEqual(20);
+    expect(turnsIn(60_000, [-5])).toBeGreaterThan(15);
+  });
+
+  test("about one a second in a private chat", () => {
+    expect(turnsIn(60_000, [5])).toBeLessThanOrEqual(62);
+  });
+
+  test("30 a second for a bot, however many chats it has", () => {
+    const chats = Array.from({ length: 100 }, (_, n) => n + 1);
+    expect(turnsIn(1000, chats)).toBeLessThanOrEqual(30);
+    expect(turnsIn(1000, chats)).toBeGreaterThan(20);
+  });
+});
+
+test("a short burst goes at once, and other bots and chats don't wait for it", async () => {
+  const { pace } = paced();
+  for (let n = 0; n < 3; n += 1) await pace.turn("1", 5, never);
+  await pace.turn("1", 6, never);
+  await pace.turn("2", 5, never);
+});
+
+test("a turn that is far off is not waited for", async () => {
+  const { pace, clock } = paced();
+  for (let n = 0; n < 5; n += 1) await pace.turn("1", -5, never);
+  pace.hold("1", -5, 10_000);
+  expect(pace.turn("1", -5, never)).rejects.toMatchObject({ kind: "busy", scope: "peer", retryAfter: 10_000 });
+  clock.ms += 10_000;
+  await pace.turn("1", -5, never);
+  expect(pace.spare("1", -5)).toBe(false);
+});
+
+test("a turn that is given up is not taken for sent", async () => {
+  const { pace } = paced();
+  const stop = new AbortController();
+  for (let n = 0; n < 3; n += 1) await pace.turn("1", 5, never);
+  const waiting = pace.turn("1", 5, stop.signal);
+  stop.abort();
+  expect(waiting).rejects.toMatchObject({ kind: "busy", retryAfter: 0 });
+});
+
+test("something shown leaves the last turn to the reply", async () => {
+  const { pace } = paced();
+  expect([pace.spare("1", 5), pace.spare("1", 5), pace.spare("1", 5)]).toEqual([true, true, false]);
+  await pace.turn("1", 5, never);
+});
+
+test("a draft is shown now and then, and not in a chat that is to be left alone", () => {
+  const { pace, clock } = paced();
+  expect([pace.once("1", 5, "draft", 400), pace.once("1", 5, "draft", 400)]).toEqual([true, false]);
+  clock.ms += 400;
+  expect(pace.once("1", 5, "draft", 400)).toBe(true);
+  pace.hold("1", 5, 3000);
+  clock.ms += 2999;
+  expect(pace.once("1", 5, "draft", 400)).toBe(false);
+  clock.ms += 1;
+  expect(pace.once("1", 5, "draft", 400)).toBe(true);
+});
+
+test("a bot that is forgotten begins anew, and only that bot", () => {
+  const { pace } = paced();
+  pace.hold("1", 5, 3000);
+  pace.hold("11", 5, 3000);
+  pace.forget("1");
+  expect([pace.spare("1", 5), pace.spare("11", 5)]).toEqual([true, false]);
+});

@@ -1,0 +1,101 @@
+// What Telegram is answered when it posts an update.
+import { describe, expect, test } from "bun:test";
+import type { IncomingMessage } from "../channel.ts";
+import { receiveUpdate } from "./webhook.ts";
+
+const binding = { agentId: "a", token: "42:x", bot: { id: "42", username: "helper_bot" } };
+const secret = "s3cret_-value";
+const update = (message: Record<string, unknown> = {}) =>
+  JSON.stringify({
+    update_id: 1,
+    message: {
+      message_id: 5,
+      date: 1,
+      chat: { id: 7, type: "private" },
+      from: { id: 7, is_bot: false, first_name: "A" },
+      text: "hi",
+      ...message,
+    },
+  });
+
+async function post(
+  body: string | ReadableStream,
+  given: string | undefined = secret,
+  fails = false,
+  expected = secret,
+) {
+  const stored: IncomingMessage[] = [];
+  const failures: unknown[] = [];
+  const headers = given === undefined ? {} : { "x-telegram-bot-api-secret-token": given };
+  const request = new Request("http://localhost/hook", { method: "POST", body, headers });
+  const sink = {
+    accept: (messages: IncomingMessage[]) => {
+      if (fails) return Promise.reject(new Error("disk full at /secret/path"));
+      stored.push(...messages);
+      return Promise.resolve();
+    },
+    alive: () => undefined,
+  };
+  const response = await receiveUpdate(binding, expected, request, sink, (error) => failures.push(error));
+  return { status: response.status, text: await response.text(), stored, failures, read: request.bodyUsed };
+}
+
+test("200 once it is stored", async () => {
+  const { status, stored } = await post(update());
+  expect(status).toBe(200);
+  expect(stored).toMatchObject([{ platformMessageId: "7:5", text: "hi" }]);
+});
+
+describe("401 before the body is read", () => {
+  test.each([[""], ["wrong"], [secret.slice(1)], [`${secret}x`]])("%p", async (given) => {
+    expect(await post(update(), given)).toMatchObject({ status: 401, stored: [], read: false });
+  });
+
+  test("no header", async () => {
+    const request = new Request("http://localhost/", { method: "POST", body: update() });
+    const sink = { accept: () => Promise.reject(new Error("reached")), alive: () => undefined };
+    expect((await receiveUpdate(binding, secret, request, sink, () => undefined)).status).toBe(401);
+  });
+
+  test("an empty secret lets nobody in", async () => {
+    expect(await post(update(), "", false, "")).toMatchObject({ status: 401, stored: [] });
+  });
+});
+
+test.each([["no json"], ["null"], ["[]"], ["{}"], [""], [update({ chat: "x" })]])("400 for %p", async (body) => {
+  const { status, text, stored } = await post(body);
+  expect({ status, stored }).toEqual({ status: 400, stored: [] });
+  expect(JSON.parse(text)).toMatchObject({ code: "INVALID_INPUT" });
+});
+
+test("400 for a message that is none", async () => {
+  const group = { id: -1, type: "group" };
+  expect(await post(update({ chat: group, entities: 5 }))).toMatchObject({ status: 400, stored: [] });
+});
+
+test("413 for a body without end, without reading it all", async () => {
+  let chunks = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      chunks += 1;
+      controller.enqueue(new Uint8Array(64 * 1024));
+    },
+  });
+  expect(await post(endless)).toMatchObject({ status: 413, stored: [] });
+  expect(chunks).toBeLessThan(40);
+});
+
+test("503 when it could not be stored, so that Telegram sends it again; the reason stays here", async () => {
+  const { status, text, failures } = await post(update(), secret, true);
+  expect(status).toBe(503);
+  expect(text).not.toContain("disk");
+  expect(failures.length).toBe(1);
+});
+
+test("200 for what is not for the agent", async () => {
+  expect(await post('{"update_id":1}')).toMatchObject({ status: 200, stored: [] });
+  expect(await post(update({ from: { id: 9, is_bot: true, first_name: "B" } }))).toMatchObject({
+    status: 200,
+    stored: [],
+  });
+});
