@@ -98,10 +98,7 @@ function ring(root: RootKey) {
     }
     return key;
   };
-  const name = (what: string, length: number) =>
-    Buffer.from(hmac(derive(what), "berth"))
-      .toString("hex")
-      .slice(0, length);
+  const name = (what: string, length: number) => hmac(derive(what), "berth").digest("hex").slice(0, length);
   return { derive, id: name("key-id", 8), fingerprint: name("fingerprint", 32) };
 }
 
