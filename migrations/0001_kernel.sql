@@ -42,7 +42,7 @@ CREATE TABLE jobs (
   rerun_at INTEGER,
   last_error TEXT,
   created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE UNIQUE INDEX jobs_unique ON jobs (kind, unique_key) WHERE unique_key IS NOT NULL;
 CREATE INDEX jobs_due ON jobs (kind, run_at) WHERE state = 'queued';
 CREATE INDEX jobs_running ON jobs (lease_until) WHERE state = 'running';
