@@ -25,7 +25,7 @@ export const isGone = (error: unknown) =>
 export const isUnreadable = (error: unknown) => says(error, 400, /can't parse entities/i);
 
 /** getUpdates, while the bot's updates go to a webhook. */
-export const isWebhookActive = (error: unknown) => says(error, 409, /webhook/i);
+export const isWebhookActive = (error: unknown) => says(error, 409, /webhook is active/i);
 
 /** The bot can't do this at all here, which says nothing about the chat. */
 export const isUnsupported = (error: unknown) =>

@@ -34,8 +34,8 @@ export async function poll(
     const request = { timeout, limit: 100, allowed_updates: WANTED, ...(offset === undefined ? {} : { offset }) };
     const updates = await api.getUpdates(request, apiSignal(signal)).catch(async (error: unknown) => {
       if (signal.aborted) return undefined;
-      // Once: a webhook that comes back was set by somebody else, and that is a conflict.
-      if (!isWebhookActive(error) || webhookRemoved) throw error;
+      // Once, and at the start: a webhook that comes later was set by somebody else, and that is a conflict.
+      if (!first || webhookRemoved || !isWebhookActive(error)) throw error;
       webhookRemoved = true;
       await api.deleteWebhook(undefined, apiSignal(signal));
       return undefined;
