@@ -1,0 +1,125 @@
+// What a Prometheus server reads.
+
+import { afterEach, describe, expect, test } from "bun:test";
+import { createMetrics, type Metrics } from "./metrics.ts";
+
+let metrics: Metrics;
+const fresh = () => {
+  metrics = createMetrics();
+  return metrics;
+};
+afterEach(() => metrics.stop());
+
+/** The lines of one metric, comments included. */
+const lines = (name: string) =>
+  metrics
+    .render()
+    .split("\n")
+    .filter((line) => line.split(/[ {]/).some((word) => word.startsWith(name)));
+
+describe("counters", () => {
+  test("add up, with and without an amount", () => {
+    const counter = fresh().counter("berth_things_total", "Things.");
+    counter.inc();
+    counter.inc(2.5);
+    expect(lines("berth_things")).toEqual([
+      "# HELP berth_things_total Things.",
+      "# TYPE berth_things_total counter",
+      "berth_things_total 3.5",
+    ]);
+  });
+
+  test("never fall", () => {
+    const counter = fresh().counter("c_total", "C.");
+    counter.inc(-5);
+    counter.inc(Number.NaN);
+    expect(lines("c_total")).toContain("c_total 0");
+  });
+
+  test("have one series per set of labels, bound once", () => {
+    const counter = fresh().counter("calls_total", "Calls.", ["provider", "outcome"]);
+    const ok = counter.labels({ provider: "provider_1", outcome: "ok" });
+    ok.inc();
+    ok.inc();
+    counter.labels({ outcome: "ok", provider: "provider_1" }).inc();
+    counter.labels({ provider: "provider_2", outcome: "failed" }).inc();
+    expect(lines("calls_total").slice(2)).toEqual([
+      'calls_total{provider="provider_1",outcome="ok"} 3',
+      'calls_total{provider="provider_2",outcome="failed"} 1',
+    ]);
+  });
+
+  test("escape what would break the format", () => {
+    fresh().counter("x_total", "Two\nlines \\.", ["path"]).labels({ path: 'a"b\\c\nd' }).inc();
+    expect(lines("x_total")).toEqual([
+      "# HELP x_total Two\\nlines \\\\.",
+      "# TYPE x_total counter",
+      'x_total{path="a\\"b\\\\c\\nd"} 1',
+    ]);
+  });
+
+  test("with ever new label values stay bounded", () => {
+    const counter = fresh().counter("many_total", "Many.", ["id"]);
+    for (let i = 0; i < 5000; i++) counter.labels({ id: String(i) }).inc();
+    const series = lines("many_total{");
+    expect(lines("many_total").length).toBeLessThan(1010);
+    expect(lines("many_total")).toContain('many_total{id="other"} 4000');
+    expect(series).not.toContain('many_total{id="4999"} 1');
+  });
+});
+
+describe("gauges", () => {
+  test("are read at the scrape, one value or one per label", () => {
+    let sessions = 1;
+    fresh().gauge("sessions", "Sessions.", () => sessions);
+    metrics.gauge("channels", "Channels.", ["state"], () => [
+      [{ state: "connected" }, 2],
+      [{ state: "failed" }, Number.POSITIVE_INFINITY],
+    ]);
+    expect(lines("sessions")).toContain("sessions 1");
+    sessions = 7;
+    expect(lines("sessions")).toContain("sessions 7");
+    expect(lines("channels").slice(1)).toEqual([
+      "# TYPE channels gauge",
+      'channels{state="connected"} 2',
+      'channels{state="failed"} +Inf',
+    ]);
+  });
+});
+
+describe("histograms", () => {
+  test("count cumulatively; a bound belongs to its bucket", () => {
+    const histogram = fresh().histogram("wait_seconds", "Waits.", [0.1, 1]);
+    for (const value of [0.05, 0.1, 0.5, 3]) histogram.observe(value);
+    expect(lines("wait_seconds").slice(1)).toEqual([
+      "# TYPE wait_seconds histogram",
+      'wait_seconds_bucket{le="0.1"} 2',
+      'wait_seconds_bucket{le="1"} 3',
+      'wait_seconds_bucket{le="+Inf"} 4',
+      "wait_seconds_sum 3.65",
+      "wait_seconds_count 4",
+    ]);
+  });
+
+  test("carry labels beside the bound", () => {
+    fresh().histogram("http_seconds", "Time.", ["surface"]).labels({ surface: "web" }).observe(2);
+    expect(lines("http_seconds")).toContain('http_seconds_bucket{surface="web",le="+Inf"} 1');
+    expect(lines("http_seconds")).toContain('http_seconds_count{surface="web"} 1');
+  });
+});
+
+test("a name is used once, and is a name", () => {
+  fresh().counter("twice_total", "");
+  expect(() => metrics.gauge("twice_total", "", () => 1)).toThrow("twice_total");
+  expect(() => metrics.counter("No name", "")).toThrow("No name");
+});
+
+test("the process tells its memory, age and the loop's lag", () => {
+  fresh();
+  const value = (name: string) => Number(lines(name).at(-1)?.split(" ")[1]);
+  expect(value("process_resident_memory_bytes")).toBeGreaterThan(1e6);
+  expect(value("process_uptime_seconds")).toBeGreaterThan(0);
+  expect(value("berth_event_loop_lag_seconds")).toBeGreaterThanOrEqual(0);
+  expect(metrics.render().endsWith("\n")).toBe(true);
+  expect(metrics.render()).not.toContain("undefined");
+});
