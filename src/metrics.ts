@@ -96,8 +96,15 @@ export function createMetrics(): Metrics {
     labels: N,
     buckets?: readonly number[],
   ): Labelled<Histogram, N>;
-  function histogram(name: string, help: string, ...rest: HistogramRest): Histogram | Labelled<Histogram, string[]> {
-    const [labels, buckets = secondsBuckets] = isLabels(rest) ? rest : [[], rest[0]];
+  function histogram(
+    name: string,
+    help: string,
+    third: readonly number[] | readonly string[] = [],
+    fourth?: readonly number[],
+  ): Histogram | Labelled<Histogram, string[]> {
+    const labels = third.filter((label) => typeof label === "string");
+    const own = third.filter((bound) => typeof bound === "number");
+    const buckets = fourth ?? (own.length > 0 ? own : secondsBuckets);
     const series = family(labels, () => makeHistogram(buckets));
     register(name, help, "histogram", () => series.render((text, one) => one.lines(name, text)));
     return labels.length === 0 ? series.labels({}) : series;
@@ -109,9 +116,6 @@ export function createMetrics(): Metrics {
 }
 
 type GaugeRest = [read: () => number] | [labels: readonly string[], read: () => Readings<string[]>];
-type HistogramRest = [buckets?: readonly number[]] | [labels: readonly string[], buckets?: readonly number[]];
-const isLabels = (rest: HistogramRest): rest is [readonly string[], (readonly number[])?] =>
-  typeof rest[0]?.[0] === "string";
 
 /** The series of one metric, by their label values. */
 function family<Series>(names: readonly string[], make: () => Series) {
