@@ -10,7 +10,6 @@ import {
   type Completion,
   completion,
   embeddings,
-  type Failure,
   failed,
   frames,
   json,

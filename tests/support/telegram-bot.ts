@@ -1,0 +1,244 @@
+// One bot as the platform keeps it: who it is, its chats and messages, what users do to it and what it did to them.
+
+import type { Entity } from "./telegram-markup.ts";
+import { bad, TelegramRefusal } from "./telegram-params.ts";
+import { createUpdates, type UpdatesOptions } from "./telegram-updates.ts";
+
+export interface User {
+  id: number;
+  is_bot: boolean;
+  first_name: string;
+  username?: string;
+  language_code?: string;
+}
+
+export interface Chat {
+  id: number;
+  type: "private" | "group" | "supergroup";
+  title?: string;
+  first_name?: string;
+  username?: string;
+  is_forum?: true;
+}
+
+export interface Message {
+  message_id: number;
+  from: User;
+  chat: Chat;
+  /** Seconds. */
+  date: number;
+  text?: string;
+  entities?: Entity[];
+  message_thread_id?: number;
+  is_topic_message?: true;
+  edit_date?: number;
+  reply_to_message?: Omit<Message, "reply_to_message">;
+  reply_markup?: object;
+  document?: object;
+  caption?: string;
+}
+
+/** A message that the bot sent, as its chat shows it now. Times are epoch ms. */
+export interface SentMessage {
+  messageId: number;
+  chatId: number;
+  /** Without markup. */
+  text: string;
+  entities: Entity[];
+  parseMode?: string;
+  threadId?: number;
+  replyTo?: number;
+  at: number;
+  /** The answer to the call was written to a connection that was still open. */
+  delivered: boolean;
+  edits: { text: string; at: number }[];
+  deleted: boolean;
+}
+
+export interface Draft {
+  chatId: number;
+  draftId: number;
+  text: string;
+  at: number;
+  threadId?: number;
+}
+
+/** How a user's message differs from a private one of the user whose id is the chat's. */
+export interface Says {
+  from?: Partial<User> & { id: number };
+  /** Needed for a negative chat id; `true` is a supergroup. */
+  group?: boolean | { title?: string; type?: "group" | "supergroup"; forum?: boolean };
+  threadId?: number;
+  /** Id of the message it answers. */
+  replyTo?: number;
+  /** Seconds. Default: now. */
+  date?: number;
+}
+
+/** A file that a user sent. */
+export interface StoredFile {
+  file_id: string;
+  file_unique_id: string;
+  file_size: number;
+  file_path: string;
+  bytes: Uint8Array;
+}
+
+export type BotState = ReturnType<typeof createBot>;
+
+export function createBot(token: string, username: string, options: UpdatesOptions) {
+  const id = Number(token.split(":")[0]);
+  const me: User = { id, is_bot: true, first_name: username, username };
+  const updates = createUpdates(100_000_000 + (id % 1_000) * 1_000_000, options);
+  const chats = new Map<number, Chat>();
+  const messages = new Map<string, Message>();
+  const blocked = new Set<number>();
+  const sent: SentMessage[] = [];
+  const sentById = new Map<string, SentMessage>();
+  let nextMessageId = 1;
+
+  const key = (chatId: number, messageId: number) => `${chatId}/${messageId}`;
+
+  function chatFor(chatId: number, from: User, group: Says["group"]): Chat {
+    if (chatId < 0 !== Boolean(group)) throw new Error("Groups have negative ids, private chats positive ones.");
+    const known = chats.get(chatId);
+    if (known) return known;
+    const { title = "A group", type = "supergroup", forum = false } = typeof group === "object" ? group : {};
+    const chat: Chat = group
+      ? { id: chatId, type, title, ...(forum ? { is_forum: true } : {}) }
+      : {
+          id: chatId,
+          type: "private",
+          first_name: from.first_name,
+          ...(from.username ? { username: from.username } : {}),
+        };
+    chats.set(chatId, chat);
+    return chat;
+  }
+
+  function add(message: Message): Message {
+    messages.set(key(message.chat.id, message.message_id), message);
+    return message;
+  }
+
+  /** A user's message with those fields; its update, unless the bot does not take messages. */
+  function incoming(chatId: number, fields: Partial<Message>, says: Says) {
+    const from: User = { is_bot: false, first_name: "Ada", ...says.from, id: says.from?.id ?? Math.abs(chatId) };
+    blocked.delete(chatId);
+    const message = add({
+      message_id: nextMessageId++,
+      from,
+      chat: chatFor(chatId, from, says.group ?? chatId < 0),
+      date: says.date ?? Math.floor(Date.now() / 1000),
+      ...(says.threadId === undefined ? {} : { message_thread_id: says.threadId, is_topic_message: true }),
+      ...(says.replyTo === undefined ? {} : { reply_to_message: quoted(chatId, says.replyTo) }),
+      ...fields,
+    });
+    return { updateId: updates.create("message", message)?.update_id, messageId: message.message_id };
+  }
+
+  function quoted(chatId: number, messageId: number) {
+    const message = messages.get(key(chatId, messageId));
+    if (!message) throw bad("message to be replied not found");
+    const { reply_to_message: _, ...rest } = message;
+    return rest;
+  }
+
+  return {
+    token,
+    id,
+    username,
+    me,
+    updates,
+    sent,
+    drafts: [] as Draft[],
+    actions: [] as { chatId: number; action: string; at: number }[],
+    commands: new Map<string, object[]>(),
+    files: new Map<string, StoredFile>(),
+
+    says(chatId: number, text: string, says: Says = {}) {
+      if (text === "" || text.length > 4096) throw new Error("Users send 1 to 4096 characters in one message.");
+      const entities = entitiesOf(text);
+      return incoming(chatId, { text, ...(entities.length > 0 ? { entities } : {}) }, says);
+    },
+    edits(chatId: number, messageId: number, text: string): number | undefined {
+      const message = messages.get(key(chatId, messageId));
+      if (!message || message.from.is_bot) throw new Error("Users edit their own messages.");
+      const edited = add({ ...message, text, edit_date: Math.floor(Date.now() / 1000) });
+      return updates.create("edited_message", edited)?.update_id;
+    },
+    sendsFile(chatId: number, name: string, bytes: Uint8Array, caption: string | undefined, says: Says = {}) {
+      const unique = Bun.hash(`${name}${this.files.size}`).toString(36);
+      const about = { file_id: `file-${unique}`, file_unique_id: unique, file_size: bytes.length };
+      this.files.set(about.file_id, { ...about, file_path: `documents/${name}`, bytes });
+      const document = { ...about, file_name: name, mime_type: "application/octet-stream" };
+      return incoming(chatId, { document, ...(caption === undefined ? {} : { caption }) }, says);
+    },
+    /** The chat that a call names; refused when the bot never met it, or was thrown out. */
+    chat(chatId: number): Chat {
+      const chat = chats.get(chatId);
+      if (!chat) throw bad("chat not found");
+      if (!blocked.has(chatId)) return chat;
+      const why = chat.type === "private" ? "bot was blocked by the user" : `bot was kicked from the ${chat.type} chat`;
+      throw new TelegramRefusal(403, `Forbidden: ${why}`);
+    },
+    block(chatId: number): void {
+      blocked.add(chatId);
+    },
+    hasThread(chatId: number, threadId: number): boolean {
+      for (const { chat, message_thread_id: thread } of messages.values()) {
+        if (chat.id === chatId && thread === threadId) return true;
+      }
+      return false;
+    },
+    message: (chatId: number, messageId: number) => messages.get(key(chatId, messageId)),
+    quoted,
+    /** Records what the bot says; both forms of the message. */
+    post(chat: Chat, fields: Partial<Message>, record: Pick<SentMessage, "text" | "entities" | "parseMode">) {
+      const now = Date.now();
+      const message = add({
+        message_id: nextMessageId++,
+        from: me,
+        chat,
+        date: Math.floor(now / 1000),
+        ...fields,
+        text: record.text,
+        ...(record.entities.length > 0 ? { entities: record.entities } : {}),
+      });
+      const { message_thread_id: threadId, reply_to_message: reply } = message;
+      const entry: SentMessage = {
+        messageId: message.message_id,
+        chatId: chat.id,
+        ...record,
+        ...(threadId === undefined ? {} : { threadId }),
+        ...(reply === undefined ? {} : { replyTo: reply.message_id }),
+        at: now,
+        delivered: false,
+        edits: [],
+        deleted: false,
+      };
+      sent.push(entry);
+      sentById.set(key(chat.id, entry.messageId), entry);
+      return { message, entry };
+    },
+    /** A message of the bot itself; others can't be changed by it. */
+    own(chatId: number, messageId: number): { message: Message; entry: SentMessage } | undefined {
+      const message = messages.get(key(chatId, messageId));
+      const entry = sentById.get(key(chatId, messageId));
+      return message && entry && !entry.deleted ? { message, entry } : undefined;
+    },
+    replace: add,
+    remove(chatId: number, messageId: number): void {
+      messages.delete(key(chatId, messageId));
+    },
+  };
+}
+
+/** Commands and mentions, as Telegram marks them in what people write. */
+function entitiesOf(text: string): Entity[] {
+  const found: Entity[] = [];
+  for (const match of text.matchAll(/(?<![\w/@])(?:(\/[A-Za-z0-9_]{1,64}(?:@\w{3,32})?)|(@\w{3,32}))/g)) {
+    found.push({ type: match[1] ? "bot_command" : "mention", offset: match.index, length: match[0].length });
+  }
+  return found;
+}
