@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { createWatch, eventually, NeverHappened, seeded } from "./eventually.ts";
+
+test("eventually: waits for a truthy value, and takes exceptions for not yet", async () => {
+  let asked = 0;
+  const value = await eventually(
+    () => {
+      asked += 1;
+      expect(asked).toBeGreaterThan(2);
+      return asked > 3 && `asked ${asked}`;
+    },
+    { everyMs: 1 },
+  );
+  expect(value).toBe("asked 4");
+});
+
+test("eventually: says what never happened, and what was seen last", async () => {
+  const failure = await eventually(() => 0, { timeoutMs: 20, everyMs: 5, what: "a reply" }).catch((error) => error);
+  expect(failure).toBeInstanceOf(NeverHappened);
+  expect(failure.message).toMatch(/^Not within \d+ ms: a reply\nWhen last asked, it was 0$/);
+  const thrown = eventually(() => expect(1).toBe(2), { timeoutMs: 10, everyMs: 5 });
+  await expect(thrown).rejects.toThrow(/it threw: .*Expected: 2/s);
+});
+
+test("a watch looks again only when told of a change", async () => {
+  const watch = createWatch();
+  let ready = 0;
+  const waiting = watch.waitFor(() => ready > 1 && "done");
+  for (ready = 1; ready < 3; ready += 1) watch.changed();
+  expect(await waiting).toBe("done");
+  await expect(watch.waitFor(() => false, 10, "it")).rejects.toThrow(
+    "Not within 10 ms: it\nWhen last asked, it was false",
+  );
+});
+
+test("seeded: the same seed gives the same chance", () => {
+  const draw = (seed: number) => {
+    const random = seeded(seed);
+    return [random.next(), random.integer(1, 6), random.pick(["a", "b", "c"]), ...random.shuffle([1, 2, 3, 4, 5])];
+  };
+  expect(draw(7)).toEqual(draw(7));
+  expect(draw(7)).not.toEqual(draw(8));
+  const random = seeded(1);
+  const dice = Array.from({ length: 600 }, () => random.integer(1, 6));
+  expect(new Set(dice)).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+  expect(dice.filter(() => random.chance(0.5)).length).toBeWithin(240, 360);
+});
