@@ -8,11 +8,6 @@ import { messageId, messageNumber, type Peer, parsePeer } from "./peer.ts";
 import { createRecent } from "./recent.ts";
 import { type Part, render } from "./split.ts";
 
-/** How often a growing reply is shown again: drafts are cheap, edits count like messages. */
-const DRAFT_EVERY = 400;
-const EDIT_EVERY = 1000;
-const GROUP_EDIT_EVERY = 3000;
-
 /** A link's preview is fetched by Telegram: a reply that was talked into carrying data in an address would send it. */
 const QUIET = { link_preview_options: { is_disabled: true } };
 const HTML = { parse_mode: "HTML" } as const;
@@ -140,12 +135,11 @@ export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Deli
         const { bot } = binding;
         const peer = parsePeer(preview.peer);
         if (!peer.group && preview.messageId === undefined && !withoutDrafts.get(bot.id)) {
-          if (!pace.once(bot.id, peer.chat, "draft", DRAFT_EVERY)) return undefined;
+          if (!pace.draft(bot.id, peer.chat)) return undefined;
           if (await draft(binding, peer, preview, signal)) return undefined;
         }
-        if (!pace.once(bot.id, peer.chat, "edit", peer.group ? GROUP_EDIT_EVERY : EDIT_EVERY)) return preview.messageId;
         const part = render(preview.text)[0];
-        if (!part || !pace.spare(bot.id, peer.chat)) return preview.messageId;
+        if (!part || !pace.edit(bot.id, peer.chat)) return preview.messageId;
         if (preview.messageId === undefined) return await write(binding, peer, part, preview.replyTo, signal);
         return (await edit(binding, peer, preview.messageId, part, signal)) ? preview.messageId : undefined;
       }),

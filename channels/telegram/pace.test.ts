@@ -4,17 +4,17 @@ import { createPace, TELEGRAM_RULES } from "./pace.ts";
 
 const never = new AbortController().signal;
 
-function paced() {
+function paced(rules = TELEGRAM_RULES) {
   const clock = { ms: 1_000_000 };
-  return { clock, pace: createPace(TELEGRAM_RULES, () => clock.ms) };
+  return { clock, pace: createPace(rules, () => clock.ms) };
 }
 
-/** How many turns of `spare` a chat gets when it is asked every 10 ms. */
+/** How often something is written when every chat wants to every 10 ms. */
 function turnsIn(ms: number, chats: number[]): number {
   const { clock, pace } = paced();
   let turns = 0;
   for (const end = clock.ms + ms; clock.ms < end; clock.ms += 10)
-    for (const chat of chats) if (pace.spare("1", chat)) turns += 1;
+    for (const chat of chats) if (pace.edit("1", chat)) turns += 1;
   return turns;
 }
 
@@ -46,10 +46,10 @@ test("a turn that is far off is not waited for", async () => {
   const { pace, clock } = paced();
   for (let n = 0; n < 5; n += 1) await pace.turn("1", -5, never);
   pace.hold("1", -5, 10_000);
-  expect(pace.turn("1", -5, never)).rejects.toMatchObject({ kind: "busy", scope: "peer", retryAfter: 10_000 });
+  await expect(pace.turn("1", -5, never)).rejects.toMatchObject({ kind: "busy", scope: "peer", retryAfter: 10_000 });
   clock.ms += 10_000;
   await pace.turn("1", -5, never);
-  expect(pace.spare("1", -5)).toBe(false);
+  expect(pace.edit("1", -5)).toBe(false);
 });
 
 test("a turn that is given up is not taken for sent", async () => {
@@ -58,25 +58,27 @@ test("a turn that is given up is not taken for sent", async () => {
   for (let n = 0; n < 3; n += 1) await pace.turn("1", 5, never);
   const waiting = pace.turn("1", 5, stop.signal);
   stop.abort();
-  expect(waiting).rejects.toMatchObject({ kind: "busy", retryAfter: 0 });
+  await expect(waiting).rejects.toMatchObject({ kind: "busy", retryAfter: 0 });
 });
 
 test("something shown leaves the last turn to the reply", async () => {
-  const { pace } = paced();
-  expect([pace.spare("1", 5), pace.spare("1", 5), pace.spare("1", 5)]).toEqual([true, true, false]);
+  const { pace, clock } = paced({ ...TELEGRAM_RULES, edit: { every: 0, burst: 1 } });
+  expect([pace.edit("1", 5), pace.edit("1", 5), pace.edit("1", 5)]).toEqual([true, true, false]);
   await pace.turn("1", 5, never);
+  clock.ms += 2000;
+  expect([pace.edit("1", 5), pace.edit("1", 5)]).toEqual([true, false]);
 });
 
-test("a draft is shown now and then, and not in a chat that is to be left alone", () => {
+test("a growing reply is shown now and then, and not in a chat that is to be left alone", () => {
   const { pace, clock } = paced();
-  expect([pace.once("1", 5, "draft", 400), pace.once("1", 5, "draft", 400)]).toEqual([true, false]);
+  expect([pace.draft("1", 5), pace.draft("1", 5), pace.draft("1", 6)]).toEqual([true, false, true]);
   clock.ms += 400;
-  expect(pace.once("1", 5, "draft", 400)).toBe(true);
+  expect(pace.draft("1", 5)).toBe(true);
   pace.hold("1", 5, 3000);
   clock.ms += 2999;
-  expect(pace.once("1", 5, "draft", 400)).toBe(false);
+  expect([pace.draft("1", 5), pace.edit("1", 5)]).toEqual([false, false]);
   clock.ms += 1;
-  expect(pace.once("1", 5, "draft", 400)).toBe(true);
+  expect(pace.draft("1", 5)).toBe(true);
 });
 
 test("a bot that is forgotten begins anew, and only that bot", () => {
@@ -84,5 +86,5 @@ test("a bot that is forgotten begins anew, and only that bot", () => {
   pace.hold("1", 5, 3000);
   pace.hold("11", 5, 3000);
   pace.forget("1");
-  expect([pace.spare("1", 5), pace.spare("11", 5)]).toEqual([true, false]);
+  expect([pace.edit("1", 5), pace.edit("11", 5)]).toEqual([true, false]);
 });

@@ -12,6 +12,10 @@ export interface Rules {
   bot: Rule;
   chat: Rule;
   group: Rule;
+  /** How often a growing reply is shown again: drafts are cheap, edits count like messages. */
+  draft: Rule;
+  edit: Rule;
+  groupEdit: Rule;
 }
 
 /**
@@ -22,6 +26,9 @@ export const TELEGRAM_RULES: Rules = {
   bot: { every: 40, burst: 5 },
   chat: { every: 1000, burst: 3 },
   group: { every: 4000, burst: 5 },
+  draft: { every: 400, burst: 1 },
+  edit: { every: 1000, burst: 1 },
+  groupEdit: { every: 3000, burst: 1 },
 };
 
 /** A send that would wait longer goes back to the outbox instead of holding its worker. */
@@ -30,10 +37,10 @@ const LONGEST_WAIT = 5000;
 export interface Pace {
   /** Waits for the turn to write to a chat. `busy` when that is far off, or `signal` aborts. */
   turn(bot: string, chat: number, signal: AbortSignal): Promise<void>;
-  /** Takes a turn for a message that can be left out, if the chat then still has one for the reply. */
-  spare(bot: string, chat: number): boolean;
-  /** True at most once every `every` ms for something shown in a chat, and not while the bot or the chat is at its limit. */
-  once(bot: string, chat: number, what: string, every: number): boolean;
+  /** Takes a turn to show a growing reply as a draft, if it is time again and nothing has to wait for it. */
+  draft(bot: string, chat: number): boolean;
+  /** The same as a message that is edited: only if the chat then still has a turn for the reply. */
+  edit(bot: string, chat: number): boolean;
   /** Telegram said to leave this chat alone for so long. */
   hold(bot: string, chat: number, ms: number): void;
   forget(bot: string): void;
@@ -69,19 +76,22 @@ export function createPace(rules: Rules = TELEGRAM_RULES, now: () => number = ()
         throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
       });
     },
-    spare(bot, chat) {
+    draft(bot, chat) {
       const key = `${bot}:${chat}`;
-      if (wait(bot, rules.bot, 1) > 0 || wait(key, ruleOf(chat), 1) > 0) return false;
+      const shown = `${key}:draft`;
+      if (wait(key, ruleOf(chat)) > 0 || wait(bot, rules.bot, 1) > 0 || wait(shown, rules.draft) > 0) return false;
       take(bot, rules.bot);
-      take(key, ruleOf(chat));
+      take(shown, rules.draft);
       return true;
     },
-    once(bot, chat, what, every) {
+    edit(bot, chat) {
       const key = `${bot}:${chat}`;
-      const shown = { every, burst: 1 };
-      const ms = Math.max(wait(bot, rules.bot, 1), wait(key, ruleOf(chat)), wait(`${key}:${what}`, shown));
-      if (ms > 0) return false;
-      take(`${key}:${what}`, shown);
+      const shown = `${key}:edit`;
+      const rule = chat < 0 ? rules.groupEdit : rules.edit;
+      if (wait(key, ruleOf(chat), 1) > 0 || wait(bot, rules.bot, 1) > 0 || wait(shown, rule) > 0) return false;
+      take(bot, rules.bot);
+      take(key, ruleOf(chat));
+      take(shown, rule);
       return true;
     },
     hold(bot, chat, ms) {

@@ -1,0 +1,12 @@
+// What every channel promises, whatever platform is behind it: the same scenarios against each adapter and its strict fake.
+import { describe } from "bun:test";
+import { stage } from "./contract/platform.ts";
+import { receiving } from "./contract/receiving.ts";
+import { sending } from "./contract/sending.ts";
+import { telegram } from "./contract/telegram.ts";
+
+describe.each([["Telegram", telegram]] as const)("%s", (_, start) => {
+  const on = stage(start);
+  receiving(on);
+  sending(on);
+});

@@ -1,0 +1,119 @@
+// A platform as the contract's scenarios play it, and the parts they share.
+import { afterEach, beforeEach, expect } from "bun:test";
+import { createWatch } from "../../tests/support/eventually.ts";
+import {
+  type Binding,
+  type Channel,
+  ChannelError,
+  type IncomingMessage,
+  type OutgoingMessage,
+  type Sink,
+} from "../channel.ts";
+
+export type Place = "private" | "group";
+/** `lost`: the call has its effect, and its answer does not arrive. */
+export type Accident = "busy" | "broken" | "cut" | "lost" | "silent";
+
+/** A platform as the scenarios play it: its people, its accidents, and what they see. */
+export interface Platform extends AsyncDisposable {
+  channel: Channel;
+  binding: Binding;
+  /** A token that is nobody's, in the right form. */
+  strangeToken: string;
+  peers: Record<Place, string>;
+  /** Characters that fit in one message. */
+  limit: number;
+  /** Sending the same message again does not show it again. */
+  idempotent: boolean;
+  /** Somebody writes; `naming` the bot. Answers the platform's id of it. */
+  says(text: string, place?: Place, naming?: boolean): string;
+  /** The last message comes again, as it was. */
+  repeats(): void;
+  /** Its author changes the last message. */
+  edits(text: string): void;
+  /** What of the bot is to be read in a place now. */
+  shown(place?: Place): { id: string; text: string; replyTo?: string }[];
+  /** Every state a growing reply was shown in. */
+  grew(place?: Place): string[];
+  typing(place?: Place): number;
+  /** The next call that sends a message has this accident; `busy` asks for 2 s. */
+  sendFails(accident: Accident): void;
+  receiveFails(accident: "broken" | "cut"): void;
+  blocks(): void;
+  revokes(): void;
+  /** Messages whose arrival the platform was not told of. */
+  unconfirmed(): number;
+}
+
+/** Stores what comes, or refuses to, as the test says. */
+export function memory() {
+  const watch = createWatch();
+  const state = { messages: [] as IncomingMessage[], alive: 0, broken: false, gate: Promise.resolve() };
+  const sink: Sink = {
+    async accept(messages) {
+      await state.gate;
+      if (state.broken) throw new Error("the disk is full");
+      state.messages.push(...messages);
+      watch.changed();
+    },
+    alive() {
+      state.alive += 1;
+      watch.changed();
+    },
+  };
+  return { state, sink, waitFor: watch.waitFor, texts: () => state.messages.map(({ text }) => text) };
+}
+
+/** What a promise that must fail failed with: always a `ChannelError`, never with a token in it. */
+export async function failure(promise: Promise<unknown>, token: string): Promise<ChannelError> {
+  const error: unknown = await promise.then(
+    () => new Error("It did not fail."),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ChannelError)) throw new Error("Not a ChannelError", { cause: error });
+  expect(Bun.inspect(error, { depth: 10 })).not.toContain(token.split(":").at(-1) ?? token);
+  return error;
+}
+
+/** The platform of the scenario that runs, new for each, and the verbs as they are mostly used. */
+export function stage(start: () => Promise<Platform>) {
+  let platform: Platform;
+  let stop: AbortController;
+  beforeEach(async () => {
+    platform = await start();
+    stop = new AbortController();
+  });
+  afterEach(async () => {
+    stop.abort();
+    await platform[Symbol.asyncDispose]();
+  });
+  return {
+    get platform() {
+      return platform;
+    },
+    get signal() {
+      return stop.signal;
+    },
+    stop: () => stop.abort(),
+    /** After `stop`: what is begun from now on has a signal of its own. */
+    again() {
+      stop = new AbortController();
+    },
+    listen: (sink: Sink) => platform.channel.listen(platform.binding, sink, stop.signal),
+    message: (more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
+      id: "0190f5e6-0000-7000-8000-000000000001",
+      peer: platform.peers.private,
+      text: "the reply",
+      deliveredParts: [],
+      ...more,
+    }),
+    /** Sends, as the outbox does: what was delivered is noted as soon as it is known. */
+    async send(out: OutgoingMessage, signal = stop.signal): Promise<string[]> {
+      await platform.channel.send(platform.binding, out, (part) => out.deliveredParts.push(part), signal);
+      return out.deliveredParts;
+    },
+    fails: (promise: Promise<unknown>) => failure(promise, platform.binding.token),
+  };
+}
+
+export type Stage = ReturnType<typeof stage>;

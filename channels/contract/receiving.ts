@@ -1,0 +1,196 @@
+// The contract's scenarios about who a token is, and about messages that come in.
+import { describe, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
+import type { Sink } from "../channel.ts";
+import { failure, memory, type Stage } from "./platform.ts";
+
+export function receiving(on: Stage): void {
+  describe("who", () => {
+    test("a token is known by its platform", async () => {
+      expect(await on.platform.channel.identify(on.platform.binding.token, on.signal)).toEqual(on.platform.binding.bot);
+    });
+
+    test("a token that is nobody's, or none at all, is refused", async () => {
+      for (const token of [on.platform.strangeToken, "", "../../x", "a b", "1:x/../y?z"]) {
+        const error = await failure(on.platform.channel.identify(token, on.signal), on.platform.strangeToken);
+        expect(error).toMatchObject({ kind: "refused", scope: "bot" });
+      }
+    });
+
+    test("a platform that is away is unreachable, which says nothing about the token", async () => {
+      await on.platform[Symbol.asyncDispose]();
+      expect(await on.fails(on.platform.channel.identify(on.platform.binding.token, on.signal))).toMatchObject({
+        kind: "unreachable",
+      });
+    });
+  });
+
+  describe("in", () => {
+    test("a message arrives once, whole, with who and when", async () => {
+      const { state, sink, waitFor } = memory();
+      const listening = on.listen(sink);
+      await waitFor(() => state.alive > 0);
+      const id = on.platform.says("hello there");
+      await waitFor(() => state.messages.length === 1);
+      const [received] = state.messages;
+      expect(received).toMatchObject({ platformMessageId: id, text: "hello there", group: false, addressed: true });
+      expect(received?.peer).toBe(on.platform.peers.private);
+      expect(Math.abs((received?.sentAt ?? 0) - Date.now())).toBeLessThan(5000);
+      on.stop();
+      await listening;
+      expect(state.messages.length).toBe(1);
+    });
+
+    test("messages keep their order", async () => {
+      const { state, sink, waitFor, texts } = memory();
+      const sent = Array.from({ length: 150 }, (_, n) => `message ${n}`);
+      for (const text of sent.slice(0, 120)) on.platform.says(text);
+      const listening = on.listen(sink);
+      await waitFor(() => state.messages.length === 120);
+      for (const text of sent.slice(120)) on.platform.says(text);
+      await waitFor(() => state.messages.length === 150);
+      expect(texts()).toEqual(sent);
+      on.stop();
+      await listening;
+    });
+
+    test("a group is told apart, and so is being addressed in it", async () => {
+      const { state, sink, waitFor } = memory();
+      const listening = on.listen(sink);
+      on.platform.says("to nobody", "group");
+      on.platform.says("to you", "group", true);
+      await waitFor(() => state.messages.length === 2);
+      expect(state.messages.map(({ group, addressed }) => ({ group, addressed }))).toEqual([
+        { group: true, addressed: false },
+        { group: true, addressed: true },
+      ]);
+      expect(state.messages[0]?.peer).toBe(on.platform.peers.group);
+      on.stop();
+      await listening;
+    });
+
+    test("the platform is told only after it was stored", async () => {
+      const { state, sink, waitFor } = memory();
+      const gate = Promise.withResolvers<void>();
+      state.gate = gate.promise;
+      on.platform.says("keep me");
+      const listening = on.listen(sink);
+      await waitFor(() => state.alive > 0);
+      expect(on.platform.unconfirmed()).toBe(1);
+      gate.resolve();
+      await eventually(() => on.platform.unconfirmed() === 0);
+      on.stop();
+      await listening;
+    });
+
+    test("what could not be stored comes again", async () => {
+      const { state, sink, waitFor } = memory();
+      on.platform.says("keep me");
+      state.broken = true;
+      expect(await on.fails(on.listen(sink))).toMatchObject({ kind: "unreachable" });
+      expect(on.platform.unconfirmed()).toBe(1);
+      state.broken = false;
+      const listening = on.listen(sink);
+      await waitFor(() => state.messages.length === 1);
+      on.stop();
+      await listening;
+    });
+
+    test("a second delivery is known by its id", async () => {
+      const { state, sink, waitFor } = memory();
+      const listening = on.listen(sink);
+      const id = on.platform.says("again");
+      await waitFor(() => state.messages.length === 1);
+      on.platform.repeats();
+      await eventually(() => on.platform.unconfirmed() === 0);
+      expect(new Set(state.messages.map(({ platformMessageId }) => platformMessageId))).toEqual(new Set([id]));
+      on.stop();
+      await listening;
+    });
+
+    test("a changed message is no second one", async () => {
+      const { state, sink, waitFor, texts } = memory();
+      const listening = on.listen(sink);
+      await waitFor(() => state.alive > 0);
+      on.platform.says("first");
+      on.platform.edits("changed");
+      on.platform.says("second");
+      await waitFor(() => state.messages.length === 2);
+      expect(texts()).not.toContain("changed");
+      on.stop();
+      await listening;
+    });
+
+    test.each(["broken", "cut"] as const)(
+      "a connection that is %s ends the listening, and nothing is lost",
+      async (accident) => {
+        const { state, sink, waitFor } = memory();
+        on.platform.receiveFails(accident);
+        on.platform.says("still here");
+        expect(await on.fails(on.listen(sink))).toMatchObject({ kind: "unreachable" });
+        const listening = on.listen(sink);
+        await waitFor(() => state.messages.length === 1);
+        on.stop();
+        await listening;
+      },
+    );
+
+    test("stopping ends it at once, even while the platform says nothing", async () => {
+      const { state, sink, waitFor } = memory();
+      const listening = on.listen(sink);
+      await waitFor(() => state.alive > 0);
+      on.stop();
+      await listening;
+    });
+
+    test("a token taken back is refused; a second receiver is a conflict", async () => {
+      const first = memory();
+      const listening = on.listen(first.sink);
+      await first.waitFor(() => first.state.alive > 0);
+      const endings = [listening, on.listen(memory().sink)].map((ended) => ended.catch((error: unknown) => error));
+      expect(await Promise.race(endings)).toMatchObject({ kind: "conflict", scope: "bot" });
+      on.stop();
+      await Promise.all(endings);
+      on.again();
+      on.platform.revokes();
+      expect(await on.fails(on.listen(first.sink))).toMatchObject({ kind: "refused", scope: "bot" });
+    });
+  });
+
+  describe("posted", () => {
+    const secret = "s".repeat(40);
+    const serve = (sink: Sink) =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: (request) => on.platform.channel.receive(on.platform.binding, secret, request, sink),
+      });
+
+    test("what the platform posts arrives, again when it could not be stored, until it is taken back", async () => {
+      const { state, sink, waitFor, texts } = memory();
+      await using server = serve(sink);
+      await on.platform.channel.register(on.platform.binding, { url: `${server.url}hook`, secret }, on.signal);
+      state.broken = true;
+      on.platform.says("hello");
+      await eventually(() => on.platform.unconfirmed() === 1);
+      state.broken = false;
+      await waitFor(() => state.messages.length === 1);
+      await eventually(() => on.platform.unconfirmed() === 0);
+      await on.platform.channel.unregister(on.platform.binding, on.signal);
+      on.platform.says("later");
+      const listening = on.listen(sink);
+      await waitFor(() => state.messages.length === 2);
+      expect(texts()).toEqual(["hello", "later"]);
+      on.stop();
+      await listening;
+    });
+
+    test("a stranger's post is turned away", async () => {
+      const { state, sink } = memory();
+      await using server = serve(sink);
+      const response = await fetch(server.url, { method: "POST", body: "{}" });
+      expect(response.status).toBe(401);
+      expect(state).toMatchObject({ messages: [], alive: 0 });
+    });
+  });
+}
