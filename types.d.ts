@@ -3,7 +3,11 @@ declare module "*.sql" {
   const text: string;
   export default text;
 }
-declare module "*.txt" {
+declare module "*.htm" {
   const text: string;
   export default text;
+}
+declare module "@scalar/api-reference/dist/browser/standalone.js" {
+  const path: string;
+  export default path;
 }

@@ -9,7 +9,7 @@ CREATE TABLE sessions (
   message_count INTEGER NOT NULL DEFAULT 0,
   -- What was said before the recent messages, in short, and up to which message.
   summary TEXT,
-  summary_upto TEXT,
+  summary_upto INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   last_activity_at INTEGER NOT NULL
 ) STRICT;
@@ -17,7 +17,9 @@ CREATE UNIQUE INDEX sessions_peer ON sessions (agent_id, platform, peer) WHERE s
 CREATE INDEX sessions_recent ON sessions (agent_id, last_activity_at);
 
 CREATE TABLE messages (
-  id TEXT PRIMARY KEY,
+  -- The order in which things were said: a message that waited comes after the reply to the one before it.
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
   session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL,
   inbox_id TEXT NOT NULL,
@@ -28,8 +30,8 @@ CREATE TABLE messages (
   steps TEXT,
   created_at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX messages_session ON messages (session_id, id);
-CREATE INDEX messages_agent ON messages (agent_id, id);
+CREATE INDEX messages_session ON messages (session_id);
+CREATE INDEX messages_agent ON messages (agent_id);
 
 CREATE TABLE inbox (
   id TEXT PRIMARY KEY,
@@ -49,12 +51,15 @@ CREATE TABLE inbox (
   attempts INTEGER NOT NULL DEFAULT 0,
   -- A message on the platform that shows the growing reply and will become it.
   preview_id TEXT,
+  -- The message that answers this one.
+  reply_id TEXT,
   error TEXT,
   received_at INTEGER NOT NULL,
   settled_at INTEGER
 ) STRICT;
 CREATE UNIQUE INDEX inbox_once ON inbox (agent_id, platform, platform_message_id);
 CREATE INDEX inbox_pending ON inbox (agent_id, id) WHERE status = 'pending';
+CREATE INDEX inbox_api ON inbox (agent_id, id) WHERE platform = 'api';
 
 CREATE TABLE outbox (
   id TEXT PRIMARY KEY,

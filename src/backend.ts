@@ -7,6 +7,8 @@ import type { Vault } from "./vault.ts";
 /** Who asks for what, as the web surface vouches for it. */
 export interface Grant {
   userId: string;
+  /** Whether the web surface found the user to be an admin. */
+  isAdmin: boolean;
   /** The agent it is about; left out for what concerns no single one. */
   agentId?: string;
   /** The one thing that may be done with it, such as `agent.chat`. */
@@ -29,14 +31,18 @@ export interface ServiceTokens {
 export function createServiceTokens(vault: Vault): ServiceTokens {
   return {
     sign(grant) {
-      const payload = Buffer.from(JSON.stringify({ ...grant, expires: Date.now() + TOKEN_LIFETIME })).toString("base64url");
+      const payload = Buffer.from(JSON.stringify({ ...grant, expires: Date.now() + TOKEN_LIFETIME })).toString(
+        "base64url",
+      );
       return `${PREFIX}${payload}.${vault.sign("service-token", payload)}`;
     },
     verify(token) {
       if (!token.startsWith(PREFIX)) return undefined;
       const [payload, mac, ...rest] = token.slice(PREFIX.length).split(".");
       if (!payload || !mac || rest.length > 0 || !vault.verify("service-token", payload, mac)) return undefined;
-      const { expires, ...grant } = JSON.parse(Buffer.from(payload, "base64url").toString()) as Grant & { expires: number };
+      const { expires, ...grant } = JSON.parse(Buffer.from(payload, "base64url").toString()) as Grant & {
+        expires: number;
+      };
       return Date.now() < expires ? grant : undefined;
     },
   };
@@ -57,12 +63,19 @@ export function createBackendTransport(tokens: ServiceTokens, url: string | unde
   const base = url ?? "http://localhost";
   let handle: (request: Request) => Promise<Response> = () => Promise.reject(new Error("The backend is not attached."));
 
-  async function send(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  async function send(input: string | URL, init: RequestInit = {}): Promise<Response> {
     try {
-      return url === undefined ? await handle(new Request(input, init)) : await fetch(input, init);
+      const request = new Request(input, init);
+      return url === undefined ? await handle(request) : await fetch(request);
     } catch (cause) {
       if (init.signal?.aborted) throw cause;
-      throw new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend can't be reached. Try again shortly.", {}, { cause });
+      throw new AppError(
+        502,
+        "BACKEND_UNAVAILABLE",
+        "The agent backend can't be reached. Try again shortly.",
+        {},
+        { cause },
+      );
     }
   }
 
@@ -86,12 +99,15 @@ export function createBackendTransport(tokens: ServiceTokens, url: string | unde
 }
 
 /** The data of a backend answer; its error passed on with the status and body that the backend chose. */
-export function unwrap<Data>(answer: { data: Data; error: null | { status: number; value: unknown } }): NonNullable<Data> {
+export function unwrap<Data>(answer: {
+  data: Data;
+  error: null | { status: number; value: unknown };
+}): NonNullable<Data> {
   if (answer.error === null && answer.data !== null && answer.data !== undefined) return answer.data;
   const body = answer.error?.value;
   if (typeof body !== "object" || body === null || !("code" in body) || !("error" in body)) {
     throw new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend gave no usable answer. Try again shortly.");
   }
-  const { code, error, message: _, ...extras } = body;
+  const { code, error, ...extras } = body;
   throw new AppError(answer.error?.status ?? 502, String(code), String(error), extras);
 }

@@ -51,6 +51,9 @@ export interface Plugin<Service> {
   setup(host: Host): Parts<Service>;
 }
 
+/** What `host.use(plugin)` answers. */
+export type ServiceOf<P> = P extends Plugin<infer Service> ? Service : never;
+
 export interface Host {
   readonly kernel: Kernel;
   /** Another plugin's service, built on first use. A cycle is refused with the path that closes it. */

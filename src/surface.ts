@@ -46,11 +46,11 @@ export function createSurface(name: Surface["name"], app: AnyElysia, kernel: Ker
     if (SAFE_METHODS.has(request.method) || request.headers.has("authorization")) return;
     const site = request.headers.get("sec-fetch-site");
     const foreign = origin !== null ? !origins.has(origin) : site === "cross-site" || site === "same-site";
-    if (foreign) throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
+    if (foreign)
+      throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
   }
 
   function takeDefaultLimit(request: Request, context: RequestContext): void {
-    if (config.rateLimits === "off") return;
     const decision = limits.take("default", context.address);
     if (decision.allowed) return;
     const { pathname } = new URL(request.url);

@@ -1,0 +1,123 @@
+// Who is asking: from a session cookie on the web surface, from a service token or a session on the backend.
+import { Elysia } from "elysia";
+import type { Grant, ServiceTokens } from "../../src/backend.ts";
+import { type Config, isLoopbackHost } from "../../src/config.ts";
+import { unauthorized } from "../../src/errors.ts";
+import { contextOf, guarded } from "../../src/http.ts";
+import type { Session, Sessions } from "./sessions.ts";
+import type { User, Users } from "./users.ts";
+
+/** What a route asks for. API keys will be limited by it; sessions have all of them. */
+export type Scope = "read" | "write" | "chat";
+
+/** Somebody signed in. `isAdmin` is what counts for this very request. */
+export interface Identity {
+  user: User;
+  session: Session;
+  isAdmin: boolean;
+}
+
+/** Who the backend works for. */
+export interface Caller {
+  userId: string;
+  isAdmin: boolean;
+  /** The client's address, also when the web surface is in between. */
+  address: string;
+  /** The agent that a service token is good for. */
+  agentId: string | undefined;
+}
+
+export interface Identities {
+  /** Who the cookie of this request names; undefined for nobody. Asked once per request. */
+  identify(request: Request): Promise<Identity | undefined>;
+  /** The same, or 401. */
+  authenticate(request: Request): Promise<Identity>;
+  /** Backend: the holder of a service token for just this action, or somebody signed in; else 401. */
+  authorize(request: Request, action: string): Promise<Caller>;
+  /** What the web surface asks the backend with, in this caller's name. */
+  grant(identity: Identity, request: Request, action: string, agentId?: string): Grant;
+  /** Route macros: `signedIn: scope` on the web, `granted: action` on the backend. */
+  readonly guards: ReturnType<typeof createGuards>;
+}
+
+interface Deps {
+  config: Config;
+  users: Users;
+  sessions: Sessions;
+  tokens: ServiceTokens;
+}
+
+export function createIdentities({ config, users, sessions, tokens }: Deps): Identities {
+  const known = new WeakMap<Request, Identity>();
+  const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
+
+  async function identify(request: Request): Promise<Identity | undefined> {
+    const found = known.get(request);
+    if (found) return found;
+    const session = await sessions.find(request.headers.get("cookie"));
+    const user = session && (await users.byId(session.userId));
+    if (!user) return undefined;
+    const context = contextOf(request);
+    const renewed = await sessions.renew(session);
+    if (renewed !== undefined) context.cookies.push(renewed);
+    const identity = { user, session, isAdmin: isAdmin(user, session, context.direct) };
+    known.set(request, identity);
+    return identity;
+  }
+
+  /** An address in ADMIN_EMAILS counts when it was verified, or when nobody but this machine can have asked. Contract §2. */
+  function isAdmin(user: User, session: Session, direct: boolean): boolean {
+    if (user.isAdmin) return true;
+    if (!config.adminEmails.includes(user.email)) return false;
+    return user.emailVerified || (trustsLoopback && session.direct && direct);
+  }
+
+  async function authenticate(request: Request): Promise<Identity> {
+    const identity = await identify(request);
+    if (!identity) throw unauthorized();
+    return identity;
+  }
+
+  async function authorize(request: Request, action: string): Promise<Caller> {
+    const bearer = request.headers.get("authorization");
+    const context = contextOf(request);
+    if (bearer?.startsWith("Bearer ")) {
+      const grant = tokens.verify(bearer.slice("Bearer ".length));
+      if (grant?.action !== action) throw unauthorized("This service token is not valid for this request.");
+      context.address = grant.address;
+      return { userId: grant.userId, isAdmin: grant.isAdmin, address: grant.address, agentId: grant.agentId };
+    }
+    const { user, isAdmin } = await authenticate(request);
+    return { userId: user.id, isAdmin, address: context.address, agentId: undefined };
+  }
+
+  return {
+    identify,
+    authenticate,
+    authorize,
+    grant: ({ user, isAdmin }, request, action, agentId) => ({
+      userId: user.id,
+      isAdmin,
+      address: contextOf(request).address,
+      action,
+      ...(agentId === undefined ? {} : { agentId }),
+    }),
+    guards: createGuards(authenticate, authorize),
+  };
+}
+
+function createGuards(authenticate: Identities["authenticate"], authorize: Identities["authorize"]) {
+  const callers = new WeakMap<Request, Caller>();
+  return new Elysia({ name: "identity" }).macro({
+    signedIn: (_scope: Scope) => ({
+      ...guarded(async ({ request }) => void (await authenticate(request))),
+      resolve: async ({ request }: { request: Request }) => ({ identity: await authenticate(request) }),
+    }),
+    granted: (action: string) => ({
+      ...guarded(async ({ request }) => void callers.set(request, await authorize(request, action))),
+      resolve: async ({ request }: { request: Request }) => ({
+        caller: callers.get(request) ?? (await authorize(request, action)),
+      }),
+    }),
+  });
+}

@@ -1,0 +1,137 @@
+// Accounts: sign-up, sign-in, the session, and who is asking.
+import { Elysia } from "elysia";
+import { AppError } from "../../src/errors.ts";
+import { contextOf, openRoutes } from "../../src/http.ts";
+import { plugin } from "../../src/plugin.ts";
+import { requireEmail } from "./email.ts";
+import { createFirstAdmin } from "./first-admin.ts";
+import { createIdentities } from "./identity.ts";
+import {
+  account,
+  currentSession,
+  currentUser,
+  firstAdminBody,
+  signedIn,
+  signInBody,
+  signUpBody,
+  toCurrentUser,
+} from "./model.ts";
+import { createPasswords, requirePassword } from "./passwords.ts";
+import { createSessions } from "./sessions.ts";
+import setupPage from "./setup-page.htm" with { type: "text" };
+import { createSignIn } from "./sign-in.ts";
+import { createUsers } from "./users.ts";
+
+export type { Caller, Identity, Scope } from "./identity.ts";
+export { isActive, PLANS, type Plan, type User } from "./users.ts";
+
+export const auth = plugin("auth", ({ kernel }) => {
+  const { limits } = kernel;
+  const users = createUsers(kernel);
+  const sessions = createSessions(kernel);
+  const passwords = createPasswords();
+  const firstAdmin = createFirstAdmin(kernel, users);
+  const identities = createIdentities({ ...kernel, users, sessions, tokens: kernel.backend.tokens });
+  const signIn = createSignIn({ users, passwords, limits });
+
+  /** Starts a session on this answer. Whatever cookie came along is never adopted. */
+  async function startSession(request: Request, userId: string): Promise<void> {
+    const context = contextOf(request);
+    context.cookies.push((await sessions.start(userId, context.direct)).cookie);
+  }
+
+  const tags = ["Accounts"];
+  const web = new Elysia({ name: "auth.web" })
+    .use(openRoutes)
+    .use(identities.guards)
+
+    .post(
+      "/api/register",
+      async ({ body, request, status }) => {
+        await limits.require("sign-up", contextOf(request).address);
+        const email = requireEmail(body.email);
+        requirePassword(body.password);
+        const passwordHash = await passwords.hash(body.password);
+        return status(201, await users.create({ email, name: body.name, passwordHash }));
+      },
+      { open: true, body: signUpBody, response: { 201: account }, detail: { tags, summary: "Sign up" } },
+    )
+    .post(
+      "/api/auth/callback/credentials",
+      async ({ body, request }) => {
+        const user = await signIn(body.email, body.password, contextOf(request).address);
+        await startSession(request, user.id);
+        return { ok: true as const, user: { id: user.id, email: user.email, name: user.name } };
+      },
+      { open: true, body: signInBody, response: { 200: signedIn }, detail: { tags, summary: "Sign in" } },
+    )
+    .get(
+      "/api/auth/session",
+      async ({ request }) => {
+        const identity = await identities.identify(request);
+        if (!identity) return { user: null, expires: null };
+        const { id, email, name } = identity.user;
+        return { user: { id, email, name }, expires: new Date(identity.session.expiresAt).toISOString() };
+      },
+      { open: true, response: { 200: currentSession }, detail: { tags, summary: "The current session, if any" } },
+    )
+    .post(
+      "/api/auth/signout",
+      async ({ request }) => {
+        const identity = await identities.identify(request);
+        if (identity) await sessions.revoke(identity.session.id);
+        const { cookies } = contextOf(request);
+        cookies.length = 0;
+        cookies.push(sessions.clearCookie());
+        return { ok: true };
+      },
+      { open: true, detail: { tags, summary: "Sign out" } },
+    )
+    .get("/api/settings", ({ identity }) => toCurrentUser(identity), {
+      signedIn: "read",
+      response: { 200: currentUser },
+      detail: { tags, summary: "The current user" },
+    })
+    .post(
+      "/api/auth/first-admin",
+      async ({ body, request, status }) => {
+        await limits.require("sign-up", contextOf(request).address);
+        const email = requireEmail(body.email);
+        requirePassword(body.password);
+        const passwordHash = await passwords.hash(body.password);
+        const user = await firstAdmin.create(body.token, { email, name: body.name, passwordHash });
+        await startSession(request, user.id);
+        return status(201, { ok: true as const, user });
+      },
+      {
+        open: true,
+        body: firstAdminBody,
+        response: { 201: signedIn },
+        detail: { tags, summary: "Make the first admin account with the link printed at the start" },
+      },
+    )
+    .get("/setup", () => new Response(setupPage, { headers: pageHeaders }), { open: true, detail: { hide: true } });
+
+  return {
+    web,
+    service: {
+      users,
+      identities,
+      onSessionRevoked: sessions.onRevoked,
+      firstAdminLink: firstAdmin.link,
+      /** Gives the account with this email a plan. 404 when there is none. */
+      async grant(email: string, plan: Parameters<typeof users.grant>[1], days: number) {
+        const user = await users.byEmail(requireEmail(email));
+        if (!user) throw new AppError(404, "USER_NOT_FOUND", "There is no account with this email.");
+        return { email: user.email, ...(await users.grant(user.id, plan, days)) };
+      },
+    },
+  };
+});
+
+const pageHeaders = {
+  "content-type": "text/html;charset=utf-8",
+  "referrer-policy": "no-referrer",
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+};

@@ -1,0 +1,73 @@
+// What accounts look like on the wire. Written by hand, so that no column gets out by itself.
+import { type Static, t } from "elysia";
+import type { Identity } from "./identity.ts";
+import { isActive } from "./users.ts";
+
+export const signUpBody = t.Object({
+  email: t.String({ maxLength: 320, error: "Give your email address." }),
+  password: t.String({ error: "Give a password of at least 8 characters." }),
+  name: t.Optional(t.String({ maxLength: 200, error: "A name has at most 200 characters." })),
+});
+
+export const signInBody = t.Object({
+  email: t.String({ minLength: 1, maxLength: 320, error: "Give your email address." }),
+  password: t.String({ minLength: 1, maxLength: 4096, error: "Give your password." }),
+});
+
+export const firstAdminBody = t.Object({
+  token: t.String({ minLength: 1, maxLength: 200, error: "Open the link that Berth printed at its start." }),
+  email: t.String({ maxLength: 320, error: "Give your email address." }),
+  password: t.String({ error: "Give a password of at least 8 characters." }),
+  name: t.Optional(t.String({ maxLength: 200, error: "A name has at most 200 characters." })),
+});
+
+export const account = t.Object({ id: t.String(), email: t.String(), name: t.String() });
+
+export const signedIn = t.Object({ ok: t.Literal(true), user: account });
+
+export const currentSession = t.Object({
+  user: t.Union([account, t.Null()]),
+  expires: t.Union([t.String({ description: "ISO 8601; null without a session" }), t.Null()]),
+});
+
+export const currentUser = t.Object({
+  id: t.String(),
+  email: t.String(),
+  name: t.String(),
+  plan: t.String(),
+  credits: t.Number(),
+  twoFactorEnabled: t.Boolean(),
+  emailVerified: t.Boolean(),
+  isAdmin: t.Boolean(),
+  referralCode: t.String(),
+  subscription: t.Union([
+    t.Object({ plan: t.String(), status: t.String(), active: t.Boolean(), currentPeriodEnd: t.String() }),
+    t.Null(),
+  ]),
+  notifications: t.Record(t.String(), t.Boolean()),
+  createdAt: t.String(),
+});
+
+/** The current user as `GET /api/settings` shows it. */
+export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof currentUser> {
+  const { subscription } = user;
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    plan: user.plan,
+    credits: user.credits,
+    twoFactorEnabled: user.twoFactorEnabled,
+    emailVerified: user.emailVerified,
+    isAdmin,
+    referralCode: user.referralCode,
+    subscription: subscription && {
+      plan: subscription.plan,
+      status: subscription.status,
+      active: isActive(subscription),
+      currentPeriodEnd: new Date(subscription.currentPeriodEnd).toISOString(),
+    },
+    notifications: user.notifications,
+    createdAt: new Date(user.createdAt).toISOString(),
+  };
+}

@@ -1,0 +1,157 @@
+// Users and their subscriptions, read through a bounded cache and written in one batch each.
+import { eq, sql } from "drizzle-orm";
+import { isUniqueViolation, type Statement, statement } from "../../src/database.ts";
+import { AppError } from "../../src/errors.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { subscriptions, users } from "./schema.ts";
+
+export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
+export type Plan = (typeof PLANS)[number];
+
+export type SubscriptionStatus = "active" | "trialing" | "past_due" | "canceled";
+
+export interface Subscription {
+  plan: string;
+  status: SubscriptionStatus;
+  /** Epoch ms. */
+  currentPeriodEnd: number;
+}
+
+/** A user as the service knows it. Never leaves as it is: see model.ts for what others see. */
+export interface User {
+  id: string;
+  email: string;
+  name: string;
+  passwordHash: string | null;
+  emailVerified: boolean;
+  isAdmin: boolean;
+  plan: string;
+  credits: number;
+  twoFactorEnabled: boolean;
+  referralCode: string;
+  notifications: Record<string, boolean>;
+  createdAt: number;
+  subscription: Subscription | null;
+}
+
+export interface NewUser {
+  email: string;
+  name?: string | undefined;
+  passwordHash: string | null;
+  emailVerified?: boolean;
+  isAdmin?: boolean;
+}
+
+export interface Users {
+  byId(id: string): Promise<User | undefined>;
+  byEmail(email: string): Promise<User | undefined>;
+  /** Throws 409 `USER_EXISTS`. `also` is written in the same batch. */
+  create(user: NewUser, also?: (id: string) => Statement[]): Promise<{ id: string; email: string; name: string }>;
+  /** Gives a plan for so many days from now; the old subscription ends. */
+  grant(userId: string, plan: Plan, days: number): Promise<Subscription>;
+  /** False until the first account exists. */
+  any(): Promise<boolean>;
+  /** Something about this user was written elsewhere. */
+  forget(userId: string): void;
+}
+
+/** Active or trialing, and not past its end. Contract §3. */
+export const isActive = (subscription: Subscription | null, now = Date.now()) =>
+  subscription !== null &&
+  (subscription.status === "active" || subscription.status === "trialing") &&
+  subscription.currentPeriodEnd > now;
+
+const CACHED_USERS = 10_000;
+
+export function createUsers({ database, config, events }: Pick<Kernel, "database" | "config" | "events">): Users {
+  // Another process may write the same rows when the roles are split; then every read asks the database.
+  const cache = config.role === "all" ? new Map<string, User>() : undefined;
+  const select = () =>
+    database.drizzle.select().from(users).leftJoin(subscriptions, eq(subscriptions.userId, users.id));
+  const selectById = select()
+    .where(eq(users.id, sql.placeholder("id")))
+    .prepare();
+  const selectByEmail = select()
+    .where(eq(users.email, sql.placeholder("email")))
+    .prepare();
+
+  type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
+
+  function remember(row: Row | undefined): User | undefined {
+    if (!row) return undefined;
+    const subscription = row.subscriptions && {
+      plan: row.subscriptions.plan,
+      status: row.subscriptions.status,
+      currentPeriodEnd: row.subscriptions.currentPeriodEnd,
+    };
+    const { notifications, updatedAt: _, ...user } = row.users;
+    const found: User = { ...user, notifications: JSON.parse(notifications), subscription };
+    if (cache) {
+      if (cache.size >= CACHED_USERS) cache.delete(cache.keys().next().value ?? "");
+      cache.set(found.id, found);
+    }
+    return found;
+  }
+
+  return {
+    byId: async (id) => cache?.get(id) ?? remember((await selectById.execute({ id }))[0]),
+    byEmail: async (email) => remember((await selectByEmail.execute({ email }))[0]),
+
+    async create({ email, name, passwordHash, emailVerified = false, isAdmin = false }, also = () => []) {
+      const id = Bun.randomUUIDv7();
+      const now = Date.now();
+      const user = { id, email, name: name?.trim() || email };
+      const row = {
+        ...user,
+        passwordHash,
+        emailVerified,
+        isAdmin,
+        plan: "free",
+        credits: 0,
+        twoFactorEnabled: false,
+        referralCode: referralCode(),
+        notifications: "{}",
+        createdAt: now,
+        updatedAt: now,
+      };
+      const created = { ...user, plan: row.plan, createdAt: new Date(now).toISOString() };
+      try {
+        await database.write([
+          statement(database.drizzle.insert(users).values(row)),
+          events.record("user.created", { userId: id, data: created }),
+          ...also(id),
+        ]);
+      } catch (error) {
+        if (!isUniqueViolation(error, "users.email")) throw error;
+        throw new AppError(409, "USER_EXISTS", "An account with this email exists already. Sign in instead.");
+      }
+      return user;
+    },
+
+    async grant(userId, plan, days) {
+      const now = Date.now();
+      const subscription: Subscription = { plan, status: "active", currentPeriodEnd: now + days * 86_400_000 };
+      const row = { ...subscription, userId, updatedAt: now };
+      await database.write([
+        statement(
+          database.drizzle
+            .insert(subscriptions)
+            .values(row)
+            .onConflictDoUpdate({ target: subscriptions.userId, set: row }),
+        ),
+        statement(database.drizzle.update(users).set({ plan, updatedAt: now }).where(eq(users.id, userId))),
+      ]);
+      cache?.delete(userId);
+      return subscription;
+    },
+
+    any: async () => (await database.drizzle.select({ id: users.id }).from(users).limit(1)).length > 0,
+    forget: (userId) => cache?.delete(userId),
+  };
+}
+
+/** Twelve letters and digits without those that look alike. */
+function referralCode(): string {
+  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+  return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => alphabet[byte % alphabet.length]).join("");
+}

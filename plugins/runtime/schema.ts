@@ -1,0 +1,68 @@
+// The tables of the runtime. Created by migrations/0006_runtime.sql.
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const sessions = sqliteTable("sessions", {
+  id: text("id").primaryKey(),
+  agentId: text("agent_id").notNull(),
+  platform: text("platform").notNull(),
+  peer: text("peer"),
+  status: text("status", { enum: ["open", "completed"] }).notNull(),
+  messageCount: integer("message_count").notNull(),
+  summary: text("summary"),
+  summaryUpto: integer("summary_upto").notNull(),
+  createdAt: integer("created_at").notNull(),
+  lastActivityAt: integer("last_activity_at").notNull(),
+});
+
+export const messages = sqliteTable("messages", {
+  seq: integer("seq").primaryKey(),
+  id: text("id").notNull(),
+  sessionId: text("session_id").notNull(),
+  agentId: text("agent_id").notNull(),
+  inboxId: text("inbox_id").notNull(),
+  platform: text("platform").notNull(),
+  role: text("role", { enum: ["user", "assistant"] }).notNull(),
+  content: text("content").notNull(),
+  steps: text("steps"),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const inbox = sqliteTable("inbox", {
+  id: text("id").primaryKey(),
+  agentId: text("agent_id").notNull(),
+  sessionId: text("session_id").notNull(),
+  platform: text("platform").notNull(),
+  platformMessageId: text("platform_message_id").notNull(),
+  peer: text("peer"),
+  senderId: text("sender_id").notNull(),
+  senderName: text("sender_name").notNull(),
+  byOwner: integer("by_owner", { mode: "boolean" }).notNull(),
+  isGroup: integer("is_group", { mode: "boolean" }).notNull(),
+  kind: text("kind", { enum: ["message", "command", "reminder"] }).notNull(),
+  content: text("content").notNull(),
+  topic: text("topic"),
+  status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),
+  attempts: integer("attempts").notNull(),
+  previewId: text("preview_id"),
+  replyId: text("reply_id"),
+  error: text("error"),
+  receivedAt: integer("received_at").notNull(),
+  settledAt: integer("settled_at"),
+});
+
+export const outbox = sqliteTable("outbox", {
+  id: text("id").primaryKey(),
+  inboxId: text("inbox_id").notNull(),
+  agentId: text("agent_id").notNull(),
+  platform: text("platform").notNull(),
+  peer: text("peer").notNull(),
+  body: text("body").notNull(),
+  replyTo: text("reply_to"),
+  previewId: text("preview_id"),
+  parts: text("parts").notNull(),
+  status: text("status", { enum: ["pending", "sent", "failed"] }).notNull(),
+  attempts: integer("attempts").notNull(),
+  error: text("error"),
+  createdAt: integer("created_at").notNull(),
+  sentAt: integer("sent_at"),
+});

@@ -1,0 +1,291 @@
+// Sessions: the conversations of an agent, each with its recent messages in a bounded cache.
+import { and, desc, eq, gt, sql } from "drizzle-orm";
+import { type Statement, statement, template } from "../../src/database.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { messages, sessions } from "./schema.ts";
+
+/** Without a message for so long, an open session is shown as idle. Contract §6b. */
+const IDLE_AFTER = 30 * 60_000;
+/** Messages of a session that a turn may look back at; older ones live on in the summary. */
+export const HISTORY = 60;
+const CACHED_PEERS = 50_000;
+/** Characters of history kept in memory over all sessions. */
+const CACHED_TEXT = 16 * 1024 * 1024;
+
+export type SessionStatus = "active" | "idle" | "completed";
+
+export interface Session {
+  id: string;
+  agentId: string;
+  platform: string;
+  status: SessionStatus;
+  messageCount: number;
+  /** Epoch ms. */
+  createdAt: number;
+  lastActivity: number;
+}
+
+export interface Said {
+  /** Grows with the order in which things were said. */
+  seq: number;
+  id: string;
+  role: "user" | "assistant";
+  content: string;
+  /** Epoch ms. */
+  timestamp: number;
+}
+
+/** What a turn looks back at: a summary of what is older, and the recent messages. */
+export interface History {
+  summary: string | null;
+  recent: Said[];
+}
+
+export interface Sessions {
+  /** The open session of this conversation; when there is none, its new id and the statement that opens it. */
+  openFor(agentId: string, platform: string, peer: string): Promise<{ id: string; statements: Statement[] }>;
+  /** A new session named by its id alone. */
+  create(agentId: string, platform: string): Promise<Session>;
+  list(agentId: string): Promise<Session[]>;
+  /** Undefined when it is not one of this agent's. */
+  find(agentId: string, sessionId: string): Promise<Session | undefined>;
+  /** The newest session of the web that is active. */
+  active(agentId: string): Promise<Session | undefined>;
+  /** All messages, oldest first. */
+  messages(sessionId: string, limit: number): Promise<Said[]>;
+  history(sessionId: string): Promise<History>;
+  /** A turn's messages and the session's counters: for the batch that settles it. */
+  append(to: { id: string; agentId: string; platform: string; inboxId: string }, said: Appended[]): Statement[];
+  /** Puts a summary in place of everything up to this message. */
+  summarize(sessionId: string, summary: string, upto: number): Promise<void>;
+  /** Ends the conversation's session; the next message opens a new one. */
+  complete(agentId: string, platform: string, peer: string, sessionId: string): Statement;
+}
+
+export interface Appended extends Pick<Said, "id" | "role" | "content"> {
+  /** JSON. */
+  steps?: string | undefined;
+  /** Epoch ms. */
+  at: number;
+}
+
+export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
+  const { drizzle } = database;
+  const hole = (name: string) => sql.placeholder(name);
+  const peers = new Map<string, string>();
+  const unopened = new Map<string, string>();
+  const histories = new Map<string, { history: History; size: number }>();
+  let cachedText = 0;
+
+  const findPeer = drizzle
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.agentId, hole("agentId")),
+        eq(sessions.platform, hole("platform")),
+        eq(sessions.peer, hole("peer")),
+        eq(sessions.status, "open"),
+      ),
+    )
+    .prepare();
+  const selectSession = drizzle
+    .select()
+    .from(sessions)
+    .where(eq(sessions.id, hole("id")))
+    .prepare();
+  const selectActive = drizzle
+    .select()
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.agentId, hole("agentId")),
+        eq(sessions.platform, "web"),
+        eq(sessions.status, "open"),
+        gt(sessions.lastActivityAt, hole("since")),
+      ),
+    )
+    .orderBy(desc(sessions.createdAt), desc(sessions.id))
+    .limit(1)
+    .prepare();
+  const selectRecent = drizzle
+    .select({
+      seq: messages.seq,
+      id: messages.id,
+      role: messages.role,
+      content: messages.content,
+      timestamp: messages.createdAt,
+    })
+    .from(messages)
+    .where(and(eq(messages.sessionId, hole("id")), gt(messages.seq, hole("after"))))
+    .orderBy(desc(messages.seq))
+    .limit(hole("limit"))
+    .prepare();
+  const insertMessage = template(
+    drizzle.insert(messages).values({
+      id: hole("id"),
+      sessionId: hole("sessionId"),
+      agentId: hole("agentId"),
+      inboxId: hole("inboxId"),
+      platform: hole("platform"),
+      role: hole("role"),
+      content: hole("content"),
+      steps: hole("steps"),
+      createdAt: hole("createdAt"),
+    }),
+  );
+
+  const peerKey = (agentId: string, platform: string, peer: string) => `${agentId} ${platform} ${peer}`;
+
+  const opening = (row: { id: string; agentId: string; platform: string; peer: string | null; now: number }) => ({
+    sql: "INSERT INTO sessions (id, agent_id, platform, peer, created_at, last_activity_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    args: [row.id, row.agentId, row.platform, row.peer, row.now, row.now],
+  });
+
+  function keepPeer(key: string, sessionId: string): void {
+    if (peers.size >= CACHED_PEERS) peers.delete(peers.keys().next().value ?? "");
+    peers.set(key, sessionId);
+  }
+
+  function forget(sessionId: string): void {
+    cachedText -= histories.get(sessionId)?.size ?? 0;
+    histories.delete(sessionId);
+  }
+
+  function keep(sessionId: string, history: History): void {
+    forget(sessionId);
+    const size = history.recent.reduce((sum, { content }) => sum + content.length, history.summary?.length ?? 0) + 500;
+    histories.set(sessionId, { history, size });
+    cachedText += size;
+    for (const [oldest] of histories) {
+      if (cachedText <= CACHED_TEXT) break;
+      forget(oldest);
+    }
+  }
+
+  async function history(sessionId: string): Promise<History> {
+    const cached = histories.get(sessionId);
+    if (cached) return cached.history;
+    const [row] = await selectSession.execute({ id: sessionId });
+    const after = row?.summaryUpto ?? 0;
+    const recent = (await selectRecent.execute({ id: sessionId, after, limit: HISTORY })).reverse();
+    const found = { summary: row?.summary ?? null, recent };
+    keep(sessionId, found);
+    return found;
+  }
+
+  return {
+    async openFor(agentId, platform, peer) {
+      const key = peerKey(agentId, platform, peer);
+      const known = peers.get(key) ?? (await findPeer.execute({ agentId, platform, peer }))[0]?.id;
+      if (known !== undefined) {
+        keepPeer(key, known);
+        return { id: known, statements: [] };
+      }
+      // Messages that arrive before the session is committed all bring the same opening, and the first one counts.
+      const id = unopened.get(key) ?? newSessionId();
+      unopened.set(key, id);
+      const statement = opening({ id, agentId, platform, peer, now: Date.now() });
+      const after = () => {
+        unopened.delete(key);
+        keepPeer(key, id);
+      };
+      return { id, statements: [{ ...statement, after }] };
+    },
+
+    async create(agentId, platform) {
+      const now = Date.now();
+      const id = newSessionId();
+      await database.write([opening({ id, agentId, platform, peer: null, now })]);
+      return { id, agentId, platform, status: "active", messageCount: 0, createdAt: now, lastActivity: now };
+    },
+
+    async list(agentId) {
+      const rows = await drizzle
+        .select()
+        .from(sessions)
+        .where(eq(sessions.agentId, agentId))
+        .orderBy(desc(sessions.lastActivityAt))
+        .limit(500);
+      return rows.map(toSession);
+    },
+
+    async find(agentId, sessionId) {
+      const [row] = await selectSession.execute({ id: sessionId });
+      return row?.agentId === agentId ? toSession(row) : undefined;
+    },
+
+    async active(agentId) {
+      const [row] = await selectActive.execute({ agentId, since: Date.now() - IDLE_AFTER });
+      return row && toSession(row);
+    },
+
+    messages: async (sessionId, limit) => (await selectRecent.execute({ id: sessionId, after: 0, limit })).reverse(),
+    history,
+
+    append({ id: sessionId, agentId, platform, inboxId }, said) {
+      const added: Said[] = [];
+      const inserts = said.map(({ id, role, content, steps = null, at }) => {
+        const insert = insertMessage({
+          id,
+          sessionId,
+          agentId,
+          inboxId,
+          platform,
+          role,
+          content,
+          steps,
+          createdAt: at,
+        });
+        insert.after = ({ lastInsertRowid }) =>
+          added.push({ seq: Number(lastInsertRowid), id, role, content, timestamp: at });
+        return insert;
+      });
+      const count: Statement = {
+        sql: "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? WHERE id = ?",
+        args: [said.length, Date.now(), sessionId],
+        after: () => extend(sessionId, added),
+      };
+      return [...inserts, count];
+    },
+
+    async summarize(sessionId, summary, upto) {
+      const update = drizzle.update(sessions).set({ summary, summaryUpto: upto }).where(eq(sessions.id, sessionId));
+      await database.write([statement(update)]);
+      forget(sessionId);
+    },
+
+    complete: (agentId, platform, peer, sessionId) => ({
+      sql: "UPDATE sessions SET status = 'completed' WHERE id = ?",
+      args: [sessionId],
+      after: () => {
+        peers.delete(peerKey(agentId, platform, peer));
+        forget(sessionId);
+      },
+    }),
+  };
+
+  /** Keeps a cached history true after its turn was committed. */
+  function extend(sessionId: string, added: Said[]): void {
+    const cached = histories.get(sessionId);
+    if (!cached) return;
+    const recent = [...cached.history.recent, ...added].slice(-HISTORY);
+    keep(sessionId, { summary: cached.history.summary, recent });
+  }
+}
+
+/** `sess_` and 16 hex digits. Contract §1. */
+const newSessionId = () => `sess_${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}`;
+
+function toSession(row: typeof sessions.$inferSelect): Session {
+  const idle = Date.now() - row.lastActivityAt > IDLE_AFTER;
+  return {
+    id: row.id,
+    agentId: row.agentId,
+    platform: row.platform,
+    status: row.status === "completed" ? "completed" : idle ? "idle" : "active",
+    messageCount: row.messageCount,
+    createdAt: row.createdAt,
+    lastActivity: row.lastActivityAt,
+  };
+}

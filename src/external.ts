@@ -1,0 +1,40 @@
+// Third-party plugins: loaded from source at start, by the same contract, with what they can't import handed in.
+import { resolve } from "node:path";
+import { Elysia, t } from "elysia";
+import { AppError, StartError } from "./errors.ts";
+import { guarded, openRoutes } from "./http.ts";
+import { type Plugin, plugin } from "./plugin.ts";
+
+/** What a plugin file gets, since it can't import what isn't beside it. */
+export const toolkit = { plugin, Elysia, t, AppError, guarded, openRoutes };
+export type Toolkit = typeof toolkit;
+
+/**
+ * Loads each file's default export, a function from the toolkit to a plugin. Throws StartError with the name and why.
+ *
+ * @example
+ * // my-plugin.ts
+ * export default ({ plugin, Elysia, openRoutes }) =>
+ *   plugin("hello", () => ({ service: {}, web: new Elysia().use(openRoutes).get("/hello", () => "hi", { open: true }) }));
+ */
+export async function loadExternalPlugins(files: readonly string[]): Promise<Plugin<unknown>[]> {
+  const loaded: Plugin<unknown>[] = [];
+  for (const file of files) {
+    try {
+      const module = (await import(resolve(file))) as { default?: unknown };
+      if (typeof module.default !== "function") throw new Error("its default export is not a function");
+      const made: unknown = module.default(toolkit);
+      if (!isPlugin(made)) throw new Error("its default export did not return plugin(name, setup)");
+      loaded.push(made);
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new StartError(`The plugin ${file} can't be loaded: ${why}.`, { cause });
+    }
+  }
+  return loaded;
+}
+
+function isPlugin(value: unknown): value is Plugin<unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  return "name" in value && typeof value.name === "string" && "setup" in value && typeof value.setup === "function";
+}

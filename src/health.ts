@@ -1,0 +1,66 @@
+// Alive, ready, and in figures: /healthz, /readyz and /metrics.
+import { Elysia } from "elysia";
+import { AppError, forbidden, unauthorized } from "./errors.ts";
+import { openRoutes } from "./http.ts";
+import type { createHost } from "./plugin.ts";
+
+/** How long a part may take to say that it is ready. */
+const PATIENCE = 2_000;
+
+/** The health routes of one surface; metrics are on the backend alone. */
+export function health(side: "web" | "backend", host: ReturnType<typeof createHost>) {
+  const { config, database, jobs, log, metrics } = host.kernel;
+  const detail = { tags: ["Health"] };
+
+  async function check(name: string, ready: () => boolean | Promise<boolean>): Promise<[string, boolean]> {
+    const late = new Promise<boolean>((resolve) => setTimeout(resolve, PATIENCE, false).unref());
+    try {
+      return [name, await Promise.race([ready(), late])];
+    } catch (error) {
+      log.warn("not ready", { part: name, error });
+      return [name, false];
+    }
+  }
+
+  const routes = new Elysia({ name: `health.${side}` })
+    .use(openRoutes)
+    .get("/healthz", () => ({ status: "ok" }), { open: true, detail: { ...detail, summary: "Alive" } })
+    .get(
+      "/readyz",
+      async ({ status }) => {
+        const checks = [check("database", () => database.ready())];
+        if (config.role !== "web") {
+          checks.push(check("worker", () => jobs.ready()));
+          for (const { name, parts } of host.built) if (parts.ready) checks.push(check(name, parts.ready));
+        }
+        const parts = Object.fromEntries(await Promise.all(checks));
+        const failing = Object.keys(parts).filter((name) => !parts[name]);
+        if (failing.length === 0) return { status: "ready", parts };
+        const text = `Not ready: ${failing.join(", ")}.`;
+        return status(503, { status: "error", error: text, message: text, code: "NOT_READY", parts });
+      },
+      { open: true, detail: { ...detail, summary: "Ready to serve: database, migrations, worker" } },
+    );
+  if (side === "web") return routes;
+
+  const loopback = ["127.0.0.1", "::1", "localhost"].includes(config.backend.host);
+  return routes.get(
+    "/metrics",
+    ({ headers }) => {
+      if (config.metricsToken !== undefined) {
+        if (headers.authorization !== `Bearer ${config.metricsToken}`)
+          throw unauthorized("Send METRICS_TOKEN as the bearer token.");
+      } else if (!loopback) {
+        throw forbidden(
+          "METRICS_CLOSED",
+          "Set METRICS_TOKEN to read the metrics of a listener that is not on loopback.",
+        );
+      }
+      return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4" } });
+    },
+    { open: true, detail: { ...detail, summary: "Figures in Prometheus' text format" } },
+  );
+}
+
+/** Thrown while a surface is still coming up. */
+export const starting = () => new AppError(503, "STARTING", "Berth is starting. Try again in a moment.");

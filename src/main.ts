@@ -1,0 +1,111 @@
+// The command line: `berth` alone serves; every other command is one line in the table.
+import { parseArgs } from "node:util";
+import { version } from "../package.json";
+
+type Flags = Record<string, string | boolean | string[] | undefined>;
+
+interface Command {
+  usage: string;
+  summary: string;
+  run(words: string[], flags: Flags): Promise<number>;
+}
+
+const COMMANDS: Record<string, Command> = {
+  serve: {
+    usage: "serve [--plugin FILE]… [--ready-fd N]",
+    summary: "serve the web and the backend API (the default)",
+    run: async (_, flags) =>
+      (await import("./commands/serve.ts")).serveCommand(listOf(flags.plugin), numberOf(flags["ready-fd"])),
+  },
+  demo: {
+    usage: "demo",
+    summary: "the five-minute tour by itself, in a throwaway folder",
+    run: async () => (await import("./commands/demo.ts")).demoCommand(),
+  },
+  doctor: {
+    usage: "doctor",
+    summary: "show every setting in force, where it came from, and what is wrong",
+    run: async () => (await import("./commands/doctor.ts")).doctorCommand(),
+  },
+  user: {
+    usage: "user grant EMAIL PLAN [--days N]",
+    summary: "give an account a plan, also while the service runs",
+    run: async (words, flags) => (await import("./commands/user.ts")).userCommand(words, textOf(flags.days)),
+  },
+  backup: {
+    usage: "backup FILE",
+    summary: "write a consistent copy of the database, also while the service runs",
+    run: async ([file]) => (await import("./commands/backup.ts")).backupCommand(file),
+  },
+  restore: {
+    usage: "restore FILE",
+    summary: "put a backup in place of the database; the old one is kept beside it",
+    run: async ([file]) => (await import("./commands/backup.ts")).restoreCommand(file),
+  },
+  migrate: {
+    usage: "migrate",
+    summary: "bring the database to this version and stop (serve does it too)",
+    run: async () => (await import("./commands/migrate.ts")).migrateCommand(),
+  },
+  openapi: {
+    usage: "openapi [web|backend]",
+    summary: "print the API's OpenAPI 3.1 document",
+    run: async ([side]) => (await import("./commands/openapi.ts")).openapiCommand(side),
+  },
+  health: {
+    usage: "health",
+    summary: "exit 0 when the service on this machine answers /healthz",
+    run: async () => (await import("./commands/health.ts")).healthCommand(),
+  },
+};
+
+function help(): string {
+  const width = Math.max(...Object.values(COMMANDS).map(({ usage }) => usage.length));
+  const lines = Object.values(COMMANDS).map(({ usage, summary }) => `  berth ${usage.padEnd(width)}  ${summary}`);
+  return [`Berth ${version} · host thousands of AI agents from one binary`, "", ...lines, ""].join("\n");
+}
+
+async function main(args: string[]): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      help: { type: "boolean", short: "h" },
+      version: { type: "boolean", short: "v" },
+      plugin: { type: "string", multiple: true },
+      "ready-fd": { type: "string" },
+      days: { type: "string" },
+    },
+  });
+  if (values.version || positionals[0] === "version") return say(version);
+  if (values.help || positionals[0] === "help") return say(help());
+  const [name = "serve", ...words] = positionals;
+  const command = COMMANDS[name];
+  if (command) return command.run(words, values);
+  process.stderr.write(`berth: there is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}.\n`);
+  return 2;
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text.trimEnd()}\n`);
+  return 0;
+}
+
+const listOf = (value: Flags[string]) => (Array.isArray(value) ? value : []);
+const textOf = (value: Flags[string]) => (typeof value === "string" ? value : undefined);
+const numberOf = (value: Flags[string]) => (typeof value === "string" ? Number(value) : undefined);
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+    // A server goes on; everything else is done now, whatever timers are left.
+    if (code >= 0) process.exit(code);
+  },
+  (error: unknown) => {
+    // What a person can act on is one line; anything else is a bug and shows where it came from.
+    const known = error instanceof Error && ["StartError", "ConfigError", "AppError", "TypeError"].includes(error.name);
+    const text = known ? error.message.replaceAll("\n", " ") : error instanceof Error ? error.stack : String(error);
+    process.stderr.write(`berth: ${text}\n`);
+    process.exit(1);
+  },
+);
