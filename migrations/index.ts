@@ -1,6 +1,9 @@
 // Every change of the schema, in order, as text inside the binary. A new file gets a line at the end; old ones never change.
 
 import kernel from "./0001_kernel.sql" with { type: "text" };
+import auth from "./0002_auth.sql" with { type: "text" };
+import agents from "./0003_agents.sql" with { type: "text" };
+import skills from "./0005_skills.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -8,4 +11,9 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [{ name: "0001_kernel", sql: kernel }];
+export const migrations: readonly Migration[] = [
+  { name: "0001_kernel", sql: kernel },
+  { name: "0002_auth", sql: auth },
+  { name: "0003_agents", sql: agents },
+  { name: "0005_skills", sql: skills },
+];

@@ -63,3 +63,8 @@ export function errorBody(error: unknown): { status: number; body: Record<string
   const text = "Something went wrong on our side. The request id is in the x-request-id header.";
   return { status: 500, body: { error: text, message: text, code: "INTERNAL" } };
 }
+
+/** Berth can't start. The message is one line that says why and what to do; nothing was changed. */
+export class StartError extends Error {
+  override readonly name = "StartError";
+}

@@ -1,0 +1,146 @@
+// Agents: found by id without a query, listed by owner, brought up and down, removed.
+import { desc, eq, sql } from "drizzle-orm";
+import { GuardFailed, guard, statement } from "../../src/database.ts";
+import { notFound } from "../../src/errors.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { createCache } from "./cache.ts";
+import type { Changes } from "./changes.ts";
+import { agents, type MODEL_CHOICES, type STATUSES } from "./schema.ts";
+
+export type ModelChoice = (typeof MODEL_CHOICES)[number];
+export type AgentStatus = (typeof STATUSES)[number];
+
+/** An agent as the service knows it. Never leaves as it is: see model.ts. Times are epoch ms. */
+export type Agent = Readonly<typeof agents.$inferSelect>;
+
+export interface Agents {
+  /** From memory where one process owns the database, else asked for each time. Any text may be given as the id. */
+  find(id: string): Promise<Agent | undefined>;
+  /** A user's agents, newest first. */
+  list(userId: string): Promise<Agent[]>;
+  /**
+   * The agent a user speaks to (contract §6b): the newest that is not stopped, else the newest; undefined with none.
+   * With `agentId` that one, if it is the user's own: else 404.
+   */
+  current(userId: string, agentId?: string): Promise<Agent | undefined>;
+  /**
+   * Puts an agent in a status, with the event where that is a change. Up statuses make it wanted up, `stopped` wanted
+   * down, `error` (with its reason) leaves what is wanted. False when there is no such agent.
+   */
+  setStatus(id: string, status: AgentStatus, reason?: string): Promise<boolean>;
+  /** Removes an agent with all that belongs to it; false when there is none. */
+  remove(id: string): Promise<boolean>;
+  /** A user got another agent. */
+  added(userId: string): void;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Nothing else is ever put into a query, a path or a grant. */
+export const isAgentId = (text: string) => UUID.test(text);
+
+/** The same for an agent that does not exist and for one of somebody else. */
+export const noSuchAgent = () => notFound("You have no agent with this id.", "AGENT_NOT_FOUND");
+
+export const CACHED_AGENTS = 20_000;
+
+/** Rows are kept in memory only where no other process can write them. */
+export const cacheSize = (config: Kernel["config"]) => (config.role === "all" ? CACHED_AGENTS : 0);
+
+type Deps = Pick<Kernel, "database" | "events" | "config"> & { changes: Changes };
+
+export function createAgents({ database, events, config, changes }: Deps): Agents {
+  const db = database.drizzle;
+  const known = createCache<Agent>({ entries: cacheSize(config) });
+  const owned = createCache<readonly string[]>({ entries: cacheSize(config) });
+  changes.onChange(known.drop);
+
+  const byId = db
+    .select()
+    .from(agents)
+    .where(eq(agents.id, sql.placeholder("id")))
+    .prepare();
+  // Ids grow with time.
+  const byOwner = db
+    .select()
+    .from(agents)
+    .where(eq(agents.userId, sql.placeholder("userId")))
+    .orderBy(desc(agents.id))
+    .prepare();
+
+  const find = async (id: string) =>
+    isAgentId(id) ? known.get(id, async () => (await byId.execute({ id }))[0]) : undefined;
+  const list = (userId: string) => byOwner.execute({ userId });
+
+  async function newest(userId: string): Promise<Agent | undefined> {
+    const ids = await owned.get(userId, async () => (await list(userId)).map(({ id }) => id));
+    let first: Agent | undefined;
+    for (const id of ids ?? []) {
+      const agent = await find(id);
+      if (agent && agent.status !== "stopped") return agent;
+      first ??= agent;
+    }
+    return first;
+  }
+
+  return {
+    find,
+    list,
+    added: owned.drop,
+
+    async current(userId, agentId) {
+      if (agentId === undefined) return newest(userId);
+      const agent = await find(agentId);
+      if (agent?.userId !== userId) throw noSuchAgent();
+      return agent;
+    },
+
+    async setStatus(id, status, reason) {
+      const agent = await find(id);
+      if (!agent) return false;
+      const now = Date.now();
+      const up = status === "running" || status === "active";
+      const why = reason ?? null;
+      const wanted = up ? "up" : status === "stopped" ? "down" : sql`${agents.wanted}`;
+      const startedAt = up ? sql`iif(status IN ('running', 'active'), started_at, ${now})` : sql`${agents.startedAt}`;
+      const change = db
+        .update(agents)
+        .set({ status, statusReason: why, wanted, startedAt, updatedAt: now })
+        .where(sql`id = ${id} AND (status <> ${status} OR status_reason IS NOT ${why} OR wanted <> ${wanted})`);
+      const { userId, name } = agent;
+      try {
+        await database.write([
+          { ...statement(change), after: () => changes.changed(id) },
+          guard("change"),
+          events.record("agent.status", { userId, agentId: id, data: { id, name, status, reason: why } }),
+        ]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        return (await find(id)) !== undefined; // It was so already, unless it has gone meanwhile.
+      }
+      return true;
+    },
+
+    async remove(id) {
+      const agent = await find(id);
+      if (!agent) return false;
+      const { userId, name } = agent;
+      const after = () => {
+        owned.drop(userId);
+        changes.changed(id);
+      };
+      try {
+        await database.write([
+          { ...statement(db.delete(agents).where(eq(agents.id, id))), after },
+          guard("agent"),
+          events.record("agent.deleted", { userId, agentId: id, data: { id, name } }),
+        ]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        return false;
+      }
+      await changes.deleted(id);
+      return true;
+    },
+  };
+}

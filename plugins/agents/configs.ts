@@ -1,0 +1,81 @@
+// Configurations: kept exactly as they were given, in versions, and read as settings.
+import { desc, eq, sql } from "drizzle-orm";
+import { GuardFailed, guard, type Statement, statement } from "../../src/database.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { cacheSize, noSuchAgent } from "./agents.ts";
+import { createCache } from "./cache.ts";
+import type { Changes } from "./changes.ts";
+import { agentConfigs, agents } from "./schema.ts";
+import { type AgentSettings, readSettings, requireConfig } from "./settings.ts";
+
+/** Versions kept of each configuration. Contract §4. */
+const KEPT_VERSIONS = 20;
+/** Characters of configuration text that the settings in memory may come from. */
+const CACHED_TEXT = 32 * 1024 * 1024;
+
+export interface Configs {
+  /** The text as it was given; `{}` where there is none. */
+  text(agentId: string): Promise<string>;
+  /** What Berth reads in it, from memory where that can be exact. Never throws for what the text holds. */
+  settings(agentId: string): Promise<AgentSettings>;
+  /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
+  save(agentId: string, text: string): Promise<void>;
+  /** The first version, for the batch that makes the agent. Checked by the caller. */
+  first(agentId: string, text: string, now: number): Statement;
+}
+
+type Deps = Pick<Kernel, "database" | "config"> & { changes: Changes };
+
+export function createConfigs({ database, config, changes }: Deps): Configs {
+  const db = database.drizzle;
+  const known = createCache<{ settings: AgentSettings; size: number }>({
+    entries: cacheSize(config),
+    weight: { of: ({ size }) => size, limit: CACHED_TEXT },
+  });
+  changes.onChange(known.drop);
+
+  const newest = db
+    .select({ body: agentConfigs.body })
+    .from(agentConfigs)
+    .where(eq(agentConfigs.agentId, sql.placeholder("agentId")))
+    .orderBy(desc(agentConfigs.version))
+    .limit(1)
+    .prepare();
+  const text = async (agentId: string) => (await newest.execute({ agentId }))[0]?.body ?? "{}";
+
+  const load = async (agentId: string) => {
+    const body = await text(agentId);
+    return { settings: readSettings(JSON.parse(body)).settings, size: body.length };
+  };
+
+  return {
+    text,
+    settings: async (agentId) => (await known.get(agentId, () => load(agentId)))?.settings ?? {},
+
+    async save(agentId, body) {
+      requireConfig(body);
+      const now = Date.now();
+      const touch = db.update(agents).set({ updatedAt: now }).where(eq(agents.id, agentId));
+      const add: Statement = {
+        sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at)
+          SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3 FROM agent_configs WHERE agent_id = ?1`,
+        args: [agentId, body, now],
+        after: () => changes.changed(agentId),
+      };
+      const trim: Statement = {
+        sql: `DELETE FROM agent_configs WHERE agent_id = ?1 AND version <=
+          (SELECT max(version) FROM agent_configs WHERE agent_id = ?1) - ${KEPT_VERSIONS}`,
+        args: [agentId],
+      };
+      try {
+        await database.write([statement(touch), guard("agent"), add, trim]);
+      } catch (error) {
+        if (error instanceof GuardFailed) throw noSuchAgent();
+        throw error;
+      }
+    },
+
+    first: (agentId, body, now) =>
+      statement(db.insert(agentConfigs).values({ agentId, version: 1, body, updatedAt: now })),
+  };
+}

@@ -1,0 +1,146 @@
+// Credentials: sealed at rest and in memory, opened only for the moment they are used.
+import { and, eq, sql } from "drizzle-orm";
+import { type Statement, statement } from "../../src/database.ts";
+import { invalid } from "../../src/errors.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { type Agents, cacheSize } from "./agents.ts";
+import { createCache } from "./cache.ts";
+import type { Changes } from "./changes.ts";
+import { credentials } from "./schema.ts";
+
+export const CREDENTIAL_KINDS = [
+  "provider_1",
+  "provider_2",
+  "provider_3",
+  "provider_4",
+  "provider_5",
+  "channel_a",
+  "channel_b",
+  "channel_c",
+] as const;
+export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
+
+/** An agent's own, or the defaults of a user for all agents that have none of their own. */
+export interface CredentialOwner {
+  kind: "agent" | "user";
+  id: string;
+}
+
+/** Interface, "Credentials summary": all kinds but `provider_3`, which needs none. */
+export type CredentialsSummary = Record<Exclude<CredentialKind, "provider_3">, boolean>;
+
+export interface Credentials {
+  /** Seals and keeps a value; an empty one clears it. `kind` and the value are checked: 400. Says whether one is set now. */
+  set(owner: CredentialOwner, kind: string, value: string): Promise<boolean>;
+  /** The agent's own, else its owner's default, in clear: don't keep it. Without a query once the agent was asked for. */
+  open(agentId: string, kind: CredentialKind): Promise<string | undefined>;
+  /** Which kinds `open` would find. */
+  summary(agentId: string): Promise<CredentialsSummary>;
+}
+
+const MAX_VALUE = 4_096;
+
+type Sealed = ReadonlyMap<string, string>;
+type Deps = Pick<Kernel, "database" | "vault" | "config" | "log"> & { agents: Agents; changes: Changes };
+
+export function createCredentials({ database, vault, config, log, agents, changes }: Deps): Credentials {
+  const db = database.drizzle;
+  const known = createCache<Sealed>({ entries: cacheSize(config) });
+  changes.onChange((agentId) => known.drop(`agent:${agentId}`));
+
+  const ofOwner = db
+    .select({ kind: credentials.kind, sealed: credentials.sealed })
+    .from(credentials)
+    .where(and(eq(credentials.ownerKind, sql.placeholder("kind")), eq(credentials.ownerId, sql.placeholder("id"))))
+    .prepare();
+  const sealedOf = async (owner: CredentialOwner): Promise<Sealed> =>
+    (await known.get(`${owner.kind}:${owner.id}`, async () => {
+      const rows = await ofOwner.execute({ kind: owner.kind, id: owner.id });
+      return new Map(rows.map(({ kind, sealed }) => [kind, sealed]));
+    })) ?? new Map();
+
+  /** In the order in which they are looked at. */
+  async function ownersOf(agentId: string): Promise<CredentialOwner[]> {
+    const agent = await agents.find(agentId);
+    return agent
+      ? [
+          { kind: "agent", id: agent.id },
+          { kind: "user", id: agent.userId },
+        ]
+      : [];
+  }
+
+  async function tell(owner: CredentialOwner): Promise<void> {
+    known.drop(`${owner.kind}:${owner.id}`);
+    if (owner.kind === "agent") changes.changed(owner.id);
+    else for (const { id } of await agents.list(owner.id)) changes.changed(id);
+  }
+
+  return {
+    async set(owner, kind, value) {
+      const known = requireKind(kind);
+      const secret = requireValue(value);
+      if (secret !== "") log.redactSecret(secret);
+      await database.write([secret === "" ? clear(owner, known) : keep(owner, known, secret)]);
+      await tell(owner);
+      return secret !== "";
+    },
+
+    async open(agentId, kind) {
+      for (const owner of await ownersOf(agentId)) {
+        const sealed = (await sealedOf(owner)).get(kind);
+        if (sealed !== undefined) return vault.open(sealed, contextOf(owner, kind));
+      }
+      return undefined;
+    },
+
+    async summary(agentId) {
+      const found = new Set<string>();
+      for (const owner of await ownersOf(agentId)) for (const kind of (await sealedOf(owner)).keys()) found.add(kind);
+      return {
+        provider_4: found.has("provider_4"),
+        provider_5: found.has("provider_5"),
+        provider_1: found.has("provider_1"),
+        provider_2: found.has("provider_2"),
+        channel_a: found.has("channel_a"),
+        channel_b: found.has("channel_b"),
+        channel_c: found.has("channel_c"),
+      };
+    },
+  };
+
+  function keep(owner: CredentialOwner, kind: CredentialKind, secret: string): Statement {
+    const row = { sealed: vault.seal(secret, contextOf(owner, kind)), updatedAt: Date.now() };
+    return statement(
+      db
+        .insert(credentials)
+        .values({ ownerKind: owner.kind, ownerId: owner.id, kind, ...row })
+        .onConflictDoUpdate({ target: [credentials.ownerKind, credentials.ownerId, credentials.kind], set: row }),
+    );
+  }
+
+  function clear(owner: CredentialOwner, kind: CredentialKind): Statement {
+    const { ownerKind, ownerId } = credentials;
+    return statement(
+      db.delete(credentials).where(and(eq(ownerKind, owner.kind), eq(ownerId, owner.id), eq(credentials.kind, kind))),
+    );
+  }
+}
+
+/** What a sealed text is bound to, so that one moved to another row does not open. */
+const contextOf = ({ kind: owner, id }: CredentialOwner, kind: CredentialKind) => `${owner}:${id}:credential:${kind}`;
+
+function requireKind(kind: string): CredentialKind {
+  const found = CREDENTIAL_KINDS.find((known) => known === kind);
+  if (!found) throw invalid({ path: "key", message: `The kind is one of: ${CREDENTIAL_KINDS.join(", ")}.` });
+  return found;
+}
+
+function requireValue(value: string): string {
+  const trimmed = value.trim();
+  if (trimmed.length > MAX_VALUE || /[^\x21-\x7e]/.test(trimmed)) {
+    const message = `A credential is up to ${MAX_VALUE} printable ASCII characters without spaces.`;
+    throw invalid({ path: "value", message });
+  }
+  return trimmed;
+}

@@ -1,0 +1,143 @@
+// What agents look like on the wire. Written by hand, so that no column gets out by itself.
+import { type Static, t } from "elysia";
+import type { Config } from "../../src/config.ts";
+import type { Agent } from "./agents.ts";
+import type { LogLine } from "./logs.ts";
+import { MODEL_CHOICES } from "./schema.ts";
+
+const model = t.Union([t.Literal("model_a"), t.Literal("model_b"), t.Literal("custom")]);
+const status = t.Union([t.Literal("running"), t.Literal("active"), t.Literal("stopped"), t.Literal("error")]);
+const time = (description = "ISO 8601") => t.String({ description });
+const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
+
+export const provisionBody = t.Object({
+  name: t.String({ description: "1 to 64 characters after trimming", error: "Give the agent a name." }),
+  model: t.Optional(
+    t.String({ description: MODEL_CHOICES.join(", "), error: `The model is one of: ${MODEL_CHOICES.join(", ")}.` }),
+  ),
+  config: t.Optional(t.Any({ description: "A JSON object, kept as it is; see PUT /api/agents/:id/config" })),
+  tier: t.Optional(t.String({ description: "A hint: starter, pro or enterprise", error: "The tier is text." })),
+});
+
+export const provisioned = t.Object({
+  success: t.Literal(true),
+  agent: t.Object({
+    id: t.String(),
+    name: t.String(),
+    status,
+    websocketUrl: t.String(),
+    model,
+    createdAt: time(),
+  }),
+});
+
+export const agentItem = t.Object({
+  id: t.String(),
+  name: t.String(),
+  model,
+  status,
+  websocketUrl: t.String({ description: "The agent's gateway, by its id" }),
+  createdAt: time(),
+  updatedAt: time(),
+});
+
+export const agentList = t.Object({ agents: t.Array(agentItem), count: t.Integer(), status: t.Literal("ok") });
+export const provisionedList = t.Object({ success: t.Literal(true), agents: t.Array(agentItem), count: t.Integer() });
+
+export const agentDetail = t.Object({
+  id: t.String(),
+  name: t.String(),
+  model,
+  status,
+  statusReason: nullable(t.String()),
+  startedAt: nullable(time()),
+  plan: t.String({ description: "The owner's plan" }),
+  subdomain: t.String(),
+  url: t.String({ description: "The agent's public address" }),
+  runtimeVersion: t.String(),
+  verified: t.Boolean(),
+  verificationType: nullable(t.String()),
+  attestationUid: nullable(t.String()),
+  verifiedAt: nullable(time()),
+});
+
+export const agentAnswer = t.Object({ agent: agentDetail, status: t.Literal("ok") });
+export const deleted = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+
+export const logsQuery = t.Object({
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+  level: t.Optional(t.String({ description: "debug, info, warning or error" })),
+});
+
+export const logs = t.Object({
+  logs: t.Array(
+    t.Object({
+      id: t.String(),
+      timestamp: time(),
+      level: t.String(),
+      message: t.String(),
+      source: t.String(),
+      agentId: t.String(),
+    }),
+  ),
+  total: t.Integer({ description: "All lines kept that match, not only those shown" }),
+  limit: t.Integer(),
+  status: t.Literal("ok"),
+});
+
+const iso = (at: number) => new Date(at).toISOString();
+const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
+
+/** Agents as others see them, with the addresses that this installation gives them. */
+export function createViews({ baseUrl, agentsDomain, origins }: Pick<Config, "baseUrl" | "agentsDomain" | "origins">) {
+  const base = new URL(baseUrl);
+  const gateway = `${base.protocol === "https:" ? "wss" : "ws"}://${base.host}/agent/`;
+  // Subdomains need an entry in the DNS that only an operator who names the domain is sure to have.
+  const ownDomain = origins.AGENTS_DOMAIN !== "default";
+
+  const websocketUrl = (id: string) => `${gateway}${id}`;
+  const publicUrl = (subdomain: string) =>
+    ownDomain ? `${base.protocol}//${subdomain}.${agentsDomain}` : `${base.origin}/a/${subdomain}`;
+
+  return {
+    item: ({ id, name, model, status, createdAt, updatedAt }: Agent): Static<typeof agentItem> => ({
+      id,
+      name,
+      model,
+      status,
+      websocketUrl: websocketUrl(id),
+      createdAt: iso(createdAt),
+      updatedAt: iso(updatedAt),
+    }),
+    provisioned: ({ id, name, status, model, createdAt }: Agent): Static<typeof provisioned> => ({
+      success: true,
+      agent: { id, name, status, websocketUrl: websocketUrl(id), model, createdAt: iso(createdAt) },
+    }),
+    detail: (agent: Agent, plan: string): Static<typeof agentDetail> => ({
+      id: agent.id,
+      name: agent.name,
+      model: agent.model,
+      status: agent.status,
+      statusReason: agent.statusReason,
+      startedAt: isoOrNull(agent.startedAt),
+      plan,
+      subdomain: agent.subdomain,
+      url: publicUrl(agent.subdomain),
+      runtimeVersion: agent.runtimeVersion,
+      verified: agent.verified,
+      verificationType: agent.verificationType,
+      attestationUid: agent.attestationUid,
+      verifiedAt: isoOrNull(agent.verifiedAt),
+    }),
+    line: ({ id, at, level, message, source, agentId }: LogLine): Static<typeof logs>["logs"][number] => ({
+      id,
+      timestamp: iso(at),
+      level,
+      message,
+      source,
+      agentId,
+    }),
+  };
+}
+
+export type Views = ReturnType<typeof createViews>;
