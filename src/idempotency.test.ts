@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../tests/support/database.ts";
 import { AppError } from "./errors.ts";
+import { attachContext } from "./http.ts";
 import { type Answer, createIdempotency, type Idempotency, type IdempotencyOptions, type Keep } from "./idempotency.ts";
 import { createVault } from "./vault.ts";
 
@@ -226,5 +227,48 @@ describe("at the same time", () => {
     expect(answers.filter(({ replayed }) => replayed)).toHaveLength(1);
     const { rows: effects } = await storage.database.read("SELECT key FROM meta WHERE key IN ('one', 'two')");
     expect(effects).toHaveLength(1);
+  });
+});
+
+describe("a route", () => {
+  /** A request as a surface hands it on. */
+  function request(key: string | null, bodyText = "{}", address = "203.0.113.7", path = "/api/keys") {
+    const headers: Record<string, string> = key === null ? {} : { "idempotency-key": key };
+    const made = new Request(`http://localhost${path}`, { method: "POST", headers, body: bodyText });
+    attachContext(made, { id: "r", address, direct: false, cookies: [], bodyText });
+    return made;
+  }
+  const produce = async () => Response.json({ run: ++done }, { status: 201, headers: { "x-own": "yes" } });
+  const respond = (made: Request, userId?: string) => idempotency.respond({ request: made, userId }, produce);
+
+  test("answers again with status and body, and says so", async () => {
+    const first = await respond(request("k1"), "u1");
+    expect(first.headers.get("x-own")).toBe("yes");
+    expect(first.headers.get("idempotency-replayed")).toBeNull();
+    expect(await first.json()).toEqual({ run: 1 });
+    const again = await respond(request("k1"), "u1");
+    expect(again.status).toBe(201);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.headers.get("content-type")).toContain("application/json");
+    expect(await again.json()).toEqual({ run: 1 });
+    expect((await failure(respond(request("k1", "[]"), "u1"))).code).toBe("IDEMPOTENCY_MISMATCH");
+  });
+
+  test("keeps callers and paths apart, and does nothing without a key", async () => {
+    await respond(request("k1"), "u1");
+    await respond(request("k1"), "u2");
+    await respond(request("k1"));
+    await respond(request("k1", "{}", "203.0.113.8"));
+    await respond(request("k1", "{}", "203.0.113.7", "/api/other"), "u1");
+    await respond(request(null), "u1");
+    await respond(request(null), "u1");
+    expect(done).toBe(7);
+  });
+
+  test("passes a stream of events on as it comes", async () => {
+    const stream = async () => new Response("data: x\n\n", { headers: { "content-type": "text/event-stream" } });
+    const answer = await idempotency.respond({ request: request("k1"), userId: "u1" }, stream);
+    expect(await answer.text()).toBe("data: x\n\n");
+    expect(await rows()).toHaveLength(0);
   });
 });

@@ -1,8 +1,9 @@
 // Idempotency-Key: a request that is sent again gets the first answer again, and nothing happens twice. Contract §1.
 
-import type { Database, Statement } from "./database.ts";
-import { isUniqueViolation } from "./database.ts";
+import { rateKey } from "./client-address.ts";
+import { type Database, isUniqueViolation, type Statement } from "./database.ts";
 import { AppError, invalid } from "./errors.ts";
+import { contextOf } from "./http.ts";
 import type { Vault } from "./vault.ts";
 
 export interface Answer {
@@ -42,6 +43,16 @@ export interface Idempotency {
     produce: (keep: Keep) => Promise<Answer>,
     options?: RunOptions,
   ): Promise<Replayable>;
+  /**
+   * `run` for a route: the key is the request's `Idempotency-Key`, the scope its method, path and caller (the user, or
+   * without one the address), the body what the surface has read. A replayed answer says so in `idempotency-replayed`.
+   * An answer that streams events is passed on and not kept.
+   */
+  respond(
+    caller: { request: Request; userId?: string | undefined },
+    produce: (keep: Keep) => Promise<Response>,
+    options?: RunOptions,
+  ): Promise<Response>;
 }
 
 export interface IdempotencyOptions {
@@ -123,7 +134,7 @@ export function createIdempotency({
     }
   }
 
-  return {
+  const idempotency: Idempotency = {
     async run(scope, key, bodyText, produce, { secretFields = [] } = {}) {
       if (key === null) return { ...(await produce(() => [])), replayed: false };
       if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
@@ -153,8 +164,36 @@ export function createIdempotency({
         resolve(kept);
       }
     },
+
+    async respond({ request, userId }, produce, options) {
+      const key = request.headers.get("idempotency-key");
+      if (key === null) return produce(() => []);
+      const { address, bodyText = "" } = contextOf(request);
+      const caller = userId === undefined ? `address:${rateKey(address)}` : `user:${userId}`;
+      const scope = `${caller} ${request.method} ${new URL(request.url).pathname}`;
+      let original: Response | undefined;
+      const produceText = async (keep: Keep): Promise<Answer> => {
+        original = await produce(keep);
+        if (isStream(original)) throw STREAMED;
+        return { status: original.status, body: await original.clone().text() };
+      };
+      try {
+        const { status, body, replayed } = await idempotency.run(scope, key, bodyText, produceText, options);
+        if (!replayed && original) return original;
+        return new Response(body, { status, headers: { "content-type": JSON_TYPE, "idempotency-replayed": "true" } });
+      } catch (error) {
+        if (error === STREAMED && original) return original;
+        throw error;
+      }
+    },
   };
+  return idempotency;
 }
+
+const JSON_TYPE = "application/json;charset=utf-8";
+/** What is thrown is not kept. */
+const STREAMED = Symbol("streamed");
+const isStream = ({ headers }: Response) => headers.get("content-type")?.startsWith("text/event-stream") === true;
 
 function replay({ status, body, bodyHash }: Kept, given: string): Replayable {
   if (bodyHash !== given) throw mismatch();
