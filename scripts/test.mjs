@@ -49,7 +49,7 @@ function counts(report) {
 await install();
 const tool = (name) => join(root, "node_modules/.bin", name);
 await check("types", tool("tsc"), "--noEmit", "-p", ".");
-await check("lint", tool("biome"), "ci");
+await check("lint", tool("biome"), "ci", ...(process.stdout.isTTY ? [] : ["--colors=off"]));
 await tests("unit tests", "./src", "./plugins", "./channels", "./migrations");
 if (await check("build", bun, "src/build.ts")) await tests("whole-binary tests", "./tests");
 rmSync(reports, { recursive: true, force: true });
