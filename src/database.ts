@@ -16,7 +16,7 @@ import { migrate } from "./database/migrate.ts";
 import { type Commit, createQueue } from "./database/queue.ts";
 import { connectRemote, remoteCommit, remoteRead } from "./database/remote.ts";
 import type { Statement } from "./database/statements.ts";
-import { StartError } from "./errors.ts";
+import { AppError, StartError } from "./errors.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -72,7 +72,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await migrate({ read, write }, options.migrations ?? migrations, options.log);
   } catch (error) {
     await close();
-    throw error;
+    if (!(error instanceof AppError)) throw error;
+    throw new StartError(`${error.message} (${reason(error.cause)})`, { cause: error });
   }
 
   return {
@@ -129,7 +130,7 @@ function openFile(path: string, { migrations: manifest = migrations }: DatabaseO
     };
   } catch (error) {
     lock.release();
-    throw notWritable(path, error);
+    throw new StartError(`The database ${path} can't be opened (${reason(error)}).`, { cause: error });
   }
 }
 
@@ -147,15 +148,13 @@ function makeWritable(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw notWritable(folder, error);
+    const advice = "Choose another DATA_DIR or change its permissions.";
+    throw new StartError(`${folder} can't be written (${reason(error)}). ${advice}`, { cause: error });
   }
 }
 
-const notWritable = (path: string, cause: unknown) =>
-  new StartError(
-    `${path} can't be written (${cause instanceof Error ? cause.message.replace(/\s+/g, " ") : "unknown reason"}). Choose another DATA_DIR or change its permissions.`,
-    { cause },
-  );
+/** An error's text on one line. */
+const reason = (error: unknown) => (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
 
 function writeMetrics(metrics: Metrics): (batches: number, ms: number) => void {
   const batches = metrics.counter("berth_database_batches_total", "Batches written to the database.");

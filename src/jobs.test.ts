@@ -232,11 +232,12 @@ test("on a shared server a claim holds until its lease runs out, and its late ho
   const release = Promise.withResolvers<void>();
   const taken = Promise.withResolvers<void>();
   const fact = (key: string) => ({ sql: "INSERT INTO meta VALUES (?, 'x')", args: [key] });
-  first.handle("work", async () => {
+  const work = async () => {
     started.resolve();
     await release.promise;
     return [fact("first")];
-  });
+  };
+  first.handle("work", work, { concurrency: 1 });
   second.handle("work", async () => {
     taken.resolve();
     return [fact("second")];

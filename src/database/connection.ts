@@ -17,7 +17,7 @@ const NO_ARGS: readonly InValue[] = [];
 
 /** Opens a file for this process to read and write, made readable to its owner alone by whoever creates it. */
 export function openConnection(path: string): Connection {
-  const connection = connect(new Libsql(path));
+  const connection = connect(new Libsql(path), true);
   connection.run("PRAGMA busy_timeout = 200");
   connection.run("PRAGMA journal_mode = WAL");
   connection.run("PRAGMA synchronous = NORMAL");
@@ -34,7 +34,7 @@ export function openConnection(path: string): Connection {
  */
 export function openReadOnly(path: string, options: { immutable?: boolean } = {}): Connection {
   const escaped = path.replace(/[%?#]/g, encodeURIComponent);
-  const connection = connect(new Libsql(`file:${escaped}?${options.immutable ? "immutable=1" : "mode=ro"}`));
+  const connection = connect(new Libsql(`file:${escaped}?${options.immutable ? "immutable=1" : "mode=ro"}`), false);
   connection.run("PRAGMA busy_timeout = 2000");
   return connection;
 }
@@ -44,7 +44,7 @@ interface Prepared {
 }
 
 /** The cached statements over a connection of the `libsql` package. */
-function connect(db: Libsql.Database): Connection {
+function connect(db: Libsql.Database, writable: boolean): Connection {
   const cache = new Map<string, Prepared>();
 
   return {
@@ -65,6 +65,8 @@ function connect(db: Libsql.Database): Connection {
       return db.inTransaction;
     },
     close() {
+      // The addon lets go of the file only when its statements are collected, so the log is emptied here.
+      if (writable) prepare(db, "PRAGMA wal_checkpoint(TRUNCATE)").run(NO_ARGS);
       cache.clear();
       db.close();
     },

@@ -1,8 +1,8 @@
 // When a database must not be used: one clear line, and nothing changed on disk.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { Glob } from "bun";
 import Libsql from "libsql";
 import { migrations } from "../../migrations/index.ts";
@@ -17,10 +17,12 @@ let file: string;
 const open = (manifest = migrations) =>
   openDatabase({ url: `file:${file}`, dataDir: dir.path, log: silent, migrations: manifest });
 /** Every file of the folder with its content. */
-const snapshot = () =>
-  readdirSync(dir.path)
+const snapshot = (folder = dirname(file)) =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
     .sort()
-    .map((name) => [name, Bun.hash(readFileSync(join(dir.path, name))).toString()]);
+    .map((name) => [name, Bun.hash(readFileSync(join(folder, name))).toString()]);
 async function refusal(opening: Promise<unknown>): Promise<string> {
   const error: unknown = await opening.then(
     () => undefined,
@@ -85,6 +87,7 @@ test("a script is split at the semicolons that end its statements", () => {
 test("a damaged database is refused and stays as it is", async () => {
   await (await open()).close();
   const good = readFileSync(file);
+  const home = dir.path;
   const damages: [string, () => void][] = [
     ["garbage", () => writeFileSync(file, "this is not a database".repeat(500))],
     ["short", () => writeFileSync(file, "SQLite format 3\0")],
@@ -93,6 +96,9 @@ test("a damaged database is refused and stays as it is", async () => {
     ["the schema overwritten", () => writeFileSync(file, Buffer.from(good).fill(0x5a, 200, 4096))],
   ];
   for (const [what, damage] of damages) {
+    // A folder each: within one process SQLite remembers what it knows about a file.
+    file = join(home, what, "berth.db");
+    mkdirSync(join(home, what));
     writeFileSync(file, good);
     damage();
     const before = snapshot();
@@ -110,12 +116,21 @@ test("a database of another program is refused and stays as it is", async () => 
   expect(snapshot()).toEqual(before);
 });
 
-test("a newer database is refused and stays as it is, even with a log left by a crash", async () => {
+test("a newer database is refused and stays as it is, also with a log left by a crash", async () => {
   const future = [...migrations, { name: "9999_future", sql: "CREATE TABLE future (a TEXT) STRICT" }];
-  await (await open(future)).close();
+  const database = await open(future);
+  const crashed = join(dir.path, "crashed");
+  mkdirSync(crashed);
+  for (const suffix of ["", "-wal"]) copyFileSync(file + suffix, join(crashed, `berth.db${suffix}`));
+  await database.close();
   const before = snapshot();
   expect(await refusal(open())).toMatch(/newer version.*9999_future/);
   expect(snapshot()).toEqual(before);
+
+  file = join(crashed, "berth.db");
+  const left = snapshot();
+  expect(await refusal(open())).toMatch(/newer version.*9999_future/);
+  expect(snapshot()).toMatchObject([left[0], ["berth.db-shm", expect.any(String)], left[1]]);
 });
 
 test("a folder that can't be written is refused", async () => {
