@@ -113,7 +113,8 @@ async function serveOnce(binary: string, cwd: string): Promise<number> {
     if (code !== 0) throw new Error(`After SIGTERM it ended with ${code}.`);
     return readyMs;
   } catch (error) {
-    throw new Error(`The binary does not serve from an empty folder.\n${child.output()}`, { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`Alone in an empty folder the binary does not serve: ${why}\n${child.output()}`, { cause: error });
   } finally {
     child.signal("SIGKILL");
   }
@@ -195,7 +196,8 @@ async function main(): Promise<void> {
 
 if (import.meta.main) {
   main().catch((error: unknown) => {
-    console.error("The build failed:", error);
+    const message = error instanceof Error && !(error instanceof AggregateError) ? error.message : Bun.inspect(error);
+    console.error(`The build failed. ${message}`);
     process.exitCode = 1;
   });
 }
