@@ -1,0 +1,41 @@
+// A bounded cache of things that are loaded once, by whoever asks first, and forgotten when they change.
+
+export interface LoadingCache<Value> {
+  get(key: string): Promise<Value>;
+  /** To be called after the change is committed: what was being loaded meanwhile is not kept either. */
+  forget(key: string): void;
+  forgetAll(matching?: (key: string) => boolean): void;
+}
+
+/**
+ * @param limit entries kept, the least recently used go first; 0 keeps nothing (several processes share the database)
+ * @param load a rejection is handed on and not kept
+ */
+export function createLoadingCache<Value>(limit: number, load: (key: string) => Promise<Value>): LoadingCache<Value> {
+  const entries = new Map<string, Promise<Value>>();
+
+  function loaded(key: string): Promise<Value> {
+    const loading = load(key);
+    if (limit === 0) return loading;
+    entries.set(key, loading);
+    if (entries.size > limit) for (const oldest of entries.keys()) if (entries.delete(oldest)) break;
+    return loading.catch((error) => {
+      if (entries.get(key) === loading) entries.delete(key);
+      throw error;
+    });
+  }
+
+  return {
+    get(key) {
+      const known = entries.get(key);
+      if (!known) return loaded(key);
+      entries.delete(key);
+      entries.set(key, known);
+      return known;
+    },
+    forget: (key) => void entries.delete(key),
+    forgetAll(matching = () => true) {
+      for (const key of entries.keys()) if (matching(key)) entries.delete(key);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+// The tables of skills. Created by migrations/0005_skills.sql, with the search index over memories beside them.
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const agentSkills = sqliteTable("agent_skills", {
+  agentId: text("agent_id").notNull(),
+  skillId: text("skill_id").notNull(),
+  enabled: integer("enabled", { mode: "boolean" }).notNull(),
+});
+
+export const memories = sqliteTable("memories", {
+  seq: integer("seq").primaryKey(),
+  id: text("id").notNull(),
+  agentId: text("agent_id").notNull(),
+  /** "" for the owner's conversations, else `platform:peer`. */
+  circle: text("circle").notNull(),
+  content: text("content").notNull(),
+  digest: text("digest").notNull(),
+  source: text("source", { enum: ["agent", "compaction", "owner"] }).notNull(),
+  createdAt: integer("created_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const reminders = sqliteTable("reminders", {
+  id: text("id").primaryKey(),
+  agentId: text("agent_id").notNull(),
+  sessionId: text("session_id").notNull(),
+  platform: text("platform").notNull(),
+  peer: text("peer").notNull(),
+  text: text("text").notNull(),
+  dedupe: text("dedupe").notNull(),
+  dueAt: integer("due_at").notNull(),
+  createdAt: integer("created_at").notNull(),
+  firedAt: integer("fired_at"),
+});
