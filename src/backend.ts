@@ -63,21 +63,17 @@ export function createBackendTransport(tokens: ServiceTokens, url: string | unde
   const base = url ?? "http://localhost";
   let handle: (request: Request) => Promise<Response> = () => Promise.reject(new Error("The backend is not attached."));
 
-  async function send(input: string | URL, init: RequestInit = {}): Promise<Response> {
+  async function send(request: Request): Promise<Response> {
     try {
-      const request = new Request(input, init);
       return url === undefined ? await handle(request) : await fetch(request);
     } catch (cause) {
-      if (init.signal?.aborted) throw cause;
-      throw new AppError(
-        502,
-        "BACKEND_UNAVAILABLE",
-        "The agent backend can't be reached. Try again shortly.",
-        {},
-        { cause },
-      );
+      if (request.signal.aborted) throw cause;
+      const text = "The agent backend can't be reached. Try again shortly.";
+      throw new AppError(502, "BACKEND_UNAVAILABLE", text, {}, { cause });
     }
   }
+  const fetcher = (input: string | URL | Request, init?: RequestInit) =>
+    send(input instanceof Request ? new Request(input, init) : new Request(input.toString(), init));
 
   return {
     tokens,
@@ -87,27 +83,37 @@ export function createBackendTransport(tokens: ServiceTokens, url: string | unde
     fetch(grant, path, init) {
       const headers = new Headers(init.headers);
       headers.set("authorization", `Bearer ${tokens.sign(grant)}`);
-      return send(`${base}${path}`, { ...init, headers });
+      return send(new Request(`${base}${path}`, { ...init, headers }));
     },
     client: <App extends AnyElysia>(grant: Grant) =>
       treaty<App>(base, {
         parseDate: false,
         headers: { authorization: `Bearer ${tokens.sign(grant)}` },
-        fetcher: Object.assign(send, { preconnect: () => undefined }),
+        fetcher: Object.assign(fetcher, { preconnect: () => undefined }),
       }),
   };
 }
 
-/** The data of a backend answer; its error passed on with the status and body that the backend chose. */
+/** The data of a typed backend answer; its error passed on with the status and body that the backend chose. */
 export function unwrap<Data>(answer: {
   data: Data;
   error: null | { status: number; value: unknown };
 }): NonNullable<Data> {
   if (answer.error === null && answer.data !== null && answer.data !== undefined) return answer.data;
-  const body = answer.error?.value;
+  throw refusal(answer.error?.status ?? 502, answer.error?.value);
+}
+
+/** The JSON of a plain backend answer; errors likewise. */
+export async function unwrapJson(answer: Response): Promise<unknown> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  if (answer.ok && body !== undefined) return body;
+  throw refusal(answer.ok ? 502 : answer.status, body);
+}
+
+function refusal(status: number, body: unknown): AppError {
   if (typeof body !== "object" || body === null || !("code" in body) || !("error" in body)) {
-    throw new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend gave no usable answer. Try again shortly.");
+    return new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend gave no usable answer. Try again shortly.");
   }
   const { code, error, ...extras } = body;
-  throw new AppError(answer.error?.status ?? 502, String(code), String(error), extras);
+  return new AppError(status, String(code), String(error), extras);
 }

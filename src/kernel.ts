@@ -21,6 +21,7 @@ export interface RunningKernel extends Kernel {
 /** Opens the database, checks that the root key is the one it knows, and builds every kernel service. Throws StartError. */
 export async function openKernel(config: Config): Promise<RunningKernel> {
   const log = createLog(config.log);
+  for (const secret of secretsOf(config)) log.redactSecret(secret);
   const metrics = createMetrics();
   const database = await openDatabase({
     url: config.database.url,
@@ -49,6 +50,7 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
       outbound: createOutbound({ allow: config.outboundAllow, log }),
       backend: createBackendTransport(createServiceTokens(vault), backendUrl),
       async close() {
+        metrics.stop();
         await limits.close();
         await database.close();
       },
@@ -57,6 +59,13 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
     await database.close();
     throw error;
   }
+}
+
+/** What the operator told us in confidence. */
+function secretsOf({ providers, secretKey, secretKeyPrevious, database, metricsToken, webhook }: Config): string[] {
+  const keys = Object.values(providers).map(({ apiKey }) => apiKey);
+  const all = [...keys, secretKey, secretKeyPrevious, database.authToken, metricsToken, webhook.secret];
+  return all.filter((secret) => secret !== undefined);
 }
 
 /** A database sealed under another key would lose every stored secret silently; so that start is refused. */

@@ -1,9 +1,9 @@
 // One listener's front door: everything that holds for every request, whatever route it is for.
 import type { AnyElysia } from "elysia";
 import { createClientAddress } from "./client-address.ts";
-import type { Config } from "./config.ts";
 import { AppError, forbidden } from "./errors.ts";
 import { attachContext, errorResponse, type RequestContext, type SocketRoute, type WebServer } from "./http.ts";
+import { ownOrigins } from "./origins.ts";
 import type { Kernel } from "./plugin.ts";
 
 export interface Surface {
@@ -24,7 +24,7 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 export function createSurface(name: Surface["name"], app: AnyElysia, kernel: Kernel, sockets: SocketRoute[]): Surface {
   const { config, log, limits, metrics } = kernel;
   const address = createClientAddress(config.trustedProxies);
-  const origins = allowedOrigins(config);
+  const origins = ownOrigins(config);
   const served = metrics.histogram("berth_http_seconds", "Time to the head of an answer.", ["surface", "class"]);
   const byClass = [0, 1, 2, 3, 4, 5].map((n) => served.labels({ surface: name, class: `${n}xx` }));
 
@@ -130,11 +130,3 @@ const requestId = () => `${run}-${(++counter).toString(36)}`;
 
 const isLoopbackAddress = (address: string) =>
   address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
-
-/** The origins whose pages may act with a visitor's cookie. */
-function allowedOrigins(config: Config): Set<string> {
-  const own = new Set([new URL(config.baseUrl).origin, ...config.corsOrigins]);
-  const { hostname } = new URL(config.baseUrl);
-  if (hostname === "localhost") own.add(new URL(config.baseUrl).origin.replace("localhost", "127.0.0.1"));
-  return own;
-}

@@ -4,6 +4,7 @@ import type { Grant, ServiceTokens } from "../../src/backend.ts";
 import { type Config, isLoopbackHost } from "../../src/config.ts";
 import { unauthorized } from "../../src/errors.ts";
 import { contextOf, guarded } from "../../src/http.ts";
+import { ownOrigins } from "../../src/origins.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import type { User, Users } from "./users.ts";
 
@@ -36,6 +37,8 @@ export interface Identities {
   authorize(request: Request, action: string): Promise<Caller>;
   /** What the web surface asks the backend with, in this caller's name. */
   grant(identity: Identity, request: Request, action: string, agentId?: string): Grant;
+  /** Whether a page of this origin may act with the visitor's cookie. */
+  isOwnOrigin(origin: string): boolean;
   /** Route macros: `signedIn: scope` on the web, `granted: action` on the backend. */
   readonly guards: ReturnType<typeof createGuards>;
 }
@@ -49,6 +52,7 @@ interface Deps {
 
 export function createIdentities({ config, users, sessions, tokens }: Deps): Identities {
   const known = new WeakMap<Request, Identity>();
+  const origins = ownOrigins(config);
   const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
 
   async function identify(request: Request): Promise<Identity | undefined> {
@@ -102,6 +106,7 @@ export function createIdentities({ config, users, sessions, tokens }: Deps): Ide
       action,
       ...(agentId === undefined ? {} : { agentId }),
     }),
+    isOwnOrigin: (origin) => origins.has(origin),
     guards: createGuards(authenticate, authorize),
   };
 }

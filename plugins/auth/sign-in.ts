@@ -13,13 +13,16 @@ export function createSignIn({ users, passwords, limits }: { users: Users; passw
   return async function signIn(emailText: string, password: string, address: string): Promise<User> {
     const email = normalizeEmail(emailText);
     const guesses = `${email}|${address}`;
-    await limits.refuseWhenSpent("sign-in", guesses);
-    await limits.refuseWhenSpent("sign-in-ip", address);
+    // Taken before the password is looked at, or a crowd of guesses at once would all pass; given back for a good one.
+    await limits.require("sign-in", guesses);
+    await limits.require("sign-in-ip", address);
     const user = await users.byEmail(email);
-    if (await passwords.verify(password, user?.passwordHash ?? null)) {
-      if (user) return user;
+    const good = await passwords.verify(password, user?.passwordHash ?? null);
+    if (good && user) {
+      limits.refund("sign-in", guesses);
+      limits.refund("sign-in-ip", address);
+      return user;
     }
-    await Promise.all([limits.record("sign-in", guesses), limits.record("sign-in-ip", address)]);
     throw new AppError(401, "BAD_CREDENTIALS", "Email or password is wrong.");
   };
 }

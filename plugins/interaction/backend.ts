@@ -1,0 +1,48 @@
+// The backend's side of interaction: what changes an agent's skills and credentials.
+import { Elysia, t } from "elysia";
+import type { ServiceOf } from "../../src/plugin.ts";
+import type { agents } from "../agents/index.ts";
+import { type channels, isChannelId } from "../channels/index.ts";
+import type { skills } from "../skills/index.ts";
+
+interface Deps {
+  agents: ServiceOf<typeof agents>;
+  skills: ServiceOf<typeof skills>;
+  channels: ServiceOf<typeof channels>;
+}
+
+export function interactionBackend({ agents, skills, channels }: Deps) {
+  const tags = ["Agents"];
+  return new Elysia({ name: "interaction.backend" })
+    .use(agents.guards)
+    .put(
+      "/api/agents/:id/skills/:skillId",
+      async ({ agent, params, body }) => {
+        const { id, enabled } = await skills.setEnabled(agent.id, params.skillId, body.enabled);
+        return { success: true, skillId: id, enabled };
+      },
+      {
+        agentCall: "agent.skill",
+        body: t.Object({ enabled: t.Boolean({ error: "Say true or false." }) }),
+        detail: { tags, summary: "Switch a skill on or off" },
+      },
+    )
+    .put(
+      "/api/agents/:id/credentials/:key",
+      async ({ agent, params: { key }, body: { value } }) => {
+        // A channel's credential is its connection: it is checked with the platform before it is kept.
+        if (isChannelId(key)) {
+          if (value.trim() === "") await channels.disconnect(agent.id, key);
+          else await channels.connect(agent, key, { token: value });
+          return { success: true, key, configured: value.trim() !== "" };
+        }
+        const configured = await agents.credentials.set({ kind: "agent", id: agent.id }, key, value);
+        return { success: true, key, configured };
+      },
+      {
+        agentCall: "agent.credential",
+        body: t.Object({ value: t.String({ maxLength: 8_192, error: "A credential is text." }) }),
+        detail: { tags, summary: "Store or clear a credential; channel tokens connect the channel" },
+      },
+    );
+}

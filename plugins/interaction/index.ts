@@ -1,0 +1,186 @@
+// Interaction: how people and programs talk to their agent on the web: /api/agent, /api/chat, and the gateway socket.
+import { Elysia } from "elysia";
+import { unwrapJson } from "../../src/backend.ts";
+import { AppError, invalid } from "../../src/errors.ts";
+import { plugin } from "../../src/plugin.ts";
+import { type Agent, agents, readLimit, readOffset } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
+import { auth, type Identity } from "../auth/index.ts";
+import { channels } from "../channels/index.ts";
+import { noAgent, runtime, wantsEvents } from "../runtime/index.ts";
+import { skills } from "../skills/index.ts";
+import { interactionBackend } from "./backend.ts";
+import { createGateway } from "./gateway.ts";
+import { agentBody, agentQuery, sendBody, sentList, sentQuery } from "./model.ts";
+import { createAgentViews } from "./views.ts";
+
+interface Asked {
+  identity: Identity;
+  request: Request;
+}
+
+interface Turn {
+  sessionId: string;
+  inboxId: string;
+  reply: string;
+  timestamp: number;
+}
+
+export const interaction = plugin("interaction", (host) => {
+  const { backend, log } = host.kernel;
+  const { identities, onSessionRevoked } = host.use(auth);
+  const hosted = host.use(agents);
+  const talks = host.use(runtime);
+  const lines = host.use(channels);
+  const abilities = host.use(skills);
+  const views = createAgentViews({
+    agents: hosted,
+    ai: host.use(ai),
+    runtime: talks,
+    skills: abilities,
+    channels: lines,
+  });
+  const gateway = createGateway({ backend, log, identities, agents: hosted, onSessionRevoked });
+
+  async function theirs({ identity }: Asked, agentId: string | undefined): Promise<Agent> {
+    const agent = await hosted.current(identity.user.id, agentId);
+    if (!agent) throw noAgent();
+    return agent;
+  }
+
+  /** Asks the backend to do one thing with one agent, in the caller's name. */
+  function ask(
+    { identity, request }: Asked,
+    action: string,
+    agent: Agent,
+    path: string,
+    body: object,
+    method = "POST",
+  ) {
+    const headers: Record<string, string> = { "content-type": "application/json" };
+    if (wantsEvents(request)) headers.accept = "text/event-stream";
+    return backend.fetch(identities.grant(identity, request, action, agent.id), `/api/agents/${agent.id}${path}`, {
+      method,
+      headers,
+      body: JSON.stringify(body),
+      signal: request.signal,
+    });
+  }
+
+  async function chat(asked: Asked, agentId: string | undefined, message: string, sessionId: string | undefined) {
+    const agent = await theirs(asked, agentId);
+    const answer = await ask(asked, "agent.chat", agent, "/turns", { platform: "web", message, sessionId });
+    if (answer.ok && wantsEvents(asked.request)) return passOn(answer);
+    const { sessionId: session, reply, timestamp } = (await unwrapJson(answer)) as Turn;
+    return { sessionId: session, reply, timestamp };
+  }
+
+  const actions: Record<string, (asked: Asked, body: typeof agentBody.static) => Promise<unknown>> = {
+    chat: (asked, { agentId, message, sessionId }) => {
+      if (!message) throw missing("message", "Give a message.");
+      return chat(asked, agentId, message, sessionId);
+    },
+    "create-session": async (asked, { agentId }) =>
+      unwrapJson(await ask(asked, "agent.session", await theirs(asked, agentId), "/sessions", {})),
+    async "update-skill"(asked, { agentId, skillId, enabled }) {
+      if (!skillId) throw missing("skillId", "Name the skill.");
+      if (enabled === undefined) throw missing("enabled", "Say true or false.");
+      const path = `/skills/${encodeURIComponent(skillId)}`;
+      return unwrapJson(await ask(asked, "agent.skill", await theirs(asked, agentId), path, { enabled }, "PUT"));
+    },
+    async "set-credential"(asked, { agentId, key, value }) {
+      if (!key) throw missing("key", "Name the credential kind.");
+      if (value === undefined) throw missing("value", "Give the credential; an empty text clears it.");
+      const path = `/credentials/${encodeURIComponent(key)}`;
+      return unwrapJson(await ask(asked, "agent.credential", await theirs(asked, agentId), path, { value }, "PUT"));
+    },
+  };
+
+  const tags = ["Interaction"];
+  const web = new Elysia({ name: "interaction.web" })
+    .use(identities.guards)
+    .get(
+      "/api/agent",
+      async ({ identity, query: { action, agentId, sessionId } }) =>
+        views.show(action, await hosted.current(identity.user.id, agentId), { sessionId }),
+      {
+        signedIn: "read",
+        query: agentQuery,
+        detail: { tags, summary: "Your agent: health, sessions, memory, skills" },
+      },
+    )
+    .post(
+      "/api/agent",
+      ({ identity, request, body }): Promise<unknown> => {
+        const name = body.action || "chat";
+        const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+        if (action) return action({ identity, request }, body);
+        const known = Object.keys(actions).join(", ");
+        throw new AppError(400, "INVALID_ACTION", `There is no action "${name}". Actions: ${known}.`);
+      },
+      { signedIn: "chat", body: agentBody, detail: { tags, summary: "Talk to your agent, or change what it can do" } },
+    )
+    .post(
+      "/api/chat",
+      async ({ identity, request, body: { message, topic, agentId } }) => {
+        const asked = { identity, request };
+        const agent = await theirs(asked, agentId);
+        const answer = await ask(asked, "agent.chat", agent, "/turns", { platform: "api", message, topic });
+        if (answer.ok && wantsEvents(request)) return passOn(answer);
+        const { inboxId, reply, timestamp } = (await unwrapJson(answer)) as Turn;
+        const at = new Date(timestamp).toISOString();
+        return { id: inboxId, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
+      },
+      {
+        signedIn: "chat",
+        body: sendBody,
+        detail: { tags, summary: "Send a message; a topic is a session of its own" },
+      },
+    )
+    .get(
+      "/api/chat",
+      async ({ identity, query: { limit, offset, topic, agentId } }) => {
+        const agent = await hosted.current(identity.user.id, agentId);
+        const page = { limit: readLimit(limit, 50, 100), offset: readOffset(offset), topic };
+        const messages = agent ? (await talks.sent(agent.id, page)).map(sentItem) : [];
+        return { messages, count: messages.length };
+      },
+      {
+        signedIn: "read",
+        query: sentQuery,
+        response: { 200: sentList },
+        detail: { tags, summary: "What was sent, newest first" },
+      },
+    );
+
+  return {
+    service: {},
+    web,
+    sockets: [gateway.route],
+    backend: interactionBackend({ agents: hosted, skills: abilities, channels: lines }),
+    stop: gateway.close,
+  };
+});
+
+const missing = (path: string, message: string) => invalid({ path, message });
+
+/** The backend's stream as it comes, under our own headers. */
+const passOn = (answer: Response) =>
+  new Response(answer.body, {
+    headers: {
+      "content-type": "text/event-stream;charset=utf-8",
+      "cache-control": "no-store",
+      "x-accel-buffering": "no",
+    },
+  });
+
+type SentMessage = Awaited<ReturnType<ReturnType<typeof runtime.setup>["service"]["sent"]>>[number];
+
+const sentItem = ({ id, message, topic, status, reply, timestamp }: SentMessage) => ({
+  id,
+  message,
+  topic,
+  status: status === "done" ? "sent" : status === "pending" ? "pending" : "failed",
+  timestamp: new Date(timestamp).toISOString(),
+  reply,
+});
