@@ -3,9 +3,8 @@ import { Elysia } from "elysia";
 import { invalid } from "../../src/errors.ts";
 import { contextOf } from "../../src/http.ts";
 import type { auth } from "../auth/index.ts";
-import type { Agents } from "./agents.ts";
-import { noSuchAgent } from "./agents.ts";
-import { configAnswer } from "./config-answer.ts";
+import { type Agents, noSuchAgent } from "./agents.ts";
+import { configAnswer, configRequest, configResponses } from "./config-answer.ts";
 import type { Configs } from "./configs.ts";
 import type { createAgentGuards } from "./guards.ts";
 import { agentDetail, deleted, provisionBody, provisioned, type Views } from "./model.ts";
@@ -61,7 +60,15 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
         await configs.save(agent.id, text);
         return configAnswer(text, "updated");
       },
-      { agentCall: "agent.configure", detail: { ...detail, summary: "Replace an agent's configuration" } },
+      {
+        agentCall: "agent.configure",
+        detail: {
+          ...detail,
+          summary: "Replace an agent's configuration",
+          requestBody: configRequest,
+          responses: configResponses("updated"),
+        },
+      },
     )
     .delete(
       "/api/agents/:id",

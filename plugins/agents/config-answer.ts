@@ -1,7 +1,30 @@
-// An answer that holds a configuration byte for byte: no serializer would keep key order, `__proto__` and numbers as they came.
+// An answer that holds a configuration byte for byte: no serializer keeps key order, `__proto__` and numbers as they came.
 
 /** `{ config, status }` with the text as it is. The text must be valid JSON. */
 export const configAnswer = (text: string, status: "ok" | "updated"): Response =>
   new Response(`{"config":${text},"status":"${status}"}`, {
     headers: { "content-type": "application/json;charset=utf-8" },
   });
+
+const anyObject = { type: "object" as const, additionalProperties: true };
+
+/** What can't be said by a schema that would also read the body: the routes' part of the OpenAPI document. */
+export const configRequest = {
+  required: true,
+  description: "Any JSON object of up to 64 KiB, without secrets. It is kept and given back byte for byte.",
+  content: { "application/json": { schema: anyObject } },
+};
+export const configResponses = (status: "ok" | "updated") => ({
+  200: {
+    description: "The configuration, exactly as it was given",
+    content: {
+      "application/json": {
+        schema: {
+          type: "object" as const,
+          required: ["config", "status"],
+          properties: { config: anyObject, status: { type: "string" as const, enum: [status] } },
+        },
+      },
+    },
+  },
+});

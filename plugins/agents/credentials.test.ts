@@ -44,8 +44,10 @@ test("an agent's own comes before its owner's default", async () => {
 test("provider_3 is kept and not in the summary", async () => {
   const { id } = await it.add(await it.owner());
   await it.credentials.set({ kind: "agent", id }, "provider_3", "local");
+  await it.credentials.set({ kind: "agent", id }, "channel_a", "bot");
   expect(await it.credentials.open(id, "provider_3")).toBe("local");
-  expect(await it.credentials.summary(id)).toEqual(none);
+  expect(await it.credentials.providerKeys(id)).toEqual({ provider_3: "local" });
+  expect(await it.credentials.summary(id)).toEqual({ ...none, channel_a: true });
 });
 
 test("another's credential is never opened", async () => {

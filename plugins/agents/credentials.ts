@@ -1,5 +1,6 @@
 // Credentials: sealed at rest and in memory, opened only for the moment they are used.
 import { and, eq, sql } from "drizzle-orm";
+import { type ProviderId, providerIds } from "../../src/config.ts";
 import { type Statement, statement } from "../../src/database.ts";
 import { invalid } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
@@ -34,6 +35,8 @@ export interface Credentials {
   set(owner: CredentialOwner, kind: string, value: string): Promise<boolean>;
   /** The agent's own, else its owner's default, in clear: don't keep it. Without a query once the agent was asked for. */
   open(agentId: string, kind: CredentialKind): Promise<string | undefined>;
+  /** All keys for AI providers that `open` would give. */
+  providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>>;
   /** Which kinds `open` would find. */
   summary(agentId: string): Promise<CredentialsSummary>;
 }
@@ -76,6 +79,14 @@ export function createCredentials({ database, vault, config, log, agents, change
     else for (const { id } of await agents.list(owner.id)) changes.changed(id);
   }
 
+  async function open(agentId: string, kind: CredentialKind): Promise<string | undefined> {
+    for (const owner of await ownersOf(agentId)) {
+      const sealed = (await sealedOf(owner)).get(kind);
+      if (sealed !== undefined) return vault.open(sealed, contextOf(owner, kind));
+    }
+    return undefined;
+  }
+
   return {
     async set(owner, kind, value) {
       const known = requireKind(kind);
@@ -86,12 +97,15 @@ export function createCredentials({ database, vault, config, log, agents, change
       return secret !== "";
     },
 
-    async open(agentId, kind) {
-      for (const owner of await ownersOf(agentId)) {
-        const sealed = (await sealedOf(owner)).get(kind);
-        if (sealed !== undefined) return vault.open(sealed, contextOf(owner, kind));
+    open,
+
+    async providerKeys(agentId) {
+      const keys: Partial<Record<ProviderId, string>> = {};
+      for (const provider of providerIds) {
+        const key = await open(agentId, provider);
+        if (key !== undefined) keys[provider] = key;
       }
-      return undefined;
+      return keys;
     },
 
     async summary(agentId) {

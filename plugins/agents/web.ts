@@ -7,7 +7,7 @@ import type { Idempotency } from "../../src/idempotency.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import type { Agents } from "./agents.ts";
 import type { AgentsBackend } from "./backend.ts";
-import { configAnswer } from "./config-answer.ts";
+import { configAnswer, configRequest, configResponses } from "./config-answer.ts";
 import type { Configs } from "./configs.ts";
 import type { createAgentGuards } from "./guards.ts";
 import { LOG_LEVELS, type Logs } from "./logs.ts";
@@ -66,7 +66,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
 
   /** `POST /api/agents` and `POST /api/agents/provision` are one operation. Contract §4. */
   const provision = (context: { identity: Identity; request: Request }) =>
-    idempotency.run({ request: context.request, userId: context.identity.user.id }, () =>
+    idempotency.respond({ request: context.request, userId: context.identity.user.id }, () =>
       forward(context, "agent.provision", "POST", "/api/agents"),
     );
   const provisioning = {
@@ -134,7 +134,11 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       )
       .get("/api/agents/:id/config", async ({ agent }) => configAnswer(await configs.text(agent.id), "ok"), {
         ownAgent: { scope: "read", kind: "data" },
-        detail: { ...detail, summary: "An agent's configuration, exactly as it was given" },
+        detail: {
+          ...detail,
+          summary: "An agent's configuration, exactly as it was given",
+          responses: configResponses("ok"),
+        },
       })
       // No schema: the body is kept byte for byte, and the backend checks it.
       .put(
@@ -143,7 +147,12 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           forward({ identity, request }, "agent.configure", "PUT", `/api/agents/${id}/config`, id),
         {
           ownAgent: { scope: "write", kind: "data" },
-          detail: { ...detail, summary: "Replace an agent's configuration (a JSON object of up to 64 KiB)" },
+          detail: {
+            ...detail,
+            summary: "Replace an agent's configuration",
+            requestBody: configRequest,
+            responses: configResponses("updated"),
+          },
         },
       )
       .get(
