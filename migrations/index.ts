@@ -3,6 +3,7 @@
 import kernel from "./0001_kernel.sql" with { type: "text" };
 import auth from "./0002_auth.sql" with { type: "text" };
 import agents from "./0003_agents.sql" with { type: "text" };
+import ai from "./0004_ai.sql" with { type: "text" };
 import skills from "./0005_skills.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
@@ -15,5 +16,6 @@ export const migrations: readonly Migration[] = [
   { name: "0001_kernel", sql: kernel },
   { name: "0002_auth", sql: auth },
   { name: "0003_agents", sql: agents },
+  { name: "0004_ai", sql: ai },
   { name: "0005_skills", sql: skills },
 ];

@@ -1,0 +1,20 @@
+-- The ledger: what every call to a model used and cost. Times are epoch milliseconds, money is whole micro-USD.
+
+-- kind: 'turn' of an agent, 'public' without a key, 'api' for an account. estimated: the provider gave no count.
+CREATE TABLE usage (
+  id TEXT PRIMARY KEY,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('turn', 'public', 'api')),
+  user_id TEXT,
+  agent_id TEXT,
+  provider TEXT NOT NULL,
+  model TEXT NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  cost_micro_usd INTEGER NOT NULL,
+  latency_ms INTEGER NOT NULL,
+  estimated INTEGER NOT NULL CHECK (estimated IN (0, 1))
+) STRICT, WITHOUT ROWID;
+CREATE INDEX usage_by_agent ON usage (agent_id, at, cost_micro_usd) WHERE agent_id IS NOT NULL;
+CREATE INDEX usage_by_user ON usage (user_id, at, cost_micro_usd) WHERE user_id IS NOT NULL;
+CREATE INDEX usage_public ON usage (at, cost_micro_usd) WHERE kind = 'public';

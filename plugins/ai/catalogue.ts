@@ -1,0 +1,302 @@
+// Which models there are: the providers' live lists, merged with the built-in table of prices, windows and task types.
+import type { Log } from "../../src/log.ts";
+import { CATALOGUE, type Row } from "./catalogue-data.ts";
+import { fetchLiveModels, type LiveModel } from "./live-models.ts";
+import { FREE, type Pricing, perMillion, STAND_IN } from "./pricing.ts";
+import { type ProviderId, type Providers, providerIds, type Upstream } from "./providers.ts";
+
+/** The wire form of a model; costs are USD per million tokens. Interface, "AI model". */
+export interface Model {
+  id: string;
+  name: string;
+  provider: ProviderId;
+  description: string;
+  tags: string[];
+  inputCost: number;
+  outputCost: number;
+  contextWindow: number;
+  available: boolean;
+}
+
+export interface Entry extends Model {
+  /** False: the figure is a stand-in that over- rather than underestimates. */
+  readonly priceKnown: boolean;
+  readonly pricing: Pricing;
+  /** The table says what it is good at; else that was guessed from its name and window. */
+  readonly curated: boolean;
+}
+
+/** One place that would answer for a model, and the name it has there. */
+export interface Candidate {
+  readonly upstream: Upstream;
+  readonly modelId: string;
+  readonly pricing: Pricing;
+}
+
+export interface Catalogue {
+  /** All models, or one provider's. Waits for a live list only while there is none at all (a few seconds at most). */
+  list(provider?: ProviderId): Promise<Model[]>;
+  /** The best one available for a task type: suited first, then cheapest. Undefined: nothing is available. */
+  select(taskType: string): Promise<Model | undefined>;
+  /** Who serves this model with the operator's keys, best first. `provider_N:id` names one; a bare id may have several. */
+  resolve(reference: string): readonly Candidate[];
+  /** What is known of one model of one provider, listed or not. */
+  entry(provider: ProviderId, modelId: string): Entry;
+  /** The entry behind `provider_N:id` or a bare id, if any list knows it; whoever has the key. */
+  find(reference: string): Entry | undefined;
+}
+
+/** Task types that models are chosen by; anything else counts as `general`. */
+export const taskTypes = ["general", "coding", "analysis", "creative", "long"] as const;
+
+const KEEP = 10 * 60_000;
+const RETRY_FAILED = 30_000;
+const LONG_WINDOW = 900_000;
+const MAX_RESOLVED = 2_000;
+
+interface Live {
+  models: LiveModel[] | undefined;
+  fetchedAt: number;
+  refreshing: Promise<void> | undefined;
+}
+
+/** The models of the providers that are configured; live lists are kept 10 minutes and served stale meanwhile. */
+export function createCatalogue({ providers, log }: { providers: Providers; log: Log }): Catalogue {
+  const builtIn = new Map(providerIds.map((id) => [id, new Map(CATALOGUE[id].map((row) => [row[0], row]))] as const));
+  let live = new Map<ProviderId, Live>();
+  let known: Entry[] | undefined;
+  let resolved = new Map<string, readonly Candidate[]>();
+  providers.onChange(() => {
+    live = new Map();
+    forget();
+  });
+
+  function forget(): void {
+    known = undefined;
+    resolved = new Map();
+  }
+
+  function refresh(upstream: Upstream): Live {
+    let state = live.get(upstream.provider);
+    if (!state) {
+      state = { models: undefined, fetchedAt: 0, refreshing: undefined };
+      live.set(upstream.provider, state);
+    }
+    const age = Date.now() - state.fetchedAt;
+    if (!state.refreshing && age > (state.models ? KEEP : RETRY_FAILED)) state.refreshing = load(upstream, state);
+    return state;
+  }
+
+  async function load(upstream: Upstream, state: Live): Promise<void> {
+    try {
+      state.models = await fetchLiveModels(upstream);
+      forget();
+    } catch (error) {
+      log.warn("a provider's list of models could not be read", { provider: upstream.provider, error });
+    }
+    state.fetchedAt = Date.now();
+    state.refreshing = undefined;
+  }
+
+  /** Refreshes what is old in the background; waits only for lists that were never read. */
+  async function upToDate(): Promise<Entry[]> {
+    await providers.ready();
+    const first = providers.configured().flatMap((upstream) => {
+      const { models, refreshing } = refresh(upstream);
+      return models || !refreshing ? [] : [refreshing];
+    });
+    await Promise.all(first);
+    return entries();
+  }
+
+  function entries(): Entry[] {
+    known ??= providerIds.flatMap((id) => {
+      const upstream = providers.operator(id);
+      if (upstream?.demo) return [DEMO];
+      const listed = upstream && live.get(id)?.models;
+      if (listed) return listed.map((model) => fromLive(id, model));
+      // A local server without a list has nothing to do with the table of the public provider.
+      return upstream?.local ? [] : CATALOGUE[id].map((row) => fromRow(id, row, upstream !== undefined));
+    });
+    return known;
+  }
+
+  function fromLive(provider: ProviderId, model: LiveModel): Entry {
+    const row = builtIn.get(provider)?.get(model.id);
+    const base = row ? fromRow(provider, row, true) : unlisted(provider, model.id);
+    const contextWindow = model.contextWindow ?? base.contextWindow;
+    const merged: Entry = {
+      ...base,
+      name: row ? base.name : (model.name ?? model.id),
+      description: row ? base.description : (model.description ?? base.description),
+      contextWindow,
+      tags: row ? base.tags : guessTags(model.id, contextWindow),
+      available: true,
+    };
+    return model.pricing ? priced(merged, model.pricing, true) : merged;
+  }
+
+  /** A model that the table does not have; a dated version of one it has costs the same. */
+  function unlisted(provider: ProviderId, id: string): Entry {
+    const upstream = providers.operator(provider);
+    if (upstream?.demo) return DEMO;
+    const kin = CATALOGUE[provider].find((row) => canonical(row[0]) === canonical(id));
+    const contextWindow = kin?.[5] ?? 32_768;
+    const entry: Unpriced = {
+      id,
+      name: id,
+      provider,
+      description: "",
+      tags: guessTags(id, contextWindow),
+      contextWindow,
+      available: upstream !== undefined,
+      curated: false,
+    };
+    if (upstream?.local) return { ...priced(entry, FREE, true), description: `Served by ${upstream.label}.` };
+    if (kin) return { ...priced(entry, rowPricing(kin), true), description: `${kin[2]}.` };
+    return { ...priced(entry, STAND_IN, false), description: "Its price is not known and is counted at a stand-in." };
+  }
+
+  function candidate(upstream: Upstream, modelId: string): Candidate {
+    return { upstream, modelId, pricing: upstream.demo ? FREE : entryOf(upstream.provider, modelId).pricing };
+  }
+
+  function entryOf(provider: ProviderId, modelId: string): Entry {
+    const listed = entries().find((one) => one.provider === provider && one.id === modelId);
+    if (listed) return listed;
+    const row = builtIn.get(provider)?.get(modelId);
+    return row ? fromRow(provider, row, false) : unlisted(provider, modelId);
+  }
+
+  function find(reference: string): Entry | undefined {
+    const named = parseReference(reference);
+    const listed = entries().filter((one) => !named || one.provider === named.provider);
+    const wanted = named?.modelId ?? reference;
+    const exact = listed.filter(({ id }) => id === wanted);
+    const same = exact.length > 0 ? exact : listed.filter(({ id }) => canonical(id) === canonical(wanted));
+    return same.find(({ available }) => available) ?? same[0];
+  }
+
+  function search(reference: string): readonly Candidate[] {
+    const configured = providers.configured();
+    const first = configured[0];
+    if (!first) return [];
+    // The demo answers whatever model is asked for, and says so: everything can be tried without a key.
+    if (first.demo) return [candidate(first, DEMO.id)];
+    const named = parseReference(reference);
+    if (named) {
+      const upstream = providers.operator(named.provider);
+      return upstream ? [candidate(upstream, named.modelId)] : [];
+    }
+    const wanted = canonical(reference);
+    const matches = entries().filter(
+      ({ id, available }) => available && (id === reference || canonical(id) === wanted),
+    );
+    const byFit = [...matches].sort((a, b) => Number(b.id === reference) - Number(a.id === reference));
+    const found = byFit.flatMap(({ provider, id }) => {
+      const upstream = providers.operator(provider);
+      return upstream ? [candidate(upstream, id)] : [];
+    });
+    // Lists are never complete (variants, previews): what none of them names is the first provider's to refuse.
+    return found.length > 0 ? found : [candidate(first, reference)];
+  }
+
+  return {
+    async list(provider) {
+      const all = await upToDate();
+      return all.filter((one) => !provider || one.provider === provider).map(toWire);
+    },
+    async select(taskType) {
+      const available = (await upToDate()).filter((one) => one.available);
+      const best = available.sort(bySuitability(isTaskType(taskType) ? taskType : "general"))[0];
+      return best && toWire(best);
+    },
+    resolve(reference) {
+      for (const upstream of providers.configured()) refresh(upstream);
+      let found = resolved.get(reference);
+      if (!found) {
+        found = search(reference);
+        if (resolved.size >= MAX_RESOLVED) resolved.clear();
+        resolved.set(reference, found);
+      }
+      return found;
+    },
+    entry: entryOf,
+    find,
+  };
+}
+
+/** `provider_N:id` in two parts; undefined for a bare id. */
+export function parseReference(reference: string): { provider: ProviderId; modelId: string } | undefined {
+  const [, name, modelId] = /^(provider_\d):(.+)$/s.exec(reference) ?? [];
+  const provider = providerIds.find((id) => id === name);
+  return provider && modelId ? { provider, modelId } : undefined;
+}
+
+/** The same for every spelling of one model: `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929`. */
+export function canonical(id: string): string {
+  const own = id.slice(id.lastIndexOf("/") + 1).toLowerCase();
+  return own.replaceAll(".", "-").replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, "");
+}
+
+const isTaskType = (text: string): text is (typeof taskTypes)[number] => taskTypes.some((type) => type === text);
+
+/** Suited by the table, then suited by its name, then any; then cheapest, counting three tokens in for one out. */
+function bySuitability(task: string): (a: Entry, b: Entry) => number {
+  const rank = ({ tags, curated }: Entry) => (tags.includes(task) ? (curated ? 0 : 1) : 2);
+  const price = ({ pricing }: Entry) => 3 * pricing.input + pricing.output;
+  return (a, b) => rank(a) - rank(b) || price(a) - price(b) || (a.id < b.id ? -1 : 1);
+}
+
+function guessTags(id: string, contextWindow: number): string[] {
+  const tags = ["general"];
+  if (/cod(?:e|er|ex|estral)|devstral/i.test(id)) tags.push("coding");
+  if (contextWindow >= LONG_WINDOW) tags.push("long");
+  return tags;
+}
+
+const rowPricing = (row: Row): Pricing => ({ input: perMillion(row[3]), output: perMillion(row[4]) });
+
+function fromRow(provider: ProviderId, row: Row, available: boolean): Entry {
+  const [id, name, description, , , contextWindow, tags] = row;
+  const entry = { id, name, provider, description: `${description}.`, tags: tags.split(" "), contextWindow, available };
+  return priced({ ...entry, curated: true }, rowPricing(row), true);
+}
+
+type Unpriced = Omit<Entry, "pricing" | "priceKnown" | "inputCost" | "outputCost">;
+
+const priced = (entry: Unpriced, pricing: Pricing, priceKnown: boolean): Entry => ({
+  ...entry,
+  pricing,
+  priceKnown,
+  inputCost: pricing.input / 1e6,
+  outputCost: pricing.output / 1e6,
+});
+
+/** The model inside the binary; see demo.ts. */
+export const DEMO: Entry = priced(
+  {
+    id: "demo",
+    name: "Demo model",
+    provider: "provider_1",
+    description: "Built into Berth, to try things without a key. It follows rules and is no language model.",
+    tags: [...taskTypes],
+    contextWindow: 8_192,
+    available: true,
+    curated: true,
+  },
+  FREE,
+  true,
+);
+
+const toWire = ({ id, name, provider, description, tags, inputCost, outputCost, contextWindow, available }: Entry) => ({
+  id,
+  name,
+  provider,
+  description,
+  tags,
+  inputCost,
+  outputCost,
+  contextWindow,
+  available,
+});

@@ -1,0 +1,82 @@
+// Reads a provider's own list of models, in the dialects of the five.
+import { type Pricing, perToken } from "./pricing.ts";
+import { authHeaders, type Upstream } from "./providers.ts";
+
+export interface LiveModel {
+  id: string;
+  name?: string;
+  description?: string;
+  contextWindow?: number;
+  pricing?: Pricing;
+}
+
+const TIMEOUT = 5_000;
+/** OpenRouter's list, the longest, is about half a megabyte. */
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_MODELS = 2_000;
+
+/** What the lists of OpenAI, Google and Groq hold beside models that one can chat with. */
+const NOT_FOR_CHAT =
+  /embed|whisper|tts|dall-e|image|moderation|audio|realtime|transcribe|guard|sora|orpheus|imagen|veo|aqa|babbage|davinci/i;
+
+/** The chat models of a provider. Rejects when the list can't be had, is too long, or is no list. */
+export async function fetchLiveModels(upstream: Upstream): Promise<LiveModel[]> {
+  const response = await upstream.fetch(`${upstream.baseUrl}/models`, {
+    headers: { ...authHeaders(upstream), accept: "application/json" },
+    signal: AbortSignal.timeout(TIMEOUT),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`The list of models was answered with status ${response.status}.`);
+  }
+  const list: unknown = JSON.parse(await readLimited(response));
+  const items = field(list, "data") ?? field(list, "models");
+  if (!Array.isArray(items)) throw new Error("The list of models is not a list.");
+  return items.slice(0, MAX_MODELS).flatMap((item: unknown) => readModel(item) ?? []);
+}
+
+async function readLimited(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BYTES) throw new Error("The list of models is too long.");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function readModel(item: unknown): LiveModel | undefined {
+  const raw = text(item, "id") ?? text(item, "name");
+  if (!raw) return undefined;
+  // Google's ids come as "models/gemini-…"; both forms are accepted there, the short one is what people write.
+  const id = raw.replace(/^models\//, "");
+  const outputs = field(field(item, "architecture"), "output_modalities");
+  const chats = Array.isArray(outputs) ? outputs.includes("text") : !NOT_FOR_CHAT.test(id);
+  if (!chats || field(item, "active") === false) return undefined;
+  const model: LiveModel = { id };
+  const name = text(item, "display_name") ?? text(item, "name");
+  if (name) model.name = name;
+  const description = text(item, "description");
+  if (description) model.description = firstSentence(description);
+  const window = field(item, "context_length") ?? field(item, "context_window") ?? field(item, "max_input_tokens");
+  if (typeof window === "number" && window > 0) model.contextWindow = Math.floor(window);
+  const input = perToken(field(field(item, "pricing"), "prompt"));
+  const output = perToken(field(field(item, "pricing"), "completion"));
+  if (input !== undefined && output !== undefined) model.pricing = { input, output };
+  return model;
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+}
+
+function text(value: unknown, key: string): string | undefined {
+  const found = field(value, key);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+function firstSentence(description: string): string {
+  const end = description.search(/\.\s|\n/);
+  return (end > 0 ? description.slice(0, end + 1) : description).slice(0, 200).trim();
+}

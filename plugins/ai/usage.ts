@@ -1,0 +1,62 @@
+// Finds out what a call used: from the provider's own count, or by a guess where it gives none.
+import { valueEnd } from "./json-splice.ts";
+import { estimateTokens } from "./pricing.ts";
+
+/** Tokens of one call. `estimated`: guessed from lengths, since the provider did not say. */
+export interface CallUsage {
+  inputTokens: number;
+  outputTokens: number;
+  estimated: boolean;
+}
+
+const KEY = '"usage"';
+const CONTENT_KEY = '"content":';
+
+/** The last usage object in a JSON text or a part of a stream; undefined when there is none that makes sense. */
+export function lastUsage(text: string): { inputTokens: number; outputTokens: number } | undefined {
+  for (let at = text.lastIndexOf(KEY); at !== -1; at = at === 0 ? -1 : text.lastIndexOf(KEY, at - 1)) {
+    const open = text.indexOf("{", at + KEY.length);
+    if (open === -1 || !/^\s*:\s*$/.test(text.slice(at + KEY.length, open))) continue;
+    const usage = parse(text.slice(open, valueEnd(text, open)));
+    const inputTokens = count(usage?.prompt_tokens);
+    if (inputTokens === undefined) continue;
+    const outputTokens =
+      count(usage?.completion_tokens) ?? Math.max(0, (count(usage?.total_tokens) ?? 0) - inputTokens);
+    return { inputTokens, outputTokens };
+  }
+  return undefined;
+}
+
+/** From the text of the request and the number of characters answered. */
+export const guessUsage = (requestText: string, answered: number): CallUsage => ({
+  inputTokens: estimateTokens(requestText.length),
+  outputTokens: estimateTokens(answered),
+  estimated: true,
+});
+
+/** Bytes of answer text in this part of a body, roughly: what stands in quotes behind `"content":`. */
+export function contentBytes(part: Buffer): number {
+  let sum = 0;
+  for (let at = part.indexOf(CONTENT_KEY); at !== -1; at = part.indexOf(CONTENT_KEY, at)) {
+    at += CONTENT_KEY.length;
+    if (part[at] === 0x20) at++;
+    if (part[at] !== 0x22) continue;
+    let end = part.indexOf('"', at + 1);
+    while (end !== -1 && part[end - 1] === 0x5c) end = part.indexOf('"', end + 1);
+    if (end === -1) return sum + part.length - at;
+    sum += end - at - 1;
+    at = end;
+  }
+  return sum;
+}
+
+function parse(json: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(json) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+const count = (value: unknown) =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
