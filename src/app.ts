@@ -10,7 +10,7 @@ import { skills } from "../plugins/skills/index.ts";
 import { health } from "./health.ts";
 import { errorHandler } from "./http.ts";
 import { createHost, type Kernel, type Plugin } from "./plugin.ts";
-import { createSurface, type Surface } from "./surface.ts";
+import { createSurface, type Surface, servedTimes } from "./surface.ts";
 import { swaggerPage } from "./swagger.ts";
 
 /** In the order in which they start; they stop in reverse. */
@@ -38,9 +38,10 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     for (const part of parts) if (part[side]) app.use(part[side]);
     return app.use(swaggerPage(side, app));
   };
+  const served = servedTimes(kernel);
   const sockets = parts.flatMap((part) => part.sockets ?? []);
-  const web = createSurface("web", routesOf("web"), kernel, sockets);
-  const backend = createSurface("backend", routesOf("backend"), kernel, []);
+  const web = createSurface("web", routesOf("web"), kernel, served, sockets);
+  const backend = createSurface("backend", routesOf("backend"), kernel, served, []);
   kernel.backend.attach(backend.handle);
 
   const started: typeof parts = [];

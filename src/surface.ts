@@ -14,6 +14,11 @@ export interface Surface {
   handle(request: Request): Promise<Response>;
 }
 
+/** Time to the head of an answer, for both surfaces. */
+export const servedTimes = ({ metrics }: Pick<Kernel, "metrics">) =>
+  metrics.histogram("berth_http_seconds", "Time to the head of an answer.", ["surface", "class"]);
+export type ServedTimes = ReturnType<typeof servedTimes>;
+
 const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
@@ -21,11 +26,16 @@ const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
  * Wraps the routes of one surface: request id, client address, foreign origins, the default rate limit, metrics, CORS.
  * `app` must answer every request, errors included.
  */
-export function createSurface(name: Surface["name"], app: AnyElysia, kernel: Kernel, sockets: SocketRoute[]): Surface {
-  const { config, log, limits, metrics } = kernel;
+export function createSurface(
+  name: Surface["name"],
+  app: AnyElysia,
+  kernel: Kernel,
+  served: ServedTimes,
+  sockets: SocketRoute[],
+): Surface {
+  const { config, log, limits } = kernel;
   const address = createClientAddress(config.trustedProxies);
   const origins = ownOrigins(config);
-  const served = metrics.histogram("berth_http_seconds", "Time to the head of an answer.", ["surface", "class"]);
   const byClass = [0, 1, 2, 3, 4, 5].map((n) => served.labels({ surface: name, class: `${n}xx` }));
 
   async function answer(request: Request, context: RequestContext, network: boolean): Promise<Response> {

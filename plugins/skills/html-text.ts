@@ -8,12 +8,23 @@ export interface ReadableText {
 }
 
 /** Always closed, and never read. */
-const CODE = "script, style, noscript, template";
+const CODE = new Set(["script", "style", "noscript", "template", "title"]);
 /** Around what is read, and not part of it. */
-const ASIDE = "svg, math, iframe, object, select, nav, [hidden], [aria-hidden=true]";
-const BLOCKS = "p, div, section, article, main, header, footer, aside, table, ul, ol, dl, blockquote, figure, form, hr";
-const LINES = "br, tr, dt, dd, figcaption, summary, legend, option";
-const HEADINGS = [1, 2, 3, 4, 5, 6] as const;
+const ASIDE = new Set(["svg", "math", "iframe", "object", "select", "nav"]);
+const PARAGRAPHS = "p div section article main header footer aside table ul ol dl blockquote figure form hr pre";
+const LINES = "br tr dt dd figcaption summary legend option";
+
+/** What stands before and after an element's text. */
+type Marks = readonly [before: string, after: string];
+const NO_MARKS: Marks = ["", ""];
+const MARKS = new Map<string, Marks>([
+  ...PARAGRAPHS.split(" ").map((tag) => [tag, ["\n\n", "\n\n"]] as const),
+  ...LINES.split(" ").map((tag) => [tag, ["\n", ""]] as const),
+  ...[1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, [`\n\n${"#".repeat(level)} `, "\n\n"]] as const),
+  ["li", ["\n- ", ""]],
+  ["td", [" ", " |"]],
+  ["th", [" ", " |"]],
+]);
 
 /** Characters of text that are kept of a page. */
 const MAX_TEXT = 200_000;
@@ -26,66 +37,58 @@ const CHUNK = 16_384;
  * @param base what relative links start from
  */
 export async function readable(html: string, base: string): Promise<ReadableText> {
-  const read = await parse(html, base, `${CODE}, ${ASIDE}`);
-  // Something hidden never ended, so that all after it was lost: read it too.
-  return read.open ? parse(html, base, CODE) : read;
+  const read = await parse(html, base, true);
+  // Something left out never ended, so that all after it was lost: read it too.
+  return read.open ? parse(html, base, false) : read;
 }
 
-async function parse(html: string, base: string, unread: string): Promise<ReadableText & { open: boolean }> {
+async function parse(html: string, base: string, skipping: boolean): Promise<ReadableText & { open: boolean }> {
   const title: string[] = [];
   const out: string[] = [];
-  let hidden = 0;
+  let titled = false;
+  let unread = 0;
   let preformatted = 0;
   let room = MAX_TEXT;
   const say = (text: string) => {
-    if (hidden > 0 || room <= 0) return;
+    if (unread > 0 || room <= 0) return;
     out.push(text);
     room -= text.length;
   };
-  const around = (before: string, after: string) => ({
-    element(element: HTMLRewriterTypes.Element) {
-      say(before);
-      atEnd(element, () => say(after));
-    },
-  });
+  const isUnread = (element: HTMLRewriterTypes.Element) =>
+    CODE.has(element.tagName) || (skipping && (ASIDE.has(element.tagName) || isHidden(element)));
 
   const rewriter = new HTMLRewriter()
-    .on("title", { text: ({ text }) => void title.push(text) })
-    .on(`title, ${unread}`, {
-      element(element) {
-        if (atEnd(element, () => hidden--)) hidden++;
+    .on("title", {
+      // The first one only: drawings have titles too.
+      text({ text, lastInTextNode }) {
+        if (!titled) title.push(text);
+        titled ||= lastInTextNode;
       },
     })
-    .on(BLOCKS, around("\n\n", "\n\n"))
-    .on(LINES, around("\n", ""))
-    .on("li", around("\n- ", ""))
-    .on("td, th", around(" ", " |"))
-    .on("pre", {
+    .on("*", {
+      // One handler for all: an element has room for one listener to its end.
       element(element) {
-        say("\n\n");
-        const closed = () => {
-          preformatted--;
-          say("\n\n");
-        };
-        if (atEnd(element, closed)) preformatted++;
-      },
-    })
-    .on("img[alt]", { element: (element) => say(` ${element.getAttribute("alt")} `) })
-    .on("a[href]", {
-      element(element) {
-        const address = linkOf(element.getAttribute("href") ?? "", base);
-        if (address === undefined) return;
-        say("[");
-        atEnd(element, () => say(`](${address.replaceAll("&", "&amp;")})`));
+        const [before, after] = marksOf(element, base);
+        say(before);
+        if (element.selfClosing || !element.canHaveContent) return;
+        const skipped = isUnread(element) ? 1 : 0;
+        const pre = element.tagName === "pre" ? 1 : 0;
+        if (!skipped && !pre && after === "") return;
+        unread += skipped;
+        preformatted += pre;
+        element.onEndTag(() => {
+          unread -= skipped;
+          preformatted -= pre;
+          say(after);
+        });
       },
     })
     .onDocument({ text: ({ text }) => say(preformatted > 0 ? kept(text) : text) });
-  for (const level of HEADINGS) rewriter.on(`h${level}`, around(`\n\n${"#".repeat(level)} `, "\n\n"));
   await rewriter.transform(new Response(inChunks(html))).arrayBuffer();
   return {
     title: folded(decodeEntities(title.join(""))),
     text: folded(decodeEntities(out.join(""))),
-    open: hidden > 0,
+    open: unread > 0,
   };
 }
 
@@ -106,11 +109,14 @@ function inChunks(html: string): ReadableStream<Uint8Array> {
   );
 }
 
-/** False for elements that have no end. */
-function atEnd(element: HTMLRewriterTypes.Element, then: () => void): boolean {
-  if (element.selfClosing || !element.canHaveContent) return false;
-  element.onEndTag(then);
-  return true;
+const isHidden = (element: HTMLRewriterTypes.Element) =>
+  element.hasAttribute("hidden") || element.getAttribute("aria-hidden") === "true";
+
+function marksOf(element: HTMLRewriterTypes.Element, base: string): Marks {
+  if (element.tagName === "img") return [` ${element.getAttribute("alt") ?? ""} `, ""];
+  if (element.tagName !== "a") return MARKS.get(element.tagName) ?? NO_MARKS;
+  const address = linkOf(element.getAttribute("href") ?? "#", base);
+  return address === undefined ? NO_MARKS : ["[", `](${address.replaceAll("&", "&amp;")})`];
 }
 
 /** Links that lead somewhere else over the web. */
