@@ -1,0 +1,87 @@
+// The plugin in its house: built-in skills offered to real agents, following configuration and switches.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { loadConfig } from "../../src/config.ts";
+import { openKernel, type RunningKernel } from "../../src/kernel.ts";
+import { createHost } from "../../src/plugin.ts";
+import { temporaryDir } from "../../tests/support/process.ts";
+import { anAgent, aTurn, toolNamed } from "../../tests/support/skills.ts";
+import { agents } from "../agents/index.ts";
+import { skills } from "./index.ts";
+
+const dir = temporaryDir();
+let kernel: RunningKernel;
+let service: ReturnType<typeof skills.setup>["service"];
+let owners: ReturnType<typeof agents.setup>["service"];
+let agentId: string;
+
+beforeAll(async () => {
+  kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }));
+  const host = createHost(kernel);
+  service = host.use(skills);
+  owners = host.use(agents);
+  agentId = await anAgent(kernel.database);
+});
+afterAll(async () => {
+  await kernel.close();
+  dir.remove();
+});
+
+const names = async () => (await service.toolsFor(agentId, true)).map((tool) => tool.name);
+
+test("every agent has the built-in skills, with their fixed tool names", async () => {
+  expect((await service.list(agentId)).map(({ id, enabled }) => [id, enabled])).toEqual([
+    ["clock", true],
+    ["memory", true],
+    ["web-fetch", true],
+    ["reminder", true],
+  ]);
+  expect(await names()).toEqual([
+    "clock",
+    "remember",
+    "recall",
+    "forget",
+    "web_fetch",
+    "remind_me",
+    "list_reminders",
+    "cancel_reminder",
+  ]);
+});
+
+test("the tools' definitions are plain JSON schemas of objects", async () => {
+  for (const { inputSchema, description } of await service.toolsFor(agentId, true)) {
+    expect(inputSchema).toMatchObject({ type: "object" });
+    expect(JSON.parse(JSON.stringify(inputSchema))).toStrictEqual(inputSchema);
+    expect(description).not.toBe("");
+  }
+});
+
+test("a remembered fact is in the next prompt, until it is reset", async () => {
+  const turn = aTurn(agentId);
+  const remember = toolNamed(await service.toolsFor(agentId, true), "remember");
+  expect(await remember.execute({ fact: "Ada likes tea" }, turn)).toMatchObject({ ok: true });
+  const remind = toolNamed(await service.toolsFor(agentId, true), "remind_me");
+  expect(await remind.execute({ text: "Tea", inMinutes: 5 }, turn)).toMatchObject({ ok: true });
+  expect(await service.instructionsFor({ ...turn, text: "" })).toContain("- Ada likes tea");
+  await kernel.database.write(service.reset(agentId));
+  expect(await service.instructionsFor({ ...turn, text: "" })).toBe("");
+  expect(await kernel.database.read("SELECT 1 FROM reminders WHERE agent_id = ?", [agentId])).toMatchObject({
+    rows: [],
+  });
+});
+
+describe("what decides whether a skill is on", () => {
+  test("the configuration, as soon as it is saved", async () => {
+    await names();
+    await owners.saveConfig(agentId, JSON.stringify({ memory: false, skills: { "web-fetch": false } }));
+    expect(await names()).toEqual(["clock", "remind_me", "list_reminders", "cancel_reminder"]);
+  });
+
+  test("before it, the switch", async () => {
+    await service.setEnabled(agentId, "web-fetch", true);
+    await service.setEnabled(agentId, "reminder", false);
+    expect(await names()).toEqual(["clock", "web_fetch"]);
+    await owners.saveConfig(agentId, JSON.stringify({ skills: { "web-fetch": false, reminder: true } }));
+    expect(await names()).not.toContain("remind_me");
+  });
+});
