@@ -55,6 +55,7 @@ CREATE TABLE reminders (
   session_id TEXT NOT NULL,
   platform TEXT NOT NULL,
   peer TEXT NOT NULL,
+  by_owner INTEGER NOT NULL CHECK (by_owner IN (0, 1)),
   text TEXT NOT NULL,
   dedupe TEXT NOT NULL,
   due_at INTEGER NOT NULL,

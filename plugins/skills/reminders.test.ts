@@ -79,6 +79,7 @@ test("it is said once when it is due, with all that its delivery needs", async (
       sessionId,
       platform,
       peer,
+      byOwner: false,
       text: "Water the plants",
       dueAt: expect.any(Number),
       createdAt: expect.any(Number),

@@ -21,6 +21,8 @@ export interface Reminder {
   sessionId: string;
   platform: string;
   peer: string;
+  /** Set in a turn of the owner. */
+  byOwner: boolean;
   text: string;
   /** Epoch ms; in the past when the service was down at that time. */
   dueAt: number;
@@ -91,7 +93,7 @@ export function createReminders({ database, jobs }: Pick<Kernel, "database" | "j
   });
 
   return {
-    async set({ agentId, sessionId, inboxId, platform, peer }, { text, dueAt, key }) {
+    async set({ agentId, sessionId, inboxId, platform, peer, byOwner }, { text, dueAt, key }) {
       const now = Date.now();
       const dedupe = new Bun.CryptoHasher("sha256").update(JSON.stringify([inboxId, text, key])).digest("base64url");
       const known = await find(agentId, dedupe);
@@ -103,12 +105,12 @@ export function createReminders({ database, jobs }: Pick<Kernel, "database" | "j
 
       const id = Bun.randomUUIDv7();
       const insert: Statement = {
-        sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, text, dedupe, due_at, created_at)
-          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
+        sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, text, dedupe, due_at, created_at, by_owner)
+          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
           WHERE (SELECT count(*) FROM reminders WHERE agent_id = ?2 AND fired_at IS NULL) < ${MAX_REMINDERS.agent}
             AND (SELECT count(*) FROM reminders WHERE agent_id = ?2 AND fired_at IS NULL AND platform = ?4 AND peer = ?5)
               < ${MAX_REMINDERS.conversation}`,
-        args: [id, agentId, sessionId, platform, peer, text, dedupe, dueAt, now],
+        args: [id, agentId, sessionId, platform, peer, text, dedupe, dueAt, now, byOwner],
       };
       try {
         await database.write([
@@ -120,7 +122,7 @@ export function createReminders({ database, jobs }: Pick<Kernel, "database" | "j
         if (!(error instanceof GuardFailed)) throw error;
         throw new AppError(409, "TOO_MANY_REMINDERS", "There are too many open reminders. Cancel some first.");
       }
-      return { id, agentId, sessionId, platform, peer, text, dueAt, createdAt: now };
+      return { id, agentId, sessionId, platform, peer, byOwner, text, dueAt, createdAt: now };
     },
 
     list: (agentId, audience) =>

@@ -26,6 +26,7 @@ export const reminders = sqliteTable("reminders", {
   sessionId: text("session_id").notNull(),
   platform: text("platform").notNull(),
   peer: text("peer").notNull(),
+  byOwner: integer("by_owner", { mode: "boolean" }).notNull(),
   text: text("text").notNull(),
   dedupe: text("dedupe").notNull(),
   dueAt: integer("due_at").notNull(),
