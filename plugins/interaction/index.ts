@@ -4,7 +4,6 @@ import { unwrapJson } from "../../src/backend.ts";
 import { AppError, invalid } from "../../src/errors.ts";
 import { plugin } from "../../src/plugin.ts";
 import { type Agent, agents, readLimit, readOffset } from "../agents/index.ts";
-import { ai } from "../ai/index.ts";
 import { auth, type Identity } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { noAgent, runtime, wantsEvents } from "../runtime/index.ts";
@@ -35,7 +34,6 @@ export const interaction = plugin("interaction", (host) => {
   const abilities = host.use(skills);
   const views = createAgentViews({
     agents: hosted,
-    ai: host.use(ai),
     runtime: talks,
     skills: abilities,
     channels: lines,

@@ -3,7 +3,6 @@ import { version } from "../../package.json";
 import { AppError, invalid, notFound } from "../../src/errors.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import { type Agent, type agents, RUNTIME_VERSION } from "../agents/index.ts";
-import type { ai } from "../ai/index.ts";
 import type { channels } from "../channels/index.ts";
 import type { runtime, Said, Session } from "../runtime/index.ts";
 import type { skills } from "../skills/index.ts";
@@ -17,7 +16,6 @@ const MEMORY_CHARACTERS = 100;
 
 interface Deps {
   agents: ServiceOf<typeof agents>;
-  ai: ServiceOf<typeof ai>;
   runtime: ServiceOf<typeof runtime>;
   skills: ServiceOf<typeof skills>;
   channels: ServiceOf<typeof channels>;
@@ -26,7 +24,7 @@ interface Deps {
 type View = (agent: Agent | undefined, query: { sessionId?: string | undefined }) => Promise<object> | object;
 
 /** The views by name; the one for no action is the overview. */
-export function createAgentViews({ agents, ai, runtime, skills, channels }: Deps): {
+export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
   show(
     action: string | undefined,
     agent: Agent | undefined,
@@ -46,7 +44,7 @@ export function createAgentViews({ agents, ai, runtime, skills, channels }: Deps
         status: agent.status,
         ...common,
         uptime: agent.status === "stopped" || !agent.startedAt ? 0 : Date.now() - agent.startedAt,
-        model: (await ai.modelOf(agent)).label,
+        model: (await runtime.chooseModel(agent)).label,
         channels: await channels.configured(agent.id),
         skills: await listed(agent),
         lastSeen: newest?.lastActivity ?? agent.updatedAt,

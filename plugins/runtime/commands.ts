@@ -23,13 +23,12 @@ export function commandIn(text: string): CommandName | undefined {
 
 interface Deps {
   sessions: Sessions;
-  /** The model that would answer, for people. */
-  modelOf(agent: Agent): Promise<string>;
+  chooseModel(agent: Agent): Promise<{ label: string }>;
 }
 
 /** The reply to a command, and what it changes. */
 export async function runCommand(
-  { sessions, modelOf }: Deps,
+  { sessions, chooseModel }: Deps,
   agent: Agent,
   entry: InboxEntry,
 ): Promise<{ reply: string; statements: Statement[] }> {
@@ -38,9 +37,9 @@ export async function runCommand(
     case "start":
       return say(`Hello, I am ${agent.name}. Write me anything; /help shows the commands.`);
     case "status":
-      return say(`${agent.name} is ${agent.status}. Model: ${await modelOf(agent)}.`);
+      return say(`${agent.name} is ${agent.status}. Model: ${(await chooseModel(agent)).label}.`);
     case "model":
-      return say(`I answer with ${await modelOf(agent)}.`);
+      return say(`I answer with ${(await chooseModel(agent)).label}.`);
     case "stop":
       return say("Stopped.");
     case "reset":

@@ -46,6 +46,8 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   inbox: Inbox;
   sessions: Sessions;
   outbox: Outbox;
+  /** The model that answers for an agent now. */
+  chooseModel(agent: Agent): Promise<TurnModel>;
   /** Who waits for this entry, if anybody does. */
   waiterOf(entry: InboxEntry): Waiter | undefined;
   /** Shows a growing reply on the entry's platform. */
@@ -56,7 +58,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
 
 /** Runs one entry to its end. Answers `again` when it should be tried once more after so many ms; never rejects. */
 export function createEngine(deps: Deps) {
-  const { agents, ai, skills, inbox, sessions, outbox, database, events, log } = deps;
+  const { agents, ai, skills, inbox, sessions, outbox, chooseModel, database, events, log } = deps;
 
   async function run(entry: InboxEntry): Promise<{ again: number } | undefined> {
     const waiter = deps.waiterOf(entry);
@@ -67,7 +69,7 @@ export function createEngine(deps: Deps) {
       // A stopped agent's messages stay in the inbox until it is started.
       if (!agent || agent.status === "stopped") throw stopped();
       if (entry.kind === "command") {
-        const { reply, statements } = await runCommand({ sessions, modelOf }, agent, entry);
+        const { reply, statements } = await runCommand({ sessions, chooseModel }, agent, entry);
         await settle(entry, agent, { text: reply, steps: [] }, statements);
         return undefined;
       }
@@ -94,13 +96,6 @@ export function createEngine(deps: Deps) {
     database.write([inbox.began(entry)]).catch((error: unknown) => log.error("a try was not counted", { error }));
   }
 
-  async function chooseModel(agent: Agent): Promise<TurnModel> {
-    const settings = await agents.settings(agent.id);
-    const keys = await agents.credentials.providerKeys(agent.id);
-    return ai.resolveTurnModel({ choice: agent.model, configModel: settings.model, keys });
-  }
-  const modelOf = async (agent: Agent) => (await chooseModel(agent)).label;
-
   async function answer(entry: InboxEntry, agent: Agent, chosen: TurnModel, waiter: Waiter | undefined): Promise<void> {
     const signal = AbortSignal.any([
       deps.signalOf(entry),
@@ -113,14 +108,15 @@ export function createEngine(deps: Deps) {
     const timezone = settings.timezone ?? "UTC";
     const audience = {
       agentId: agent.id,
-      byOwner: entry.byOwner,
+      // In a group others read the reply: there nobody is the owner.
+      byOwner: entry.byOwner && !entry.isGroup,
       platform: entry.platform,
       peer: entry.peer ?? "",
       timezone,
     };
     const language = await ai.languageModel(chosen);
     const [tools, knowledge, history] = await Promise.all([
-      skills.toolsFor(agent.id, entry.byOwner),
+      skills.toolsFor(agent.id, audience.byOwner),
       skills.instructionsFor({ ...audience, text: entry.content }),
       boundedHistory(sessions, entry.sessionId, { ...chosen, language, canSummarize: !chosen.demo }, signal),
     ]);

@@ -2,8 +2,8 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../src/errors.ts";
 import { plugin } from "../../src/plugin.ts";
-import { agents } from "../agents/index.ts";
-import { ai } from "../ai/index.ts";
+import { type Agent, agents } from "../agents/index.ts";
+import { ai, type TurnModel } from "../ai/index.ts";
 import { skills } from "../skills/index.ts";
 import { commandIn } from "./commands.ts";
 import { createConversations } from "./conversations.ts";
@@ -37,12 +37,17 @@ export const runtime = plugin("runtime", (host) => {
     hosted.log(agentId, level, message, "outbox");
   const outbox = createOutbox({ database, log, report });
   const conversations = createConversations({ inbox, sessions });
+  async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
+    const [settings, keys] = await Promise.all([hosted.settings(id), hosted.credentials.providerKeys(id)]);
+    return models.resolveTurnModel({ choice, configModel: settings.model, keys });
+  }
   const run = createEngine({
     ...kernel,
     ...conversations.forEngine,
     agents: hosted,
     ai: models,
     skills: abilities,
+    chooseModel,
     inbox,
     sessions,
     outbox,
@@ -54,7 +59,7 @@ export const runtime = plugin("runtime", (host) => {
   });
   conversations.attach(lanes.push);
 
-  abilities.onReminder(({ agentId, sessionId, platform, peer, text, id }) =>
+  abilities.onReminder(({ agentId, sessionId, platform, peer, byOwner, text, id }) =>
     inbox.accepting(
       {
         agentId,
@@ -62,7 +67,7 @@ export const runtime = plugin("runtime", (host) => {
         platformMessageId: `reminder:${id}`,
         to: platform.startsWith("channel_") ? { peer } : { sessionId },
         sender: { id: "reminder", name: "reminder" },
-        byOwner: false,
+        byOwner,
         kind: "reminder",
         content: text,
       },
@@ -127,6 +132,8 @@ export const runtime = plugin("runtime", (host) => {
         messages: sessions.messages,
       },
       sent: inbox.sent,
+      /** The model that answers for an agent now. */
+      chooseModel,
       resume,
       deliverVia: outbox.deliverVia,
       previewVia: conversations.previewVia,

@@ -64,7 +64,11 @@ async function tour({ addresses, config }: Running): Promise<void> {
   }
   process.stdout.write("\n");
 
-  const reply = await overSocket(agent.websocketUrl.replace(/^ws:\/\/[^/]+/, web.replace("http", "ws")), web, call.cookie());
+  const reply = await overSocket(
+    agent.websocketUrl.replace(/^ws:\/\/[^/]+/, web.replace("http", "ws")),
+    web,
+    call.cookie(),
+  );
   say(`8. And over the WebSocket gateway:\n     agent  ${indented(reply)}`);
 }
 

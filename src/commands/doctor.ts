@@ -4,6 +4,6 @@ import { doctorReport } from "../doctor.ts";
 
 export async function doctorCommand(): Promise<number> {
   const { text, exitCode } = doctorReport(environment(), process.cwd());
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(text);
   return exitCode;
 }

@@ -1,5 +1,6 @@
 // `berth serve`: lifts the limit of outgoing requests, serves, tells people what to do next, and stops on a signal.
-import { environment } from "../config.ts";
+import { dlopen } from "bun:ffi";
+import { type Environment, environment } from "../config.ts";
 import { type Running, serve } from "../serve.ts";
 
 /** Bun caps outgoing requests at 256 unless the real environment says otherwise before the process starts. */
@@ -9,7 +10,7 @@ const OUTGOING_LIMIT = "65336";
 /** Returns -1: the process goes on until a signal. */
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
   const env = environment();
-  if (env[OUTGOING] === undefined) reexecute(env);
+  if (env[OUTGOING] === undefined) reexecute(env, readyFd);
   const running = await serve({ env, plugins, readyFd });
   process.stdout.write(`${greeting(running)}\n`);
 
@@ -30,11 +31,32 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   return -1;
 }
 
-/** The same process again, same pid, with the limit lifted. Compiled, the first argument is the binary's inner path. */
-function reexecute(env: Record<string, string | undefined>): void {
+/**
+ * The same process again, same pid, with the limit lifted; about 5 ms. Compiled, the first argument is the binary's inner
+ * path. Only the standard descriptors survive, so the ready line goes out through the one that a server has no use for.
+ */
+function reexecute(env: Environment, readyFd: number | undefined): void {
+  if (readyFd !== undefined && readyFd > 2 && !moveToStandardInput(readyFd)) return;
   const compiled = process.argv[1]?.startsWith("/$bunfs/") ?? false;
-  const args = [process.execPath, ...process.argv.slice(compiled ? 2 : 1)];
-  process.execve?.(process.execPath, args, { ...env, [OUTGOING]: OUTGOING_LIMIT });
+  const args = process.argv.slice(compiled ? 2 : 1);
+  const moved = readyFd !== undefined && readyFd > 2 ? ["--ready-fd", "0"] : [];
+  const again = [process.execPath, ...args, ...(args.length === 0 && moved.length > 0 ? ["serve"] : []), ...moved];
+  process.execve?.(process.execPath, again, { ...env, [OUTGOING]: OUTGOING_LIMIT });
+}
+
+const C_LIBRARIES = ["libc.so.6", "libc.so", "libSystem.B.dylib"];
+
+/** False where no C library is found by name; then the limit stays. */
+function moveToStandardInput(descriptor: number): boolean {
+  for (const name of C_LIBRARIES) {
+    try {
+      const { symbols } = dlopen(name, { dup2: { args: ["i32", "i32"], returns: "i32" } });
+      return symbols.dup2(descriptor, 0) === 0;
+    } catch {
+      // Another system's name: the next one.
+    }
+  }
+  return false;
 }
 
 function greeting({ addresses, firstAdminLink, config }: Running): string {
