@@ -22,6 +22,8 @@ export interface Entry extends Model {
   /** False: the figure is a stand-in that over- rather than underestimates. */
   readonly priceKnown: boolean;
   readonly pricing: Pricing;
+  /** False: the window is a guess on the low side. */
+  readonly windowKnown: boolean;
   /** The table says what it is good at; else that was guessed from its name and window. */
   readonly curated: boolean;
 }
@@ -42,7 +44,11 @@ export interface Catalogue {
   resolve(reference: string): readonly Candidate[];
   /** What is known of one model of one provider, listed or not. */
   entry(provider: ProviderId, modelId: string): Entry;
-  /** The entry behind `provider_N:id` or a bare id, if any list knows it; whoever has the key. */
+  /** A provider's models as far as they are known now; never waits. */
+  listed(provider: ProviderId): readonly Entry[];
+  /** Settles when it is known whether there is an Ollama, and what a local server offers. Undefined: it is known. */
+  settling(): Promise<void> | undefined;
+  /** The entry behind `provider_N:id` or a bare id, if any list or the table knows it; whoever has the key. */
   find(reference: string): Entry | undefined;
 }
 
@@ -63,11 +69,15 @@ interface Live {
 /** The models of the providers that are configured; live lists are kept 10 minutes and served stale meanwhile. */
 export function createCatalogue({ providers, log }: { providers: Providers; log: Log }): Catalogue {
   const builtIn = new Map(providerIds.map((id) => [id, new Map(CATALOGUE[id].map((row) => [row[0], row]))] as const));
+  const table = providerIds.flatMap((id) => CATALOGUE[id].map((row) => fromRow(id, row, false)));
   let live = new Map<ProviderId, Live>();
   let known: Entry[] | undefined;
   let resolved = new Map<string, readonly Candidate[]>();
+  let settled = false;
+  let settling: Promise<void> | undefined;
   providers.onChange(() => {
     live = new Map();
+    settled = false;
     forget();
   });
 
@@ -109,6 +119,14 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
     return entries();
   }
 
+  async function settle(): Promise<void> {
+    await providers.ready();
+    const local = providers.configured().filter((upstream) => upstream.local && !upstream.demo);
+    await Promise.all(local.map((upstream) => refresh(upstream).refreshing));
+    settled = true;
+    settling = undefined;
+  }
+
   function entries(): Entry[] {
     known ??= providerIds.flatMap((id) => {
       const upstream = providers.operator(id);
@@ -130,6 +148,7 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
       name: row ? base.name : (model.name ?? model.id),
       description: row ? base.description : (model.description ?? base.description),
       contextWindow,
+      windowKnown: base.windowKnown || model.contextWindow !== undefined,
       tags: row ? base.tags : guessTags(model.id, contextWindow),
       available: true,
     };
@@ -149,6 +168,7 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
       description: "",
       tags: guessTags(id, contextWindow),
       contextWindow,
+      windowKnown: kin !== undefined,
       available: upstream !== undefined,
       curated: false,
     };
@@ -170,7 +190,7 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
 
   function find(reference: string): Entry | undefined {
     const named = parseReference(reference);
-    const listed = entries().filter((one) => !named || one.provider === named.provider);
+    const listed = [...entries(), ...table].filter((one) => !named || one.provider === named.provider);
     const wanted = named?.modelId ?? reference;
     const exact = listed.filter(({ id }) => id === wanted);
     const same = exact.length > 0 ? exact : listed.filter(({ id }) => canonical(id) === canonical(wanted));
@@ -222,6 +242,12 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
       return found;
     },
     entry: entryOf,
+    settling() {
+      if (settled) return undefined;
+      settling ??= settle();
+      return settling;
+    },
+    listed: (provider) => entries().filter((one) => one.provider === provider),
     find,
   };
 }
@@ -260,7 +286,7 @@ const rowPricing = (row: Row): Pricing => ({ input: perMillion(row[3]), output: 
 function fromRow(provider: ProviderId, row: Row, available: boolean): Entry {
   const [id, name, description, , , contextWindow, tags] = row;
   const entry = { id, name, provider, description: `${description}.`, tags: tags.split(" "), contextWindow, available };
-  return priced({ ...entry, curated: true }, rowPricing(row), true);
+  return priced({ ...entry, windowKnown: true, curated: true }, rowPricing(row), true);
 }
 
 type Unpriced = Omit<Entry, "pricing" | "priceKnown" | "inputCost" | "outputCost">;
@@ -282,6 +308,7 @@ export const DEMO: Entry = priced(
     description: "Built into Berth, to try things without a key. It follows rules and is no language model.",
     tags: [...taskTypes],
     contextWindow: 8_192,
+    windowKnown: true,
     available: true,
     curated: true,
   },

@@ -9,11 +9,12 @@ import { type CallUsage, guessUsage, lastUsage } from "./usage.ts";
 /** What Berth reads of a chat request; everything else goes through unread. */
 export interface ChatBody {
   model?: string;
-  stream?: boolean;
-  stream_options?: Record<string, unknown>;
+  stream?: boolean | null;
+  stream_options?: object | null;
   max_tokens?: number;
   max_completion_tokens?: number;
-  [field: string]: unknown;
+  taskType?: string;
+  n?: number;
 }
 
 export interface Settled extends CallUsage {
@@ -191,12 +192,15 @@ function answerHeaders(response: Response, { upstream, modelId }: Candidate): Re
   };
 }
 
+const wantsUsage = ({ stream_options: options }: ChatBody) =>
+  options != null && "include_usage" in options && options.include_usage === true;
+
 /** The request as this provider gets it: the text that came, changed only where something must be. */
 function requestFor({ text, body, maxTokens }: ChatCall, { upstream, modelId, pricing }: Candidate) {
   const changes: Record<string, string | undefined> = {};
   if (body.model !== modelId) changes.model = JSON.stringify(modelId);
   for (const field of OWN_FIELDS) if (field in body) changes[field] = undefined;
-  const hideUsage = body.stream === true && body.stream_options?.include_usage !== true;
+  const hideUsage = body.stream === true && !wantsUsage(body);
   if (hideUsage) changes.stream_options = JSON.stringify({ ...body.stream_options, include_usage: true });
   if (maxTokens !== undefined) {
     const limits = (["max_tokens", "max_completion_tokens"] as const).filter((field) => body[field] !== undefined);

@@ -2,7 +2,7 @@
 import type { Database, Statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
-import { costMicroUsd, isFree, type Pricing } from "./pricing.ts";
+import { costMicroUsd, type Pricing } from "./pricing.ts";
 import type { ProviderId } from "./providers.ts";
 import type { CallUsage } from "./usage.ts";
 
@@ -13,22 +13,26 @@ export interface Scope {
   readonly limit: number;
 }
 
-/** Who made a call, and to what. */
-export interface CallOf {
-  readonly kind: "turn" | "public" | "api";
-  readonly userId?: string | undefined;
-  readonly agentId?: string | undefined;
+/** What answered a call. */
+export interface Served {
   readonly provider: ProviderId;
   readonly modelId: string;
   readonly pricing: Pricing;
 }
 
+/** Who made a call, and to what. */
+export interface CallOf extends Served {
+  readonly kind: "turn" | "public" | "api";
+  readonly userId?: string | undefined;
+  readonly agentId?: string | undefined;
+}
+
 /** A started call. Exactly one of `settle`, `record` and `release` ends it; what comes after that changes no budget. */
 export interface Spending {
-  /** The row of the call, for the batch of its cause. */
-  settle(usage: CallUsage, latencyMs: number): Statement;
+  /** The row of the call, for the batch of its cause. `served`: who answered in the end, where that was another. */
+  settle(usage: CallUsage, latencyMs: number, served?: Served): Statement;
   /** The same, written on its own within 50 ms: for calls that cause no other write. */
-  record(usage: CallUsage, latencyMs: number): void;
+  record(usage: CallUsage, latencyMs: number, served?: Served): void;
   /** The call used nothing. */
   release(): void;
 }
@@ -36,7 +40,7 @@ export interface Spending {
 export interface Ledger {
   /**
    * Puts `microUsd` aside in every scope, or throws 402 BUDGET_EXCEEDED and puts aside nothing. Answers at once unless a
-   * scope has to be summed up from the ledger first. Free models need no scope and are never refused.
+   * scope has to be summed up from the ledger first. What costs nothing is never refused.
    */
   reserve(call: CallOf, scopes: readonly Scope[], microUsd: number): Spending | Promise<Spending>;
   /** Whole micro-USD spent and set aside in this scope's current period. */
@@ -137,10 +141,11 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
         account.spent += cost;
       }
     }
-    function row({ inputTokens, outputTokens, estimated }: CallUsage, latencyMs: number): Row {
-      const cost = costMicroUsd(call.pricing, inputTokens, outputTokens);
+    function row({ inputTokens, outputTokens, estimated }: CallUsage, latencyMs: number, served: Served = call): Row {
+      const { provider, modelId } = served;
+      const cost = costMicroUsd(served.pricing, inputTokens, outputTokens);
       end(cost);
-      const { kind, userId = null, agentId = null, provider, modelId } = call;
+      const { kind, userId = null, agentId = null } = call;
       const latency = Math.round(latencyMs);
       const id = Bun.randomUUIDv7();
       return [
@@ -159,9 +164,9 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
       ];
     }
     return {
-      settle: (usage, latencyMs) => ({ sql: INSERT_ONE, args: row(usage, latencyMs) }),
-      record(usage, latencyMs) {
-        waiting.push(row(usage, latencyMs));
+      settle: (usage, latencyMs, served) => ({ sql: INSERT_ONE, args: row(usage, latencyMs, served) }),
+      record(usage, latencyMs, served) {
+        waiting.push(row(usage, latencyMs, served));
         if (waiting.length >= FLUSH_ROWS) flushSoon(0);
         else flushSoon(FLUSH_MS);
       },
@@ -207,7 +212,7 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
   return {
     reserve(call, scopes, microUsd) {
       const at = now();
-      if (scopes.length === 0 || isFree(call.pricing)) return spending(call, [], 0, at);
+      if (scopes.length === 0 || microUsd === 0) return spending(call, [], 0, at);
       const known = scopes.map((scope) => held(scope, at));
       const ready = known.filter((account) => account !== undefined);
       if (ready.length === scopes.length) return take(call, scopes, ready, microUsd, at);

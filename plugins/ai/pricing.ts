@@ -11,8 +11,6 @@ export const FREE: Pricing = { input: 0, output: 0 };
 /** Counted when a paid provider's price is not known, so that spending is over- rather than underestimated. */
 export const STAND_IN: Pricing = { input: 5_000_000, output: 25_000_000 };
 
-export const isFree = ({ input, output }: Pricing) => input === 0 && output === 0;
-
 /** From USD per million tokens, as price lists print them. */
 export const perMillion = (usd: number) => Math.round(usd * 1e6);
 

@@ -29,6 +29,7 @@ export interface Providers {
   operator(provider: ProviderId): Upstream | undefined;
   /** The same provider with somebody's own key. */
   withKey(provider: ProviderId, apiKey: string): Upstream;
+  readonly demo: Upstream;
   /** The demo model is in use, for want of anything better. */
   isDemo(): boolean;
   /** Settles once it is known whether there is an Ollama to use; at once where keys are configured. Never rejects. */
@@ -79,17 +80,16 @@ export function createProviders({
     const usable = apiKey !== undefined || (id === "provider_3" && ownBaseUrl);
     return usable ? [upstream(id, apiKey)] : [];
   });
-  const demoOnly: Upstream[] = [
-    {
-      provider: "provider_1",
-      label: "Demo model",
-      baseUrl: "http://demo.invalid/v1",
-      apiKey: undefined,
-      demo: true,
-      local: true,
-      fetch: demo,
-    },
-  ];
+  const demoUpstream: Upstream = {
+    provider: "provider_1",
+    label: "Demo model",
+    baseUrl: "http://demo.invalid/v1",
+    apiKey: undefined,
+    demo: true,
+    local: true,
+    fetch: demo,
+  };
+  const demoOnly = [demoUpstream];
   let current: readonly Upstream[] = fixed.length > 0 ? fixed : demoOnly;
   let detection: Promise<void> | undefined;
   let probing: Promise<void> | undefined;
@@ -157,6 +157,7 @@ export function createProviders({
     configured: () => current,
     operator: (provider) => current.find((one) => one.provider === provider),
     withKey: (provider, apiKey) => upstream(provider, apiKey),
+    demo: demoUpstream,
     isDemo: () => current[0]?.demo === true,
     ready,
     async health() {

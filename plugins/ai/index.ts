@@ -1,0 +1,200 @@
+// The AI layer: models of five providers behind one door, for everyone on the backend surface and for the agents' own turns.
+import { Elysia } from "elysia";
+import { AppError } from "../../src/errors.ts";
+import { contextOf, openRoutes } from "../../src/http.ts";
+import { plugin } from "../../src/plugin.ts";
+import { type Agent, agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { createCatalogue } from "./catalogue.ts";
+import { demoFetch } from "./demo.ts";
+import { createGateway } from "./gateway.ts";
+import { createLedger } from "./ledger.ts";
+import {
+  aiHealth,
+  chatBody,
+  chatResponses,
+  estimate,
+  estimateBody,
+  modelList,
+  openAiModels,
+  providerModels,
+  selectBody,
+  selected,
+} from "./model.ts";
+import { costUsd } from "./pricing.ts";
+import { createProviders, providerIds } from "./providers.ts";
+import { createPublicChat } from "./public-chat.ts";
+import { createTurns } from "./turns.ts";
+
+export type { Model } from "./catalogue.ts";
+export type { Scope, Spending } from "./ledger.ts";
+export type { TurnModel } from "./turns.ts";
+
+export const ai = plugin("ai", (host) => {
+  const { config, database, limits, log } = host.kernel;
+  const { identities } = host.use(auth);
+  const hosted = host.use(agents);
+  const providers = createProviders({ settings: config.providers, demo: demoFetch, log });
+  const catalogue = createCatalogue({ providers, log });
+  const ledger = createLedger({ database, log });
+  const turns = createTurns({ config, providers, catalogue, ledger });
+  const publicChat = createPublicChat({
+    catalogue,
+    gateway: createGateway(),
+    ledger,
+    budget: config.publicBudgetMicroUsd,
+  });
+
+  const tags = ["AI"];
+  const now = () => new Date().toISOString();
+
+  /** Counts the call, and finds out who calls where that can be known; keys of other makes are what OpenAI clients must send. */
+  async function enter(request: Request): Promise<string | undefined> {
+    const decision = limits.take("ai", contextOf(request).address);
+    if (!decision.allowed) throw limits.refusal(decision);
+    const known = request.headers.has("cookie") || request.headers.get("authorization")?.startsWith("Bearer bk_");
+    return known ? (await identities.identify(request))?.user.id : undefined;
+  }
+
+  const chat = async ({ body, request }: { body: typeof chatBody.static; request: Request }) => {
+    const userId = await enter(request);
+    const text = contextOf(request).bodyText ?? "";
+    return publicChat({ text, body, signal: request.signal, userId });
+  };
+
+  const backend = new Elysia({ name: "ai.backend" })
+    .use(openRoutes)
+    .get(
+      "/api/ai/health",
+      async () => {
+        const health = await providers.health();
+        const down = providers.configured().filter(({ provider }) => !health[provider]);
+        if (down.length === providers.configured().length) {
+          throw new AppError(503, "AI_UNAVAILABLE", "No AI provider can be reached.", {
+            status: "error",
+            providers: health,
+          });
+        }
+        const status = down.length === 0 ? ("healthy" as const) : ("degraded" as const);
+        return { status, providers: health, demo: providers.isDemo(), timestamp: now() };
+      },
+      { open: true, response: { 200: aiHealth }, detail: { tags, summary: "Which AI providers can be reached" } },
+    )
+    .get(
+      "/api/ai/models",
+      async () => {
+        const models = await catalogue.list();
+        const of = (id: string) => models.filter(({ provider }) => provider === id).length;
+        return {
+          models,
+          count: models.length,
+          provider_1: of("provider_1"),
+          provider_2: of("provider_2"),
+          provider_3: of("provider_3"),
+          provider_4: of("provider_4"),
+          provider_5: of("provider_5"),
+          timestamp: now(),
+        };
+      },
+      { open: true, response: { 200: modelList }, detail: { tags, summary: "All models" } },
+    )
+    .get(
+      "/api/ai/models/:provider",
+      async ({ params }) => {
+        const provider = providerIds.find((id) => id === params.provider);
+        if (!provider) {
+          throw new AppError(
+            404,
+            "UNKNOWN_PROVIDER",
+            `There is no such provider; there are ${providerIds.join(", ")}.`,
+          );
+        }
+        const models = await catalogue.list(provider);
+        return { provider, models, count: models.length, timestamp: now() };
+      },
+      { open: true, response: { 200: providerModels }, detail: { tags, summary: "One provider's models" } },
+    )
+    .post(
+      "/api/ai/models/select",
+      async ({ body: { taskType = "general" } }) => {
+        const model = await catalogue.select(taskType);
+        if (!model) throw new AppError(404, "NO_MODELS", "No model is available.");
+        return { model, taskType, timestamp: now() };
+      },
+      {
+        open: true,
+        body: selectBody,
+        response: { 200: selected },
+        detail: { tags, summary: "The best model available for a task: suited first, then cheapest" },
+      },
+    )
+    .post("/api/ai/chat", chat, {
+      open: true,
+      body: chatBody,
+      detail: { tags, summary: "Chat with a model, passed through", responses: chatResponses },
+    })
+    .post(
+      "/api/ai/estimate-cost",
+      ({ body: { model, inputTokens, outputTokens } }) => {
+        const entry = catalogue.find(model);
+        if (!entry?.priceKnown) throw new AppError(400, "UNKNOWN_MODEL", "The price of this model is not known.");
+        const estimatedCost = costUsd(entry.pricing, inputTokens, outputTokens);
+        return { model, inputTokens, outputTokens, estimatedCost, currency: "USD" as const, timestamp: now() };
+      },
+      {
+        open: true,
+        body: estimateBody,
+        response: { 200: estimate },
+        detail: { tags, summary: "What so many tokens would cost" },
+      },
+    )
+    .post("/v1/chat/completions", chat, {
+      open: true,
+      body: chatBody,
+      detail: {
+        tags,
+        summary: "The same as /api/ai/chat, for OpenAI clients",
+        description: "Errors have Berth's body, which OpenAI's own clients put into their exceptions as it is.",
+        responses: chatResponses,
+      },
+    })
+    .get(
+      "/v1/models",
+      async () => {
+        const models = (await catalogue.list()).filter(({ available }) => available);
+        const seen = new Set<string>();
+        const data = models.map(({ id, provider }) => {
+          const taken = seen.has(id);
+          seen.add(id);
+          return { id: taken ? `${provider}:${id}` : id, object: "model" as const, created: 0, owned_by: provider };
+        });
+        return { object: "list" as const, data };
+      },
+      {
+        open: true,
+        response: { 200: openAiModels },
+        detail: { tags, summary: "Available models, for OpenAI clients" },
+      },
+    );
+
+  return {
+    backend,
+    service: {
+      ...turns,
+      /** The model that this agent's next turn would use. */
+      async modelOf({ id, model }: Pick<Agent, "id" | "model">) {
+        const settings = await hosted.settings(id);
+        const keys = await hosted.credentials.providerKeys(id);
+        return turns.resolveTurnModel({ choice: model, configModel: settings.model, keys });
+      },
+      /** No key is configured and no Ollama answers: what was not given a key of its own speaks with the demo model. */
+      isDemo: providers.isDemo,
+      spent: ledger.spent,
+    },
+    start: providers.start,
+    async stop() {
+      providers.stop();
+      await ledger.close();
+    },
+  };
+});

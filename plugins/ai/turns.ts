@@ -1,0 +1,221 @@
+// Models for the agents' own turns: which one, with whose key, and what it may cost.
+import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type { Config, ProviderId } from "../../src/config.ts";
+import { type Catalogue, canonical, DEMO, parseReference } from "./catalogue.ts";
+import type { Ledger, Scope, Spending } from "./ledger.ts";
+import { costMicroUsd, estimateTokens, type Pricing } from "./pricing.ts";
+import { type Providers, providerIds, type Upstream } from "./providers.ts";
+
+/** The model of one turn. */
+export interface TurnModel {
+  readonly provider: ProviderId;
+  /** The provider's own id. */
+  readonly modelId: string;
+  /** Undefined: a server without keys, or the demo. Never to be logged or shown. */
+  readonly apiKey: string | undefined;
+  /** `provider_N:id`, or `demo (built-in demo model)`: as it is shown to people. */
+  readonly label: string;
+  readonly demo: boolean;
+  readonly pricing: Pricing;
+  /** Tokens; undefined when nobody told us. */
+  readonly contextWindow: number | undefined;
+  /** The key is the agent's or its owner's: they pay the provider themselves. */
+  readonly ownKey: boolean;
+}
+
+export interface ModelWish {
+  choice: "model_a" | "model_b" | "custom";
+  /** What `custom` means: `provider_N:id`, or a bare id. */
+  configModel?: string | undefined;
+  /** Keys of the agent or its owner; they go before the operator's. */
+  keys: Readonly<Partial<Record<ProviderId, string>>>;
+}
+
+export interface TurnReservation {
+  agent: { id: string; userId: string };
+  model: TurnModel;
+  budget: { usdPerDay?: number; usdPerMonth?: number } | undefined;
+  prompt: LanguageModelV4Prompt;
+  /** The most tokens the reply may have, if that is limited. */
+  maxTokens: number | undefined;
+}
+
+/** Output tokens set aside for a turn without a limit of its own; what it really uses is settled. */
+const USUAL_OUTPUT = 4_096;
+const MAX_CLIENTS = 500;
+const MAX_MODELS = 1_000;
+
+/** What stands in for `model_a` and `model_b` where the provider they name is not to be had. */
+const DEFAULTS: Readonly<Record<ProviderId, { model_a: string; model_b: string }>> = {
+  provider_1: { model_a: "anthropic/claude-sonnet-4.5", model_b: "openai/gpt-5-mini" },
+  provider_2: { model_a: "gemini-3.5-flash", model_b: "gemini-2.5-flash-lite" },
+  provider_3: { model_a: "openai/gpt-oss-120b", model_b: "llama-3.1-8b-instant" },
+  provider_4: { model_a: "claude-sonnet-4-5", model_b: "claude-haiku-4-5" },
+  provider_5: { model_a: "gpt-5.4-mini", model_b: "gpt-5-mini" },
+};
+
+interface Deps {
+  config: Pick<Config, "models">;
+  providers: Providers;
+  catalogue: Catalogue;
+  ledger: Ledger;
+}
+
+export function createTurns({ config, providers, catalogue, ledger }: Deps) {
+  type Client = (modelId: string) => LanguageModelV4;
+  const clients = new Map<string, Promise<Client>>();
+  const models = new Map<string, Promise<LanguageModelV4>>();
+
+  /** Whoever can serve this provider: the agent's own key first. */
+  function upstreamFor(provider: ProviderId, keys: ModelWish["keys"]): Upstream | undefined {
+    const own = keys[provider];
+    return own === undefined ? providers.operator(provider) : providers.withKey(provider, own);
+  }
+
+  /** Providers in the order in which they are asked when none is named. */
+  function usable(keys: ModelWish["keys"]): ProviderId[] {
+    const own = providerIds.filter((id) => keys[id] !== undefined);
+    const others = providers.configured().filter(({ demo, provider }) => !demo && !own.includes(provider));
+    return [...own, ...others.map(({ provider }) => provider)];
+  }
+
+  function usualModel(choice: "model_a" | "model_b", keys: ModelWish["keys"]) {
+    const named = config.models[choice];
+    const able = usable(keys);
+    if (able.includes(named.provider)) return { provider: named.provider, modelId: named.model };
+    const provider = able[0];
+    if (!provider) return undefined;
+    const local = providers.operator(provider)?.local ? catalogue.listed(provider) : [];
+    const modelId = local[choice === "model_b" ? Math.min(1, local.length - 1) : 0]?.id;
+    return { provider, modelId: modelId ?? DEFAULTS[provider][choice] };
+  }
+
+  function customModel(reference: string, keys: ModelWish["keys"]) {
+    const named = parseReference(reference);
+    if (named) return upstreamFor(named.provider, keys)?.demo === false ? named : undefined;
+    const able = usable(keys);
+    const listed = able.flatMap((provider) => catalogue.listed(provider));
+    const exact = listed.find(({ id }) => id === reference);
+    const same = exact ?? listed.find(({ id }) => canonical(id) === canonical(reference));
+    if (same) return { provider: same.provider, modelId: same.id };
+    return able[0] ? { provider: able[0], modelId: reference } : undefined;
+  }
+
+  /**
+   * Which model a turn uses: the agent's or owner's key before the operator's, the named model before a usual one, the
+   * demo where nothing else can serve. Answers at once, but for the first moments of a process that looks for an Ollama.
+   */
+  function resolveTurnModel(wish: ModelWish): TurnModel | Promise<TurnModel> {
+    const settling = catalogue.settling();
+    return settling ? settling.then(() => choose(wish)) : choose(wish);
+  }
+
+  function choose({ choice, configModel, keys }: ModelWish): TurnModel {
+    const custom = choice === "custom" && configModel ? customModel(configModel, keys) : undefined;
+    const wanted = custom ?? usualModel(choice === "model_b" ? "model_b" : "model_a", keys);
+    const upstream = wanted && upstreamFor(wanted.provider, keys);
+    if (!wanted || !upstream || upstream.demo) return DEMO_MODEL;
+    const { provider, modelId } = wanted;
+    const { pricing, contextWindow, windowKnown } = catalogue.entry(provider, modelId);
+    return {
+      provider,
+      modelId,
+      apiKey: upstream.apiKey,
+      label: `${provider}:${modelId}`,
+      demo: false,
+      pricing,
+      contextWindow: windowKnown ? contextWindow : undefined,
+      ownKey: keys[provider] !== undefined,
+    };
+  }
+
+  function upstreamOf({ provider, apiKey, demo, ownKey }: TurnModel): Upstream | undefined {
+    if (demo) return undefined;
+    return ownKey && apiKey !== undefined ? providers.withKey(provider, apiKey) : providers.operator(provider);
+  }
+
+  /** Where a provider is and how it is entered. Keys are told apart by their hash, so that none is kept as a map's key. */
+  const clientKey = ({ provider, apiKey = "", demo }: TurnModel, { baseUrl }: { baseUrl: string }) =>
+    demo ? "demo" : `${provider} ${baseUrl} ${Bun.hash(apiKey).toString(36)}`;
+
+  async function connect(model: TurnModel, { baseUrl, fetch }: Pick<Upstream, "baseUrl" | "fetch">): Promise<Client> {
+    const { createOpenAI } = await import("@ai-sdk/openai");
+    const provider = createOpenAI({
+      apiKey: model.apiKey ?? "none",
+      baseURL: baseUrl,
+      name: model.provider,
+      fetch: asGlobalFetch(fetch),
+    });
+    return (modelId) => provider.chat(modelId);
+  }
+
+  /**
+   * The model behind the AI SDK's provider interface: `doStream` and `doGenerate`. The SDK is loaded at the first call;
+   * clients are kept per provider and key.
+   */
+  function languageModel(model: TurnModel): Promise<LanguageModelV4> {
+    const upstream = upstreamOf(model) ?? providers.demo;
+    const place = clientKey(model, upstream);
+    const key = `${place} ${model.modelId}`;
+    let made = models.get(key);
+    if (!made) {
+      let client = clients.get(place);
+      if (!client) {
+        client = connect(model, upstream);
+        keep(clients, place, client, MAX_CLIENTS);
+      }
+      made = client.then((open) => open(model.modelId));
+      keep(models, key, made, MAX_MODELS);
+    }
+    return made;
+  }
+
+  /**
+   * Puts aside what a turn may cost within the agent's budget. Throws 402 BUDGET_EXCEEDED; where the ledger has to be read
+   * first, rejects with it. Calls on the agent's own key count as well: the budget is the owner's word.
+   */
+  function reserve({ agent, model, budget, prompt, maxTokens }: TurnReservation): Spending | Promise<Spending> {
+    const { provider, modelId, pricing } = model;
+    const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, provider, modelId, pricing };
+    const scopes = scopesOf(agent.id, budget);
+    if (scopes.length === 0) return ledger.reserve(call, [], 0);
+    const input = estimateTokens(JSON.stringify(prompt).length);
+    return ledger.reserve(call, scopes, costMicroUsd(pricing, input, Math.min(maxTokens ?? USUAL_OUTPUT, 200_000)));
+  }
+
+  return { resolveTurnModel, languageModel, reserve };
+}
+
+export const DEMO_MODEL: TurnModel = {
+  provider: "provider_1",
+  modelId: DEMO.id,
+  apiKey: undefined,
+  label: "demo (built-in demo model)",
+  demo: true,
+  pricing: DEMO.pricing,
+  contextWindow: DEMO.contextWindow,
+  ownKey: false,
+};
+
+function scopesOf(agentId: string, budget: TurnReservation["budget"]): Scope[] {
+  const { usdPerDay, usdPerMonth } = budget ?? {};
+  const of = { agentId };
+  return [
+    ...(usdPerDay === undefined ? [] : [{ of, period: "day" as const, limit: Math.round(usdPerDay * 1e6) }]),
+    ...(usdPerMonth === undefined ? [] : [{ of, period: "month" as const, limit: Math.round(usdPerMonth * 1e6) }]),
+  ];
+}
+
+/** A bounded map: the oldest goes first. What is rejected is not kept. */
+function keep<Value>(map: Map<string, Promise<Value>>, key: string, value: Promise<Value>, most: number): void {
+  const oldest = map.size >= most ? map.keys().next().value : undefined;
+  if (oldest !== undefined) map.delete(oldest);
+  map.set(key, value);
+  value.catch(() => map.delete(key));
+}
+
+function asGlobalFetch(send: Upstream["fetch"]): typeof fetch {
+  const call = (input: string | URL | Request, init?: RequestInit) =>
+    send(typeof input === "string" ? input : input instanceof URL ? input.href : input.url, init ?? {});
+  return Object.assign(call, { preconnect: fetch.preconnect });
+}
