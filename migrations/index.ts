@@ -5,6 +5,7 @@ import auth from "./0002_auth.sql" with { type: "text" };
 import agents from "./0003_agents.sql" with { type: "text" };
 import ai from "./0004_ai.sql" with { type: "text" };
 import skills from "./0005_skills.sql" with { type: "text" };
+import runtime from "./0006_runtime.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   { name: "0003_agents", sql: agents },
   { name: "0004_ai", sql: ai },
   { name: "0005_skills", sql: skills },
+  { name: "0006_runtime", sql: runtime },
 ];
