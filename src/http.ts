@@ -3,6 +3,7 @@ import type { Server, ServerWebSocket } from "bun";
 import { Elysia, type ValidationError } from "elysia";
 import { AppError, errorBody, type Issue, invalid } from "./errors.ts";
 import type { Log } from "./log.ts";
+import { guardedBy } from "./openapi/told.ts";
 
 /** Bytes of a request body, at most. Contract §1. */
 export const MAX_BODY_BYTES = 1024 * 1024;
@@ -76,7 +77,7 @@ export function guarded(...guards: Guard[]) {
 
 /** For routes that anyone may call: `open: true`. */
 export const openRoutes = new Elysia({ name: "open-routes" }).macro({
-  open: (_: true) => guarded(),
+  open: (_: true) => ({ ...guarded(), detail: guardedBy([]) }),
 });
 
 const STATE_CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);

@@ -1,76 +1,104 @@
 // The API's own description: OpenAPI 3.1 at /swagger/json, and a page at /swagger that works offline.
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import scalar from "@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { type AnyElysia, Elysia } from "elysia";
 import { version } from "../package.json";
 import { openRoutes } from "./http.ts";
-import { toOpenApi } from "./openapi.ts";
+import { sockets } from "./openapi/sockets.ts";
+import { type OpenApiDocument, toOpenApi } from "./openapi.ts";
 
-const SCRIPT = "/swagger/scalar.js";
-
-const PAGE_POLICY =
-  "default-src 'none'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; worker-src blob:; frame-ancestors 'none'; base-uri 'none'";
-
-const INTRO = {
-  web: "Accounts, agents and conversations. Sign in first; the session cookie does the rest.",
-  backend: "The AI layer, and the agents' back room. Callers show a service token, or their own session.",
+const ABOUT = {
+  web: "Accounts, agents and conversations. Sign in first (`POST /api/auth/callback/credentials`); the session cookie does the rest.",
+  backend:
+    "The AI layer, and the agents' back room. A caller shows a service token or its own session; the AI layer asks for neither.",
 };
+
+const CONVENTIONS = `
+- Bodies are JSON of at most 1 MiB. Unknown fields are ignored.
+- Every error has the shape \`Error\`, with a \`code\` for programs; every answer has an \`x-request-id\`.
+- Times are ISO 8601 in UTC, unless a field says epoch milliseconds.
+- With an \`Idempotency-Key\` header, a POST that creates or spends is done once; its answer is replayed for 24 hours.
+- A request with a cookie that changes something must come from Berth's own origin.`;
+
+/** Nothing but what Berth itself serves: no foreign address, no evaluated text, no inline script. */
+const PAGE_HEADERS = {
+  "content-type": "text/html;charset=utf-8",
+  "referrer-policy": "no-referrer",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+};
+const JSON_HEADERS = { "content-type": "application/json;charset=utf-8" };
+/** The page asks for the script with the version, so it may be kept for as long as anyone likes. */
+const SCRIPT_HEADERS = {
+  "content-type": "text/javascript;charset=utf-8",
+  "cache-control": "public, max-age=31536000, immutable",
+  vary: "accept-encoding",
+};
+
+/** Everything in Scalar that would ask somebody else, or offer to, is off. */
+const SCALAR = {
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: "",
+  hideClientButton: true,
+  showDeveloperTools: "never",
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  documentDownloadType: "json",
+  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+} as const;
 
 /**
  * The page and document routes of one surface. The generator (@elysiajs/swagger) is loaded at the first visit, over the
- * routes `app` has by then; the start doesn't pay for it.
+ * routes `app` has by then; the start doesn't pay for it. What was made once is kept.
  */
 export function swaggerPage(side: "web" | "backend", app: AnyElysia): AnyElysia {
-  let docs: Promise<AnyElysia> | undefined;
-  let script: Promise<Uint8Array<ArrayBuffer>> | undefined;
-
-  async function load(): Promise<AnyElysia> {
+  const docs = once(async () => {
     const { swagger } = await import("@elysiajs/swagger");
     const generator = swagger({
       provider: "scalar",
       path: "/swagger",
-      scalarCDN: SCRIPT,
-      scalarConfig: { withDefaultFonts: false, proxyUrl: "", telemetry: false, hideClientButton: true },
+      scalarCDN: `swagger/scalar.js?${version}`,
+      scalarConfig: SCALAR,
       excludeStaticFile: false,
-      exclude: [/^\/swagger/, "/setup"],
       documentation: {
-        openapi: "3.1.0",
-        info: { title: `Berth · ${side} API`, version, description: INTRO[side] },
+        openapi: "3.1.1",
+        info: { title: `Berth ${side} API`, version, description: `${ABOUT[side]}\n${CONVENTIONS}` },
+        paths: side === "web" ? sockets : {},
       },
     });
     return new Elysia({ name: `docs.${side}` }).use(app).use(generator);
-  }
-  const ask = async (path: string) => {
-    docs ??= load();
-    return (await docs).handle(new Request(`http://localhost${path}`));
-  };
+  });
+  const ask = async (path: string) => (await docs()).handle(new Request(`http://localhost${path}`));
 
+  const page = once(async () => (await ask("/swagger")).text());
+  const document = once(async () => {
+    const generated = (await (await ask("/swagger/json")).json()) as OpenApiDocument;
+    return JSON.stringify(toOpenApi(generated));
+  });
+  const packed = once(async () => promisify(gzip)(await Bun.file(scalar).bytes()));
+
+  const hidden = { open: true, detail: { hide: true } } as const;
   return new Elysia({ name: `swagger.${side}` })
     .use(openRoutes)
+    .get("/swagger", async () => new Response(await page(), { headers: PAGE_HEADERS }), hidden)
+    .get("/swagger/json", async () => new Response(await document(), { headers: JSON_HEADERS }), hidden)
     .get(
-      "/swagger",
-      async () => {
-        const page = await ask("/swagger");
-        const headers = { "content-type": "text/html;charset=utf-8", "content-security-policy": PAGE_POLICY };
-        return new Response(await page.text(), { headers });
+      "/swagger/scalar.js",
+      async ({ request }) => {
+        const unpacked = !/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
+        if (unpacked) return new Response(Bun.file(scalar), { headers: SCRIPT_HEADERS });
+        return new Response(await packed(), { headers: { ...SCRIPT_HEADERS, "content-encoding": "gzip" } });
       },
-      { open: true, detail: { hide: true } },
-    )
-    .get("/swagger/json", async () => toOpenApi(await (await ask("/swagger/json")).json()), {
-      open: true,
-      detail: { hide: true },
-    })
-    .get(
-      SCRIPT,
-      async () => {
-        script ??= Bun.file(scalar).bytes().then(gzipSync);
-        const headers = {
-          "content-type": "text/javascript;charset=utf-8",
-          "content-encoding": "gzip",
-          "cache-control": "public, max-age=86400",
-        };
-        return new Response(await script, { headers });
-      },
-      { open: true, detail: { hide: true } },
+      hidden,
     );
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

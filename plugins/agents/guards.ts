@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { type AppError, forbidden } from "../../src/errors.ts";
 import { guarded } from "../../src/http.ts";
+import { guardedBy } from "../../src/openapi/told.ts";
 import type { auth, Caller, Identity, Scope } from "../auth/index.ts";
 import { type Agent, type Agents, noSuchAgent } from "./agents.ts";
 
@@ -24,6 +25,9 @@ const refusal = (kind: AgentRouteKind): AppError =>
   kind === "data"
     ? noSuchAgent()
     : forbidden("NOT_YOUR_AGENT", "You have no agent with this id.", { success: false, status: "error" });
+
+const refusalCodes = (kind: AgentRouteKind) =>
+  kind === "data" ? { 404: "AGENT_NOT_FOUND" } : { 403: "NOT_YOUR_AGENT" };
 
 /**
  * Route macros for routes with an `:id`. `ownAgent: { scope, kind }` on the web gives `identity` and `agent`;
@@ -57,11 +61,13 @@ export function createAgentGuards(identities: Identities, agents: Agents) {
   return new Elysia({ name: "agents.guards" }).macro({
     ownAgent: (options: OwnAgent) => ({
       ...guarded(async ({ request, params }) => void (await own(request, params.id ?? "", options))),
+      detail: guardedBy(["session"], refusalCodes(options.kind)),
       resolve: async ({ request, params }: Context) =>
         owned.get(request) ?? (await own(request, idOf(params), options)),
     }),
     agentCall: (options: AgentCall) => ({
       ...guarded(async ({ request, params }) => void (await call(request, params.id ?? "", options))),
+      detail: guardedBy(["serviceToken", "session"], refusalCodes(typeof options === "string" ? "data" : options.kind)),
       resolve: async ({ request, params }: Context) =>
         called.get(request) ?? (await call(request, idOf(params), options)),
     }),

@@ -4,6 +4,7 @@ import type { Grant, ServiceTokens } from "../../src/backend.ts";
 import { type Config, isLoopbackHost } from "../../src/config.ts";
 import { unauthorized } from "../../src/errors.ts";
 import { contextOf, guarded } from "../../src/http.ts";
+import { guardedBy } from "../../src/openapi/told.ts";
 import { ownOrigins } from "../../src/origins.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import type { User, Users } from "./users.ts";
@@ -116,10 +117,12 @@ function createGuards(authenticate: Identities["authenticate"], authorize: Ident
   return new Elysia({ name: "identity" }).macro({
     signedIn: (_scope: Scope) => ({
       ...guarded(async ({ request }) => void (await authenticate(request))),
+      detail: guardedBy(["session"]),
       resolve: async ({ request }: { request: Request }) => ({ identity: await authenticate(request) }),
     }),
     granted: (action: string) => ({
       ...guarded(async ({ request }) => void callers.set(request, await authorize(request, action))),
+      detail: guardedBy(["serviceToken", "session"]),
       resolve: async ({ request }: { request: Request }) => ({
         caller: callers.get(request) ?? (await authorize(request, action)),
       }),

@@ -1,0 +1,109 @@
+// The errors every route can give, by rule, in the one shape of contract §1.
+import { STATUS_CODES } from "node:http";
+import type { Answer, Operation, Schema } from "./document.ts";
+
+export const errorSchema: Schema = {
+  type: "object",
+  description: "Every error, on every route. Some carry further fields, such as `limit` or `current`.",
+  required: ["error", "message", "code"],
+  properties: {
+    error: { type: "string", description: "What went wrong, in a sentence" },
+    message: { type: "string", description: "The same text" },
+    code: { type: "string", pattern: "^[A-Z][A-Z0-9_]*$", description: "Stable, for programs" },
+    issues: {
+      type: "array",
+      description: "On validation errors: what is wrong, and where",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+  },
+  additionalProperties: true,
+};
+
+/** Says which request this was, in the logs too. */
+export const requestIdHeader = { description: "The id of this request, in the logs too", schema: { type: "string" } };
+
+interface Rule {
+  name: string;
+  description: string;
+  codes: string[];
+}
+
+/** What a status means where nothing else is said, and the codes that the house itself gives with it. */
+const RULES: Record<string, Rule> = {
+  400: {
+    name: "BadRequest",
+    description: "The input is not valid; `issues` tells what and where.",
+    codes: ["INVALID_INPUT", "INVALID_JSON", "INVALID_TEXT", "JSON_TOO_DEEP"],
+  },
+  401: { name: "Unauthorized", description: "Nobody is signed in, or what was shown is not valid.", codes: [] },
+  402: { name: "PaymentRequired", description: "The plan or the budget does not allow this.", codes: [] },
+  403: {
+    name: "Forbidden",
+    description: "Not allowed; with a cookie, a request that another site's page makes is not either.",
+    codes: ["FOREIGN_ORIGIN"],
+  },
+  404: { name: "NotFound", description: "There is no such thing, or it is not yours.", codes: [] },
+  409: { name: "Conflict", description: "This does not go together with what is there.", codes: [] },
+  413: { name: "BodyTooLarge", description: "The body is larger than 1 MiB.", codes: ["BODY_TOO_LARGE"] },
+  415: { name: "UnsupportedMediaType", description: "The body is not JSON.", codes: ["UNSUPPORTED_MEDIA_TYPE"] },
+  429: { name: "TooManyRequests", description: "A limit is reached.", codes: ["RATE_LIMITED"] },
+  500: { name: "InternalError", description: "Something went wrong on our side.", codes: ["INTERNAL"] },
+  502: { name: "BadGateway", description: "What Berth asked in turn failed.", codes: [] },
+  503: { name: "Unavailable", description: "Not at the moment; try again.", codes: [] },
+};
+
+const rateHeaders = {
+  "retry-after": { description: "Seconds to wait", schema: { type: "integer" } },
+  ratelimit: { description: "What is left of the limit", schema: { type: "string" } },
+  "ratelimit-policy": { description: "The limit", schema: { type: "string" } },
+};
+
+const READING = new Set(["get", "head", "options", "trace"]);
+
+/** The statuses that follow from a route's method and parameters alone. */
+function ruled(method: string, operation: Operation): string[] {
+  const inQuery = operation.parameters?.some((parameter) => parameter.in === "query") ?? false;
+  const reading = inQuery ? ["400"] : [];
+  return [...(READING.has(method) ? reading : ["400", "403", "413", "415"]), "429", "500"];
+}
+
+/** Adds every error that an operation can give and does not declare itself. `shared` collects the common ones. */
+export function addErrors(method: string, operation: Operation, shared: Record<string, Answer>): void {
+  const { "x-errors": told = {}, responses = {} } = operation;
+  delete operation["x-errors"];
+  operation.responses = responses;
+  for (const status of new Set([...ruled(method, operation), ...Object.keys(told)])) {
+    if (responses[status]) continue;
+    const byRule = ruled(method, operation).includes(status);
+    const codes = [...new Set([...(byRule ? (RULES[status]?.codes ?? []) : []), ...(told[status] ?? [])])];
+    const answer = errorAnswer(status, codes);
+    const name = sharedName(status, codes);
+    if (name === undefined) {
+      responses[status] = answer;
+      continue;
+    }
+    shared[name] = answer;
+    responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+}
+
+/** A name for an answer that many operations give: the status's own with just the house's codes, or UNAUTHORIZED. */
+function sharedName(status: string, codes: string[]): string | undefined {
+  const rule = RULES[status];
+  const usual = status === "401" ? ["UNAUTHORIZED"] : rule?.codes;
+  return usual && usual.length > 0 && codes.join() === usual.join() ? rule?.name : undefined;
+}
+
+function errorAnswer(status: string, codes: string[]): Answer {
+  const meaning = RULES[status]?.description ?? `${STATUS_CODES[status] ?? "Refused"}.`;
+  const listed = codes.map((code) => `\`${code}\``).join(", ");
+  return {
+    description: codes.length > 0 ? `${meaning} Codes: ${listed}.` : meaning,
+    ...(status === "429" ? { headers: rateHeaders } : undefined),
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+  };
+}

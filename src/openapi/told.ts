@@ -1,0 +1,24 @@
+// What guards and routes tell the OpenAPI document beside their schemas, inside `detail`.
+
+/** How a caller shows who it is. */
+export type Scheme = "session" | "serviceToken" | "metricsToken";
+
+/** Codes by status, as `detail` carries them until the document is made. */
+export interface ToldErrors {
+  "x-errors": Record<string, string[]>;
+}
+
+/**
+ * The error codes of one route beyond those that follow from its guard and its method.
+ *
+ * @example detail: { tags, summary, ...mayAnswer({ 402: "SUBSCRIPTION_REQUIRED" }) }
+ */
+export function mayAnswer(codes: Record<number, string | string[]>): ToldErrors {
+  return { "x-errors": Object.fromEntries(Object.entries(codes).map(([status, of]) => [status, [of].flat()])) };
+}
+
+/** For the macro of a guard: any one of `schemes` lets a caller in (none: anyone may call), and what it refuses with. */
+export function guardedBy(schemes: Scheme[], codes: Record<number, string | string[]> = {}) {
+  const refusals = schemes.length > 0 ? { 401: "UNAUTHORIZED", ...codes } : codes;
+  return { security: schemes.map((scheme) => ({ [scheme]: [] })), ...mayAnswer(refusals) };
+}
