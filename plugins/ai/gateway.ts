@@ -1,5 +1,6 @@
 // Pass-through chat: the provider's answer byte for byte, its failures in Berth's words, the next provider where that is safe.
 import { AppError } from "../../src/errors.ts";
+import type { Log } from "../../src/log.ts";
 import type { Candidate } from "./catalogue.ts";
 import { spliceJson } from "./json-splice.ts";
 import { authHeaders, type Upstream } from "./providers.ts";
@@ -43,6 +44,7 @@ export interface Gateway {
 }
 
 interface Options {
+  log: Pick<Log, "warn">;
   /** Milliseconds until the first byte of a stream, and of a whole answer, which takes as long as the model writes. */
   streamTimeout?: number;
   wholeTimeout?: number;
@@ -55,7 +57,7 @@ const CALLERS = new Set([400, 404, 413, 422, 429]);
 /** A whole answer of a known length up to this is read at once; anything else is passed on as it comes. */
 const MAX_WHOLE = 4 * 1024 * 1024;
 
-export function createGateway({ streamTimeout = 120_000, wholeTimeout = 600_000 }: Options = {}): Gateway {
+export function createGateway({ log, streamTimeout = 120_000, wholeTimeout = 600_000 }: Options): Gateway {
   async function attempt(call: ChatCall, candidate: Candidate): Promise<Response> {
     const { signal, body } = call;
     const started = performance.now();
@@ -98,7 +100,10 @@ export function createGateway({ streamTimeout = 120_000, wholeTimeout = 600_000 
       if (!reader) throw new Error("The answer has no body.");
       const first = await reader.read();
       const tap = createTap(hideUsage);
-      const source = relay({ reader, first, tap, timer, abort, done: () => settle(tap.usage(text)) });
+      const done = () => settle(tap.usage(text));
+      const cut = (error: unknown) =>
+        log.warn("a provider broke off its answer", { provider: upstream.provider, model: candidate.modelId, error });
+      const source = relay({ reader, first, tap, timer, abort, done, cut });
       return new Response(source, { headers });
     } catch (error) {
       end();
@@ -132,12 +137,16 @@ interface Relay {
   /** Started anew with every part: what limited the time to the first byte limits each silence too. */
   timer: Timer;
   abort: AbortController;
+  /** The answer has ended, one way or another. */
   done(): void;
+  /** The provider did not finish it. */
+  cut(error: unknown): void;
 }
 
 /** The body for the client: written as it comes, no faster than the client reads, and ended upstream when the client goes. */
-function relay({ reader, first, tap, timer, abort, done }: Relay): ReadableStream<Uint8Array> {
+function relay({ reader, first, tap, timer, abort, done, cut }: Relay): ReadableStream<Uint8Array> {
   let settled = false;
+  let cancelled = false;
   const finish = () => {
     if (settled) return;
     settled = true;
@@ -161,11 +170,14 @@ function relay({ reader, first, tap, timer, abort, done }: Relay): ReadableStrea
         controller.close();
       } catch (error) {
         finish();
-        // After cancel() nobody is there to be told; else the cut is passed on, so that it can't be taken for the end.
-        if (!abort.signal.aborted) controller.close(new Error("The provider broke off its answer.", { cause: error }));
+        if (cancelled) return;
+        cut(error);
+        // So that it can't be taken for the end, the connection is reset. Without a reason Bun does that silently.
+        await Promise.reject();
       }
     },
     cancel() {
+      cancelled = true;
       abort.abort();
       finish();
     },

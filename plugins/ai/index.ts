@@ -40,7 +40,7 @@ export const ai = plugin("ai", (host) => {
   const turns = createTurns({ config, providers, catalogue, ledger });
   const publicChat = createPublicChat({
     catalogue,
-    gateway: createGateway(),
+    gateway: createGateway({ log }),
     ledger,
     budget: config.publicBudgetMicroUsd,
   });
