@@ -7,7 +7,7 @@ declare module "*.htm" {
   const text: string;
   export default text;
 }
-declare module "@scalar/api-reference/dist/browser/standalone.js" {
+declare module "*/standalone.js" {
   const path: string;
   export default path;
 }

@@ -1,8 +1,9 @@
 // The API's own description: OpenAPI 3.1 at /swagger/json, and a page at /swagger that works offline.
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import scalar from "@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { type AnyElysia, Elysia } from "elysia";
+// By its path: the package does not export the one file that a page can load by itself.
+import scalar from "../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
 import { version } from "../package.json";
 import { openRoutes } from "./http.ts";
 import { sockets } from "./openapi/sockets.ts";
