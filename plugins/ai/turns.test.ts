@@ -1,0 +1,110 @@
+// The model of a turn: whose key, which model, and what the AI SDK makes of it.
+import { describe, expect, test } from "bun:test";
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { startUpstream } from "../../tests/support/upstream.ts";
+import { serveAi } from "./support.test.ts";
+
+const prompt: LanguageModelV4CallOptions["prompt"] = [
+  { role: "user", content: [{ type: "text", text: "What time is it?" }] },
+];
+const clock = { type: "function" as const, name: "clock", inputSchema: { type: "object" as const, properties: {} } };
+
+describe("which model", () => {
+  const KEYS = { PROVIDER_1_API_KEY: "operator-1", PROVIDER_5_API_KEY: "operator-5" };
+  const resolve = async (env: Record<string, string>, wish: object) => {
+    await using berth = await serveAi(env);
+    return berth.service.resolveTurnModel({ choice: "model_a", keys: {}, ...wish });
+  };
+
+  test("the operator's, by choice", async () => {
+    expect(await resolve(KEYS, {})).toMatchObject({
+      label: "provider_1:anthropic/claude-sonnet-4.5",
+      apiKey: "operator-1",
+      demo: false,
+      ownKey: false,
+      pricing: { input: 3_000_000, output: 15_000_000 },
+      contextWindow: 1_000_000,
+    });
+    expect(await resolve({ ...KEYS, MODEL_B: "provider_5:gpt-4o-mini" }, { choice: "model_b" })).toMatchObject({
+      label: "provider_5:gpt-4o-mini",
+      apiKey: "operator-5",
+    });
+  });
+
+  test("the agent's own key goes first, and chooses its provider where the usual one is not to be had", async () => {
+    expect(await resolve(KEYS, { keys: { provider_1: "mine" } })).toMatchObject({ apiKey: "mine", ownKey: true });
+    expect(await resolve({}, { keys: { provider_4: "mine" } })).toMatchObject({
+      label: "provider_4:claude-sonnet-4-5",
+      apiKey: "mine",
+    });
+  });
+
+  test("a custom one is found by its name, for whoever has a key", async () => {
+    const custom = (configModel: string, keys = {}) => resolve(KEYS, { choice: "custom", configModel, keys });
+    expect(await custom("provider_5:gpt-9")).toMatchObject({ label: "provider_5:gpt-9", contextWindow: undefined });
+    expect(await custom("gpt-4o")).toMatchObject({ label: "provider_5:gpt-4o" });
+    expect(await custom("claude-haiku-4-5")).toMatchObject({ label: "provider_1:anthropic/claude-haiku-4.5" });
+    expect(await custom("claude-haiku-4-5", { provider_4: "mine" })).toMatchObject({
+      label: "provider_4:claude-haiku-4-5",
+      apiKey: "mine",
+    });
+    // Nobody has a key for provider 2: the usual model answers instead.
+    expect(await custom("provider_2:gemini-2.5-pro")).toMatchObject({
+      label: "provider_1:anthropic/claude-sonnet-4.5",
+    });
+  });
+
+  test("the demo where there is nothing else, and it says so", async () => {
+    for (const wish of [{}, { choice: "model_b" }, { choice: "custom", configModel: "gpt-4o" }]) {
+      const { demo, modelId, label } = await resolve({}, wish);
+      expect([demo, modelId, label]).toEqual([true, "demo", "demo (built-in demo model)"]);
+    }
+  });
+});
+
+describe("what it does", () => {
+  test("the demo calls tools, whole and streamed", async () => {
+    await using berth = await serveAi();
+    const model = await berth.service.languageModel(
+      await berth.service.resolveTurnModel({ choice: "model_a", keys: {} }),
+    );
+    const { content, finishReason } = await model.doGenerate({ prompt, tools: [clock] });
+    expect(finishReason.unified).toBe("tool-calls");
+    expect(content).toEqual([expect.objectContaining({ type: "tool-call", toolName: "clock", input: "{}" })]);
+    const { stream } = await model.doStream({ prompt });
+    let text = "";
+    let outputTokens: number | undefined;
+    for await (const part of stream) {
+      if (part.type === "text-delta") text += part.delta;
+      if (part.type === "finish") outputTokens = part.usage.outputTokens.total;
+    }
+    expect(text).toContain("clock skill is off");
+    expect(outputTokens).toBeGreaterThan(0);
+  });
+
+  test("a provider gets its own key, and clients are kept", async () => {
+    await using upstream = await startUpstream({ key: "mine" });
+    await using berth = await serveAi({ PROVIDER_5_BASE_URL: upstream.url });
+    const chosen = await berth.service.resolveTurnModel({ choice: "model_a", keys: { provider_5: "mine" } });
+    const model = await berth.service.languageModel(chosen);
+    expect(await berth.service.languageModel({ ...chosen })).toBe(model);
+    expect(await berth.service.languageModel({ ...chosen, apiKey: "other" })).not.toBe(model);
+    const { content } = await model.doGenerate({ prompt });
+    expect(content).toMatchObject([{ type: "text", text: "echo: What time is it?" }]);
+    expect(upstream.chats[0]?.headers.authorization).toBe("Bearer mine");
+  });
+
+  test("a budget is put aside before and settled after", async () => {
+    await using berth = await serveAi({ PROVIDER_5_API_KEY: "k" });
+    const model = await berth.service.resolveTurnModel({ choice: "custom", configModel: "gpt-4o", keys: {} });
+    const turn = { agent: { id: "a", userId: "u" }, model, prompt, maxTokens: 100 };
+    const small = { ...turn, budget: { usdPerDay: 0.002 } };
+    const spending = await berth.service.reserve(small);
+    expect(() => berth.service.reserve(small)).toThrow("budget");
+    const usage = { inputTokens: 10, outputTokens: 10, estimated: false };
+    await berth.kernel.database.write([spending.settle(usage, 3)]);
+    expect(await berth.ledger()).toMatchObject([{ kind: "turn", model: "gpt-4o", cost: 125 }]);
+    (await berth.service.reserve({ ...small, maxTokens: 10 })).release();
+    (await berth.service.reserve({ ...turn, budget: undefined })).release();
+  });
+});
