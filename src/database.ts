@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import type { InValue, ResultSet } from "@libsql/client";
 import type { LibSQLDatabase } from "drizzle-orm/libsql/driver-core";
 import { type Migration, migrations } from "../migrations/index.ts";
+import { createCheckpointer } from "./database/checkpoint.ts";
 import { drizzleOver } from "./database/client.ts";
 import { localCommit } from "./database/commit.ts";
 import { openConnection } from "./database/connection.ts";
@@ -59,14 +60,18 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const path = databaseFile(options.url);
   makeWritable(options.dataDir);
   const backend = path === undefined ? await openServer(options) : openFile(path, options);
-  const flushed = options.metrics && writeMetrics(options.metrics);
-  const queue = createQueue({ commit: backend.commit, log: options.log, ...(flushed ? { flushed } : {}) });
+  const measure = options.metrics && writeMetrics(options.metrics);
+  const flushed = (batches: number, ms: number) => {
+    backend.committed();
+    measure?.(batches, ms);
+  };
+  const queue = createQueue({ commit: backend.commit, log: options.log, flushed });
   const { read } = backend;
   const { write } = queue;
 
   const close = async () => {
     await queue.close();
-    backend.close();
+    await backend.close();
   };
   try {
     await migrate({ read, write }, options.migrations ?? migrations, options.log);
@@ -103,10 +108,11 @@ export function databaseFile(url: string): string | undefined {
 interface Backend {
   commit: Commit;
   read(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
-  close(): void;
+  committed(): void;
+  close(): Promise<void>;
 }
 
-function openFile(path: string, { migrations: manifest = migrations }: DatabaseOptions): Backend {
+function openFile(path: string, { log, migrations: manifest = migrations }: DatabaseOptions): Backend {
   makeWritable(dirname(path));
   inspectFile(path, new Set(manifest.map((migration) => migration.name)));
   const lock = lockDatabase(path);
@@ -114,8 +120,10 @@ function openFile(path: string, { migrations: manifest = migrations }: DatabaseO
     // SQLite gives the files beside it the mode of this one.
     closeSync(openSync(path, "a", 0o600));
     const connection = openConnection(path);
+    const checkpointer = createCheckpointer({ path, connection, log });
     return {
       commit: localCommit(connection),
+      committed: checkpointer.noticed,
       async read(sql, args) {
         try {
           return connection.run(sql, args);
@@ -123,7 +131,8 @@ function openFile(path: string, { migrations: manifest = migrations }: DatabaseO
           throw translated(error);
         }
       },
-      close() {
+      async close() {
+        await checkpointer.close();
         connection.close();
         lock.release();
       },
@@ -139,7 +148,8 @@ async function openServer({ url, authToken }: DatabaseOptions): Promise<Backend>
   return {
     commit: remoteCommit(client),
     read: (sql, args = []) => remoteRead(client, sql, args),
-    close: () => client.close(),
+    committed: () => undefined,
+    close: async () => client.close(),
   };
 }
 

@@ -51,6 +51,7 @@ export interface Events {
 }
 
 const KEPT_MS = 30 * 24 * 3_600_000;
+const LATEST: Statement = { sql: "SELECT seq FROM sqlite_sequence WHERE name = 'events'", args: [] };
 const PRUNED_AT_ONCE = 2_000;
 /** How often to look for events of other processes that share the database server. */
 const SHARED_POLL_MS = 1_000;
@@ -103,7 +104,7 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       return rows.map(fromRow);
     },
     async latest() {
-      const { rows } = await database.read("SELECT seq FROM sqlite_sequence WHERE name = 'events'");
+      const { rows } = await database.read(LATEST.sql);
       return Number(rows[0]?.seq ?? 0);
     },
     async prune() {
@@ -137,7 +138,7 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       if (reading) return;
       reading = true;
       try {
-        cursor ??= Math.min(await events.latest(), earliestOwn - 1);
+        cursor ??= Math.min(await newest(), earliestOwn - 1);
         while (again) {
           again = false;
           const found = await events.since(cursor, { limit: 500 });
@@ -152,6 +153,12 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       } finally {
         reading = false;
       }
+    }
+
+    /** Asked for in the queue, so that it comes after every own event before it has been noticed. */
+    async function newest(): Promise<number> {
+      const [result] = await database.write([LATEST]);
+      return Number(result?.rows[0]?.seq ?? 0);
     }
 
     return {

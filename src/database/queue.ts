@@ -31,11 +31,7 @@ interface Waiting {
 
 const MAX_GROUP = 256;
 
-export function createQueue(deps: {
-  commit: Commit;
-  log: Log;
-  flushed?: (batches: number, ms: number) => void;
-}): Queue {
+export function createQueue(deps: { commit: Commit; log: Log; flushed: (batches: number, ms: number) => void }): Queue {
   const { commit, log, flushed } = deps;
   let waiting: Waiting[] = [];
   let running: Promise<void> | undefined;
@@ -51,7 +47,7 @@ export function createQueue(deps: {
       const outcomes = await handled(group);
       waiting = waiting.slice(outcomes.length);
       settle(group, outcomes);
-      flushed?.(outcomes.length, performance.now() - started);
+      flushed(outcomes.length, performance.now() - started);
     }
     running = undefined;
   }
