@@ -1,0 +1,62 @@
+// Runs the benchmarks, all or those named: bun bench/main.ts [name…]. Each figure stands beside a baseline of the same run.
+
+import { existsSync } from "node:fs";
+import { cpus, loadavg, totalmem } from "node:os";
+import { beside } from "./beside.ts";
+import { hosted } from "./hosted.ts";
+import { isolation } from "./isolation.ts";
+import { passthrough } from "./passthrough.ts";
+import { rss } from "./rss.ts";
+import { settings } from "./settings.ts";
+import { sse } from "./sse.ts";
+import { start } from "./start.ts";
+import type { Benchmark } from "./support/figures.ts";
+import { mib, table } from "./support/figures.ts";
+import { binary } from "./support/service.ts";
+import { turns } from "./turns.ts";
+
+const BENCHMARKS: readonly Benchmark[] = [start, rss, hosted, passthrough, sse, settings, turns, isolation, beside];
+
+function machine(): string {
+  const model = cpus()[0]?.model ?? "unknown processor";
+  const busy = loadavg()[0]?.toFixed(2);
+  return `${cpus().length} × ${model}, ${mib(totalmem())}, load ${busy}, Bun ${Bun.version}, ${new Date().toISOString()}`;
+}
+
+/** 0 when all ran, whether or not they met their goals; 1 when one broke; 2 for a name that is none. */
+async function main(names: string[]): Promise<number> {
+  const known = BENCHMARKS.map(({ name }) => name);
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length > 0) {
+    console.error(`There is no benchmark ${unknown.join(", ")}. Benchmarks:`);
+    for (const { name, summary } of BENCHMARKS) console.error(`  ${name.padEnd(12)} ${summary}`);
+    return 2;
+  }
+  if (!existsSync(binary)) {
+    console.error('dist/berth is not there: run "npm run build" first, or "npm run bench", which does.');
+    return 1;
+  }
+  console.log(machine());
+  let broken = 0;
+  const missed: string[] = [];
+  for (const { name, summary, run } of BENCHMARKS) {
+    if (names.length > 0 && !names.includes(name)) continue;
+    const began = performance.now();
+    console.log(`\n${name}: ${summary}`);
+    try {
+      const figures = await run();
+      console.log(table(figures));
+      missed.push(...figures.filter(({ met }) => met === false).map(({ what }) => `${name}: ${what}`));
+    } catch (error) {
+      broken++;
+      console.log(`BROKEN: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    console.log(`(${((performance.now() - began) / 1000).toFixed(0)} s)`);
+  }
+  console.log(
+    missed.length === 0 ? "\nEvery goal was met." : `\nMissed:\n${missed.map((what) => `  ${what}`).join("\n")}`,
+  );
+  return broken > 0 ? 1 : 0;
+}
+
+process.exitCode = await main(Bun.argv.slice(2));

@@ -1,0 +1,73 @@
+// Pass-through chat: what Berth adds to a call of the provider, and how many calls go through it.
+
+import { type Benchmark, type Figure, ms, perSecond } from "./support/figures.ts";
+import { type Ask, allGood, load, type Stage } from "./support/load.ts";
+import { startBare, startService, startUpstream } from "./support/service.ts";
+
+/** A local provider, whose calls cost nothing; and one with prices, so that each call is reserved, settled and written down. */
+const MODELS = { free: "provider_3:fake-small", priced: "provider_5:gpt-4o-mini" };
+
+const askOf = (path: string, model: string): Ask => ({
+  method: "POST",
+  path,
+  body: { model, messages: [{ role: "user", content: "Hello there" }] },
+});
+
+export const passthrough: Benchmark = {
+  name: "passthrough",
+  summary: "/api/ai/chat against a 0 ms upstream",
+  async run() {
+    await using upstream = await startUpstream();
+    await using proxy = await startBare("proxy", `${upstream.origin}/v1/chat/completions`);
+    await using berth = await startService(upstream, {
+      PROVIDER_5_BASE_URL: `${upstream.origin}/v1`,
+      PROVIDER_5_API_KEY: "sk-bench",
+      AI_PUBLIC_BUDGET_USD_PER_DAY: "1000000",
+    });
+    const stages = (connections: number, seconds: number, atMost?: number): Stage[] => {
+      const stage = (name: string, origin: string, ask: Ask): Stage => ({
+        name,
+        origin,
+        connections,
+        asks: [ask],
+        seconds,
+        ...(atMost === undefined ? {} : { atMost }),
+      });
+      return [
+        stage("direct", upstream.origin, askOf("/v1/chat/completions", "fake-small")),
+        stage("proxy", proxy.origin, askOf("/", "fake-small")),
+        stage("free", berth.backend, askOf("/api/ai/chat", MODELS.free)),
+        stage("priced", berth.backend, askOf("/api/ai/chat", MODELS.priced)),
+      ];
+    };
+    const alone = await load({ stages: stages(1, 1, 1_500), rounds: 4 });
+    const crowd = await load({ stages: stages(50, 1), rounds: 3 });
+
+    const added = (name: string) => allGood(alone, name).p50 - allGood(alone, "direct").p50;
+    const latency = (what: string, name: string): Figure => ({
+      what,
+      ratio: added(name) / added("proxy"),
+      figure: `+${ms(added(name))}`,
+      baseline: `+${ms(added("proxy"))} bare proxy (direct ${ms(allGood(alone, "direct").p50)})`,
+      goal: "≤ +0.15 ms",
+      met: added(name) <= 0.15,
+    });
+    const throughput = (what: string, name: string): Figure => {
+      const ratio = allGood(crowd, name).rate / allGood(crowd, "proxy").rate;
+      return {
+        what,
+        ratio,
+        figure: perSecond(allGood(crowd, name).rate),
+        baseline: `${perSecond(allGood(crowd, "proxy").rate)} bare proxy`,
+        goal: "≥ 0.7×",
+        met: ratio >= 0.7,
+      };
+    };
+    return [
+      latency("added at c1, local provider", "free"),
+      latency("added at c1, priced provider", "priced"),
+      throughput("c50, local provider", "free"),
+      throughput("c50, priced provider", "priced"),
+    ];
+  },
+};

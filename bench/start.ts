@@ -1,0 +1,68 @@
+// How long until it answers: from the start of the process to the first /healthz, and to ready.
+
+import { temporaryDir } from "../tests/support/process.ts";
+import { buildBare } from "./support/bare-binary.ts";
+import { type Benchmark, type Figure, median, ms } from "./support/figures.ts";
+import { seed } from "./support/seed.ts";
+import { binary, SECRET_KEY } from "./support/service.ts";
+import { freePort, timeStart } from "./support/starting.ts";
+
+const TIMES = 9;
+
+export const start: Benchmark = {
+  name: "start",
+  summary: "from the start of the process to the first /healthz, and to ready",
+  async run() {
+    const bare = await buildBare();
+    const empty = temporaryDir();
+    const full = temporaryDir();
+    const folders = [empty, full];
+    const env = async (port: number) => ({ SECRET_KEY, PORT: String(port), BACKEND_PORT: String(await freePort()) });
+    const paths = ["/healthz", "/readyz"];
+    const took: Record<string, number[]> = {};
+    const add = (name: string, time = Number.NaN) => {
+      took[name] = [...(took[name] ?? []), time];
+    };
+    const startIn = async (name: string, dir: string) => {
+      const port = await freePort();
+      const started = await timeStart([binary, "serve"], { env: await env(port), dir, port, paths });
+      await started.stop();
+      add(name, started.took["/healthz"]);
+      add(`${name} ready`, started.took["/readyz"]);
+    };
+    try {
+      await seed(full.path, { agents: 1_000, bots: false });
+      await startIn("unused", empty.path);
+      for (let n = 0; n < TIMES; n++) {
+        const port = await freePort();
+        const started = await timeStart(bare.command(port), { dir: bare.dir, port, paths: ["/healthz"] });
+        await started.stop();
+        add("bare", started.took["/healthz"]);
+        const fresh = temporaryDir();
+        folders.push(fresh);
+        await startIn("first", fresh.path);
+        await startIn("later", empty.path);
+        await startIn("full", full.path);
+      }
+    } finally {
+      for (const { remove } of [...folders, bare]) remove();
+    }
+    const of = (name: string) => median(took[name] ?? []);
+    const figure = (what: string, name: string, goal?: number): Figure => ({
+      what,
+      ratio: of(name) / of("bare"),
+      figure: ms(of(name)),
+      baseline: `${ms(of("bare"))} bare binary`,
+      goal: goal === undefined ? "" : `≤ ${goal} ms`,
+      ...(goal === undefined ? {} : { met: of(name) <= goal }),
+    });
+    return [
+      figure("/healthz, empty folder, a later start", "later", 60),
+      figure("/healthz, empty folder, the first start", "first", 60),
+      figure("/healthz, 1,000 agents", "full", 100),
+      figure("/readyz, empty folder, a later start", "later ready"),
+      figure("/readyz, empty folder, the first start", "first ready"),
+      figure("/readyz, 1,000 agents", "full ready"),
+    ];
+  },
+};

@@ -1,0 +1,116 @@
+// Databases with many agents, written straight into the file that `berth migrate` made.
+
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { createVault } from "../../src/vault.ts";
+import { runBerth } from "../../tests/support/berth.ts";
+import { binary, SECRET_KEY } from "./service.ts";
+
+export interface Seed {
+  agents: number;
+  /** Each agent has a bot in this mode of access, with the token `<n + 1>:bench`. */
+  bots: boolean;
+}
+
+/** The token of the nth agent's bot. */
+export const tokenOf = (n: number) => `${1_000_000 + n}:bench-token-of-nobody`;
+
+/** A database in `<dir>/data` with one owner and that many agents, up and with an open door. Answers the agents' ids. */
+export async function seed(dir: string, { agents, bots }: Seed): Promise<string[]> {
+  const { exitCode, stderr } = await runBerth(["migrate"], { SECRET_KEY }, dir, binary);
+  if (exitCode !== 0) throw new Error(`berth migrate ended with ${exitCode}: ${stderr}`);
+  const vault = createVault({ key: SECRET_KEY });
+  const database = new Database(join(dir, "data/berth.db"));
+  const now = Date.now();
+  const userId = Bun.randomUUIDv7();
+  const ids = Array.from({ length: agents }, () => Bun.randomUUIDv7());
+  const config = JSON.stringify({ channels: { channel_a: { access: "open" } } });
+  try {
+    database.run("PRAGMA foreign_keys = ON");
+    const insertUser = database.query(
+      `INSERT INTO users (id, email, name, plan, referral_code, created_at, updated_at)
+       VALUES (?, 'owner@example.com', 'Owner', 'enterprise', 'BENCH', ?, ?)`,
+    );
+    const insertAgent = database.query(
+      `INSERT INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, started_at, created_at, updated_at)
+       VALUES (?, ?, ?, 'model_a', 'running', 'up', ?, '1.0.0', ?, ?, ?)`,
+    );
+    const insertConfig = database.query(
+      "INSERT INTO agent_configs (agent_id, version, body, updated_at) VALUES (?, 1, ?, ?)",
+    );
+    const insertToken = database.query(
+      "INSERT INTO credentials (owner_kind, owner_id, kind, sealed, updated_at) VALUES ('agent', ?, 'channel_a', ?, ?)",
+    );
+    const insertBot = database.query(
+      `INSERT INTO channel_connections (agent_id, channel, bot_id, bot_username, token_digest, callback_id, callback_secret, created_at)
+       VALUES (?, 'channel_a', ?, ?, ?, ?, ?, ?)`,
+    );
+    database.transaction(() => {
+      insertUser.run(userId, now, now);
+      for (const [n, id] of ids.entries()) {
+        insertAgent.run(id, userId, `Agent ${n}`, `agent-${n}`, now, now, now);
+        insertConfig.run(id, config, now);
+        if (!bots) continue;
+        const token = tokenOf(n);
+        const callbackId = Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString("base64url");
+        const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+        const digest = new Bun.CryptoHasher("sha256").update(token).digest("base64url");
+        insertToken.run(id, vault.seal(token, `agent:${id}:credential:channel_a`), now);
+        const sealed = vault.seal(secret, `channel-callback:${callbackId}`);
+        insertBot.run(id, String(1_000_000 + n), `bench_${n}_bot`, digest, callbackId, sealed, now);
+      }
+    })();
+  } finally {
+    database.close();
+  }
+  return ids;
+}
+
+/** Puts messages into an agent's inbox that wait to be answered, in four conversations. The service must not run. */
+export function queue(dir: string, agentId: string, messages: number): void {
+  const database = new Database(join(dir, "data/berth.db"));
+  const now = Date.now();
+  try {
+    const sessions = Array.from({ length: 4 }, () => `sess_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`);
+    const insertSession = database.query(
+      "INSERT INTO sessions (id, agent_id, platform, peer, created_at, last_activity_at) VALUES (?, ?, 'api', ?, ?, ?)",
+    );
+    const insertMessage = database.query(
+      `INSERT INTO inbox (id, agent_id, session_id, platform, platform_message_id, sender_id, sender_name, by_owner, content, received_at)
+       VALUES (?, ?, ?, 'api', ?, 'bench', '', 1, 'Hello there', ?)`,
+    );
+    database.transaction(() => {
+      for (const id of sessions) insertSession.run(id, agentId, `queue:${id}`, now, now);
+      for (let n = 0; n < messages; n++) {
+        const id = Bun.randomUUIDv7();
+        insertMessage.run(id, agentId, sessions[n % sessions.length] ?? "", id, now);
+      }
+    })();
+  } finally {
+    database.close();
+  }
+}
+
+/** Gives a database weight: one long conversation of an agent, of so many messages of 1 KiB. The service must not run. */
+export function fill(dir: string, agentId: string, messages: number): void {
+  const database = new Database(join(dir, "data/berth.db"));
+  const [now, content, session] = [Date.now(), "x".repeat(1024), "sess_0000000000000000"];
+  try {
+    const insertSession = database.query(
+      "INSERT INTO sessions (id, agent_id, platform, created_at, last_activity_at) VALUES (?, ?, 'web', ?, ?)",
+    );
+    const insertMessage = database.query(
+      `INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at)
+       VALUES (?, ?, ?, ?, 'web', 'user', ?, ?)`,
+    );
+    database.transaction(() => {
+      insertSession.run(session, agentId, now, now);
+      for (let n = 0; n < messages; n++) {
+        const id = Bun.randomUUIDv7();
+        insertMessage.run(id, session, agentId, id, content, now);
+      }
+    })();
+  } finally {
+    database.close();
+  }
+}
