@@ -48,7 +48,8 @@ export function toOpenApi(generated: OpenApiDocument): OpenApiDocument {
     openapi: "3.1.1",
     info: generated.info,
     servers: [{ url: "/", description: "This installation" }],
-    tags: [...tags].map((name) => ({ name })),
+    // The order in which a reader wants them: what Berth is for first.
+    tags: [...[...tags].filter((name) => name !== "Health"), "Health"].map((name) => ({ name })),
     paths,
     components: {
       schemas: { Error: errorSchema },

@@ -4,7 +4,7 @@ import { gzip } from "node:zlib";
 import { type AnyElysia, Elysia } from "elysia";
 // By its path: the package does not export the one file that a page can load by itself.
 import scalar from "../node_modules/@scalar/api-reference/dist/browser/standalone.js" with { type: "file" };
-import { version } from "../package.json";
+import { license, version } from "../package.json";
 import { openRoutes } from "./http.ts";
 import { sockets } from "./openapi/sockets.ts";
 import { type OpenApiDocument, toOpenApi } from "./openapi.ts";
@@ -65,7 +65,12 @@ export function swaggerPage(side: "web" | "backend", app: AnyElysia): AnyElysia 
       excludeStaticFile: false,
       documentation: {
         openapi: "3.1.1",
-        info: { title: `Berth ${side} API`, version, description: `${ABOUT[side]}\n${CONVENTIONS}` },
+        info: {
+          title: `Berth ${side} API`,
+          version,
+          license: { name: license },
+          description: `${ABOUT[side]}\n${CONVENTIONS}`,
+        },
         paths: side === "web" ? sockets : {},
       },
     });
@@ -73,7 +78,7 @@ export function swaggerPage(side: "web" | "backend", app: AnyElysia): AnyElysia 
   });
   const ask = async (path: string) => (await docs()).handle(new Request(`http://localhost${path}`));
 
-  const page = once(async () => (await ask("/swagger")).text());
+  const page = once(async () => withoutInlineScript(await (await ask("/swagger")).text()));
   const document = once(async () => {
     const generated = (await (await ask("/swagger/json")).json()) as OpenApiDocument;
     return JSON.stringify(toOpenApi(generated));
@@ -95,6 +100,16 @@ export function swaggerPage(side: "web" | "backend", app: AnyElysia): AnyElysia 
       hidden,
     );
 }
+
+/** The element that holds the page's settings has blanks inside, which count as a script of their own. */
+function withoutInlineScript(page: string): string {
+  const strict = page.replace(/(<script[^>]*>)\s+(<\/script>)/, "$1$2").replace("<head>", `<head>${ICON}`);
+  if (strict === page) throw new Error("The page of @elysiajs/swagger has changed.");
+  return strict;
+}
+
+/** Else browsers ask for /favicon.ico. */
+const ICON = '<link rel="icon" href="data:," />';
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;

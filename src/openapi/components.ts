@@ -1,66 +1,87 @@
 // Schemas that several routes share are written once, under a name.
-import { isSchema, mapInner, type OpenApiDocument, type Schema } from "./document.ts";
+import { isSchema, type Media, mapInner, type OpenApiDocument, type Schema } from "./document.ts";
 
 /** Moves shared object schemas (used more than once, or with a `title`) into the components; changes the document. */
 export function shareSchemas(document: OpenApiDocument): void {
-  const uses = new Map<string, number>();
-  const count = (schema: Schema): Schema => {
-    const key = keyOf(schema);
-    const seen = key === undefined ? 0 : (uses.get(key) ?? 0);
-    if (key !== undefined) uses.set(key, seen + 1);
-    // What is inside a schema seen before is shared already, through it.
-    return seen > 0 ? schema : mapInner(schema, count);
-  };
-  for (const place of places(document)) count(place.schema);
-
   const shared: Record<string, Schema> = { ...document.components?.schemas };
+  const uses = usesOf(document);
   const names = new Map<string, string>();
-  const share = (schema: Schema, wanted: string): Schema => {
-    const written = mapInner(schema, (inner, key) => share(inner, BARE.has(key) ? singular(wanted) : pascal(key)));
+
+  const share = (schema: Schema): Schema => {
+    const written = mapInner(schema, share);
     const key = keyOf(schema);
-    if (key === undefined || ((uses.get(key) ?? 0) < 2 && schema.title === undefined)) return written;
+    const use = key === undefined ? undefined : uses.get(key);
+    if (key === undefined || !use || (use.count < 2 && schema.title === undefined)) return written;
     const known = names.get(key);
-    const name = known ?? freeName(shared, typeof schema.title === "string" ? pascal(schema.title) : wanted);
+    const name = known ?? freeName(shared, typeof schema.title === "string" ? pascal(schema.title) : use.name);
     names.set(key, name);
     if (known === undefined) shared[name] = written;
     return { $ref: `#/components/schemas/${name}` };
   };
-  for (const place of places(document)) place.put(share(place.schema, place.name));
+  for (const { media, schema } of bodiesOf(document)) media.schema = share(schema);
   document.components = { ...document.components, schemas: shared };
 }
 
-interface Place {
-  schema: Schema;
-  /** What a schema would be called that is met here first. */
+interface Use {
+  count: number;
+  /** What to call it: the field it was met in, for want of one the body that it is. */
   name: string;
-  put(schema: Schema): unknown;
+  isBody: boolean;
+}
+
+function usesOf(document: OpenApiDocument): Map<string, Use> {
+  const uses = new Map<string, Use>();
+  const count = (schema: Schema, name: string, isBody: boolean): void => {
+    const key = keyOf(schema);
+    const known = key === undefined ? undefined : uses.get(key);
+    if (known) {
+      // What is inside was counted at the first meeting.
+      known.count++;
+      if (known.isBody && !isBody) Object.assign(known, { name, isBody });
+      return;
+    }
+    if (key !== undefined) uses.set(key, { count: 1, name, isBody });
+    mapInner(schema, (inner, field) => {
+      if (BARE.has(field)) count(inner, field === "items" ? singular(name) : name, isBody);
+      else count(inner, pascal(field), false);
+      return inner;
+    });
+  };
+  for (const { schema, name } of bodiesOf(document)) count(schema, name, true);
+  return uses;
+}
+
+interface Body {
+  media: { schema?: Schema };
+  schema: Schema;
+  /** What a schema would be called that is just this body. */
+  name: string;
 }
 
 /** Every body of the document, in its order. */
-function* places(document: OpenApiDocument): Generator<Place> {
+function bodiesOf(document: OpenApiDocument): Body[] {
+  const found: Body[] = [];
   for (const [path, methods] of Object.entries(document.paths)) {
     const words = path.split("/").filter((part) => part !== "" && part !== "api" && !part.startsWith("{"));
     const noun = pascal(words.join(" "));
-    for (const operation of Object.values(methods)) {
-      const bodies = [
-        { content: operation.requestBody?.content, kind: "Request" },
-        ...Object.values(operation.responses ?? {}).map(({ content }) => ({ content, kind: "Answer" })),
-      ];
-      for (const { content, kind } of bodies) {
-        for (const media of Object.values(content ?? {})) {
-          const { schema } = media;
-          if (schema)
-            yield { schema, name: `${noun}${kind}`, put: (changed) => Object.assign(media, { schema: changed }) };
-        }
+    const collect = (content: Media | undefined, name: string) => {
+      for (const media of Object.values(content ?? {})) {
+        if (media.schema) found.push({ media, schema: media.schema, name });
       }
+    };
+    for (const { requestBody, responses } of Object.values(methods)) {
+      collect(requestBody?.content, `${noun}Request`);
+      for (const { content } of Object.values(responses ?? {})) collect(content, `${noun}Answer`);
     }
   }
+  return found;
 }
 
-/** Equal for equal objects with at least two properties; undefined for what is better said in place. */
+/** The same for equal objects of two properties or more, in whatever order their keywords are; undefined for others. */
 function keyOf(schema: Schema): string | undefined {
   if (schema.type !== "object" || !isSchema(schema.properties)) return undefined;
-  return Object.keys(schema.properties).length < 2 ? undefined : JSON.stringify(schema);
+  if (Object.keys(schema.properties).length < 2) return undefined;
+  return JSON.stringify(Object.entries(schema).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const BARE = new Set(["items", "anyOf", "oneOf", "allOf", "prefixItems", "additionalProperties", "not"]);

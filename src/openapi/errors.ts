@@ -27,33 +27,31 @@ export const errorSchema: Schema = {
 export const requestIdHeader = { description: "The id of this request, in the logs too", schema: { type: "string" } };
 
 interface Rule {
-  name: string;
   description: string;
+  /** What the house itself gives with this status. */
   codes: string[];
 }
 
-/** What a status means where nothing else is said, and the codes that the house itself gives with it. */
+/** What a status means where nothing else is said. */
 const RULES: Record<string, Rule> = {
   400: {
-    name: "BadRequest",
     description: "The input is not valid; `issues` tells what and where.",
     codes: ["INVALID_INPUT", "INVALID_JSON", "INVALID_TEXT", "JSON_TOO_DEEP"],
   },
-  401: { name: "Unauthorized", description: "Nobody is signed in, or what was shown is not valid.", codes: [] },
-  402: { name: "PaymentRequired", description: "The plan or the budget does not allow this.", codes: [] },
+  401: { description: "Nobody is signed in, or what was shown is not valid.", codes: [] },
+  402: { description: "The plan or the budget does not allow this.", codes: [] },
   403: {
-    name: "Forbidden",
-    description: "Not allowed; with a cookie, a request that another site's page makes is not either.",
+    description: "Not allowed. With a cookie, a request that another site's page makes is not either.",
     codes: ["FOREIGN_ORIGIN"],
   },
-  404: { name: "NotFound", description: "There is no such thing, or it is not yours.", codes: [] },
-  409: { name: "Conflict", description: "This does not go together with what is there.", codes: [] },
-  413: { name: "BodyTooLarge", description: "The body is larger than 1 MiB.", codes: ["BODY_TOO_LARGE"] },
-  415: { name: "UnsupportedMediaType", description: "The body is not JSON.", codes: ["UNSUPPORTED_MEDIA_TYPE"] },
-  429: { name: "TooManyRequests", description: "A limit is reached.", codes: ["RATE_LIMITED"] },
-  500: { name: "InternalError", description: "Something went wrong on our side.", codes: ["INTERNAL"] },
-  502: { name: "BadGateway", description: "What Berth asked in turn failed.", codes: [] },
-  503: { name: "Unavailable", description: "Not at the moment; try again.", codes: [] },
+  404: { description: "There is no such thing, or it is not yours.", codes: [] },
+  409: { description: "This does not go together with what is there.", codes: [] },
+  413: { description: "The body is larger than 1 MiB.", codes: ["BODY_TOO_LARGE"] },
+  415: { description: "The body is not JSON.", codes: ["UNSUPPORTED_MEDIA_TYPE"] },
+  429: { description: "A limit is reached.", codes: ["RATE_LIMITED"] },
+  500: { description: "Something went wrong on our side.", codes: ["INTERNAL"] },
+  502: { description: "What Berth asked in turn failed.", codes: [] },
+  503: { description: "Not at the moment; try again.", codes: [] },
 };
 
 const rateHeaders = {
@@ -66,6 +64,8 @@ const READING = new Set(["get", "head", "options", "trace"]);
 
 /** The statuses that follow from a route's method and parameters alone. */
 function ruled(method: string, operation: Operation): string[] {
+  // A WebSocket tells all that by its frames.
+  if (operation.responses?.[101]) return [];
   const inQuery = operation.parameters?.some((parameter) => parameter.in === "query") ?? false;
   const reading = inQuery ? ["400"] : [];
   return [...(READING.has(method) ? reading : ["400", "403", "413", "415"]), "429", "500"];
@@ -81,21 +81,19 @@ export function addErrors(method: string, operation: Operation, shared: Record<s
     const byRule = ruled(method, operation).includes(status);
     const codes = [...new Set([...(byRule ? (RULES[status]?.codes ?? []) : []), ...(told[status] ?? [])])];
     const answer = errorAnswer(status, codes);
-    const name = sharedName(status, codes);
-    if (name === undefined) {
-      responses[status] = answer;
-      continue;
-    }
-    shared[name] = answer;
-    responses[status] = { $ref: `#/components/responses/${name}` };
+    const name = sharedName(codes);
+    if (name !== undefined) shared[name] ??= answer;
+    const same = name !== undefined && shared[name]?.description === answer.description;
+    responses[status] = same ? { $ref: `#/components/responses/${name}` } : answer;
   }
 }
 
-/** A name for an answer that many operations give: the status's own with just the house's codes, or UNAUTHORIZED. */
-function sharedName(status: string, codes: string[]): string | undefined {
-  const rule = RULES[status];
-  const usual = status === "401" ? ["UNAUTHORIZED"] : rule?.codes;
-  return usual && usual.length > 0 && codes.join() === usual.join() ? rule?.name : undefined;
+/** A name for an answer that many operations give: its one code, or BadRequest for what any body can be refused with. */
+function sharedName(codes: string[]): string | undefined {
+  if (codes.join() === RULES[400]?.codes.join()) return "BadRequest";
+  const [code, ...others] = codes;
+  if (code === undefined || others.length > 0) return undefined;
+  return code.toLowerCase().replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function errorAnswer(status: string, codes: string[]): Answer {

@@ -1,5 +1,6 @@
 // The WebSocket endpoints, in words: OpenAPI knows only the request that opens them.
 import type { OpenApiDocument } from "./document.ts";
+import { mayAnswer } from "./told.ts";
 
 const GATEWAY = `A WebSocket (RFC 6455). Ask for the subprotocol \`berth.v1\`; each frame is one JSON object with a \`type\`.
 
@@ -44,6 +45,7 @@ export const sockets = {
           schema: { type: "string" as const },
         },
       ],
+      ...mayAnswer({ 400: "UPGRADE_FAILED", 404: "NOT_FOUND" }),
       responses: { 101: { description: "The socket is open; a refused one is closed at once with 4401." } },
     },
   },
