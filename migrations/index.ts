@@ -6,6 +6,7 @@ import agents from "./0003_agents.sql" with { type: "text" };
 import ai from "./0004_ai.sql" with { type: "text" };
 import skills from "./0005_skills.sql" with { type: "text" };
 import runtime from "./0006_runtime.sql" with { type: "text" };
+import channels from "./0007_channels.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   { name: "0004_ai", sql: ai },
   { name: "0005_skills", sql: skills },
   { name: "0006_runtime", sql: runtime },
+  { name: "0007_channels", sql: channels },
 ];

@@ -44,7 +44,7 @@ export function createSurface(
       const origin = request.headers.get("origin");
       if (origin !== null && request.method === "OPTIONS") return preflight(origin);
       refuseForeign(request, origin);
-      if (network) takeDefaultLimit(request, context);
+      if (network && !isPlatformPost(request)) takeDefaultLimit(request, context);
       return decorate(await app.fetch(request), context, origin);
     } catch (error) {
       return decorate(errorResponse(error, request, log), context, request.headers.get("origin"));
@@ -131,6 +131,14 @@ export function createSurface(
     handle: (request) => answer(request, { id: requestId(), address: "", direct: false, cookies: [] }, false),
   };
 }
+
+/** Platforms post for all their bots from a few addresses: these posts are limited per bot, by their route. Contract §1. */
+const PLATFORM_POSTS = ["/hooks/", "/api/hooks/"];
+const isPlatformPost = ({ method, url }: Request) => {
+  if (method !== "POST") return false;
+  const path = url.indexOf("/", "https://".length);
+  return PLATFORM_POSTS.some((prefix) => url.startsWith(prefix, path));
+};
 
 let counter = 0;
 const run = crypto.randomUUID().slice(0, 8);

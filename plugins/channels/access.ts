@@ -1,0 +1,31 @@
+// Who may talk to an agent on a channel, decided by platform ids alone.
+import type { IncomingMessage } from "../../channels/channel.ts";
+import type { ChannelSettings } from "../agents/index.ts";
+
+export type Verdict =
+  | { kind: "welcome"; byOwner: boolean }
+  /** Welcome if this sender is paired. */
+  | { kind: "paired-only" }
+  | { kind: "refused"; reason: string };
+
+/**
+ * Judges one message. `ownerId` is the one given when the channel was connected; it counts as an owner beside those of
+ * the settings. Without any owner everybody can pair; with one, only owners are let in, unless the settings say otherwise.
+ */
+export function judge(message: IncomingMessage, settings: ChannelSettings, ownerId: string | null): Verdict {
+  const { sender, group, addressed } = message;
+  if (group) {
+    const { groups = "mention" } = settings;
+    if (groups === "off") return refused("groups are off");
+    if (groups === "mention" && !addressed) return refused("not addressed");
+  }
+  const owners = settings.owners ?? [];
+  if (sender.id === ownerId || owners.includes(sender.id)) return { kind: "welcome", byOwner: true };
+  const access = settings.access ?? (ownerId !== null || owners.length > 0 ? "owner" : "pairing");
+  if (access === "open" || (access === "allowlist" && settings.allow?.includes(sender.id))) {
+    return { kind: "welcome", byOwner: false };
+  }
+  return access === "pairing" ? { kind: "paired-only" } : refused(`access is for ${access}`);
+}
+
+const refused = (reason: string): Verdict => ({ kind: "refused", reason });

@@ -1,0 +1,40 @@
+// The platforms this binary speaks to, by their neutral names, and how each one's messages come in.
+import type { Channel, ChannelId } from "../../channels/channel.ts";
+import { createTelegram } from "../../channels/telegram.ts";
+import { AppError, notFound } from "../../src/errors.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { CHANNEL_IDS } from "./schema.ts";
+
+/** `polling`: an own connection that is kept; `webhook`: the platform posts to Berth. */
+export type Mode = "polling" | "webhook";
+
+export interface Adapter {
+  channel: Channel;
+  mode: Mode;
+}
+
+export type Adapters = Readonly<Record<ChannelId, Adapter | undefined>>;
+
+export const isChannelId = (text: string): text is ChannelId => CHANNEL_IDS.some((id) => id === text);
+
+export function createAdapters({ config, log }: Pick<Kernel, "config" | "log">): Adapters {
+  const { apiRoot, mode } = config.channels.channel_a;
+  return {
+    channel_a: { channel: createTelegram({ apiRoot, log }), mode },
+    channel_b: undefined,
+    channel_c: undefined,
+  };
+}
+
+/** The channel a path names; 404 for any other text. */
+export function requireChannelId(text: string): ChannelId {
+  if (isChannelId(text)) return text;
+  throw notFound(`There is no such channel. Channels: ${CHANNEL_IDS.join(", ")}.`, "CHANNEL_NOT_FOUND");
+}
+
+/** 400 for a channel that this version does not speak yet. */
+export function requireAdapter(adapters: Adapters, channel: ChannelId): Adapter {
+  const adapter = adapters[channel];
+  if (adapter) return adapter;
+  throw new AppError(400, "CHANNEL_NOT_AVAILABLE", `This version of Berth can't connect ${channel} yet.`);
+}

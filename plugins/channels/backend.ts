@@ -1,0 +1,146 @@
+// The backend's routes of channels, where the connections live.
+import { Elysia } from "elysia";
+import type { ChannelId } from "../../channels/channel.ts";
+import { invalid, notFound } from "../../src/errors.ts";
+import type { ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import { requireChannelId } from "./adapters.ts";
+import type { Channels } from "./channels.ts";
+import { type Hooks, RECEIVE } from "./hooks.ts";
+import type { Intake } from "./intake.ts";
+import type { Lines } from "./lines.ts";
+import {
+  approveBody,
+  channelList,
+  connectBody,
+  connected,
+  disconnected,
+  paired,
+  pairingList,
+  toConnected,
+  toItem,
+  toPairing,
+} from "./model.ts";
+import type { Pairings } from "./pairings.ts";
+import { CONNECT, LOOK } from "./web.ts";
+
+interface Deps {
+  identities: ServiceOf<typeof auth>["identities"];
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+  channels: Channels;
+  pairings: Pairings;
+  lines: Lines;
+  intake: Intake;
+  hooks: Hooks;
+}
+
+export function backendRoutes({ identities, guards, channels, pairings, lines, intake, hooks }: Deps) {
+  const detail = { tags: ["Channels"] };
+
+  async function approve(agentId: string, channel: ChannelId, code: string) {
+    const found = await pairings.approve(agentId, channel, code);
+    if (!found) throw notFound("Nobody was told this code, or it is older than one hour.", "PAIRING_NOT_FOUND");
+    const line = await lines.of(agentId, channel);
+    if (line) await intake.say(line, found.peer, "You can talk to me now.");
+    return { success: true as const, senderId: found.senderId };
+  }
+
+  return (
+    new Elysia({ name: "channels.backend" })
+      .use(guards)
+      // As on the web surface, for a web surface in another process.
+      .post(
+        "/api/hooks/:channel/:callbackId",
+        async ({ request, params }) => {
+          await identities.authorize(request, RECEIVE);
+          return hooks.receive(request, params.channel, params.callbackId);
+        },
+        { parse: "none", detail: { ...detail, summary: "What a platform posted, passed on by the web surface" } },
+      )
+      .get(
+        "/api/agents/:id/channels",
+        async ({ agent }) => {
+          const items = (await channels.list(agent.id)).map(toItem);
+          return { channels: items, count: items.length };
+        },
+        {
+          agentCall: LOOK,
+          response: { 200: channelList },
+          detail: { ...detail, summary: "An agent's channels, and how each one is" },
+        },
+      )
+      .put(
+        "/api/agents/:id/channels/:channel",
+        async ({ agent, params, body: { token, ownerId } }) => {
+          const channel = requireChannelId(params.channel);
+          return toConnected(await channels.connect(agent, channel, { token, ownerId: readOwnerId(ownerId) }));
+        },
+        {
+          agentCall: CONNECT,
+          body: connectBody,
+          response: { 200: connected },
+          detail: { ...detail, summary: "Connect a channel: the agent answers as this bot" },
+        },
+      )
+      .delete(
+        "/api/agents/:id/channels/:channel",
+        async ({ agent, params }) => {
+          const channel = requireChannelId(params.channel);
+          if (!(await channels.disconnect(agent.id, channel))) {
+            throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+          }
+          return { success: true as const, channel };
+        },
+        {
+          agentCall: CONNECT,
+          response: { 200: disconnected },
+          detail: { ...detail, summary: "Disconnect a channel and forget its token" },
+        },
+      )
+      .get(
+        "/api/agents/:id/channels/:channel/pairings",
+        async ({ agent, params }) => {
+          const items = (await pairings.list(agent.id, requireChannelId(params.channel))).map(toPairing);
+          return { pairings: items, count: items.length };
+        },
+        {
+          agentCall: LOOK,
+          response: { 200: pairingList },
+          detail: { ...detail, summary: "People who may talk to the agent there, and who asked to" },
+        },
+      )
+      .post(
+        "/api/agents/:id/channels/:channel/pairings",
+        ({ agent, params, body }) => approve(agent.id, requireChannelId(params.channel), body.code),
+        {
+          agentCall: CONNECT,
+          body: approveBody,
+          response: { 200: paired },
+          detail: { ...detail, summary: "Let the person talk who was told this code" },
+        },
+      )
+      .delete(
+        "/api/agents/:id/channels/:channel/pairings/:senderId",
+        async ({ agent, params: { channel, senderId } }) => {
+          if (!(await pairings.remove(agent.id, requireChannelId(channel), senderId))) {
+            throw notFound("Nobody with this id is paired or asked to be.", "PAIRING_NOT_FOUND");
+          }
+          return { success: true as const, senderId };
+        },
+        {
+          agentCall: CONNECT,
+          response: { 200: paired },
+          detail: { ...detail, summary: "Take a person's permission, or request, back" },
+        },
+      )
+  );
+}
+
+/** Platform ids are numbers, however they are written; a name that can be changed is none. */
+function readOwnerId(given: string | number | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  const id = String(given).trim();
+  if (/^\d{1,32}$/.test(id)) return id;
+  throw invalid({ path: "ownerId", message: "This is your numeric id on the platform." });
+}

@@ -1,0 +1,163 @@
+// Connecting and disconnecting: the platform is asked before anything is stored, and told when something is taken back.
+import { ChannelError, type ChannelId } from "../../channels/channel.ts";
+import { AppError, invalid, notFound } from "../../src/errors.ts";
+import type { Kernel, ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import { type Adapter, type Adapters, type Mode, requireAdapter } from "./adapters.ts";
+import type { Connection, Connections } from "./connections.ts";
+import type { Line, Lines } from "./lines.ts";
+import type { Order } from "./order.ts";
+import type { Pairings } from "./pairings.ts";
+import type { Standing, Supervisor } from "./supervisor.ts";
+
+/** A connection as its owner sees it. */
+export interface ChannelState extends Standing {
+  channel: ChannelId;
+  bot: { id: string; username: string };
+  mode: Mode | null;
+}
+
+export interface ConnectRequest {
+  token: string;
+  /** The owner's id on the platform; left out, the one given before stays. */
+  ownerId?: string | undefined;
+}
+
+export interface Channels {
+  /** The channels an agent has a bot on, from the database alone. */
+  configured(agentId: string): Promise<ChannelId[]>;
+  list(agentId: string): Promise<ChannelState[]>;
+  /**
+   * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN` or `CHANNEL_NOT_AVAILABLE`,
+   * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed.
+   */
+  connect(agent: { id: string }, channel: ChannelId, request: ConnectRequest): Promise<ChannelState>;
+  /** Forgets the bot and its token; false when there was none. */
+  disconnect(agentId: string, channel: ChannelId): Promise<boolean>;
+  /** Begins all of an agent's connections anew, given up ones too. */
+  reconnect(agentId: string): Promise<void>;
+  /** The agent is gone: its bots are let go, as far as that is still possible. */
+  removed(agentId: string, channels: readonly ChannelId[]): Promise<void>;
+}
+
+const IDENTIFY_WITHIN = 10_000;
+const UNREGISTER_WITHIN = 3_000;
+
+interface Deps extends Pick<Kernel, "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "credentials">;
+  adapters: Adapters;
+  connections: Connections;
+  lines: Lines;
+  pairings: Pairings;
+  supervisor: Supervisor;
+  inOrder: Order;
+}
+
+export function createChannels(deps: Deps): Channels {
+  const { agents, adapters, connections, lines, pairings, supervisor, inOrder, log } = deps;
+
+  async function identify({ channel }: Adapter, token: string) {
+    try {
+      return await channel.identify(token, AbortSignal.timeout(IDENTIFY_WITHIN));
+    } catch (error) {
+      if (!(error instanceof ChannelError)) throw error;
+      if (error.kind === "refused") throw invalid({ path: "token", message: error.message }, "INVALID_CHANNEL_TOKEN");
+      throw new AppError(502, "CHANNEL_UNREACHABLE", `${error.message} Nothing was changed.`, {}, { cause: error });
+    }
+  }
+
+  /** 404 when the agent was removed meanwhile. */
+  async function store(agentId: string, write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      if (error instanceof AppError || (await agents.find(agentId))) throw error;
+      throw notFound("You have no agent with this id.", "AGENT_NOT_FOUND");
+    }
+  }
+
+  const stateOf = (connection: Connection, isStopped: boolean): ChannelState => ({
+    channel: connection.channel,
+    bot: { id: connection.botId, username: connection.botUsername },
+    mode: adapters[connection.channel]?.mode ?? null,
+    ...supervisor.standing(connection, isStopped),
+  });
+
+  /** Ends a bot's service here. Its platform is told where it posts to us; what it answers changes nothing. */
+  async function letGo(line: Line | undefined): Promise<void> {
+    if (!line) return;
+    const { channel, binding, mode } = line;
+    try {
+      if (mode === "webhook") await channel.unregister(binding, AbortSignal.timeout(UNREGISTER_WITHIN));
+    } catch (error) {
+      log.debug("a webhook was not taken back", { agentId: binding.agentId, error });
+    }
+    channel.forget(binding);
+  }
+
+  async function list(agentId: string): Promise<ChannelState[]> {
+    const [agent, rows] = await Promise.all([agents.find(agentId), connections.of(agentId)]);
+    return rows.map((row) => stateOf(row, agent?.status === "stopped"));
+  }
+
+  async function connect(agentId: string, channel: ChannelId, { token, ownerId }: ConnectRequest): Promise<void> {
+    const adapter = requireAdapter(adapters, channel);
+    const secret = token.trim();
+    log.redactSecret(secret);
+    const bot = await identify(adapter, secret);
+    await inOrder(agentId, async () => {
+      const earlier = await lines.of(agentId, channel);
+      // First the connection, which says which token it is about, then the token: a kill in between leaves a connection
+      // that says "connect again", and never a bot under another's name.
+      await store(agentId, () => connections.put(agentId, channel, bot, secret, ownerId));
+      lines.drop(agentId, channel);
+      await agents.credentials.set({ kind: "agent", id: agentId }, channel, secret);
+      await supervisor.end(agentId, channel);
+      if (earlier && earlier.binding.bot.id !== bot.id) await letGo(earlier);
+      await supervisor.settle(agentId, "connecting");
+    });
+    await supervisor.outcome(agentId, channel);
+  }
+
+  return {
+    configured: async (agentId) => (await connections.of(agentId)).map(({ channel }) => channel),
+    list,
+
+    async connect({ id }, channel, request) {
+      await connect(id, channel, request);
+      const state = (await list(id)).find((one) => one.channel === channel);
+      if (!state) throw new AppError(409, "CHANNEL_GONE", "The channel was disconnected as soon as it was connected.");
+      return state;
+    },
+
+    disconnect: (agentId, channel) =>
+      inOrder(agentId, async () => {
+        const line = await lines.of(agentId, channel);
+        await supervisor.end(agentId, channel);
+        // The secret goes first.
+        await agents.credentials.set({ kind: "agent", id: agentId }, channel, "");
+        const existed = await connections.remove(agentId, channel);
+        lines.drop(agentId, channel);
+        pairings.forget(agentId);
+        await letGo(line);
+        return existed;
+      }),
+
+    reconnect: (agentId) =>
+      inOrder(agentId, async () => {
+        for (const { channel, callbackId } of await connections.of(agentId)) {
+          await supervisor.end(agentId, channel);
+          await connections.registered(callbackId, null, null);
+          lines.drop(agentId, channel);
+        }
+        await supervisor.settle(agentId);
+      }),
+
+    removed: (agentId, channels) =>
+      inOrder(agentId, async () => {
+        await supervisor.settle(agentId);
+        pairings.forget(agentId);
+        await Promise.all(channels.map((channel) => letGo(lines.drop(agentId, channel))));
+      }),
+  };
+}

@@ -1,0 +1,110 @@
+// Connections: which bot an agent answers as on which platform. The token itself is a credential of the agent.
+import { and, asc, eq, gt, inArray, isNull, notInArray, or, sql } from "drizzle-orm";
+import type { BotIdentity, ChannelId } from "../../channels/channel.ts";
+import { isUniqueViolation, statement } from "../../src/database.ts";
+import { AppError } from "../../src/errors.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { connections } from "./schema.ts";
+
+/** A row. Times are epoch ms; the callback's secret is sealed. */
+export type Connection = Readonly<typeof connections.$inferSelect>;
+
+export interface Connections {
+  /** The agent's, in the order of the channels' names. */
+  of(agentId: string): Promise<Connection[]>;
+  find(agentId: string, channel: ChannelId): Promise<Connection | undefined>;
+  byCallback(callbackId: string): Promise<Connection | undefined>;
+  /**
+   * Puts a bot in the place of whatever the agent had on this channel, with a new callback that no platform knows yet.
+   * An owner that is left out stays. 409 `CHANNEL_IN_USE` when the bot serves another agent.
+   */
+  put(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Promise<void>;
+  /** False when there was none. */
+  remove(agentId: string, channel: ChannelId): Promise<boolean>;
+  /** Notes which address the platform was told; null: none. For the connection with this callback alone. */
+  registered(callbackId: string, base: string | null, at: number | null): Promise<void>;
+  /** Agents after this one in the order of ids that have a connection on these channels which is not registered at one of these addresses. */
+  unregistered(after: string, channels: ChannelId[], bases: string[], limit: number): Promise<string[]>;
+  openSecret(connection: Connection): string;
+}
+
+/** Says that two tokens are the same without keeping one. Tokens are long and random, so a plain digest tells nothing. */
+export const digestOf = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("base64url");
+
+const random = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64url");
+const sealedFor = (callbackId: string) => `channel-callback:${callbackId}`;
+
+export function createConnections({ database, vault }: Pick<Kernel, "database" | "vault">): Connections {
+  const db = database.drizzle;
+  const { agentId: agentColumn, channel: channelColumn, registeredBase } = connections;
+  const hole = (name: string) => sql.placeholder(name);
+  const selectOf = db
+    .select()
+    .from(connections)
+    .where(eq(agentColumn, hole("agentId")))
+    .orderBy(asc(channelColumn))
+    .prepare();
+  const selectByCallback = db
+    .select()
+    .from(connections)
+    .where(eq(connections.callbackId, hole("callbackId")))
+    .prepare();
+
+  const of = (agentId: string) => selectOf.execute({ agentId });
+
+  return {
+    of,
+    find: async (agentId, channel) => (await of(agentId)).find((row) => row.channel === channel),
+    byCallback: async (callbackId) => (await selectByCallback.execute({ callbackId }))[0],
+
+    async put(agentId, channel, bot, token, ownerId) {
+      const callbackId = random(24);
+      const row = {
+        botId: bot.id,
+        botUsername: bot.username,
+        tokenDigest: digestOf(token),
+        callbackId,
+        callbackSecret: vault.seal(random(32), sealedFor(callbackId)),
+        registeredBase: null,
+        registeredAt: null,
+        createdAt: Date.now(),
+        ...(ownerId === undefined ? {} : { ownerId }),
+      };
+      const upsert = db
+        .insert(connections)
+        .values({ agentId, channel, ...row })
+        .onConflictDoUpdate({ target: [agentColumn, channelColumn], set: row });
+      try {
+        await database.write([statement(upsert)]);
+      } catch (error) {
+        if (!isUniqueViolation(error, "channel_connections.bot_id")) throw error;
+        const text = `The bot @${bot.username} already serves another agent. Disconnect it there, or use another bot.`;
+        throw new AppError(409, "CHANNEL_IN_USE", text, {}, { cause: error });
+      }
+    },
+
+    async remove(agentId, channel) {
+      const where = and(eq(agentColumn, agentId), eq(channelColumn, channel));
+      const [result] = await database.write([statement(db.delete(connections).where(where))]);
+      return (result?.rowsAffected ?? 0) > 0;
+    },
+
+    async registered(callbackId, base, at) {
+      const change = db.update(connections).set({ registeredBase: base, registeredAt: at });
+      await database.write([statement(change.where(eq(connections.callbackId, callbackId)))]);
+    },
+
+    async unregistered(after, channels, bases, limit) {
+      const elsewhere = or(isNull(registeredBase), notInArray(registeredBase, bases));
+      const rows = await db
+        .selectDistinct({ id: agentColumn })
+        .from(connections)
+        .where(and(gt(agentColumn, after), inArray(channelColumn, channels), elsewhere))
+        .orderBy(asc(agentColumn))
+        .limit(limit);
+      return rows.map(({ id }) => id);
+    },
+
+    openSecret: ({ callbackId, callbackSecret }) => vault.open(callbackSecret, sealedFor(callbackId)),
+  };
+}

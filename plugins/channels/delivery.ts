@@ -1,0 +1,44 @@
+// What goes out: replies of the outbox, sent through the agent's line, with the platform's answer in the outbox's words.
+import { ChannelError, type ChannelId } from "../../channels/channel.ts";
+import type { Kernel, ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { Deliver, Outcome } from "../runtime/index.ts";
+import type { Line, Lines } from "./lines.ts";
+
+interface Deps extends Pick<Kernel, "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  lines: Lines;
+  /** The platform does not know the bot any more. */
+  refused(line: Line, reason: string): void;
+}
+
+/** Who delivers for a channel. */
+export function createDeliver(channel: ChannelId, { agents, lines, refused, log }: Deps): Deliver {
+  return async ({ id, agentId, peer, body, replyTo, previewId, parts }, delivered, signal): Promise<Outcome> => {
+    let line: Line | undefined;
+    try {
+      const agent = await agents.find(agentId);
+      if (!agent || agent.status === "stopped") return { kind: "refused", reason: "The agent is stopped." };
+      line = await lines.of(agentId, channel);
+      if (!line) return { kind: "refused", reason: `${channel} is not connected any more.` };
+      const message = {
+        id,
+        peer,
+        text: body,
+        deliveredParts: [...parts],
+        ...(replyTo === null ? {} : { replyTo }),
+        ...(previewId === null ? {} : { previewMessageId: previewId }),
+      };
+      await line.channel.send(line.binding, message, delivered, signal);
+      return { kind: "sent" };
+    } catch (error) {
+      if (!(error instanceof ChannelError)) {
+        log.error("a reply could not be delivered", { agentId, channel, error });
+        return { kind: "later", reason: "Berth could not send it." };
+      }
+      if (error.kind !== "refused") return { kind: "later", reason: error.message, after: error.retryAfter };
+      if (error.scope === "bot" && line) refused(line, error.message);
+      return { kind: "refused", reason: error.message };
+    }
+  };
+}

@@ -1,0 +1,82 @@
+// Channels: the bots that agents answer as, hosted in this process: connected, kept connected, heard and spoken through.
+import { plugin } from "../../src/plugin.ts";
+import { agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { runtime } from "../runtime/index.ts";
+import { createAdapters } from "./adapters.ts";
+import { backendRoutes } from "./backend.ts";
+import { createChannels } from "./channels.ts";
+import { createConnections } from "./connections.ts";
+import { createDeliver } from "./delivery.ts";
+import { createHooks } from "./hooks.ts";
+import { createIntake } from "./intake.ts";
+import { createLines } from "./lines.ts";
+import { createOrder } from "./order.ts";
+import { createPairings } from "./pairings.ts";
+import { createPreviews } from "./previews.ts";
+import { CHANNEL_IDS } from "./schema.ts";
+import { createSupervisor, type State } from "./supervisor.ts";
+import { webRoutes } from "./web.ts";
+
+export type { ChannelId } from "../../channels/channel.ts";
+export { isChannelId } from "./adapters.ts";
+export type { ChannelState, ConnectRequest } from "./channels.ts";
+
+export const channels = plugin("channels", (host) => {
+  const { kernel } = host;
+  const { log, metrics } = kernel;
+  const { identities } = host.use(auth);
+  const hosted = host.use(agents);
+  const talks = host.use(runtime);
+
+  const adapters = createAdapters(kernel);
+  const connections = createConnections(kernel);
+  const pairings = createPairings(kernel);
+  const inOrder = createOrder();
+  const lines = createLines({ agents: hosted, adapters, connections });
+  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings });
+  const { sinkOf } = intake;
+  const supervisor = createSupervisor({ ...kernel, agents: hosted, adapters, connections, lines, sinkOf, inOrder });
+  const service = createChannels({ log, agents: hosted, adapters, connections, lines, pairings, supervisor, inOrder });
+  const hooks = createHooks({ ...kernel, agents: hosted, lines, intake });
+  const previews = createPreviews({ log, lines, runtime: talks });
+
+  for (const channel of CHANNEL_IDS) {
+    if (!adapters[channel]) continue;
+    const { refused } = supervisor;
+    talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, refused }));
+    talks.previewVia(channel, (entry) => previews.of(channel, entry));
+  }
+  metrics.gauge(
+    "berth_channel_connections",
+    "Bots by state; one whose platform posts to us is counted only while that is being set up or has failed.",
+    ["state"],
+    () => Object.entries(supervisor.counts()).map(([state, count]) => [{ state: state as State }, count] as const),
+  );
+
+  /** Connections are kept where the backend runs. */
+  let started = false;
+  let starting: Promise<void> = Promise.resolve();
+  const failed = (agentId: string) => (error: unknown) =>
+    log.error("channels could not be settled", { agentId, error });
+  hosted.onChange((agentId) => {
+    if (started) inOrder(agentId, () => supervisor.settle(agentId)).catch(failed(agentId));
+  });
+  hosted.onDelete((agentId) => service.removed(agentId, CHANNEL_IDS));
+
+  return {
+    service,
+    web: webRoutes({ backend: kernel.backend, identities, guards: hosted.guards, hooks }),
+    backend: backendRoutes({ identities, guards: hosted.guards, channels: service, pairings, lines, intake, hooks }),
+    start() {
+      started = true;
+      // Not waited for: a platform that is down does not keep Berth from serving.
+      starting = supervisor.startAll().catch(failed("all"));
+    },
+    async stop() {
+      started = false;
+      await Promise.all([supervisor.stop(), intake.stop()]);
+      await starting;
+    },
+  };
+});

@@ -1,0 +1,90 @@
+// Channels on the wire. Contract §6; shapes that it leaves open are described here.
+import { t } from "elysia";
+import type { ChannelState } from "./channels.ts";
+import type { Pairing } from "./pairings.ts";
+
+const bot = t.Object({
+  id: t.String({ description: "the platform's id of the bot" }),
+  username: t.String({ description: "the handle people see" }),
+});
+const state = t.String({
+  description: "connecting, connected, backing_off (waits for its next try) or failed (given up)",
+});
+const iso = { description: "ISO 8601" };
+
+export const connectBody = t.Object({
+  token: t.String({ minLength: 1, maxLength: 4_096, error: "Give the bot's token." }),
+  ownerId: t.Optional(
+    t.Union([t.String(), t.Integer()], {
+      description: "your own numeric id on the platform; left out, the one given before stays",
+      error: "This is your numeric id on the platform.",
+    }),
+  ),
+});
+
+export const connected = t.Object({ success: t.Literal(true), channel: t.String(), bot, state, since: t.String(iso) });
+
+export const channelList = t.Object({
+  channels: t.Array(
+    t.Object({
+      channel: t.String(),
+      bot,
+      state,
+      since: t.String(iso),
+      lastError: t.Union([t.String(), t.Null()]),
+      mode: t.Union([t.String({ description: "polling or webhook" }), t.Null()]),
+    }),
+  ),
+  count: t.Number(),
+});
+
+export const disconnected = t.Object({ success: t.Literal(true), channel: t.String() });
+
+export const approveBody = t.Object({
+  code: t.String({ minLength: 1, maxLength: 32, error: "Give the code that the person was told." }),
+});
+
+export const paired = t.Object({ success: t.Literal(true), senderId: t.String() });
+
+export const pairingList = t.Object({
+  pairings: t.Array(
+    t.Object({
+      senderId: t.String({ description: "the platform's id of the person" }),
+      name: t.String({ description: "as the person calls themselves; anybody can choose any name" }),
+      status: t.Union([t.Literal("pending"), t.Literal("approved")]),
+      code: t.Union([t.String(), t.Null()]),
+      expiresAt: t.Union([t.String(iso), t.Null()]),
+      approvedAt: t.Union([t.String(iso), t.Null()]),
+    }),
+  ),
+  count: t.Number(),
+});
+
+const isoOf = (time: number) => new Date(time).toISOString();
+const isoOrNull = (time: number | null) => (time === null ? null : isoOf(time));
+
+export const toConnected = ({ channel, bot, state, since }: ChannelState) => ({
+  success: true as const,
+  channel,
+  bot,
+  state,
+  since: isoOf(since),
+});
+
+export const toItem = ({ channel, bot, state, since, lastError, mode }: ChannelState) => ({
+  channel,
+  bot,
+  state,
+  since: isoOf(since),
+  lastError,
+  mode,
+});
+
+export const toPairing = ({ senderId, senderName, code, expiresAt, approvedAt }: Pairing) => ({
+  senderId,
+  name: senderName,
+  status: approvedAt === null ? ("pending" as const) : ("approved" as const),
+  code,
+  expiresAt: isoOrNull(expiresAt),
+  approvedAt: isoOrNull(approvedAt),
+});

@@ -1,0 +1,141 @@
+// Pairing: a stranger gets a code, the owner approves it, and from then on they may talk.
+import { and, asc, eq, sql } from "drizzle-orm";
+import type { ChannelId, IncomingMessage } from "../../channels/channel.ts";
+import { statement } from "../../src/database.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { pairings } from "./schema.ts";
+
+/** A code is good for so long, and nobody is told another one meanwhile. */
+const CODE_LIFETIME = 3_600_000;
+/** People of one channel who may wait for approval at once; a crowd of strangers gets no answer. */
+const MAX_WAITING = 100;
+const REMEMBERED = 10_000;
+
+/** Times are epoch ms. */
+export type Pairing = Readonly<typeof pairings.$inferSelect>;
+
+export interface Pairings {
+  isApproved(agentId: string, channel: ChannelId, senderId: string): Promise<boolean>;
+  /** A code for this sender; undefined when they have one already, or too many wait. */
+  ask(agentId: string, channel: ChannelId, from: Pick<IncomingMessage, "sender" | "peer">): Promise<string | undefined>;
+  /** The sender never got to see the code. */
+  withdraw(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
+  /** Approves whoever was told this code; undefined when nobody was, or too long ago. */
+  approve(agentId: string, channel: ChannelId, code: string): Promise<{ senderId: string; peer: string } | undefined>;
+  /** Approved ones, and those that wait. */
+  list(agentId: string, channel: ChannelId): Promise<Pairing[]>;
+  /** False when there was none. */
+  remove(agentId: string, channel: ChannelId, senderId: string): Promise<boolean>;
+  /** The channel was disconnected, and its pairings with it. */
+  forget(agentId: string): void;
+}
+
+export function createPairings({ database }: Pick<Kernel, "database">): Pairings {
+  const db = database.drizzle;
+  const hole = (name: string) => sql.placeholder(name);
+  /** Approved senders seen lately, by agent. */
+  const approved = new Map<string, Set<string>>();
+  let remembered = 0;
+  const one = (agentId: string, channel: ChannelId, senderId: string) =>
+    and(eq(pairings.agentId, agentId), eq(pairings.channel, channel), eq(pairings.senderId, senderId));
+  const selectApproved = db
+    .select({ at: pairings.approvedAt })
+    .from(pairings)
+    .where(
+      and(
+        eq(pairings.agentId, hole("agentId")),
+        eq(pairings.channel, hole("channel")),
+        eq(pairings.senderId, hole("senderId")),
+      ),
+    )
+    .prepare();
+
+  function remember(agentId: string, sender: string): void {
+    if (remembered >= REMEMBERED) {
+      approved.clear();
+      remembered = 0;
+    }
+    const senders = approved.get(agentId) ?? new Set();
+    approved.set(agentId, senders.add(sender));
+    remembered++;
+  }
+
+  return {
+    async isApproved(agentId, channel, senderId) {
+      const sender = `${channel} ${senderId}`;
+      if (approved.get(agentId)?.has(sender)) return true;
+      const [row] = await selectApproved.execute({ agentId, channel, senderId });
+      if (typeof row?.at !== "number") return false;
+      remember(agentId, sender);
+      return true;
+    },
+
+    async ask(agentId, channel, { sender, peer }) {
+      const now = Date.now();
+      const code = newCode();
+      const [, inserted] = await database.write([
+        {
+          sql: "DELETE FROM pairings WHERE agent_id = ? AND channel = ? AND approved_at IS NULL AND expires_at <= ?",
+          args: [agentId, channel, now],
+        },
+        {
+          sql: `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, code, expires_at, created_at)
+            SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
+            WHERE (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND approved_at IS NULL) < ${MAX_WAITING}
+            ON CONFLICT DO NOTHING`,
+          args: [agentId, channel, sender.id, sender.name.slice(0, 200), peer, code, now + CODE_LIFETIME, now],
+        },
+      ]);
+      return (inserted?.rowsAffected ?? 0) > 0 ? code : undefined;
+    },
+
+    async withdraw(agentId, channel, senderId) {
+      const waiting = sql`${one(agentId, channel, senderId)} AND approved_at IS NULL`;
+      await database.write([statement(db.delete(pairings).where(waiting))]);
+    },
+
+    async approve(agentId, channel, code) {
+      const now = Date.now();
+      const [result] = await database.write([
+        {
+          sql: `UPDATE pairings SET approved_at = ?1, code = NULL, expires_at = NULL
+            WHERE agent_id = ?2 AND channel = ?3 AND code = ?4 AND expires_at > ?1 RETURNING sender_id, peer`,
+          args: [now, agentId, channel, code.trim().toUpperCase()],
+        },
+      ]);
+      const row = result?.rows[0];
+      return row && { senderId: String(row.sender_id), peer: String(row.peer) };
+    },
+
+    list: (agentId, channel) =>
+      db
+        .select()
+        .from(pairings)
+        .where(
+          and(
+            eq(pairings.agentId, agentId),
+            eq(pairings.channel, channel),
+            sql`(approved_at IS NOT NULL OR expires_at > ${Date.now()})`,
+          ),
+        )
+        .orderBy(asc(pairings.createdAt)),
+
+    async remove(agentId, channel, senderId) {
+      const removal = statement(db.delete(pairings).where(one(agentId, channel, senderId)));
+      const [result] = await database.write([{ ...removal, after: () => approved.delete(agentId) }]);
+      return (result?.rowsAffected ?? 0) > 0;
+    },
+
+    forget: (agentId) => void approved.delete(agentId),
+  };
+}
+
+/** Letters and digits without those that look alike. */
+const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
+const CODE_LENGTH = 6;
+
+/** Six characters, about 30 bits: only the owner can try them, and each is good for an hour. */
+function newCode(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(CODE_LENGTH));
+  return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");
+}

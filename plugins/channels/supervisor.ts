@@ -1,0 +1,316 @@
+// Keeps bots connected: each by itself, with a state that can be seen, and none in the way of another.
+import { setTimeout as sleep } from "node:timers/promises";
+import { ChannelError, type ChannelId, type Sink } from "../../channels/channel.ts";
+import type { Kernel, ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { Adapters } from "./adapters.ts";
+import type { Connection, Connections } from "./connections.ts";
+import type { Line, Lines } from "./lines.ts";
+import { CHANNEL_IDS } from "./schema.ts";
+
+export type State = "connecting" | "connected" | "backing_off" | "failed";
+
+/** How a connection is. Times are epoch ms. */
+export interface Standing {
+  state: State;
+  since: number;
+  lastError: string | null;
+}
+
+export interface Supervisor {
+  /**
+   * Connects what should be connected, disconnects what should not be. To be called inside `inOrder`. `told`: the state
+   * the owner knows of; a restart of Berth is no news.
+   */
+  settle(agentId: string, told?: State): Promise<void>;
+  /** Ends a connection, as it will be written anew or removed. To be called inside `inOrder`. */
+  end(agentId: string, channel: ChannelId): Promise<void>;
+  /** Waits for the first outcome of connecting, but not for long. */
+  outcome(agentId: string, channel: ChannelId): Promise<void>;
+  standing(connection: Connection, isStopped: boolean): Standing;
+  /** The platform refused the bot elsewhere, such as when it was to send. */
+  refused(line: Line, reason: string): void;
+  /** Held connections by state. */
+  counts(): Record<State, number>;
+  /** Takes up all connections that need work, some at a time. Ends by itself at `stop`. */
+  startAll(): Promise<void>;
+  /** Ends all at once. */
+  stop(): Promise<void>;
+}
+
+/**
+ * A connection that is being made, held or waited for. One that is registered with its platform needs none: what has
+ * no link and is registered works.
+ */
+interface Link {
+  readonly connection: Connection;
+  readonly abort: AbortController;
+  /** Resolves with the first outcome. */
+  readonly settled: PromiseWithResolvers<void>;
+  done: Promise<void>;
+  standing: Standing;
+  /** What the owner was last told. */
+  told: State;
+  failures: number;
+}
+
+const FIRST_DELAY = 1_000;
+const LONGEST_DELAY = 5 * 60_000;
+/** A connection that held for so long begins anew with the shortest delay. */
+const STEADY = 60_000;
+/** Connections that are made side by side at the start. */
+const AT_ONCE = 50;
+const OUTCOME_WITHIN = 5_000;
+const STOP_WITHIN = 1_500;
+
+interface Deps extends Pick<Kernel, "config" | "database" | "events" | "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
+  adapters: Adapters;
+  connections: Connections;
+  lines: Lines;
+  sinkOf(line: Line, alive: () => void): Sink;
+  /** Runs works on one agent one after the other. */
+  inOrder<T>(agentId: string, work: () => Promise<T>): Promise<T>;
+  firstDelay?: number;
+}
+
+export function createSupervisor(deps: Deps): Supervisor {
+  const { config, database, events, log, agents, adapters, connections, lines, sinkOf, inOrder } = deps;
+  const firstDelay = deps.firstDelay ?? FIRST_DELAY;
+  const links = new Map<string, Link>();
+  let stopping = false;
+
+  const keyOf = (agentId: string, channel: ChannelId) => `${agentId} ${channel}`;
+  const base = (channel: ChannelId) => `${config.baseUrl}/hooks/${channel}/`;
+  const channelsIn = (mode: "polling" | "webhook") => CHANNEL_IDS.filter((id) => adapters[id]?.mode === mode);
+  const isRegistered = ({ channel, registeredBase }: Connection) =>
+    adapters[channel]?.mode === "webhook" && registeredBase === base(channel);
+
+  function begin(connection: Connection, told: State): void {
+    const key = keyOf(connection.agentId, connection.channel);
+    if (stopping || links.has(key)) return;
+    const link: Link = {
+      connection,
+      abort: new AbortController(),
+      settled: Promise.withResolvers(),
+      done: Promise.resolve(),
+      standing: { state: "connecting", since: Date.now(), lastError: null },
+      told,
+      failures: 0,
+    };
+    links.set(key, link);
+    link.done = keep(link).catch((error: unknown) => {
+      log.error("a channel's supervision ended", { agentId: connection.agentId, error });
+    });
+  }
+
+  /** Until it is aborted, refused, or registered. */
+  async function keep(link: Link): Promise<void> {
+    const { signal } = link.abort;
+    while (!signal.aborted) {
+      try {
+        if (await attempt(link, signal)) return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error instanceof ChannelError && error.kind === "refused") return turn(link, "failed", error.message);
+        await backOff(link, error, signal);
+      }
+    }
+  }
+
+  /** True: nothing is left to do. */
+  async function attempt(link: Link, signal: AbortSignal): Promise<boolean> {
+    const { agentId, channel, registeredBase } = link.connection;
+    const line = await lines.of(agentId, channel);
+    if (line?.connection.callbackId !== link.connection.callbackId) {
+      throw new ChannelError("refused", "The stored token is not this bot's. Connect the channel again.", "bot");
+    }
+    if (line.mode === "polling") {
+      // A webhook of an earlier time is taken back by the adapter.
+      if (registeredBase !== null) await connections.registered(line.connection.callbackId, null, null);
+      await line.channel.listen(
+        line.binding,
+        sinkOf(line, () => turn(link, "connected", null)),
+        signal,
+      );
+      if (!signal.aborted) throw new ChannelError("unreachable", "The connection ended.", "bot");
+      return true;
+    }
+    const { callbackId } = line.connection;
+    const callback = { url: base(channel) + callbackId, secret: line.secret };
+    await line.channel.register(line.binding, callback, signal);
+    await connections.registered(callbackId, base(channel), Date.now());
+    turn(link, "connected", null);
+    if (links.get(keyOf(agentId, channel)) === link) links.delete(keyOf(agentId, channel));
+    return true;
+  }
+
+  async function backOff(link: Link, error: unknown, signal: AbortSignal): Promise<void> {
+    const { standing } = link;
+    const held = standing.state === "connected" && Date.now() - standing.since > STEADY;
+    link.failures = held ? 1 : link.failures + 1;
+    const asked = error instanceof ChannelError ? (error.retryAfter ?? 0) : 0;
+    const longest = Math.min(LONGEST_DELAY, firstDelay * 2 ** Math.min(link.failures - 1, 20));
+    const delay = Math.max(asked, longest * (0.5 + Math.random() / 2));
+    if (!(error instanceof ChannelError)) log.error("a channel could not be served", { error });
+    const reason = error instanceof ChannelError ? error.message : "Berth could not serve this channel.";
+    turn(link, "backing_off", reason);
+    // The only thing that rejects is the end of waiting.
+    await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined);
+  }
+
+  function turn(link: Link, state: State, reason: string | null): void {
+    const { standing } = link;
+    const isNew = standing.state !== state;
+    // What went wrong last stays to be seen until the next thing does.
+    if (!isNew && (reason === null || reason === standing.lastError)) return;
+    link.standing = {
+      state,
+      since: isNew ? Date.now() : standing.since,
+      lastError: reason ?? standing.lastError,
+    };
+    link.settled.resolve();
+    if (link.told !== state) tell(link, state, reason);
+  }
+
+  function tell(link: Link, state: State, reason: string | null): void {
+    const { agentId, channel } = link.connection;
+    link.told = state;
+    if (state === "connected") agents.log(agentId, "info", `${channel} is connected.`, "channels");
+    if (state === "backing_off")
+      agents.log(agentId, "warning", `${channel} is down and will be tried again: ${reason}`, "channels");
+    if (state === "failed")
+      agents.log(agentId, "error", `${channel} is given up until it is connected again: ${reason}`, "channels");
+    record(agentId, { agentId, channel, state, reason }).catch((error: unknown) =>
+      log.error("an event of a channel could not be recorded", { agentId, error }),
+    );
+  }
+
+  async function record(agentId: string, data: object): Promise<void> {
+    const agent = await agents.find(agentId);
+    if (agent) await database.write([events.record("channel.state", { userId: agent.userId, agentId, data })]);
+  }
+
+  async function end(agentId: string, channel: ChannelId): Promise<void> {
+    const key = keyOf(agentId, channel);
+    const link = links.get(key);
+    if (!link) return;
+    links.delete(key);
+    link.abort.abort();
+    link.settled.resolve();
+    await within(link.done, STOP_WITHIN);
+  }
+
+  async function settle(agentId: string, told: State = "connected"): Promise<void> {
+    if (stopping) return;
+    const agent = await agents.find(agentId);
+    const known = await connections.of(agentId);
+    const up = agent !== undefined && agent.status !== "stopped";
+    for (const channel of CHANNEL_IDS) {
+      const connection = known.find((row) => row.channel === channel);
+      const link = links.get(keyOf(agentId, channel));
+      const stale = link && link.connection.callbackId !== connection?.callbackId;
+      if (stale || !up) await end(agentId, channel);
+      if (!connection || !adapters[channel]) continue;
+      if (up && !isRegistered(connection)) begin(connection, told);
+      else if (!up && connection.registeredBase !== null) await takeBack(connection);
+    }
+  }
+
+  /** A stopped agent's bot gets nothing: what people write meanwhile waits at the platform. */
+  async function takeBack({ agentId, channel, callbackId }: Connection): Promise<void> {
+    const line = await lines.of(agentId, channel);
+    await connections.registered(callbackId, null, null);
+    if (!line) return;
+    lines.drop(agentId, channel);
+    try {
+      await line.channel.unregister(line.binding, AbortSignal.timeout(OUTCOME_WITHIN));
+    } catch (error) {
+      // Posts are refused from now on in any case.
+      log.debug("a webhook was not taken back", { agentId, error });
+    }
+  }
+
+  return {
+    settle,
+    end,
+    outcome: (agentId, channel) =>
+      within(links.get(keyOf(agentId, channel))?.settled.promise ?? Promise.resolve(), OUTCOME_WITHIN),
+
+    standing(connection, isStopped) {
+      const link = links.get(keyOf(connection.agentId, connection.channel));
+      if (link?.connection.callbackId === connection.callbackId) return link.standing;
+      const { createdAt, registeredAt } = connection;
+      if (isStopped) return { state: "backing_off", since: createdAt, lastError: "The agent is stopped." };
+      if (isRegistered(connection)) return { state: "connected", since: registeredAt ?? createdAt, lastError: null };
+      return { state: "connecting", since: createdAt, lastError: null };
+    },
+
+    refused(line, reason) {
+      const { connection } = line;
+      const { agentId, channel, callbackId } = connection;
+      // A bot that polls hears it by itself.
+      if (line.mode === "polling" || stopping || links.has(keyOf(agentId, channel))) return;
+      const standing: Standing = { state: "connecting", since: Date.now(), lastError: null };
+      const settled = Promise.withResolvers<void>();
+      const done = connections.registered(callbackId, null, null).catch((error: unknown) => {
+        log.error("a refused channel could not be recorded", { agentId, error });
+      });
+      const link: Link = {
+        connection,
+        abort: new AbortController(),
+        settled,
+        done,
+        standing,
+        told: "connected",
+        failures: 0,
+      };
+      links.set(keyOf(agentId, channel), link);
+      turn(link, "failed", reason);
+    },
+
+    counts() {
+      const counts: Record<State, number> = { connecting: 0, connected: 0, backing_off: 0, failed: 0 };
+      for (const { standing } of links.values()) counts[standing.state]++;
+      return counts;
+    },
+
+    async startAll() {
+      const webhook = channelsIn("webhook");
+      const kinds = [
+        { channels: channelsIn("polling"), bases: [] },
+        { channels: webhook, bases: webhook.map(base) },
+      ];
+      for (const { channels, bases } of kinds) {
+        if (channels.length === 0) continue;
+        for (let after = ""; !stopping; ) {
+          const ids = await connections.unregistered(after, channels, bases, AT_ONCE);
+          await Promise.all(ids.map((id) => inOrder(id, () => settle(id))));
+          const begun = ids.flatMap((id) => channels.map((channel) => links.get(keyOf(id, channel))?.settled.promise));
+          await within(Promise.all(begun), OUTCOME_WITHIN);
+          const last = ids.at(-1);
+          if (last === undefined || ids.length < AT_ONCE) break;
+          after = last;
+        }
+      }
+    },
+
+    async stop() {
+      stopping = true;
+      const all = [...links.values()];
+      for (const link of all) {
+        link.abort.abort();
+        link.settled.resolve();
+      }
+      await within(Promise.all(all.map(({ done }) => done)), STOP_WITHIN);
+    },
+  };
+}
+
+/** Waits for the promise, but not for longer. */
+async function within(promise: Promise<unknown>, ms: number): Promise<void> {
+  const waiting = new AbortController();
+  const late = sleep(ms, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined);
+  await Promise.race([promise, late]);
+  waiting.abort();
+}
