@@ -228,7 +228,9 @@ describe("input", () => {
   test.each([
     [{}, "messages"],
     [{ messages: [] }, "messages"],
-    [{ messages: 7 }, "messages.0"],
+    [{ messages: 7 }, "messages"],
+    [{ messages: { role: "user", content: "x" } }, "messages"],
+    [{ messages: [{ role: "user" }] }, "messages.0.content"],
     [{ messages: [{ role: "wizard", content: "x" }] }, "messages.0.role"],
     [{ messages: [{ role: "user", content: 7 }] }, "messages.0.content"],
     [{ messages, model: "" }, "model"],

@@ -2,21 +2,11 @@
 import { AppError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
 import type { Candidate } from "./catalogue.ts";
+import type { ChatBody } from "./chat-request.ts";
 import { spliceJson } from "./json-splice.ts";
 import { authHeaders, type Upstream } from "./providers.ts";
 import { createTap, type Tap } from "./tap.ts";
 import { type CallUsage, guessUsage, lastUsage } from "./usage.ts";
-
-/** What Berth reads of a chat request; everything else goes through unread. */
-export interface ChatBody {
-  model?: string;
-  stream?: boolean | null;
-  stream_options?: object | null;
-  max_tokens?: number;
-  max_completion_tokens?: number;
-  taskType?: string;
-  n?: number;
-}
 
 export interface Settled extends CallUsage {
   candidate: Candidate;
@@ -92,7 +82,7 @@ export function createGateway({ log, streamTimeout = 120_000, wholeTimeout = 600
       const length = Number(response.headers.get("content-length") ?? Number.NaN);
       if (!body.stream && length <= MAX_WHOLE) {
         const whole = Buffer.from(await response.arrayBuffer());
-        const found = lastUsage(whole.toString());
+        const found = lastUsage(whole);
         settle(found ? { ...found, estimated: false } : guessUsage(text, whole.length / 2));
         return new Response(whole, { headers });
       }
@@ -116,7 +106,7 @@ export function createGateway({ log, streamTimeout = 120_000, wholeTimeout = 600
 
   return {
     async chat(call) {
-      let failure: unknown = new AppError(404, "NO_MODELS", "No configured provider serves this model.");
+      let failure: unknown;
       for (const candidate of call.candidates) {
         try {
           return await attempt(call, candidate);
@@ -125,7 +115,7 @@ export function createGateway({ log, streamTimeout = 120_000, wholeTimeout = 600
           if (!(error instanceof AppError && RETRIED.has(error.code))) break;
         }
       }
-      throw failure;
+      throw failure ?? new AppError(404, "NO_MODELS", "No configured provider serves this model.");
     },
   };
 }
@@ -215,7 +205,7 @@ function requestFor({ text, body, maxTokens }: ChatCall, { upstream, modelId, pr
   const hideUsage = body.stream === true && !wantsUsage(body);
   if (hideUsage) changes.stream_options = JSON.stringify({ ...body.stream_options, include_usage: true });
   if (maxTokens !== undefined) {
-    const limits = (["max_tokens", "max_completion_tokens"] as const).filter((field) => body[field] !== undefined);
+    const limits = (["max_tokens", "max_completion_tokens"] as const).filter((field) => body[field] != null);
     for (const field of limits) if (Number(body[field]) > maxTokens) changes[field] = String(maxTokens);
     // OpenAI's newer models refuse the older name; the others know only that.
     const name = upstream.provider === "provider_5" ? "max_completion_tokens" : "max_tokens";

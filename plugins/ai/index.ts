@@ -6,13 +6,12 @@ import { plugin } from "../../src/plugin.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createCatalogue } from "./catalogue.ts";
+import { chatRequest, chatResponses, readChatBody } from "./chat-request.ts";
 import { demoFetch } from "./demo.ts";
 import { createGateway } from "./gateway.ts";
 import { createLedger } from "./ledger.ts";
 import {
   aiHealth,
-  chatBody,
-  chatResponses,
   estimate,
   estimateBody,
   modelList,
@@ -56,10 +55,10 @@ export const ai = plugin("ai", (host) => {
     return known ? (await identities.identify(request))?.user.id : undefined;
   }
 
-  const chat = async ({ body, request }: { body: typeof chatBody.static; request: Request }) => {
+  const chat = async ({ body, request }: { body: unknown; request: Request }) => {
     const userId = await enter(request);
     const text = contextOf(request).bodyText ?? "";
-    return publicChat({ text, body, signal: request.signal, userId });
+    return publicChat({ text, body: readChatBody(body), signal: request.signal, userId });
   };
 
   const backend = new Elysia({ name: "ai.backend" })
@@ -130,8 +129,12 @@ export const ai = plugin("ai", (host) => {
     )
     .post("/api/ai/chat", chat, {
       open: true,
-      body: chatBody,
-      detail: { tags, summary: "Chat with a model, passed through", responses: chatResponses },
+      detail: {
+        tags,
+        summary: "Chat with a model, passed through",
+        requestBody: chatRequest,
+        responses: chatResponses,
+      },
     })
     .post(
       "/api/ai/estimate-cost",
@@ -150,11 +153,11 @@ export const ai = plugin("ai", (host) => {
     )
     .post("/v1/chat/completions", chat, {
       open: true,
-      body: chatBody,
       detail: {
         tags,
         summary: "The same as /api/ai/chat, for OpenAI clients",
         description: "Errors have Berth's body, which OpenAI's own clients put into their exceptions as it is.",
+        requestBody: chatRequest,
         responses: chatResponses,
       },
     })

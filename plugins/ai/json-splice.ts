@@ -8,6 +8,7 @@
  * @example spliceJson('{"model":"a","n":1}', { model: '"b"' })  // '{"model":"b","n":1}'
  */
 export function spliceJson(text: string, changes: Readonly<Record<string, string | undefined>>): string {
+  if (Object.keys(changes).length === 0) return text;
   const missing = new Set(Object.keys(changes).filter((key) => changes[key] !== undefined));
   const kept: string[] = [];
   let changed = false;

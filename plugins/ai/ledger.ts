@@ -67,6 +67,8 @@ const MAX_WAITING = 20_000;
 const COLUMNS =
   "id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens, cost_micro_usd, latency_ms, estimated";
 const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+/** Rows of one statement. */
+const SIZES = [200, 50, 10, 1];
 const INSERT_ONE = `INSERT INTO usage (${COLUMNS}) VALUES ${ROW}`;
 
 type Row = Statement["args"];
@@ -190,14 +192,12 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
   /** Never rejects: rows that can't be written now are written with the next ones. */
   async function writeWaiting(): Promise<void> {
     while (waiting.length > 0) {
-      const rows = waiting.slice(0, FLUSH_ROWS);
-      waiting = waiting.slice(FLUSH_ROWS);
+      const rows = waiting;
+      waiting = [];
       try {
-        await database.write(
-          rows.length === FLUSH_ROWS ? [insertMany(rows)] : rows.map((args) => ({ sql: INSERT_ONE, args })),
-        );
+        await database.write(inserts(rows));
       } catch (error) {
-        const lost = Math.max(0, waiting.length + rows.length - MAX_WAITING);
+        const lost = Math.max(0, rows.length + waiting.length - MAX_WAITING);
         waiting = [...rows, ...waiting].slice(lost);
         log.error("the ledger could not be written; it will be with the next calls", {
           rows: waiting.length,
@@ -228,10 +228,20 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
   };
 }
 
-const insertMany = (rows: readonly Row[]): Statement => ({
-  sql: `INSERT INTO usage (${COLUMNS}) VALUES ${Array.from(rows, () => ROW).join(", ")}`,
-  args: rows.flat(),
-});
+/** Few different statements, so that they stay prepared; many rows in one are twice as fast as one in each. */
+function inserts(rows: readonly Row[]): Statement[] {
+  const statements: Statement[] = [];
+  for (let at = 0; at < rows.length; ) {
+    const size = SIZES.find((count) => count <= rows.length - at) ?? 1;
+    const values = Array(size).fill(ROW).join(", ");
+    statements.push({
+      sql: `INSERT INTO usage (${COLUMNS}) VALUES ${values}`,
+      args: rows.slice(at, at + size).flat(),
+    });
+    at += size;
+  }
+  return statements;
+}
 
 function keyOf({ of, period }: Omit<Scope, "limit">): string {
   if (of === "public") return `public ${period}`;

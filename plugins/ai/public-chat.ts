@@ -1,7 +1,8 @@
 // Chat for everyone on the operator's keys: which provider, within which budget, with how many tokens.
 import { AppError, unauthorized } from "../../src/errors.ts";
 import type { Candidate, Catalogue } from "./catalogue.ts";
-import type { ChatBody, Gateway, Settled } from "./gateway.ts";
+import type { ChatBody } from "./chat-request.ts";
+import type { Gateway, Settled } from "./gateway.ts";
 import type { Ledger, Scope } from "./ledger.ts";
 import { costMicroUsd, estimateTokens } from "./pricing.ts";
 
@@ -30,7 +31,7 @@ export function createPublicChat({ catalogue, gateway, ledger, budget }: Deps) {
   const scopes: readonly Scope[] = [{ of: "public", period: "day", limit: budget }];
 
   async function candidatesFor({ model, taskType }: ChatBody): Promise<readonly Candidate[]> {
-    if (model !== undefined) return catalogue.resolve(model);
+    if (model) return catalogue.resolve(model);
     const chosen = await catalogue.select(taskType ?? "general");
     if (!chosen) throw noModels();
     const [first] = catalogue.resolve(`${chosen.provider}:${chosen.id}`);

@@ -74,11 +74,12 @@ test("without the provider's count it is a guess, and says so", () => {
 });
 
 test("the last usage that makes sense counts", () => {
-  expect(lastUsage('{"usage":{"prompt_tokens":1,"completion_tokens":2},"x":{"usage":null}}')).toEqual({
+  const usageIn = (text: string) => lastUsage(Buffer.from(text));
+  expect(usageIn('{"usage":{"prompt_tokens":1,"completion_tokens":2},"x":{"usage":null}}')).toEqual({
     inputTokens: 1,
     outputTokens: 2,
   });
-  expect(lastUsage('{"usage" : {"prompt_tokens":5,"total_tokens":9,"d":{"a":"}"}}}')).toEqual({
+  expect(usageIn('{"usage" : {"prompt_tokens":5,"total_tokens":9,"d":{"a":"}"}}}')).toEqual({
     inputTokens: 5,
     outputTokens: 4,
   });
@@ -89,6 +90,6 @@ test("the last usage that makes sense counts", () => {
     '"usage"',
     "",
   ]) {
-    expect(lastUsage(wrong)).toBeUndefined();
+    expect(usageIn(wrong)).toBeUndefined();
   }
 });

@@ -52,7 +52,7 @@ export function createTap(hideUsage: boolean): Tap {
       return last && withoutUsageFrames(last);
     },
     usage(requestText) {
-      const found = lastUsage(Buffer.concat(tail).toString());
+      const found = lastUsage(Buffer.concat(tail));
       tail = [];
       return found ? { ...found, estimated: false } : guessUsage(requestText, answered);
     },

@@ -10,13 +10,16 @@ export interface CallUsage {
 }
 
 const KEY = '"usage"';
+/** Bytes; a usage object has a few hundred. */
+const MAX_USAGE = 8 * 1024;
 const CONTENT_KEY = '"content":';
 
 /** The last usage object in a JSON text or a part of a stream; undefined when there is none that makes sense. */
-export function lastUsage(text: string): { inputTokens: number; outputTokens: number } | undefined {
-  for (let at = text.lastIndexOf(KEY); at !== -1; at = at === 0 ? -1 : text.lastIndexOf(KEY, at - 1)) {
-    const open = text.indexOf("{", at + KEY.length);
-    if (open === -1 || !/^\s*:\s*$/.test(text.slice(at + KEY.length, open))) continue;
+export function lastUsage(bytes: Buffer): { inputTokens: number; outputTokens: number } | undefined {
+  for (let at = bytes.lastIndexOf(KEY); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(KEY, at - 1)) {
+    const text = bytes.toString("utf8", at + KEY.length, at + KEY.length + MAX_USAGE);
+    const open = text.indexOf("{");
+    if (open === -1 || text.slice(0, open).trim() !== ":") continue;
     const usage = parse(text.slice(open, valueEnd(text, open)));
     const inputTokens = count(usage?.prompt_tokens);
     if (inputTokens === undefined) continue;

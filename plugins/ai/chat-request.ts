@@ -1,0 +1,130 @@
+// A chat request, checked by hand: a schema would walk through every message, and copy it.
+import { type Issue, invalid } from "../../src/errors.ts";
+import { taskTypes } from "./catalogue.ts";
+
+/** What Berth reads of a chat request; everything else goes through unread. */
+export interface ChatBody {
+  model?: string | null;
+  stream?: boolean | null;
+  stream_options?: object | null;
+  max_tokens?: number | null;
+  max_completion_tokens?: number | null;
+  taskType?: string | null;
+  n?: number | null;
+}
+
+type Check = (value: unknown) => boolean;
+
+const ROLES: readonly unknown[] = ["system", "developer", "user", "assistant", "tool", "function"];
+const isText = (value: unknown): value is string => typeof value === "string";
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const within =
+  (least: number, most: number): Check =>
+  (value) =>
+    typeof value === "number" && value >= least && value <= most;
+const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 1;
+
+/** The optional fields that are checked; null is as good as left out, as with OpenAI. */
+const FIELDS: Readonly<Record<string, readonly [Check, string]>> = {
+  model: [(value) => isText(value) && value !== "" && value.length <= 200, "The model is text of 1 to 200 characters."],
+  taskType: [(value) => isText(value) && value.length <= 64, "The task type is text."],
+  stream: [(value) => typeof value === "boolean", "stream is true or false."],
+  stream_options: [isObject, "stream_options is an object."],
+  temperature: [within(0, 2), "temperature is a number from 0 to 2."],
+  top_p: [within(0, 1), "top_p is a number from 0 to 1."],
+  max_tokens: [isCount, "max_tokens is a whole number of at least 1."],
+  max_completion_tokens: [isCount, "max_completion_tokens is a whole number of at least 1."],
+  n: [(value) => isCount(value) && Number(value) <= 128, "n is a whole number from 1 to 128."],
+};
+
+/** The body, if Berth can work with it; what is beyond these checks is the provider's to judge. Throws 400 with issues. */
+export function readChatBody(body: unknown): ChatBody {
+  if (!isObject(body)) throw invalid({ path: "", message: "Send a JSON object with messages." });
+  const issues: Issue[] = [];
+  const { messages } = body;
+  if (!Array.isArray(messages) || messages.length === 0) {
+    issues.push({ path: "messages", message: "Give messages: a list of at least one." });
+  } else {
+    for (const [index, message] of messages.entries()) checkMessage(message, `messages.${index}`, issues);
+  }
+  for (const name in FIELDS) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    const [check, message] = FIELDS[name] ?? [];
+    if (check && message && !check(value)) issues.push({ path: name, message });
+  }
+  if (issues.length > 0) throw invalid(issues.slice(0, 20));
+  return body;
+}
+
+function checkMessage(message: unknown, path: string, issues: Issue[]): void {
+  if (!isObject(message)) {
+    issues.push({ path, message: "A message is an object with role and content." });
+    return;
+  }
+  const { role, content } = message;
+  if (!ROLES.includes(role)) issues.push({ path: `${path}.role`, message: `A role is one of: ${ROLES.join(", ")}.` });
+  // An assistant's message may consist of tool calls alone.
+  const none = content === undefined || content === null;
+  if (none ? role !== "assistant" : !isText(content) && !Array.isArray(content)) {
+    issues.push({ path: `${path}.content`, message: "The content is text, or a list of parts." });
+  }
+}
+
+const number = (description: string) => ({ type: "number" as const, description });
+const tasks = taskTypes.join(", ");
+
+/** For the API's description. */
+export const chatRequest = {
+  required: true,
+  description: "As OpenAI has it; what is not listed here is passed on to the provider.",
+  content: {
+    "application/json": {
+      schema: {
+        type: "object" as const,
+        required: ["messages"],
+        additionalProperties: true,
+        properties: {
+          messages: {
+            type: "array" as const,
+            minItems: 1,
+            items: {
+              type: "object" as const,
+              required: ["role"],
+              additionalProperties: true,
+              properties: {
+                role: { type: "string" as const, enum: [...ROLES] },
+                content: { description: "Text, or a list of parts; may be null beside tool calls" },
+              },
+            },
+          },
+          model: {
+            type: "string" as const,
+            description: "An id, or provider_N:id; left out: chosen for the task type",
+          },
+          taskType: { type: "string" as const, description: `${tasks}; another counts as general` },
+          stream: { type: "boolean" as const },
+          stream_options: { type: "object" as const, additionalProperties: true },
+          temperature: number("0 to 2"),
+          top_p: number("0 to 1"),
+          max_tokens: number("At most 4096; more is taken as 4096"),
+          max_completion_tokens: number("The same under its newer name"),
+        },
+      },
+    },
+  },
+};
+
+/** Of what a chat answers; `x-berth-model` names who did. */
+export const chatResponses = {
+  200: {
+    description:
+      "The provider's chat completion, byte for byte; with stream: true its server-sent events as they come.",
+    headers: { "x-berth-model": { description: "provider_N:id that answered", schema: { type: "string" as const } } },
+    content: {
+      "application/json": { schema: { type: "object" as const, additionalProperties: true } },
+      "text/event-stream": { schema: { type: "string" as const } },
+    },
+  },
+};
