@@ -1,0 +1,12 @@
+// What an independent reader says of an OpenAPI document, by the rules of the specification alone.
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+
+/** Everything wrong with it, as "rule at place: why"; empty for a valid document. */
+export async function problemsOf(document: unknown): Promise<string[]> {
+  const config = await createConfig({ extends: ["spec"] });
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  return problems.map(({ ruleId, message, location }) => {
+    const [place] = location;
+    return `${ruleId} at ${place && "pointer" in place ? place.pointer : "?"}: ${message}`;
+  });
+}

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { loadConfig } from "../src/config.ts";
+import { health } from "../src/health.ts";
+import { openKernel } from "../src/kernel.ts";
+import type { OpenApiDocument, Operation } from "../src/openapi/document.ts";
+import { createHost, type Plugin } from "../src/plugin.ts";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { problemsOf } from "./support/openapi.ts";
+import { temporaryDir } from "./support/process.ts";
+
+const SIDES = ["web", "backend"] as const;
+type Side = (typeof SIDES)[number];
+
+let berth: Berth;
+let documents: Record<Side, OpenApiDocument>;
+let routes: Record<Side, string[]>;
+
+beforeAll(async () => {
+  berth = await startBerth();
+  documents = { web: await documentOf("web"), backend: await documentOf("backend") };
+  routes = await routesOfAllPlugins();
+}, 60_000);
+afterAll(() => berth[Symbol.asyncDispose]());
+
+async function documentOf(side: Side): Promise<OpenApiDocument> {
+  const answer = await fetch(`${berth[side]}/swagger/json`);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as OpenApiDocument;
+}
+
+/** "GET /path/{id}" of every plugin in the plugins' folder, from the plugins' own tables of routes. */
+async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
+  const dir = temporaryDir();
+  const kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
+  try {
+    const host = createHost(kernel);
+    for (const path of [...new Bun.Glob("plugins/*/index.ts").scanSync(join(import.meta.dir, ".."))].sort()) {
+      const [, name = ""] = path.split("/");
+      const door = (await import(`../${path}`)) as Record<string, Plugin<unknown>>;
+      const found = door[name];
+      if (!found) throw new Error(`${path} exports no plugin of its own name.`);
+      host.use(found);
+    }
+    const of = (side: Side) =>
+      [health(side, host), ...host.built.map(({ parts }) => parts[side])]
+        .flatMap((part) => part?.routes ?? [])
+        .filter(({ hooks }) => hooks?.detail?.hide !== true)
+        .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\??/g, "{$1}")}`);
+    return { web: of("web"), backend: of("backend") };
+  } finally {
+    await kernel.close();
+    dir.remove();
+  }
+}
+
+const operationsOf = (document: OpenApiDocument): [name: string, Operation][] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, Operation] => [
+      `${method.toUpperCase()} ${path}`,
+      operation,
+    ]),
+  );
+
+/** Where text looks like an address of the net, but for this machine's own. */
+const foreign = (text: string) => text.match(/(?:https?:)?\/\/(?!localhost|127\.0\.0\.1)[\w-]+\.[\w.-]+/g) ?? [];
+
+for (const side of SIDES) {
+  describe(`the ${side} API's own description`, () => {
+    test("is valid OpenAPI 3.1", async () => {
+      expect(documents[side].openapi).toStartWith("3.1.");
+      expect(await problemsOf(documents[side])).toEqual([]);
+    });
+
+    test("has every route of every plugin", () => {
+      const shown = operationsOf(documents[side]).map(([name]) => name);
+      expect(routes[side].length).toBeGreaterThan(5);
+      expect(routes[side].filter((route) => !shown.includes(route))).toEqual([]);
+    });
+
+    test("has nothing that is no route, but the gateway", () => {
+      const shown = operationsOf(documents[side]).map(([name]) => name);
+      const beside = shown.filter((name) => !routes[side].includes(name));
+      expect(beside).toEqual(side === "web" ? ["GET /agent/{id}"] : []);
+    });
+
+    test("says of each route what it does, where it belongs, and that it can fail", () => {
+      const lacking = operationsOf(documents[side]).filter(
+        ([, { summary, tags, operationId, responses = {} }]) =>
+          !summary || !tags?.length || !operationId || !Object.keys(responses).some((status) => Number(status) >= 400),
+      );
+      expect(lacking.map(([name]) => name)).toEqual([]);
+    });
+
+    test("says 401 exactly where a guard stands", () => {
+      for (const [name, { security = [], responses = {} }] of operationsOf(documents[side])) {
+        if (responses[101]) continue;
+        if (security.length > 0)
+          expect([name, Object.keys(responses)]).toEqual([name, expect.arrayContaining(["401"])]);
+      }
+      const open = operationsOf(documents[side]).filter(([, { security = [] }]) => security.length === 0);
+      expect(open.map(([name]) => name)).not.toContain(side === "web" ? "GET /api/settings" : "POST /api/agents");
+    });
+
+    test("names no foreign address, and no other server than the one that is asked", () => {
+      expect(foreign(JSON.stringify(documents[side]))).toEqual([]);
+      expect(documents[side].servers).toEqual([{ url: "/", description: expect.any(String) }]);
+    });
+
+    test("is what `berth openapi` prints, beside the service and without touching its data", async () => {
+      const { stdout, stderr, exitCode } = await berth.command("openapi", side);
+      expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+      expect(JSON.parse(stdout)).toEqual(documents[side]);
+    });
+
+    test("has a page that works offline", async () => {
+      const page = await fetch(`${berth[side]}/swagger`);
+      const html = await page.text();
+      expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self';");
+      expect(foreign(html)).toEqual([]);
+      const [, script = ""] = /<script src="([^"]+)"/.exec(html) ?? [];
+      const answer = await fetch(new URL(script, `${berth[side]}/swagger`));
+      expect(answer.headers.get("content-type")).toStartWith("text/javascript");
+      expect(await answer.text()).toContain("createApiReference");
+    });
+  });
+}
