@@ -16,8 +16,9 @@ CREATE TABLE meta (
 
 -- seq never goes back, even after pruning: readers resume by it.
 CREATE TABLE events (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
+  -- Never used twice: the newest row is never pruned.
+  seq INTEGER PRIMARY KEY,
+  id TEXT NOT NULL,
   type TEXT NOT NULL,
   user_id TEXT,
   agent_id TEXT,

@@ -2,7 +2,7 @@
 
 -- kind: 'turn' of an agent, 'public' without a key, 'api' for an account. estimated: the provider gave no count.
 CREATE TABLE usage (
-  id TEXT PRIMARY KEY,
+  id TEXT NOT NULL,
   at INTEGER NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('turn', 'public', 'api')),
   user_id TEXT,
@@ -14,7 +14,8 @@ CREATE TABLE usage (
   cost_micro_usd INTEGER NOT NULL,
   latency_ms INTEGER NOT NULL,
   estimated INTEGER NOT NULL CHECK (estimated IN (0, 1))
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX usage_by_agent ON usage (agent_id, at, cost_micro_usd) WHERE agent_id IS NOT NULL;
-CREATE INDEX usage_by_user ON usage (user_id, at, cost_micro_usd) WHERE user_id IS NOT NULL;
+-- An account's total is that of its agents and of this.
+CREATE INDEX usage_by_user ON usage (user_id, at, cost_micro_usd) WHERE kind = 'api';
 CREATE INDEX usage_public ON usage (at, cost_micro_usd) WHERE kind = 'public';

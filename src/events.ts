@@ -51,7 +51,7 @@ export interface Events {
 }
 
 const KEPT_MS = 30 * 24 * 3_600_000;
-const LATEST: Statement = { sql: "SELECT seq FROM sqlite_sequence WHERE name = 'events'", args: [] };
+const LATEST: Statement = { sql: "SELECT max(seq) AS seq FROM events", args: [] };
 const PRUNED_AT_ONCE = 2_000;
 /** How often to look for events of other processes that share the database server. */
 const SHARED_POLL_MS = 1_000;
@@ -77,10 +77,10 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       const createdAt = now();
       const json = JSON.stringify(data ?? null);
       return {
-        sql: "INSERT INTO events (id, type, user_id, agent_id, data, created_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING seq",
+        sql: "INSERT INTO events (id, type, user_id, agent_id, data, created_at) VALUES (?, ?, ?, ?, ?, ?)",
         args: [id, type, userId, agentId, json, createdAt],
-        after({ rows }: ResultSet) {
-          const seq = Number(rows[0]?.seq);
+        after({ lastInsertRowid }: ResultSet) {
+          const seq = Number(lastInsertRowid);
           if (shared) shared.noticed(seq);
           else if (listeners.size > 0) tell({ seq, id, type, userId, agentId, data: JSON.parse(json), createdAt });
         },
@@ -112,7 +112,9 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       for (let total = 0; ; ) {
         const [result] = await database.write([
           {
-            sql: "DELETE FROM events WHERE created_at < ? AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)",
+            // The newest stays, whatever its age: the next number is one more than its.
+            sql: `DELETE FROM events WHERE created_at < ? AND seq < (SELECT max(seq) FROM events)
+              AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)`,
             args: [before, PRUNED_AT_ONCE],
           },
         ]);

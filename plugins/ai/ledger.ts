@@ -259,7 +259,9 @@ function sumOf({ of }: Omit<Scope, "limit">, since: number): { sql: string; args
   const sum = "SELECT coalesce(sum(cost_micro_usd), 0) FROM usage WHERE";
   if (of === "public") return { sql: `${sum} kind = 'public' AND at >= ?`, args: [since] };
   if ("agentId" in of) return { sql: `${sum} agent_id = ? AND at >= ?`, args: [of.agentId, since] };
-  return { sql: `${sum} user_id = ? AND at >= ?`, args: [of.userId, since] };
+  const own = "(kind = 'api' AND user_id = ? AND at >= ?)";
+  const agents = "(agent_id IN (SELECT id FROM agents WHERE user_id = ?) AND at >= ?)";
+  return { sql: `${sum} ${own} OR ${agents}`, args: [of.userId, since, of.userId, since] };
 }
 
 function exceeded({ of, period, limit }: Scope, { spent }: Account): AppError {

@@ -1,12 +1,17 @@
 // Group commit on a local file: many batches in one transaction, and only a guilty one undone.
 
+import type { ResultSet } from "@libsql/client";
 import type { Connection } from "./connection.ts";
 import { GuardFailed, sqliteCode, translated } from "./errors.ts";
 import type { Commit, Outcome } from "./queue.ts";
 import type { Statement } from "./statements.ts";
+import { resultSet } from "./values.ts";
 
 /** A group ends after this long, so that other work gets its turn. */
 const MAX_GROUP_MS = 8;
+
+/** What a guard that holds answers. */
+const NOTHING = resultSet([], [], [], 0, undefined);
 
 /**
  * Commits groups of batches in one transaction each. A group is tried without savepoints first: a statement that fails
@@ -47,12 +52,18 @@ export function localCommit(connection: Connection): Commit {
 
   /** Runs a batch up to its first error; `ran` counts the statements before it. */
   function runBatch(batch: readonly Statement[]): { outcome: Outcome; ran: number } {
-    const results = [];
+    const results: ResultSet[] = [];
     for (const statement of batch) {
       try {
+        // Here the outcome of the statement before is at hand; a server has to be asked in SQL.
+        if (statement.guard !== undefined) {
+          if (results.at(-1)?.rowsAffected === 0) throw new GuardFailed(statement.guard);
+          results.push(NOTHING);
+          continue;
+        }
         results.push(connection.run(statement.sql, statement.args));
       } catch (error) {
-        return { outcome: { error: guarded(statement, error) }, ran: results.length };
+        return { outcome: { error: translated(error) }, ran: results.length };
       }
     }
     return { outcome: { results }, ran: results.length };
