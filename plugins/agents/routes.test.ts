@@ -4,9 +4,8 @@ import { type AnyElysia, Elysia } from "elysia";
 import { loadConfig } from "../../src/config.ts";
 import { errorHandler } from "../../src/http.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel.ts";
-import { createMetrics } from "../../src/metrics.ts";
 import { createHost } from "../../src/plugin.ts";
-import { createSurface, type Surface } from "../../src/surface.ts";
+import { createSurface, type Surface, servedTimes } from "../../src/surface.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { auth } from "../auth/index.ts";
 import { agents } from "./index.ts";
@@ -24,10 +23,11 @@ beforeAll(async () => {
   const host = createHost(kernel);
   service = host.use(agents);
   accounts = host.use(auth);
+  const served = servedTimes(kernel);
   const surface = (side: "web" | "backend") => {
     const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errorHandler(kernel.log));
     for (const { parts } of host.built) if (parts[side]) app.use(parts[side]);
-    return createSurface(side, app, { ...kernel, metrics: createMetrics() }, []);
+    return createSurface(side, app, kernel, served, []);
   };
   web = surface("web");
   backend = surface("backend");
