@@ -86,9 +86,10 @@ export function createGateway({ log, streamTimeout = 120_000, wholeTimeout = 600
         settle(found ? { ...found, estimated: false } : guessUsage(text, whole.length / 2));
         return new Response(whole, { headers });
       }
-      const reader = response.body?.getReader();
+      // Bun's readers also give all that is there at once; the type of a response's body is Node's.
+      const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array> | undefined;
       if (!reader) throw new Error("The answer has no body.");
-      const first = await reader.read();
+      const first = await reader.readMany();
       const tap = createTap(hideUsage);
       const done = () => settle(tap.usage(text));
       const cut = (error: unknown) =>
@@ -120,9 +121,14 @@ export function createGateway({ log, streamTimeout = 120_000, wholeTimeout = 600
   };
 }
 
+interface Parts {
+  done: boolean;
+  value: Uint8Array[];
+}
+
 interface Relay {
-  reader: { read(): Promise<{ done: boolean; value?: Uint8Array | undefined }> };
-  first: { done: boolean; value?: Uint8Array | undefined };
+  reader: { readMany(): Parts | Promise<Parts> };
+  first: Parts;
   tap: Tap;
   /** Started anew with every part: what limited the time to the first byte limits each silence too. */
   timer: Timer;
@@ -146,13 +152,17 @@ function relay({ reader, first, tap, timer, abort, done, cut }: Relay): Readable
     type: "direct",
     async pull(controller) {
       try {
-        for (let part = first; !part.done; part = await reader.read()) {
+        for (let parts = first; !parts.done; ) {
           timer.refresh();
-          const out = part.value && tap.push(part.value);
-          if (!out) continue;
-          const written = controller.write(out);
-          if (typeof written !== "number") await written;
-          controller.flush();
+          for (const part of parts.value) {
+            const out = tap.push(part);
+            const written = out && controller.write(out);
+            if (written instanceof Promise) await written;
+          }
+          const next = reader.readMany();
+          // What is there already goes out together; nothing stays here while we wait.
+          if (next instanceof Promise) controller.flush();
+          parts = next instanceof Promise ? await next : next;
         }
         const rest = tap.rest();
         if (rest) controller.write(rest);

@@ -22,11 +22,11 @@ const MAX_HELD = 1024 * 1024;
 export function createTap(hideUsage: boolean): Tap {
   let tail: Buffer[] = [];
   let tailBytes = 0;
-  let answered = 0;
+  let total = 0;
   let held: Buffer | undefined;
 
   function remember(part: Buffer): void {
-    answered += contentBytes(part);
+    total += part.length;
     tail.push(part);
     tailBytes += part.length;
     while (tail.length > 1 && tailBytes - (tail[0]?.length ?? 0) >= TAIL_BYTES) tailBytes -= tail.shift()?.length ?? 0;
@@ -52,49 +52,66 @@ export function createTap(hideUsage: boolean): Tap {
       return last && withoutUsageFrames(last);
     },
     usage(requestText) {
-      const found = lastUsage(Buffer.concat(tail));
+      const end = tail.length === 1 && tail[0] ? tail[0] : Buffer.concat(tail);
       tail = [];
-      return found ? { ...found, estimated: false } : guessUsage(requestText, answered);
+      const found = lastUsage(end);
+      if (found) return { ...found, estimated: false };
+      // The part at hand stands for the whole: so much of it is text.
+      return guessUsage(requestText, end.length === 0 ? 0 : (contentBytes(end) / end.length) * total);
     },
   };
 }
 
+const LF = 0x0a;
+const CR = 0x0d;
+const BLANK = Buffer.from("\n\n");
+const CRLF_BLANK = Buffer.from("\n\r\n");
+const USAGE = Buffer.from('"usage"');
+
 /** Just past the last blank line; 0 when no frame is complete. Line ends may be LF or CRLF (WHATWG HTML, 9.2.6). */
 function framesEnd(bytes: Buffer): number {
-  if (bytes.length >= 2 && bytes[bytes.length - 1] === 0x0a && bytes[bytes.length - 2] === 0x0a) return bytes.length;
-  const plain = bytes.lastIndexOf("\n\n");
-  const returned = bytes.lastIndexOf("\n\r\n");
+  const { length } = bytes;
+  if (length >= 2 && bytes[length - 1] === LF && bytes[length - 2] === LF) return length;
+  const plain = bytes.lastIndexOf(BLANK);
+  const returned = bytes.includes(CR) ? bytes.lastIndexOf(CRLF_BLANK) : -1;
   return Math.max(plain === -1 ? 0 : plain + 2, returned === -1 ? 0 : returned + 3);
 }
 
-function withoutUsageFrames(frames: Buffer): Buffer | undefined {
-  if (!holdsUsage(frames)) return frames;
-  const kept: Buffer[] = [];
-  for (let at = 0; at < frames.length; ) {
-    const end = frameEnd(frames, at);
-    const frame = frames.subarray(at, end);
-    if (!holdsUsage(frame) || !isUsageAlone(frame.toString())) kept.push(frame);
-    at = end;
-  }
-  return kept.length === 0 ? undefined : Buffer.concat(kept);
-}
-
-/** A `"usage"` whose value is not null: many providers put a null into each frame once usage is asked for. */
-function holdsUsage(bytes: Buffer): boolean {
-  for (let at = bytes.indexOf('"usage"'); at !== -1; at = bytes.indexOf('"usage"', at)) {
-    at += 7;
-    while (bytes[at] === 0x20 || bytes[at] === 0x3a) at++;
-    if (bytes[at] === 0x7b) return true;
-  }
-  return false;
-}
-
+/** Just past the first blank line. */
 function frameEnd(bytes: Buffer, from: number): number {
-  const plain = bytes.indexOf("\n\n", from);
-  const returned = bytes.indexOf("\n\r\n", from);
+  const plain = bytes.indexOf(BLANK, from);
+  const returned = bytes.includes(CR) ? bytes.indexOf(CRLF_BLANK, from) : -1;
   if (plain === -1 && returned === -1) return bytes.length;
-  if (returned === -1 || (plain !== -1 && plain < returned)) return plain + 2;
-  return returned + 3;
+  return returned === -1 || (plain !== -1 && plain < returned) ? plain + 2 : returned + 3;
+}
+
+function withoutUsageFrames(frames: Buffer): Buffer | undefined {
+  let kept: Buffer[] | undefined;
+  let from = 0;
+  for (let at = usageAt(frames, 0); at !== -1; ) {
+    const start = Math.max(from, framesEnd(frames.subarray(0, at)));
+    const end = frameEnd(frames, at);
+    if (isUsageAlone(frames.toString("utf8", start, end))) {
+      kept ??= [];
+      kept.push(frames.subarray(from, start));
+      from = end;
+    }
+    at = usageAt(frames, end);
+  }
+  if (!kept) return frames;
+  kept.push(frames.subarray(from));
+  const left = Buffer.concat(kept);
+  return left.length > 0 ? left : undefined;
+}
+
+/** Where a `"usage"` is whose value is not null: many providers put a null into each frame once usage is asked for. */
+function usageAt(bytes: Buffer, from: number): number {
+  for (let at = bytes.indexOf(USAGE, from); at !== -1; at = bytes.indexOf(USAGE, at + 1)) {
+    let value = at + USAGE.length;
+    while (bytes[value] === 0x20 || bytes[value] === 0x3a) value++;
+    if (bytes[value] === 0x7b) return at;
+  }
+  return -1;
 }
 
 function isUsageAlone(frame: string): boolean {

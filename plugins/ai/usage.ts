@@ -9,10 +9,10 @@ export interface CallUsage {
   estimated: boolean;
 }
 
-const KEY = '"usage"';
+const KEY = Buffer.from('"usage"');
 /** Bytes; a usage object has a few hundred. */
 const MAX_USAGE = 8 * 1024;
-const CONTENT_KEY = '"content":';
+const CONTENT_KEY = Buffer.from('"content":');
 
 /** The last usage object in a JSON text or a part of a stream; undefined when there is none that makes sense. */
 export function lastUsage(bytes: Buffer): { inputTokens: number; outputTokens: number } | undefined {
