@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import type { ChannelId } from "../../channels/channel.ts";
 import { invalid, notFound } from "../../src/errors.ts";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
@@ -12,12 +13,14 @@ import type { Intake } from "./intake.ts";
 import type { Lines } from "./lines.ts";
 import {
   approveBody,
+  CONNECT_ERRORS,
   channelList,
   connectBody,
   connected,
   disconnected,
   paired,
   pairingList,
+  posting,
   toConnected,
   toItem,
   toPairing,
@@ -56,7 +59,15 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           await identities.authorize(request, RECEIVE);
           return hooks.receive(request, params.channel, params.callbackId);
         },
-        { parse: "none", detail: { ...detail, summary: "What a platform posted, passed on by the web surface" } },
+        {
+          parse: "none",
+          detail: {
+            ...detail,
+            ...posting,
+            security: [{ serviceToken: [] }],
+            summary: "What a platform posted, passed on by the web surface",
+          },
+        },
       )
       .get(
         "/api/agents/:id/channels",
@@ -80,7 +91,11 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           agentCall: CONNECT,
           body: connectBody,
           response: { 200: connected },
-          detail: { ...detail, summary: "Connect a channel: the agent answers as this bot" },
+          detail: {
+            ...detail,
+            summary: "Connect a channel: the agent answers as this bot",
+            ...mayAnswer({ ...CONNECT_ERRORS, 404: "CHANNEL_NOT_FOUND" }),
+          },
         },
       )
       .delete(
@@ -95,7 +110,11 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
         {
           agentCall: CONNECT,
           response: { 200: disconnected },
-          detail: { ...detail, summary: "Disconnect a channel and forget its token" },
+          detail: {
+            ...detail,
+            summary: "Disconnect a channel and forget its token",
+            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
+          },
         },
       )
       .get(
@@ -107,7 +126,11 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
         {
           agentCall: LOOK,
           response: { 200: pairingList },
-          detail: { ...detail, summary: "People who may talk to the agent there, and who asked to" },
+          detail: {
+            ...detail,
+            summary: "People who may talk to the agent there, and who asked to",
+            ...mayAnswer({ 404: "CHANNEL_NOT_FOUND" }),
+          },
         },
       )
       .post(
@@ -117,7 +140,11 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           agentCall: CONNECT,
           body: approveBody,
           response: { 200: paired },
-          detail: { ...detail, summary: "Let the person talk who was told this code" },
+          detail: {
+            ...detail,
+            summary: "Let the person talk who was told this code",
+            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
+          },
         },
       )
       .delete(
@@ -131,7 +158,11 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
         {
           agentCall: CONNECT,
           response: { 200: paired },
-          detail: { ...detail, summary: "Take a person's permission, or request, back" },
+          detail: {
+            ...detail,
+            summary: "Take a person's permission, or request, back",
+            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
+          },
         },
       )
   );

@@ -62,7 +62,8 @@ export function createChannels(deps: Deps): Channels {
     } catch (error) {
       if (!(error instanceof ChannelError)) throw error;
       if (error.kind === "refused") throw invalid({ path: "token", message: error.message }, "INVALID_CHANNEL_TOKEN");
-      throw new AppError(502, "CHANNEL_UNREACHABLE", `${error.message} Nothing was changed.`, {}, { cause: error });
+      const text = `Nothing was changed, since the token could not be checked: ${error.message}`;
+      throw new AppError(502, "CHANNEL_UNREACHABLE", text, {}, { cause: error });
     }
   }
 

@@ -4,6 +4,7 @@ import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Deliver, Outcome } from "../runtime/index.ts";
 import type { Line, Lines } from "./lines.ts";
+import { platformIdOf } from "./message-id.ts";
 
 interface Deps extends Pick<Kernel, "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
@@ -21,12 +22,13 @@ export function createDeliver(channel: ChannelId, { agents, lines, refused, log 
       if (!agent || agent.status === "stopped") return { kind: "refused", reason: "The agent is stopped." };
       line = await lines.of(agentId, channel);
       if (!line) return { kind: "refused", reason: `${channel} is not connected any more.` };
+      const answered = platformIdOf(line.binding.bot, replyTo);
       const message = {
         id,
         peer,
         text: body,
         deliveredParts: [...parts],
-        ...(replyTo === null ? {} : { replyTo }),
+        ...(answered === undefined ? {} : { replyTo: answered }),
         ...(previewId === null ? {} : { previewMessageId: previewId }),
       };
       await line.channel.send(line.binding, message, delivered, signal);

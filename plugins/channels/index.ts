@@ -11,6 +11,7 @@ import { createDeliver } from "./delivery.ts";
 import { createHooks } from "./hooks.ts";
 import { createIntake } from "./intake.ts";
 import { createLines } from "./lines.ts";
+import { createNews } from "./news.ts";
 import { createOrder } from "./order.ts";
 import { createPairings } from "./pairings.ts";
 import { createPreviews } from "./previews.ts";
@@ -21,6 +22,7 @@ import { webRoutes } from "./web.ts";
 export type { ChannelId } from "../../channels/channel.ts";
 export { isChannelId } from "./adapters.ts";
 export type { ChannelState, ConnectRequest } from "./channels.ts";
+export { CONNECT_ERRORS } from "./model.ts";
 
 export const channels = plugin("channels", (host) => {
   const { kernel } = host;
@@ -36,7 +38,17 @@ export const channels = plugin("channels", (host) => {
   const lines = createLines({ agents: hosted, adapters, connections });
   const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings });
   const { sinkOf } = intake;
-  const supervisor = createSupervisor({ ...kernel, agents: hosted, adapters, connections, lines, sinkOf, inOrder });
+  const tell = createNews({ ...kernel, agents: hosted });
+  const supervisor = createSupervisor({
+    ...kernel,
+    agents: hosted,
+    adapters,
+    connections,
+    lines,
+    sinkOf,
+    inOrder,
+    tell,
+  });
   const service = createChannels({ log, agents: hosted, adapters, connections, lines, pairings, supervisor, inOrder });
   const hooks = createHooks({ ...kernel, agents: hosted, lines, intake });
   const previews = createPreviews({ log, lines, runtime: talks });

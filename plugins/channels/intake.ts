@@ -6,6 +6,7 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Arrival, runtime as runtimePlugin } from "../runtime/index.ts";
 import { judge } from "./access.ts";
 import type { Line } from "./lines.ts";
+import { storedId } from "./message-id.ts";
 import type { Pairings } from "./pairings.ts";
 
 const REPLY_WITHIN = 20_000;
@@ -59,13 +60,14 @@ export function createIntake({ agents, runtime, pairings, log, metrics }: Deps):
   /** The message as the runtime takes it; undefined when its sender may not talk here. */
   async function admit(line: Line, message: IncomingMessage): Promise<Arrival | undefined> {
     const { agentId, channel, ownerId } = line.connection;
-    const { sender, peer, group, platformMessageId, text } = message;
+    const { sender, peer, group, text } = message;
     const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};
     const verdict = judge(message, settings, ownerId);
     const paired = verdict.kind === "paired-only" && (await pairings.isApproved(agentId, channel, sender.id));
     if (verdict.kind === "welcome" || paired) {
       count(channel, "accepted");
       const byOwner = verdict.kind === "welcome" && verdict.byOwner;
+      const platformMessageId = storedId(line.binding.bot, message.platformMessageId);
       return { agentId, platform: channel, platformMessageId, to: { peer }, sender, byOwner, group, content: text };
     }
     count(channel, "refused");

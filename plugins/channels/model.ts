@@ -1,5 +1,6 @@
 // Channels on the wire. Contract §6; shapes that it leaves open are described here.
 import { t } from "elysia";
+import { guardedBy, mayAnswer } from "../../src/openapi/told.ts";
 import type { ChannelState } from "./channels.ts";
 import type { Pairing } from "./pairings.ts";
 
@@ -11,6 +12,21 @@ const state = t.String({
   description: "connecting, connected, backing_off (waits for its next try) or failed (given up)",
 });
 const iso = { description: "ISO 8601" };
+
+/** What connecting a bot can be refused with, for the documents. */
+export const CONNECT_ERRORS = {
+  400: ["INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
+  409: "CHANNEL_IN_USE",
+  502: "CHANNEL_UNREACHABLE",
+};
+
+/** A post of a platform, whose form is that platform's own. */
+export const posting = {
+  ...guardedBy([]),
+  ...mayAnswer({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
+  requestBody: { description: "The platform's own form", content: { "application/json": { schema: {} } } },
+  responses: { 200: { description: "Taken; the platform reads no more than the status" } },
+};
 
 export const connectBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 4_096, error: "Give the bot's token." }),

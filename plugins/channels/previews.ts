@@ -3,6 +3,7 @@ import { ChannelError, type ChannelId } from "../../channels/channel.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { InboxEntry, Observer, runtime as runtimePlugin } from "../runtime/index.ts";
 import type { Line, Lines } from "./lines.ts";
+import { platformIdOf } from "./message-id.ts";
 
 /** Milliseconds before anything is shown: a quick reply does not flash. */
 const PATIENCE = 500;
@@ -89,13 +90,14 @@ export function createPreviews({ lines, runtime, log }: Deps) {
 
   async function preview(one: Growing, { channel, binding }: Line, signal: AbortSignal): Promise<void> {
     const { entry, peer, text, messageId } = one;
+    const replyTo = platformIdOf(binding.bot, entry.platformMessageId);
     const shown = {
       draftId: draftIdOf(entry),
       peer,
       group: entry.isGroup,
       text,
       ...(messageId === undefined ? {} : { messageId }),
-      ...(entry.kind === "reminder" ? {} : { replyTo: entry.platformMessageId }),
+      ...(replyTo === undefined ? {} : { replyTo }),
     };
     const id = await channel.preview(binding, shown, signal);
     one.shown = text;

@@ -6,7 +6,10 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Adapters } from "./adapters.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Line, Lines } from "./lines.ts";
+import type { Tell } from "./news.ts";
+import type { Order } from "./order.ts";
 import { CHANNEL_IDS } from "./schema.ts";
+import { within } from "./wait.ts";
 
 export type State = "connecting" | "connected" | "backing_off" | "failed";
 
@@ -63,20 +66,19 @@ const AT_ONCE = 50;
 const OUTCOME_WITHIN = 5_000;
 const STOP_WITHIN = 1_500;
 
-interface Deps extends Pick<Kernel, "config" | "database" | "events" | "log"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
+interface Deps extends Pick<Kernel, "config" | "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
   adapters: Adapters;
   connections: Connections;
   lines: Lines;
   sinkOf(line: Line, alive: () => void): Sink;
   /** Runs works on one agent one after the other. */
-  inOrder<T>(agentId: string, work: () => Promise<T>): Promise<T>;
-  firstDelay?: number;
+  inOrder: Order;
+  tell: Tell;
 }
 
 export function createSupervisor(deps: Deps): Supervisor {
-  const { config, database, events, log, agents, adapters, connections, lines, sinkOf, inOrder } = deps;
-  const firstDelay = deps.firstDelay ?? FIRST_DELAY;
+  const { config, log, agents, adapters, connections, lines, sinkOf, inOrder, tell } = deps;
   const links = new Map<string, Link>();
   let stopping = false;
 
@@ -125,18 +127,15 @@ export function createSupervisor(deps: Deps): Supervisor {
     if (line?.connection.callbackId !== link.connection.callbackId) {
       throw new ChannelError("refused", "The stored token is not this bot's. Connect the channel again.", "bot");
     }
+    const { callbackId } = line.connection;
+    // Before the platform is told otherwise, so that a kill in between is noticed at the next start.
+    if (registeredBase !== null) await connections.registered(callbackId, null, null);
     if (line.mode === "polling") {
-      // A webhook of an earlier time is taken back by the adapter.
-      if (registeredBase !== null) await connections.registered(line.connection.callbackId, null, null);
-      await line.channel.listen(
-        line.binding,
-        sinkOf(line, () => turn(link, "connected", null)),
-        signal,
-      );
+      const sink = sinkOf(line, () => turn(link, "connected", null));
+      await line.channel.listen(line.binding, sink, signal);
       if (!signal.aborted) throw new ChannelError("unreachable", "The connection ended.", "bot");
       return true;
     }
-    const { callbackId } = line.connection;
     const callback = { url: base(channel) + callbackId, secret: line.secret };
     await line.channel.register(line.binding, callback, signal);
     await connections.registered(callbackId, base(channel), Date.now());
@@ -150,7 +149,7 @@ export function createSupervisor(deps: Deps): Supervisor {
     const held = standing.state === "connected" && Date.now() - standing.since > STEADY;
     link.failures = held ? 1 : link.failures + 1;
     const asked = error instanceof ChannelError ? (error.retryAfter ?? 0) : 0;
-    const longest = Math.min(LONGEST_DELAY, firstDelay * 2 ** Math.min(link.failures - 1, 20));
+    const longest = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(link.failures - 1, 20));
     const delay = Math.max(asked, longest * (0.5 + Math.random() / 2));
     if (!(error instanceof ChannelError)) log.error("a channel could not be served", { error });
     const reason = error instanceof ChannelError ? error.message : "Berth could not serve this channel.";
@@ -170,25 +169,9 @@ export function createSupervisor(deps: Deps): Supervisor {
       lastError: reason ?? standing.lastError,
     };
     link.settled.resolve();
-    if (link.told !== state) tell(link, state, reason);
-  }
-
-  function tell(link: Link, state: State, reason: string | null): void {
-    const { agentId, channel } = link.connection;
+    if (link.told === state) return;
     link.told = state;
-    if (state === "connected") agents.log(agentId, "info", `${channel} is connected.`, "channels");
-    if (state === "backing_off")
-      agents.log(agentId, "warning", `${channel} is down and will be tried again: ${reason}`, "channels");
-    if (state === "failed")
-      agents.log(agentId, "error", `${channel} is given up until it is connected again: ${reason}`, "channels");
-    record(agentId, { agentId, channel, state, reason }).catch((error: unknown) =>
-      log.error("an event of a channel could not be recorded", { agentId, error }),
-    );
-  }
-
-  async function record(agentId: string, data: object): Promise<void> {
-    const agent = await agents.find(agentId);
-    if (agent) await database.write([events.record("channel.state", { userId: agent.userId, agentId, data })]);
+    tell(link.connection, state, reason);
   }
 
   async function end(agentId: string, channel: ChannelId): Promise<void> {
@@ -305,12 +288,4 @@ export function createSupervisor(deps: Deps): Supervisor {
       await within(Promise.all(all.map(({ done }) => done)), STOP_WITHIN);
     },
   };
-}
-
-/** Waits for the promise, but not for longer. */
-async function within(promise: Promise<unknown>, ms: number): Promise<void> {
-  const waiting = new AbortController();
-  const late = sleep(ms, undefined, { signal: waiting.signal, ref: false }).catch(() => undefined);
-  await Promise.race([promise, late]);
-  waiting.abort();
 }

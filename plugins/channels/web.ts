@@ -2,12 +2,23 @@
 import { Elysia } from "elysia";
 import type { BackendTransport } from "../../src/backend.ts";
 import { contextOf } from "../../src/http.ts";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { requireChannelId } from "./adapters.ts";
 import type { Hooks } from "./hooks.ts";
-import { approveBody, channelList, connectBody, connected, disconnected, paired, pairingList } from "./model.ts";
+import {
+  approveBody,
+  CONNECT_ERRORS,
+  channelList,
+  connectBody,
+  connected,
+  disconnected,
+  paired,
+  pairingList,
+  posting,
+} from "./model.ts";
 
 /** What service tokens name. */
 export const LOOK = "agent.channels";
@@ -56,13 +67,17 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         ({ request, params }) => hooks.arrive(request, params.channel, params.callbackId),
         {
           parse: "none",
-          detail: { tags: ["Channels"], summary: "Where platforms post what people write to a bot" },
+          detail: { ...detail, ...posting, summary: "Where platforms post what people write to a bot" },
         },
       )
       .get("/api/agents/:id/channels", (asked) => forward(asked, ""), {
         ...reading,
         response: { 200: channelList },
-        detail: { ...detail, summary: "An agent's channels, and how each one is" },
+        detail: {
+          ...detail,
+          summary: "An agent's channels, and how each one is",
+          ...mayAnswer({ 502: "BACKEND_UNAVAILABLE" }),
+        },
       })
       .put("/api/agents/:id/channels/:channel", (asked) => forward(asked, channelPath(asked.params)), {
         ...writing,
@@ -72,13 +87,22 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
           ...detail,
           summary: "Connect a channel: the agent answers as this bot",
           description:
-            "The token is checked with its platform first: 400 `INVALID_CHANNEL_TOKEN`, 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; 400 `CHANNEL_NOT_AVAILABLE` for a platform this version does not speak.",
+            "The token is checked with its platform first. `CHANNEL_NOT_AVAILABLE`: this version does not speak with that platform.",
+          ...mayAnswer({
+            ...CONNECT_ERRORS,
+            404: "CHANNEL_NOT_FOUND",
+            502: ["CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
+          }),
         },
       })
       .delete("/api/agents/:id/channels/:channel", (asked) => forward(asked, channelPath(asked.params)), {
         ...writing,
         response: { 200: disconnected },
-        detail: { ...detail, summary: "Disconnect a channel and forget its token" },
+        detail: {
+          ...detail,
+          summary: "Disconnect a channel and forget its token",
+          ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
+        },
       })
       .get(
         "/api/agents/:id/channels/:channel/pairings",
@@ -86,7 +110,11 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         {
           ...reading,
           response: { 200: pairingList },
-          detail: { ...detail, summary: "People who may talk to the agent there, and who asked to" },
+          detail: {
+            ...detail,
+            summary: "People who may talk to the agent there, and who asked to",
+            ...mayAnswer({ 404: "CHANNEL_NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
+          },
         },
       )
       .post(
@@ -96,7 +124,11 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
           ...writing,
           body: approveBody,
           response: { 200: paired },
-          detail: { ...detail, summary: "Let the person talk who was told this code" },
+          detail: {
+            ...detail,
+            summary: "Let the person talk who was told this code",
+            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"], 502: "BACKEND_UNAVAILABLE" }),
+          },
         },
       )
       .delete(
@@ -105,7 +137,11 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         {
           ...writing,
           response: { 200: paired },
-          detail: { ...detail, summary: "Take a person's permission, or request, back" },
+          detail: {
+            ...detail,
+            summary: "Take a person's permission, or request, back",
+            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"], 502: "BACKEND_UNAVAILABLE" }),
+          },
         },
       )
   );

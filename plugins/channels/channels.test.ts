@@ -1,0 +1,211 @@
+// Channels as an owner uses them: connect, talk, look, disconnect; and what can go wrong on the way.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createClient } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { openScene, type Scene } from "./support.test.ts";
+
+let scene: Scene;
+let next = 1_000;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+/** A bot that nobody has yet. */
+function aBot() {
+  const token = `${++next}:secret-part-of-the-token-${next}`;
+  return { token, bot: scene.telegram.addBot(token, { username: `bot_${next}` }) };
+}
+
+describe("connecting", () => {
+  test("answers who the bot is, and people can talk to the agent", async () => {
+    const { token, bot } = aBot();
+    const id = await scene.provision();
+    const { status, body } = await scene.connect(id, token, { ownerId: 42 });
+    const identity = { id: String(bot.id), username: bot.username };
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { success: true, channel: "channel_a", bot: identity, state: "connected" },
+    });
+    bot.userSays(42, "hello");
+    await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+    expect(bot.sent(42)[0]?.text).toContain("Hello!");
+    const since = expect.stringMatching(/^\d{4}-.*Z$/);
+    expect(await scene.channel(id)).toEqual({
+      channel: "channel_a",
+      bot: identity,
+      state: "connected",
+      since,
+      lastError: null,
+      mode: "polling",
+    });
+    expect((await scene.owner.get("/api/agent?action=credentials")).body).toMatchObject({
+      credentials: { channel_a: true },
+    });
+    expect((await scene.owner.get("/api/agent?action=health")).body).toMatchObject({ channels: ["channel_a"] });
+  });
+
+  test("keeps the token nowhere in clear, and tells it nobody", async () => {
+    const { token } = aBot();
+    const id = await scene.provision();
+    const answers = [await scene.connect(id, token), await scene.owner.get(`/api/agents/${id}/channels`)];
+    const stored = JSON.stringify([
+      await scene.rows("SELECT * FROM channel_connections"),
+      await scene.rows("SELECT * FROM credentials"),
+      await scene.rows("SELECT * FROM events"),
+      await scene.logs(id),
+      answers.map(({ text }) => text),
+    ]);
+    expect(stored).not.toContain(token.slice(token.indexOf(":") + 1));
+  });
+
+  test("a token that is nobody's is refused, and nothing is kept", async () => {
+    const id = await scene.provision();
+    const refused = await scene.connect(id, "77:nobodys-token");
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_CHANNEL_TOKEN", issues: [{ path: "token" }] },
+    });
+    const malformed = await scene.connect(id, "no token at all");
+    expect(malformed).toMatchObject({ status: 400, body: { code: "INVALID_CHANNEL_TOKEN" } });
+    expect(await scene.channel(id)).toBeUndefined();
+    expect(await scene.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
+  });
+
+  test("a platform that can't be reached is 502, and nothing is kept", async () => {
+    const { token } = aBot();
+    const id = await scene.provision();
+    scene.telegram.fail("getMe", { status: 502 });
+    expect(await scene.connect(id, token)).toMatchObject({ status: 502, body: { code: "CHANNEL_UNREACHABLE" } });
+    expect(await scene.channel(id)).toBeUndefined();
+  });
+
+  test("a bot serves one agent, however many ask at once", async () => {
+    const { token } = aBot();
+    const ids = await Promise.all([scene.provision(), scene.provision(), scene.provision()]);
+    const answers = await Promise.all(ids.map((id) => scene.connect(id, token)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
+    expect(answers.filter(({ body }) => body.code === "CHANNEL_IN_USE")).toHaveLength(2);
+    const connected = await Promise.all(ids.map((id) => scene.channel(id)));
+    expect(connected.filter(Boolean)).toHaveLength(1);
+    expect(scene.telegram.stats().conflicts).toBe(0);
+  });
+
+  test("a channel that this version does not speak is said to be so, an unknown one is not there", async () => {
+    const id = await scene.provision();
+    expect(await scene.connect(id, "x", {}, "channel_b")).toMatchObject({
+      status: 400,
+      body: { code: "CHANNEL_NOT_AVAILABLE" },
+    });
+    expect(await scene.connect(id, "x", {}, "channel_z")).toMatchObject({
+      status: 404,
+      body: { code: "CHANNEL_NOT_FOUND" },
+    });
+    expect((await scene.connect(id, "x", {}, "..%2F..%2Fconfig")).status).toBe(404);
+  });
+
+  test("an owner is named by a number, never by a name that can be changed", async () => {
+    const { token } = aBot();
+    const id = await scene.provision();
+    expect(await scene.connect(id, token, { ownerId: "@ada" })).toMatchObject({ status: 400 });
+    expect(await scene.channel(id)).toBeUndefined();
+  });
+
+  test("another bot takes the place of the first", async () => {
+    const [first, second] = [aBot(), aBot()];
+    const id = await scene.provision();
+    await scene.connect(id, first.token, { ownerId: 42 });
+    first.bot.userSays(42, "hello");
+    await scene.telegram.waitFor(() => first.bot.sent(42).length === 1);
+    expect((await scene.connect(id, second.token)).status).toBe(200);
+    await scene.telegram.waitFor(() => !first.bot.polling && second.bot.polling);
+    // The platform numbers each bot's messages from 1.
+    second.bot.userSays(42, "hello again");
+    await scene.telegram.waitFor(() => second.bot.sent(42).length === 1);
+    // The first one is free for another agent.
+    expect((await scene.connect(await scene.provision(), first.token)).status).toBe(200);
+  });
+
+  test("set-credential connects and disconnects too", async () => {
+    const { token, bot } = aBot();
+    const agentId = await scene.provision();
+    const set = (value: string) =>
+      scene.owner.post("/api/agent", { action: "set-credential", agentId, key: "channel_a", value });
+    expect(await set(token)).toMatchObject({ status: 200, body: { success: true } });
+    await scene.telegram.waitFor(() => bot.polling);
+    expect(await set("")).toMatchObject({ status: 200, body: { configured: false } });
+    await scene.telegram.waitFor(() => !bot.polling);
+    expect(await set("77:nobodys-token")).toMatchObject({ status: 400, body: { code: "INVALID_CHANNEL_TOKEN" } });
+  });
+});
+
+describe("disconnecting", () => {
+  test("forgets the bot and its token", async () => {
+    const { token, bot } = aBot();
+    const id = await scene.provision();
+    await scene.connect(id, token);
+    const path = `/api/agents/${id}/channels/channel_a`;
+    expect(await scene.owner.delete(path)).toMatchObject({
+      status: 200,
+      body: { success: true, channel: "channel_a" },
+    });
+    await scene.telegram.waitFor(() => !bot.polling);
+    expect(await scene.channel(id)).toBeUndefined();
+    expect(await scene.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
+    expect(await scene.owner.delete(path)).toMatchObject({ status: 404, body: { code: "CHANNEL_NOT_CONNECTED" } });
+  });
+
+  test("an agent that is removed lets its bot go", async () => {
+    const { token, bot } = aBot();
+    const id = await scene.provision();
+    await scene.connect(id, token);
+    await scene.owner.delete(`/api/agents/${id}`);
+    await scene.telegram.waitFor(() => !bot.polling);
+    expect((await scene.connect(await scene.provision(), token)).status).toBe(200);
+  });
+});
+
+describe("whose channels they are", () => {
+  test("nobody else sees, connects or disconnects them", async () => {
+    const { token } = aBot();
+    const id = await scene.provision();
+    await scene.connect(id, token);
+    const stranger = createClient(scene.origin);
+    await stranger.join();
+    const nobody = createClient(scene.origin);
+    const path = `/api/agents/${id}/channels`;
+    for (const [client, status] of [
+      [stranger, 404],
+      [nobody, 401],
+    ] as const) {
+      expect((await client.get(path)).status).toBe(status);
+      expect((await client.put(`${path}/channel_a`, { token: 7 })).status).toBe(status);
+      expect((await client.delete(`${path}/channel_a`)).status).toBe(status);
+      expect((await client.get(`${path}/channel_a/pairings`)).status).toBe(status);
+      expect((await client.post(`${path}/channel_a/pairings`, { code: "AAAAAA" })).status).toBe(status);
+    }
+    expect(await scene.channel(id)).toMatchObject({ state: "connected" });
+  });
+});
+
+describe("a reply", () => {
+  test("that the platform refuses is given up and told in the agent's log", async () => {
+    const { token, bot } = aBot();
+    const id = await scene.provision();
+    await scene.connect(id, token, { ownerId: 42 });
+    scene.telegram.fail("sendMessage", { status: 403, description: "Forbidden: bot was blocked by the user" });
+    bot.userSays(42, "hello");
+    await eventually(async () => (await scene.logs(id)).some((line) => line.includes("was not delivered")));
+    expect(bot.sent(42)).toEqual([]);
+  });
+
+  test("that the platform asks to wait with comes later", async () => {
+    const { token, bot } = aBot();
+    const id = await scene.provision();
+    await scene.connect(id, token, { ownerId: 42 });
+    scene.telegram.fail("sendMessage", { status: 429, retryAfter: 1 });
+    bot.userSays(42, "hello");
+    await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+    expect(await scene.channel(id)).toMatchObject({ state: "connected" });
+  });
+});
