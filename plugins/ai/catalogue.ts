@@ -1,32 +1,23 @@
 // Which models there are: the providers' live lists, merged with the built-in table of prices, windows and task types.
 import type { Log } from "../../src/log.ts";
-import { CATALOGUE, type Row } from "./catalogue-data.ts";
+import { CATALOGUE } from "./catalogue-data.ts";
+import {
+  canonical,
+  DEMO,
+  type Entry,
+  fromRow,
+  guessTags,
+  type Model,
+  parseReference,
+  priced,
+  rowPricing,
+  taskTypes,
+  toWire,
+  type Unpriced,
+} from "./entries.ts";
 import { fetchLiveModels, type LiveModel } from "./live-models.ts";
-import { FREE, type Pricing, perMillion, STAND_IN } from "./pricing.ts";
+import { FREE, type Pricing, STAND_IN } from "./pricing.ts";
 import { type ProviderId, type Providers, providerIds, type Upstream } from "./providers.ts";
-
-/** The wire form of a model; costs are USD per million tokens. Interface, "AI model". */
-export interface Model {
-  id: string;
-  name: string;
-  provider: ProviderId;
-  description: string;
-  tags: string[];
-  inputCost: number;
-  outputCost: number;
-  contextWindow: number;
-  available: boolean;
-}
-
-export interface Entry extends Model {
-  /** False: the figure is a stand-in that over- rather than underestimates. */
-  readonly priceKnown: boolean;
-  readonly pricing: Pricing;
-  /** False: the window is a guess on the low side. */
-  readonly windowKnown: boolean;
-  /** The table says what it is good at; else that was guessed from its name and window. */
-  readonly curated: boolean;
-}
 
 /** One place that would answer for a model, and the name it has there. */
 export interface Candidate {
@@ -52,12 +43,8 @@ export interface Catalogue {
   find(reference: string): Entry | undefined;
 }
 
-/** Task types that models are chosen by; anything else counts as `general`. */
-export const taskTypes = ["general", "coding", "analysis", "creative", "long"] as const;
-
 const KEEP = 10 * 60_000;
 const RETRY_FAILED = 30_000;
-const LONG_WINDOW = 900_000;
 const MAX_RESOLVED = 2_000;
 
 interface Live {
@@ -252,19 +239,6 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
   };
 }
 
-/** `provider_N:id` in two parts; undefined for a bare id. */
-export function parseReference(reference: string): { provider: ProviderId; modelId: string } | undefined {
-  const [, name, modelId] = /^(provider_\d):(.+)$/s.exec(reference) ?? [];
-  const provider = providerIds.find((id) => id === name);
-  return provider && modelId ? { provider, modelId } : undefined;
-}
-
-/** The same for every spelling of one model: `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929`. */
-export function canonical(id: string): string {
-  const own = id.slice(id.lastIndexOf("/") + 1).toLowerCase();
-  return own.replaceAll(".", "-").replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, "");
-}
-
 const isTaskType = (text: string): text is (typeof taskTypes)[number] => taskTypes.some((type) => type === text);
 
 /** Suited by the table, then suited by its name, then any; then cheapest, counting three tokens in for one out. */
@@ -273,57 +247,3 @@ function bySuitability(task: string): (a: Entry, b: Entry) => number {
   const price = ({ pricing }: Entry) => 3 * pricing.input + pricing.output;
   return (a, b) => rank(a) - rank(b) || price(a) - price(b) || (a.id < b.id ? -1 : 1);
 }
-
-function guessTags(id: string, contextWindow: number): string[] {
-  const tags = ["general"];
-  if (/cod(?:e|er|ex|estral)|devstral/i.test(id)) tags.push("coding");
-  if (contextWindow >= LONG_WINDOW) tags.push("long");
-  return tags;
-}
-
-const rowPricing = (row: Row): Pricing => ({ input: perMillion(row[3]), output: perMillion(row[4]) });
-
-function fromRow(provider: ProviderId, row: Row, available: boolean): Entry {
-  const [id, name, description, , , contextWindow, tags] = row;
-  const entry = { id, name, provider, description: `${description}.`, tags: tags.split(" "), contextWindow, available };
-  return priced({ ...entry, windowKnown: true, curated: true }, rowPricing(row), true);
-}
-
-type Unpriced = Omit<Entry, "pricing" | "priceKnown" | "inputCost" | "outputCost">;
-
-const priced = (entry: Unpriced, pricing: Pricing, priceKnown: boolean): Entry => ({
-  ...entry,
-  pricing,
-  priceKnown,
-  inputCost: pricing.input / 1e6,
-  outputCost: pricing.output / 1e6,
-});
-
-/** The model inside the binary; see demo.ts. */
-export const DEMO: Entry = priced(
-  {
-    id: "demo",
-    name: "Demo model",
-    provider: "provider_1",
-    description: "Built into Berth, to try things without a key. It follows rules and is no language model.",
-    tags: [...taskTypes],
-    contextWindow: 8_192,
-    windowKnown: true,
-    available: true,
-    curated: true,
-  },
-  FREE,
-  true,
-);
-
-const toWire = ({ id, name, provider, description, tags, inputCost, outputCost, contextWindow, available }: Entry) => ({
-  id,
-  name,
-  provider,
-  description,
-  tags,
-  inputCost,
-  outputCost,
-  contextWindow,
-  available,
-});

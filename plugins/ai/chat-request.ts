@@ -1,6 +1,6 @@
 // A chat request, checked by hand: a schema would walk through every message, and copy it.
 import { type Issue, invalid } from "../../src/errors.ts";
-import { taskTypes } from "./catalogue.ts";
+import { taskTypes } from "./entries.ts";
 
 /** What Berth reads of a chat request; everything else goes through unread. */
 export interface ChatBody {
@@ -114,6 +114,13 @@ export const chatRequest = {
       },
     },
   },
+};
+
+/** What a chat is refused with, or fails with. */
+export const chatErrors = {
+  402: "BUDGET_EXCEEDED",
+  404: "NO_MODELS",
+  502: ["PROVIDER_FAILED", "PROVIDER_MISCONFIGURED", "PROVIDER_TIMEOUT", "PROVIDER_UNREACHABLE"],
 };
 
 /** Of what a chat answers; `x-berth-model` names who did. */

@@ -2,11 +2,12 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../src/errors.ts";
 import { contextOf, openRoutes } from "../../src/http.ts";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createCatalogue } from "./catalogue.ts";
-import { chatRequest, chatResponses, readChatBody } from "./chat-request.ts";
+import { chatErrors, chatRequest, chatResponses, readChatBody } from "./chat-request.ts";
 import { demoFetch } from "./demo.ts";
 import { createGateway } from "./gateway.ts";
 import { createLedger } from "./ledger.ts";
@@ -25,7 +26,7 @@ import { createProviders, providerIds } from "./providers.ts";
 import { createPublicChat } from "./public-chat.ts";
 import { createTurns } from "./turns.ts";
 
-export type { Model } from "./catalogue.ts";
+export type { Model } from "./entries.ts";
 export type { Scope, Spending } from "./ledger.ts";
 export type { TurnModel } from "./turns.ts";
 
@@ -77,7 +78,11 @@ export const ai = plugin("ai", (host) => {
         const status = down.length === 0 ? ("healthy" as const) : ("degraded" as const);
         return { status, providers: health, demo: providers.isDemo(), timestamp: now() };
       },
-      { open: true, response: { 200: aiHealth }, detail: { tags, summary: "Which AI providers can be reached" } },
+      {
+        open: true,
+        response: { 200: aiHealth },
+        detail: { tags, summary: "Which AI providers can be reached", ...mayAnswer({ 503: "AI_UNAVAILABLE" }) },
+      },
     )
     .get(
       "/api/ai/models",
@@ -111,7 +116,11 @@ export const ai = plugin("ai", (host) => {
         const models = await catalogue.list(provider);
         return { provider, models, count: models.length, timestamp: now() };
       },
-      { open: true, response: { 200: providerModels }, detail: { tags, summary: "One provider's models" } },
+      {
+        open: true,
+        response: { 200: providerModels },
+        detail: { tags, summary: "One provider's models", ...mayAnswer({ 404: "UNKNOWN_PROVIDER" }) },
+      },
     )
     .post(
       "/api/ai/models/select",
@@ -124,7 +133,11 @@ export const ai = plugin("ai", (host) => {
         open: true,
         body: selectBody,
         response: { 200: selected },
-        detail: { tags, summary: "The best model available for a task: suited first, then cheapest" },
+        detail: {
+          tags,
+          summary: "The best model available for a task: suited first, then cheapest",
+          ...mayAnswer({ 404: "NO_MODELS" }),
+        },
       },
     )
     .post("/api/ai/chat", chat, {
@@ -132,6 +145,7 @@ export const ai = plugin("ai", (host) => {
       detail: {
         tags,
         summary: "Chat with a model, passed through",
+        ...mayAnswer(chatErrors),
         requestBody: chatRequest,
         responses: chatResponses,
       },
@@ -148,7 +162,7 @@ export const ai = plugin("ai", (host) => {
         open: true,
         body: estimateBody,
         response: { 200: estimate },
-        detail: { tags, summary: "What so many tokens would cost" },
+        detail: { tags, summary: "What so many tokens would cost", ...mayAnswer({ 400: "UNKNOWN_MODEL" }) },
       },
     )
     .post("/v1/chat/completions", chat, {
@@ -157,6 +171,7 @@ export const ai = plugin("ai", (host) => {
         tags,
         summary: "The same as /api/ai/chat, for OpenAI clients",
         description: "Errors have Berth's body, which OpenAI's own clients put into their exceptions as it is.",
+        ...mayAnswer(chatErrors),
         requestBody: chatRequest,
         responses: chatResponses,
       },

@@ -1,6 +1,6 @@
 // What the AI layer looks like on the wire.
 import { t } from "elysia";
-import { taskTypes } from "./catalogue.ts";
+import { taskTypes } from "./entries.ts";
 
 const timestamp = t.String({ description: "ISO 8601" });
 const provider = t.Union([

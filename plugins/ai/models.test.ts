@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
-import { canonical } from "./catalogue.ts";
 import { CATALOGUE } from "./catalogue-data.ts";
+import { canonical } from "./entries.ts";
 import { bodyOf, serveAi } from "./support.test.ts";
 
 const noon = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

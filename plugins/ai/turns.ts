@@ -1,7 +1,8 @@
 // Models for the agents' own turns: which one, with whose key, and what it may cost.
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { Config, ProviderId } from "../../src/config.ts";
-import { type Catalogue, canonical, DEMO, parseReference } from "./catalogue.ts";
+import type { Catalogue } from "./catalogue.ts";
+import { canonical, DEMO, parseReference } from "./entries.ts";
 import type { Ledger, Scope, Spending } from "./ledger.ts";
 import { costMicroUsd, estimateTokens, type Pricing } from "./pricing.ts";
 import { type Providers, providerIds, type Upstream } from "./providers.ts";
