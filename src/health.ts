@@ -1,11 +1,19 @@
 // Alive, ready, and in figures: /healthz, /readyz and /metrics.
-import { Elysia } from "elysia";
+import { Elysia, t } from "elysia";
 import { AppError, forbidden, unauthorized } from "./errors.ts";
 import { openRoutes } from "./http.ts";
+import { mayAnswer } from "./openapi/told.ts";
 import type { createHost } from "./plugin.ts";
 
 /** How long a part may take to say that it is ready. */
 const PATIENCE = 2_000;
+
+const parts = t.Record(t.String(), t.Boolean(), { description: "Every part, and whether it does its work" });
+const ready = t.Object({ status: t.String(), parts });
+const notReady = t.Object(
+  { status: t.String(), error: t.String(), message: t.String(), code: t.String(), parts },
+  { description: "A part does not do its work" },
+);
 
 /** The health routes of one surface; metrics are on the backend alone. */
 export function health(side: "web" | "backend", host: ReturnType<typeof createHost>) {
@@ -24,7 +32,11 @@ export function health(side: "web" | "backend", host: ReturnType<typeof createHo
 
   const routes = new Elysia({ name: `health.${side}` })
     .use(openRoutes)
-    .get("/healthz", () => ({ status: "ok" }), { open: true, detail: { ...detail, summary: "Alive" } })
+    .get("/healthz", () => ({ status: "ok" }), {
+      open: true,
+      response: { 200: t.Object({ status: t.String() }) },
+      detail: { ...detail, summary: "Alive" },
+    })
     .get(
       "/readyz",
       async ({ status }) => {
@@ -39,7 +51,11 @@ export function health(side: "web" | "backend", host: ReturnType<typeof createHo
         const text = `Not ready: ${failing.join(", ")}.`;
         return status(503, { status: "error", error: text, message: text, code: "NOT_READY", parts });
       },
-      { open: true, detail: { ...detail, summary: "Ready to serve: database, migrations, worker" } },
+      {
+        open: true,
+        response: { 200: ready, 503: notReady },
+        detail: { ...detail, summary: "Ready to serve: database, migrations, worker" },
+      },
     );
   if (side === "web") return routes;
 
@@ -58,7 +74,16 @@ export function health(side: "web" | "backend", host: ReturnType<typeof createHo
       }
       return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4" } });
     },
-    { open: true, detail: { ...detail, summary: "Figures in Prometheus' text format" } },
+    {
+      open: true,
+      detail: {
+        ...detail,
+        summary: "Figures in Prometheus' text format",
+        security: [{ metricsToken: [] }, {}],
+        ...mayAnswer({ 401: "UNAUTHORIZED", 403: "METRICS_CLOSED" }),
+        responses: { 200: { description: "All figures", content: { "text/plain": { schema: { type: "string" } } } } },
+      },
+    },
   );
 }
 

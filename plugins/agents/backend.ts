@@ -2,12 +2,13 @@
 import { Elysia } from "elysia";
 import { invalid } from "../../src/errors.ts";
 import { contextOf } from "../../src/http.ts";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import type { auth } from "../auth/index.ts";
 import { type Agents, noSuchAgent } from "./agents.ts";
-import { configAnswer, configRequest, configResponses } from "./config-answer.ts";
+import { configAnswer, configErrors, configRequest, configResponses } from "./config-answer.ts";
 import type { Configs } from "./configs.ts";
 import type { createAgentGuards } from "./guards.ts";
-import { agentDetail, deleted, provisionBody, provisioned, type Views } from "./model.ts";
+import { agentDetail, deleted, provisionBody, provisioned, provisioningErrors, type Views } from "./model.ts";
 import type { createProvision } from "./provision.ts";
 import { rawMember } from "./raw-member.ts";
 
@@ -41,7 +42,11 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
         granted: "agent.provision",
         body: provisionBody,
         response: { 201: provisioned },
-        detail: { ...detail, summary: "Provision an agent for the caller" },
+        detail: {
+          ...detail,
+          summary: "Provision an agent for the caller",
+          ...mayAnswer({ ...provisioningErrors, 409: "AGENT_GONE" }),
+        },
       },
     )
     .get(
@@ -65,6 +70,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
         detail: {
           ...detail,
           summary: "Replace an agent's configuration",
+          ...mayAnswer(configErrors),
           requestBody: configRequest,
           responses: configResponses("updated"),
         },

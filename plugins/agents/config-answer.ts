@@ -14,6 +14,9 @@ export const configRequest = {
   description: "Any JSON object of up to 64 KiB, without secrets. It is kept and given back byte for byte.",
   content: { "application/json": { schema: anyObject } },
 };
+/** What a configuration is refused with. */
+export const configErrors = { 400: ["INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"] };
+
 export const configResponses = (status: "ok" | "updated") => ({
   200: {
     description: "The configuration, exactly as it was given",

@@ -31,6 +31,9 @@ export const provisioned = t.Object({
   }),
 });
 
+/** What provisioning is refused with, for the documents. */
+export const provisioningErrors = { 400: "INVALID_CONFIG", 402: "SUBSCRIPTION_REQUIRED", 429: "AGENT_LIMIT_REACHED" };
+
 export const agentItem = t.Object({
   id: t.String(),
   name: t.String(),

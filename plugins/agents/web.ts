@@ -4,10 +4,11 @@ import { type BackendTransport, unwrap } from "../../src/backend.ts";
 import { invalid } from "../../src/errors.ts";
 import { contextOf, openRoutes } from "../../src/http.ts";
 import type { Idempotency } from "../../src/idempotency.ts";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import type { Agents } from "./agents.ts";
 import type { AgentsBackend } from "./backend.ts";
-import { configAnswer, configRequest, configResponses } from "./config-answer.ts";
+import { configAnswer, configErrors, configRequest, configResponses } from "./config-answer.ts";
 import type { Configs } from "./configs.ts";
 import type { createAgentGuards } from "./guards.ts";
 import { LOG_LEVELS, type Logs } from "./logs.ts";
@@ -20,6 +21,7 @@ import {
   provisionBody,
   provisioned,
   provisionedList,
+  provisioningErrors,
   type Views,
 } from "./model.ts";
 import { readLimit } from "./paging.ts";
@@ -73,7 +75,15 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
     signedIn: "write" as const,
     body: provisionBody,
     response: { 201: provisioned },
-    detail: { ...detail, summary: "Provision an agent" },
+    detail: {
+      ...detail,
+      summary: "Provision an agent",
+      ...mayAnswer({
+        ...provisioningErrors,
+        409: ["AGENT_GONE", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+        502: "BACKEND_UNAVAILABLE",
+      }),
+    },
   };
 
   return (
@@ -129,7 +139,12 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
         {
           ownAgent: { scope: "write", kind: "data" },
           response: { 200: deleted },
-          detail: { ...detail, deprecated: true, summary: "Remove an agent; stopping it is the better way" },
+          detail: {
+            ...detail,
+            deprecated: true,
+            summary: "Remove an agent; stopping it is the better way",
+            ...mayAnswer({ 502: "BACKEND_UNAVAILABLE" }),
+          },
         },
       )
       .get("/api/agents/:id/config", async ({ agent }) => configAnswer(await configs.text(agent.id), "ok"), {
@@ -150,6 +165,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           detail: {
             ...detail,
             summary: "Replace an agent's configuration",
+            ...mayAnswer({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
             requestBody: configRequest,
             responses: configResponses("updated"),
           },

@@ -1,7 +1,8 @@
 // Accounts: sign-up, sign-in, the session, and who is asking.
-import { Elysia } from "elysia";
+import { Elysia, t } from "elysia";
 import { AppError } from "../../src/errors.ts";
 import { contextOf, openRoutes } from "../../src/http.ts";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
 import { requireEmail } from "./email.ts";
 import { createFirstAdmin } from "./first-admin.ts";
@@ -54,7 +55,12 @@ export const auth = plugin("auth", ({ kernel }) => {
         const passwordHash = await passwords.hash(body.password);
         return status(201, await users.create({ email, name: body.name, passwordHash }));
       },
-      { open: true, body: signUpBody, response: { 201: account }, detail: { tags, summary: "Sign up" } },
+      {
+        open: true,
+        body: signUpBody,
+        response: { 201: account },
+        detail: { tags, summary: "Sign up", ...mayAnswer({ ...badAccount, 409: "USER_EXISTS" }) },
+      },
     )
     .post(
       "/api/auth/callback/credentials",
@@ -63,7 +69,12 @@ export const auth = plugin("auth", ({ kernel }) => {
         await startSession(request, user.id);
         return { ok: true as const, user: { id: user.id, email: user.email, name: user.name } };
       },
-      { open: true, body: signInBody, response: { 200: signedIn }, detail: { tags, summary: "Sign in" } },
+      {
+        open: true,
+        body: signInBody,
+        response: { 200: signedIn },
+        detail: { tags, summary: "Sign in", ...mayAnswer({ 401: "BAD_CREDENTIALS" }) },
+      },
     )
     .get(
       "/api/auth/session",
@@ -85,7 +96,7 @@ export const auth = plugin("auth", ({ kernel }) => {
         cookies.push(sessions.clearCookie());
         return { ok: true };
       },
-      { open: true, detail: { tags, summary: "Sign out" } },
+      { open: true, response: { 200: t.Object({ ok: t.Boolean() }) }, detail: { tags, summary: "Sign out" } },
     )
     .get("/api/settings", ({ identity }) => toCurrentUser(identity), {
       signedIn: "read",
@@ -107,7 +118,11 @@ export const auth = plugin("auth", ({ kernel }) => {
         open: true,
         body: firstAdminBody,
         response: { 201: signedIn },
-        detail: { tags, summary: "Make the first admin account with the link printed at the start" },
+        detail: {
+          tags,
+          summary: "Make the first admin account with the link printed at the start",
+          ...mayAnswer({ 400: [...badAccount[400], "INVALID_LINK"], 409: "USER_EXISTS" }),
+        },
       },
     )
     .get("/setup", () => new Response(setupPage, { headers: pageHeaders }), { open: true, detail: { hide: true } });
@@ -128,6 +143,8 @@ export const auth = plugin("auth", ({ kernel }) => {
     },
   };
 });
+
+const badAccount = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD"] };
 
 const pageHeaders = {
   "content-type": "text/html;charset=utf-8",

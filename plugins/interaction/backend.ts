@@ -1,8 +1,9 @@
 // The backend's side of interaction: what changes an agent's skills and credentials.
 import { Elysia, t } from "elysia";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { agents } from "../agents/index.ts";
-import { type channels, isChannelId } from "../channels/index.ts";
+import { CONNECT_ERRORS, type channels, isChannelId } from "../channels/index.ts";
 import type { skills } from "../skills/index.ts";
 
 interface Deps {
@@ -24,7 +25,8 @@ export function interactionBackend({ agents, skills, channels }: Deps) {
       {
         agentCall: "agent.skill",
         body: t.Object({ enabled: t.Boolean({ error: "Say true or false." }) }),
-        detail: { tags, summary: "Switch a skill on or off" },
+        response: { 200: t.Object({ success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }) },
+        detail: { tags, summary: "Switch a skill on or off", ...mayAnswer({ 404: "UNKNOWN_SKILL" }) },
       },
     )
     .put(
@@ -42,7 +44,12 @@ export function interactionBackend({ agents, skills, channels }: Deps) {
       {
         agentCall: "agent.credential",
         body: t.Object({ value: t.String({ maxLength: 8_192, error: "A credential is text." }) }),
-        detail: { tags, summary: "Store or clear a credential; channel tokens connect the channel" },
+        response: { 200: t.Object({ success: t.Boolean(), key: t.String(), configured: t.Boolean() }) },
+        detail: {
+          tags,
+          summary: "Store or clear a credential; channel tokens connect the channel",
+          ...mayAnswer(CONNECT_ERRORS),
+        },
       },
     );
 }

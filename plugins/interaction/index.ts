@@ -2,15 +2,16 @@
 import { Elysia } from "elysia";
 import { unwrapJson } from "../../src/backend.ts";
 import { AppError, invalid } from "../../src/errors.ts";
+import { answers, mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
 import { type Agent, agents, readLimit, readOffset } from "../agents/index.ts";
 import { auth, type Identity } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
-import { noAgent, runtime, wantsEvents } from "../runtime/index.ts";
+import { noAgent, runtime, TURN_ERRORS, wantsEvents } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { interactionBackend } from "./backend.ts";
 import { createGateway } from "./gateway.ts";
-import { agentBody, agentQuery, sendBody, sentList, sentQuery } from "./model.ts";
+import { agentBody, agentQuery, agentView, done, sendBody, sent, sentList, sentQuery } from "./model.ts";
 import { createAgentViews } from "./views.ts";
 
 interface Asked {
@@ -104,7 +105,12 @@ export const interaction = plugin("interaction", (host) => {
       {
         signedIn: "read",
         query: agentQuery,
-        detail: { tags, summary: "Your agent: health, sessions, memory, skills" },
+        detail: {
+          tags,
+          summary: "Your agent: health, sessions, memory, skills",
+          ...mayAnswer({ 400: "INVALID_ACTION", 404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"] }),
+          ...answers(agentView, "What the action shows"),
+        },
       },
     )
     .post(
@@ -116,7 +122,23 @@ export const interaction = plugin("interaction", (host) => {
         const known = Object.keys(actions).join(", ");
         throw new AppError(400, "INVALID_ACTION", `There is no action "${name}". Actions: ${known}.`);
       },
-      { signedIn: "chat", body: agentBody, detail: { tags, summary: "Talk to your agent, or change what it can do" } },
+      {
+        signedIn: "chat",
+        body: agentBody,
+        detail: {
+          tags,
+          summary: "Talk to your agent, or change what it can do",
+          description: STREAMED,
+          ...mayAnswer({
+            ...TURN_ERRORS,
+            400: ["INVALID_ACTION", "INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
+            404: ["NO_AGENT", "AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "UNKNOWN_SKILL"],
+            409: ["AGENT_STOPPED", "CHANNEL_IN_USE"],
+            502: ["MODEL_UNAVAILABLE", "CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
+          }),
+          ...answers(done, "What the action did"),
+        },
+      },
     )
     .post(
       "/api/chat",
@@ -132,7 +154,17 @@ export const interaction = plugin("interaction", (host) => {
       {
         signedIn: "chat",
         body: sendBody,
-        detail: { tags, summary: "Send a message; a topic is a session of its own" },
+        detail: {
+          tags,
+          summary: "Send a message; a topic is a session of its own",
+          description: STREAMED,
+          ...mayAnswer({
+            ...TURN_ERRORS,
+            404: ["NO_AGENT", "AGENT_NOT_FOUND"],
+            502: ["MODEL_UNAVAILABLE", "BACKEND_UNAVAILABLE"],
+          }),
+          ...answers(sent, "The message and its reply"),
+        },
       },
     )
     .get(
@@ -147,7 +179,7 @@ export const interaction = plugin("interaction", (host) => {
         signedIn: "read",
         query: sentQuery,
         response: { 200: sentList },
-        detail: { tags, summary: "What was sent, newest first" },
+        detail: { tags, summary: "What was sent, newest first", ...mayAnswer({ 404: "AGENT_NOT_FOUND" }) },
       },
     );
 
@@ -159,6 +191,8 @@ export const interaction = plugin("interaction", (host) => {
     stop: gateway.close,
   };
 });
+
+const STREAMED = "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.";
 
 const missing = (path: string, message: string) => invalid({ path, message });
 

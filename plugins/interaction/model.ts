@@ -46,6 +46,55 @@ export const sentQuery = t.Object({
   agentId: t.Optional(t.String()),
 });
 
+const said = t.Object({ role: t.String(), content: t.String() });
+const session = {
+  id: t.String(),
+  status: t.String(),
+  messageCount: t.Integer(),
+  createdAt: t.Number({ description: "Epoch ms" }),
+  lastActivity: t.Number({ description: "Epoch ms" }),
+};
+const skill = t.Object({ id: t.String(), name: t.String(), description: t.String(), enabled: t.Boolean() });
+
+/** What `GET /api/agent` shows, by its action; for the documents alone. */
+export const agentView = t.Union([
+  t.Object(
+    { apiVersion: t.String(), platformVersion: t.String(), endpoints: t.Record(t.String(), t.String()) },
+    { description: "Without an action" },
+  ),
+  t.Object(
+    {
+      status: t.String(),
+      version: t.String(),
+      apiVersion: t.String(),
+      uptime: t.Number({ description: "Milliseconds" }),
+      model: t.Union([t.String(), t.Null()]),
+      channels: t.Array(t.String()),
+      skills: t.Array(skill),
+      lastSeen: t.Union([t.Number(), t.Null()], { description: "Epoch ms" }),
+      agentId: t.Optional(t.String()),
+      runtimeVersion: t.Optional(t.String()),
+    },
+    { description: "health" },
+  ),
+  t.Object({ sessions: t.Array(t.Object(session)) }, { description: "sessions" }),
+  t.Object({ ...session, messages: t.Array(said) }, { description: "session" }),
+  t.Object({ memory: t.Array(said) }, { description: "memory" }),
+  t.Object({ skills: t.Array(skill) }, { description: "skills" }),
+  t.Object({ credentials: t.Record(t.String(), t.Boolean()) }, { description: "credentials" }),
+]);
+
+/** What `POST /api/agent` answers, by its action; for the documents alone. */
+export const done = t.Union([
+  t.Object(
+    { sessionId: t.String(), reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
+    { description: "chat" },
+  ),
+  t.Object({ sessionId: t.String(), status: t.String() }, { description: "create-session" }),
+  t.Object({ success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }, { description: "update-skill" }),
+  t.Object({ success: t.Boolean(), key: t.String(), configured: t.Boolean() }, { description: "set-credential" }),
+]);
+
 /** What the overview of `GET /api/agent` tells. */
 export const ENDPOINTS = {
   "GET /api/agent?action=health": "how your agent is: status, model, channels, skills",

@@ -1,5 +1,7 @@
 // What guards and routes tell the OpenAPI document beside their schemas, inside `detail`.
 
+import type { TSchema } from "elysia";
+
 /** How a caller shows who it is. */
 export type Scheme = "session" | "serviceToken" | "metricsToken";
 
@@ -22,3 +24,8 @@ export function guardedBy(schemes: Scheme[], codes: Record<number, string | stri
   const refusals = schemes.length > 0 ? { 401: "UNAUTHORIZED", ...codes } : codes;
   return { security: schemes.map((scheme) => ({ [scheme]: [] })), ...mayAnswer(refusals) };
 }
+
+/** A 200 that is told but not checked on its way out, for answers that are passed on as they are or have many shapes. */
+export const answers = (schema: TSchema, description: string) => ({
+  responses: { 200: { description, content: { "application/json": { schema } } } },
+});
