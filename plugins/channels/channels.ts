@@ -104,7 +104,6 @@ export function createChannels(deps: Deps): Channels {
   async function connect(agentId: string, channel: ChannelId, { token, ownerId }: ConnectRequest): Promise<void> {
     const adapter = requireAdapter(adapters, channel);
     const secret = token.trim();
-    log.redactSecret(secret);
     const bot = await identify(adapter, secret);
     await inOrder(agentId, async () => {
       const earlier = await lines.of(agentId, channel);
