@@ -1,0 +1,113 @@
+// kill -9, ten times, while 500 messages from 50 chats come in: every message is answered once, whatever happened between.
+
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { startBerth } from "./support/berth.ts";
+import { eventually, seeded } from "./support/eventually.ts";
+import { member, provision } from "./support/scene.ts";
+import { spawnTelegram } from "./support/telegram-control.ts";
+import { startUpstream } from "./support/upstream.ts";
+
+const AGENTS = 5;
+const CHATS = 50;
+const MESSAGES = 500;
+const KILLS = 10;
+/** Milliseconds in which a send that the platform took can have been on its way back to us. */
+const IN_FLIGHT = 250;
+
+/** Texts are unique, and the upstream echoes them: a reply tells which message it answers. */
+const textOf = (chat: number, n: number) => `message ${n} of chat ${chat}`;
+
+test("500 messages, 10 kills: each message is settled once; a reply shows twice only where a send was in flight", async () => {
+  const random = seeded(process.env.CRASH_SEED === undefined ? undefined : Number(process.env.CRASH_SEED));
+  console.log(`crash test: CRASH_SEED=${random.seed}`);
+  const upstream = await startUpstream();
+  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, delayMs: random.integer(0, 40) }));
+  await using telegram = await spawnTelegram("--latency-ms", "5");
+  const tokens = Array.from(
+    { length: AGENTS },
+    (_, n) => `${100_000 + n}:${"crash-test-token-of-a-bot".padEnd(35, "x")}`,
+  );
+  await telegram.addBots(tokens.map((token) => ({ token })));
+
+  await using berth = await startBerth({
+    env: {
+      CHANNEL_A_API_ROOT: telegram.url,
+      PROVIDER_3_BASE_URL: upstream.url,
+      MODEL_A: "provider_3:fake-small",
+      RATE_LIMITS: "off",
+    },
+  });
+  const owner = await member(berth, "enterprise");
+  const open = { channels: { channel_a: { access: "open" } } };
+  for (const [n, token] of tokens.entries()) {
+    const { id } = await provision(owner, `Agent ${n}`, open);
+    const { status } = await owner.put(`/api/agents/${id}/channels/channel_a`, { token });
+    expect(status).toBe(200);
+  }
+
+  const said = Array.from({ length: MESSAGES }, (_, n) => {
+    const chat = n % CHATS;
+    return { token: tokens[chat % AGENTS] ?? "", chatId: 1_000 + chat, text: textOf(chat, Math.floor(n / CHATS)) };
+  });
+  const answered = async () => (await telegram.stats()).calls.sendMessage ?? 0;
+
+  // Kills come at random points of the work; messages go on coming in while the service is down.
+  const points = Array.from({ length: KILLS }, () => random.integer(1, MESSAGES - 50)).sort((a, b) => a - b);
+  const killedAt: number[] = [];
+  const share = Math.ceil(MESSAGES / (KILLS + 1));
+  for (const point of points) {
+    await telegram.usersSay(said.splice(0, share));
+    await eventually(async () => (await answered()) >= Math.min(point, MESSAGES - said.length - 5), {
+      timeoutMs: 30_000,
+    });
+    await berth.kill();
+    killedAt.push(Date.now());
+    if (random.chance(0.5)) await telegram.usersSay(said.splice(0, 5));
+    await berth.restart({ keepPorts: true });
+  }
+  await telegram.usersSay(said.splice(0));
+
+  const repliesOf = async (chat: number) => telegram.sent(tokens[chat % AGENTS] ?? "", 1_000 + chat);
+  const chats = Array.from({ length: CHATS }, (_, chat) => chat);
+  await eventually(
+    async () => {
+      const replies = await Promise.all(chats.map(repliesOf));
+      return replies.every((sent) => new Set(sent.map(({ text }) => text)).size === MESSAGES / CHATS);
+    },
+    { timeoutMs: 60_000, everyMs: 100, what: "every message is answered" },
+  );
+  expect(await berth.stop()).toBe(0);
+  await upstream.stop();
+
+  const database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });
+  const count = (sql: string) => Number((database.query(sql).get() as { n: number }).n);
+  expect(count("SELECT count(*) AS n FROM inbox")).toBe(MESSAGES);
+  expect(count("SELECT count(*) AS n FROM inbox WHERE status = 'done'")).toBe(MESSAGES);
+  expect(count("SELECT count(*) AS n FROM messages WHERE role = 'assistant'")).toBe(MESSAGES);
+  expect(count("SELECT count(DISTINCT content) AS n FROM messages WHERE role = 'assistant'")).toBe(MESSAGES);
+  expect(count("SELECT count(*) AS n FROM outbox WHERE status = 'sent'")).toBe(MESSAGES);
+  database.close();
+
+  let twice = 0;
+  let oldest = 0;
+  for (const chat of chats) {
+    const sent = await repliesOf(chat);
+    const firsts = sent.filter(({ text }, at) => sent.findIndex((other) => other.text === text) === at);
+    // In order, and only what was asked in this chat.
+    expect(firsts.map(({ text }) => text)).toEqual(
+      Array.from({ length: MESSAGES / CHATS }, (_, n) => `echo: ${textOf(chat, n)}`),
+    );
+    for (const again of sent.filter((message) => !firsts.includes(message))) {
+      twice++;
+      const first = firsts.find(({ text }) => text === again.text);
+      const age = Math.min(...killedAt.map((kill) => kill - (first?.at ?? 0)).filter((ms) => ms >= 0));
+      oldest = Math.max(oldest, age);
+      expect({ text: again.text, inFlight: age <= IN_FLIGHT }).toEqual({ text: again.text, inFlight: true });
+    }
+  }
+  console.log(
+    `crash test: ${KILLS} kills, ${MESSAGES} messages settled once, ${twice} shown twice, taken by the platform at most ${oldest} ms before a kill`,
+  );
+}, 180_000);
