@@ -1,0 +1,470 @@
+// The whole way of a newcomer: one binary, an empty folder, an empty environment, and at the end an agent that answers everywhere.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Berth, runBerth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { run, temporaryDir } from "./support/process.ts";
+import { type AgentItem, expectRefusal, openGateway } from "./support/scene.ts";
+import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
+
+const root = resolve(import.meta.dir, "..");
+const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+interface Session {
+  id: string;
+  status: string;
+  messageCount: number;
+  createdAt: number;
+  lastActivity: number;
+}
+interface Chat {
+  sessionId: string;
+  reply: string;
+  timestamp: number;
+}
+
+describe("in an empty folder with an empty environment", () => {
+  let berth: Berth;
+  let ada: Client;
+  let agent: AgentItem;
+  let sessionId: string;
+  beforeAll(async () => {
+    berth = await startBerth();
+    ada = createClient(berth);
+  });
+  afterAll(() => berth?.[Symbol.asyncDispose]());
+  const see = async <T>(action: string) => (await ada.get<T>(`/api/agent?action=${action}`)).body;
+
+  test("it is ready on both surfaces, says where, and keeps its data for its owner alone", async () => {
+    for (const origin of [berth.web, berth.backend]) {
+      expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: "ok" });
+      expect(await (await fetch(`${origin}/readyz`)).json()).toMatchObject({ status: "ready" });
+      const page = await fetch(`${origin}/swagger`);
+      expect(page.headers.get("content-type")).toContain("text/html");
+      await eventually(() => berth.output().stdout.includes(origin));
+    }
+    const data = join(berth.dir, "data");
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect(readdirSync(berth.dir)).toEqual(["data"]);
+    for (const name of ["berth.db", "secret.key"]) expect(statSync(join(data, name)).mode & 0o077).toBe(0);
+    expect(await (await fetch(`${berth.backend}/api/ai/health`)).json()).toMatchObject({
+      status: "healthy",
+      demo: true,
+    });
+  });
+
+  test("without a session: nobody, no agents, and 401", async () => {
+    expect((await ada.get("/api/auth/session")).body).toEqual({ user: null, expires: null });
+    expect((await ada.get("/api/agents")).body).toEqual({ agents: [], count: 0, status: "ok" });
+    expectRefusal(await ada.get("/api/agent"), 401, "UNAUTHORIZED");
+  });
+
+  test("sign-up, which is no sign-in; a plan from the operator; sign-in", async () => {
+    const account = await ada.signUp({ email: "Ada@Example.com", name: "Ada" });
+    expect(account).toEqual({ id: expect.stringMatching(uuid), email: "ada@example.com", name: "Ada" });
+    expect(ada.cookie).toBe("");
+    expectRefusal(await ada.post("/api/register", { ...ada.account, email: " ADA@example.com" }), 409, "USER_EXISTS");
+    const wrong = { email: "ada@example.com", password: "not the password" };
+    const unknown = { email: "nobody@example.com", password: "not the password" };
+    const refusals = [wrong, unknown].map((body) => createClient(berth).post("/api/auth/callback/credentials", body));
+    const [first, second] = await Promise.all(refusals);
+    expect(first?.text).toBe(second?.text);
+    expect(first?.status).toBe(401);
+
+    const { stdout } = await berth.command("user", "grant", "ada@example.com", "pro", "--days", "7");
+    expect(stdout).toMatch(/^ada@example\.com has the plan pro until \d{4}-/);
+    await ada.signIn();
+    expect(ada.cookie).toStartWith("berth_session=");
+    expect((await ada.get("/api/settings")).body).toMatchObject({
+      ...account,
+      plan: "pro",
+      credits: 0,
+      twoFactorEnabled: false,
+      emailVerified: false,
+      isAdmin: false,
+      subscription: { plan: "pro", status: "active", active: true, currentPeriodEnd: expect.stringMatching(iso) },
+    });
+    const session = (await ada.get("/api/auth/session")).body;
+    expect(session).toMatchObject({ user: account, expires: expect.stringMatching(iso) });
+  });
+
+  test("before there is an agent", async () => {
+    expectRefusal(await ada.post("/api/agent", { message: "Hello" }), 404, "NO_AGENT");
+    expect(await see("health")).toMatchObject({ status: "unknown", apiVersion: "1.0.0" });
+    expect(await see("sessions")).toEqual({ sessions: [] });
+    expect((await ada.get("/api/agent")).body).toMatchObject({ apiVersion: "1.0.0", endpoints: {} });
+  });
+
+  test("provision: 201 once per Idempotency-Key, then list and detail", async () => {
+    const wish = { name: " Harbour ", config: { instructions: "You are a harbour master." } };
+    const headers = { "idempotency-key": "first" };
+    const [one, two] = [
+      await ada.post<{ agent: AgentItem }>("/api/agents/provision", wish, { headers }),
+      await ada.post<{ agent: AgentItem }>("/api/agents/provision", wish, { headers }),
+    ];
+    expect(one.status).toBe(201);
+    expect(two.text).toBe(one.text);
+    expectRefusal(await ada.post("/api/agents/provision", { name: "x" }, { headers }), 409, "IDEMPOTENCY_MISMATCH");
+    agent = one.body.agent;
+    expect<object>(one.body).toEqual({
+      success: true,
+      agent: {
+        id: expect.stringMatching(uuid),
+        name: "Harbour",
+        status: "running",
+        model: "model_a",
+        websocketUrl: `ws://localhost:${new URL(berth.web).port}/agent/${agent.id}`,
+        createdAt: expect.stringMatching(iso),
+      },
+    });
+    const item = { ...agent, updatedAt: expect.stringMatching(iso) };
+    expect((await ada.get("/api/agents")).body).toEqual({ agents: [item], count: 1, status: "ok" });
+    expect((await ada.get("/api/agents/provision")).body).toEqual({ success: true, agents: [item], count: 1 });
+    expect((await ada.get(`/api/agents/${agent.id}`)).body).toMatchObject({
+      agent: { id: agent.id, status: "running", plan: "pro", verified: false, attestationUid: null },
+      status: "ok",
+    });
+    const direct = createClient(berth.backend);
+    const unwrapped = await direct.get(`/api/agents/${agent.id}`, { headers: { cookie: ada.cookie } });
+    expect(unwrapped.body).toMatchObject({
+      id: agent.id,
+      runtimeVersion: expect.any(String),
+      subdomain: expect.any(String),
+    });
+  });
+
+  test("chat by REST: plain, streamed, in a session, by topic", async () => {
+    const first = await ada.post<Chat>("/api/agent", { message: "My name is Ada. What time is it?" });
+    expect(first.status).toBe(200);
+    expect(Object.keys(first.body).sort()).toEqual(["reply", "sessionId", "timestamp"]);
+    expect(first.body.sessionId).toMatch(/^sess_[0-9a-f]{16}$/);
+    expect(first.body.reply).toContain(new Date().getUTCFullYear().toString());
+    ({ sessionId } = first.body);
+
+    const events: { event: string; data: string }[] = [];
+    const said = { message: "Remember that I love lighthouses.", sessionId };
+    for await (const { event, data } of ada.sse("/api/agent", said)) events.push({ event, data });
+    const deltas = events.filter(({ event }) => event === "delta").map(({ data }) => JSON.parse(data).text);
+    const last: Chat = JSON.parse(events.at(-1)?.data ?? "{}");
+    expect(events.at(-1)?.event).toBe("reply");
+    expect(events.map(({ event }) => event)).toContain("tool");
+    expect(deltas.length).toBeGreaterThan(1);
+    expect(deltas.join("")).toBe(last.reply);
+    expect(last.sessionId).toBe(sessionId);
+
+    const other = await ada.post("/api/agent", { action: "create-session" });
+    expect(other.body).toEqual({ sessionId: expect.stringMatching(/^sess_/), status: "active" });
+    expectRefusal(await ada.post("/api/agent", { message: "x", sessionId: "sess_0000000000000000" }), 404);
+
+    const sent = await ada.post("/api/chat", { message: "What is 6 * 7?", topic: "sums" });
+    expect(sent.body).toMatchObject({
+      message: "What is 6 * 7?",
+      topic: "sums",
+      status: "sent",
+      reply: expect.stringContaining("42"),
+    });
+    expect(sent.body).toMatchObject({ id: expect.any(String), timestamp: expect.stringMatching(iso) });
+    await ada.post("/api/chat", { message: "Hello" });
+    const listed = await ada.get<{ messages: { message: string }[]; count: number }>("/api/chat?topic=sums");
+    expect(listed.body.count).toBe(1);
+    expect(listed.body.messages[0]).toEqual(Object(sent.body));
+    expect((await ada.get<{ messages: unknown[] }>("/api/chat?limit=1")).body.messages).toHaveLength(1);
+  });
+
+  test("chat by WebSocket, at the address that provisioning gave", async () => {
+    const socket = new WebSocket(agent.websocketUrl, {
+      protocols: ["berth.v1"],
+      headers: { cookie: ada.cookie, origin: new URL(agent.websocketUrl.replace("ws:", "http:")).origin },
+    });
+    const frames: { type: string; id?: string; text?: string; reply?: string }[] = [];
+    const done = Promise.withResolvers<void>();
+    socket.onopen = () => {
+      expect(socket.protocol).toBe("berth.v1");
+      socket.send(JSON.stringify({ type: "chat", id: "a", message: "What is my name?", sessionId }));
+      socket.send(JSON.stringify({ type: "ping" }));
+    };
+    socket.onmessage = ({ data }) => {
+      frames.push(JSON.parse(String(data)));
+      if (frames.at(-1)?.type === "reply") done.resolve();
+    };
+    socket.onclose = ({ code }) => done.reject(new Error(`closed: ${code}`));
+    await done.promise;
+    expect(new Set(frames.map(({ type }) => type))).toEqual(new Set(["status", "pong", "delta", "reply"]));
+    const deltas = frames.filter(({ type }) => type === "delta").map(({ text }) => text);
+    expect(frames.at(-1)).toMatchObject({ type: "reply", id: "a", reply: deltas.join("") });
+    expect(deltas.join("")).toContain("Ada");
+    socket.onclose = null;
+    socket.close();
+    expect(await openGateway(berth, agent.id, {}).closed).toMatchObject({ code: 4401 });
+  });
+
+  test("sessions, memory, skills, credentials, health", async () => {
+    const { sessions } = await see<{ sessions: Session[] }>("sessions");
+    const found = sessions.find(({ id }) => id === sessionId);
+    expect(found).toMatchObject({ status: "active", messageCount: 6 });
+    expect(found?.lastActivity).toBeWithin(Date.now() - 60_000, Date.now() + 1);
+    const full = await see<{ messages: { role: string; content: string; timestamp: number }[] }>(
+      `session&sessionId=${sessionId}`,
+    );
+    expect(full.messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+    expect(full.messages[2]?.content).toBe("Remember that I love lighthouses.");
+
+    await ada.post("/api/agent", { message: `${"long ".repeat(40)}é👍`.repeat(2) });
+    const { memory } = await see<{ memory: { role: string; content: string }[] }>("memory");
+    expect(memory.length).toBeWithin(1, 11);
+    for (const entry of memory) {
+      expect(Object.keys(entry).sort()).toEqual(["content", "role"]);
+      expect([...entry.content].length).toBeLessThanOrEqual(100);
+    }
+
+    const { skills } = await see<{ skills: { id: string; enabled: boolean }[] }>("skills");
+    expect(skills.map(({ id }) => id)).toEqual(expect.arrayContaining(["clock", "memory", "web-fetch", "reminder"]));
+    const off = await ada.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: false });
+    expect(off.body).toEqual({ success: true, skillId: "clock", enabled: false });
+    const { reply } = (await ada.post<Chat>("/api/agent", { message: "What time is it?" })).body;
+    expect(reply).toContain("clock skill is off");
+    expect((await ada.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: true })).status).toBe(
+      200,
+    );
+    expectRefusal(await ada.post("/api/agent", { action: "update-skill", skillId: "dance", enabled: true }), 404);
+
+    const none = Object.fromEntries(
+      ["provider_1", "provider_2", "provider_4", "provider_5", "channel_a", "channel_b", "channel_c"].map((k) => [
+        k,
+        false,
+      ]),
+    );
+    expect(await see("credentials")).toEqual({ credentials: none });
+    const set = (value: string) => ada.post("/api/agent", { action: "set-credential", key: "provider_2", value });
+    expect((await set("a-key-of-mine")).body).toEqual({ success: true, key: "provider_2", configured: true });
+    expect(await see("credentials")).toEqual({ credentials: { ...none, provider_2: true } });
+    expect((await set("")).body).toEqual({ success: true, key: "provider_2", configured: false });
+    expect(await see("credentials")).toEqual({ credentials: none });
+
+    expect(await see("health")).toMatchObject({
+      status: "running",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      apiVersion: "1.0.0",
+      uptime: expect.any(Number),
+      model: expect.stringContaining("demo"),
+      channels: [],
+      lastSeen: expect.any(Number),
+    });
+  });
+
+  test("configuration: as it was given, replaced as a whole; logs", async () => {
+    const text = '{"instructions":"Be brief.","big":12345678901234567890,"own":{"__proto__":1,"a":[1.0,1e3]}}';
+    const headers = { "content-type": "application/json" };
+    const put = await ada.raw({ method: "PUT", path: `/api/agents/${agent.id}/config`, headers, body: text });
+    expect(put.status).toBe(200);
+    expect(put.body).toContain(text);
+    const got = await ada.get(`/api/agents/${agent.id}/config`);
+    expect(got.text).toContain(text);
+    expect(got.body).toMatchObject({ status: "ok" });
+    const logs = await ada.get<{ total: number; logs: object[] }>(`/api/agents/${agent.id}/logs?limit=500`);
+    expect(logs.body).toMatchObject({ limit: 100, status: "ok", total: logs.body.logs.length });
+  });
+
+  test("a restart finds everything: the session, the agent, what was said and what is remembered", async () => {
+    const before = await ada.get("/api/agents");
+    expect(await berth.stop()).toBe(0);
+    await berth.restart({ keepPorts: true });
+    expect((await ada.get("/api/agents")).text).toBe(before.text);
+    expect((await ada.get("/api/agents/provision")).status).toBe(200);
+    const { reply } = (await ada.post<Chat>("/api/agent", { message: "What is my name?", sessionId })).body;
+    expect(reply).toContain("Ada");
+    const recalled = await ada.post<Chat>("/api/agent", { message: "What do you remember about lighthouses?" });
+    expect(recalled.body.reply).toContain("lighthouses");
+    expect(berth.output().stderr).not.toContain('"level":"error"');
+    expect(berth.output().stdout.match(/\/setup\?token=/g)).toHaveLength(1);
+  });
+
+  test("an agent that is removed is gone, and so is its socket", async () => {
+    const socket = openGateway(berth, agent.id, { cookie: ada.cookie });
+    await socket.next("status");
+    const gone = await ada.delete(`/api/agents/${agent.id}`);
+    expect(gone.status).toBe(200);
+    expect(gone.headers.get("deprecation")).toMatch(/^@\d+$/);
+    expect(gone.headers.get("link")).toContain('rel="successor-version"');
+    expect(await socket.closed).toMatchObject({ code: 4401 });
+    expectRefusal(await ada.get(`/api/agents/${agent.id}`), 404, "AGENT_NOT_FOUND");
+    expect((await ada.get("/api/agents")).body).toEqual({ agents: [], count: 0, status: "ok" });
+  });
+});
+
+describe("in Telegram", () => {
+  let telegram: Telegram;
+  beforeAll(async () => {
+    telegram = await startTelegram();
+  });
+  afterAll(() => telegram?.stop());
+
+  /** A service with an agent behind `bot`, connected in the way of `connect`. */
+  async function connected(
+    bot: FakeBot,
+    env: Record<string, string>,
+    connect: (ada: Client, id: string) => Promise<unknown>,
+  ) {
+    const berth = await startBerth({ env: { CHANNEL_A_API_ROOT: telegram.url, ...env } });
+    const ada = createClient(berth);
+    await ada.signUp();
+    await ada.grant("starter");
+    await ada.signIn();
+    const { body } = await ada.post<{ agent: AgentItem }>("/api/agents", { name: "Harbour" });
+    await connect(ada, body.agent.id);
+    const path = `/api/agents/${body.agent.id}/channels`;
+    await eventually(async () => {
+      const { channels } = (await ada.get<{ channels: { state: string }[] }>(path)).body;
+      expect(channels).toMatchObject([{ channel: "channel_a", state: "connected", bot: { username: bot.username } }]);
+      return true;
+    });
+    return { berth, ada, path };
+  }
+  const lastTo = (bot: FakeBot, chat: number) => bot.sent(chat).at(-1)?.text ?? "";
+
+  test("by polling: a stranger gets a code, the owner lets them in, and they talk, also after a restart", async () => {
+    const bot = telegram.addBot("7000000001:AAjourney-polling-0123456789abcdefgh", { username: "harbour_bot" });
+    const { berth, ada, path } = await connected(bot, {}, async (ada) => {
+      const { body } = await ada.post("/api/agent", { action: "set-credential", key: "channel_a", value: bot.token });
+      expect(body).toEqual({ success: true, key: "channel_a", configured: true });
+    });
+    await using _ = berth;
+    expect(bot.polling).toBe(true);
+    expect(bot.webhook).toBeUndefined();
+
+    bot.userSays(42, "Hello?");
+    await telegram.waitFor(() => bot.sent(42).length === 1);
+    const code = /\b[A-Z2-9]{6}\b/.exec(lastTo(bot, 42))?.[0];
+    const pairings = `${path}/channel_a/pairings`;
+    expectRefusal(await ada.post(pairings, { code: "WRONG2" }), 404);
+    expect((await ada.post(pairings, { code })).body).toMatchObject({ success: true, senderId: "42" });
+    bot.userSays(42, "My name is Grace.");
+    await telegram.waitFor(() => bot.sent(42).some(({ text }) => text.includes("Grace")));
+
+    await berth.stop();
+    const count = bot.sent(42).length;
+    bot.userSays(42, "What is my name?");
+    await berth.restart();
+    await telegram.waitFor(() => bot.sent(42).length > count);
+    expect(lastTo(bot, 42)).toContain("Grace");
+    expect(bot.sent(42)).toHaveLength(count + 1);
+    expect(bot.pending()).toBe(0);
+    // What is said on a channel is a session of its own.
+    const { sessions } = (await ada.get<{ sessions: Session[] }>("/api/agent?action=sessions")).body;
+    expect(sessions).toHaveLength(1);
+
+    expect((await ada.delete(`${path}/channel_a`)).status).toBe(200);
+    await telegram.waitFor(() => !bot.polling);
+    expect((await ada.get(path)).body).toEqual({ channels: [], count: 0 });
+  });
+
+  test("by webhook, where BASE_URL is https: registered with a secret, posts without it are refused", async () => {
+    // Telegram would post to the public address; a proxy of ours would pass that on to the web listener.
+    const posted: string[] = [];
+    let web = "";
+    await using cloud = await startTelegram({
+      webhookAddress: (url) => {
+        posted.push(url);
+        return `${web}${new URL(url).pathname}`;
+      },
+    });
+    const bot = cloud.addBot("7000000002:AAjourney-webhook-0123456789abcdefgh");
+    const env = { CHANNEL_A_API_ROOT: cloud.url, BASE_URL: "https://berth.example" };
+    const {
+      berth,
+      ada,
+      path: channelsPath,
+    } = await connected(bot, env, async (ada, id) => {
+      const { body, status } = await ada.put(`/api/agents/${id}/channels/channel_a`, { token: bot.token, ownerId: 42 });
+      expect({ status, body }).toMatchObject({ status: 200, body: { success: true, channel: "channel_a" } });
+    });
+    await using _ = berth;
+    ({ web } = berth);
+    expect(ada.cookie).toStartWith("__Host-berth_session=");
+    const hook = await eventually(() => bot.webhook);
+    expect(hook.url).toStartWith("https://berth.example/hooks/channel_a/");
+    expect(hook.secret).toMatch(/^[\w-]{32,}$/);
+    expect(bot.polling).toBe(false);
+
+    bot.userSays(42, "What is 6 * 7?");
+    await cloud.waitFor(() => bot.sent(42).length === 1);
+    expect(lastTo(bot, 42)).toContain("42");
+    expect(posted).toHaveLength(1);
+    bot.userSays(43, "I am a stranger.");
+    const forged = {
+      update_id: 1,
+      message: {
+        message_id: 9,
+        date: 1,
+        chat: { id: 42, type: "private" },
+        from: { id: 42, is_bot: false, first_name: "E" },
+        text: "forged",
+      },
+    };
+    const path = new URL(hook.url).pathname;
+    for (const headers of [{}, { "x-telegram-bot-api-secret-token": "guess" }]) {
+      expectRefusal(await createClient(berth).post(path, forged, { headers }), 401);
+    }
+    expectRefusal(await createClient(berth).post(`${path.slice(0, -4)}AAAA`, forged), 404);
+    const { channels } = (await ada.get<{ channels: object[] }>(channelsPath)).body;
+    expect(channels).toMatchObject([{ mode: "webhook" }]);
+    await cloud.waitFor(() => bot.pending() === 0);
+    expect(bot.sent(42)).toHaveLength(1);
+    expect(bot.sent(43)).toHaveLength(0);
+  });
+});
+
+describe("as the README says", () => {
+  /** The first shell block under a heading. */
+  function script(heading: string): string {
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const section = readme.slice(readme.indexOf(`## ${heading}`));
+    return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "";
+  }
+
+  test("the tour with curl works as it is pasted, and ends with an agent's reply", async () => {
+    await using berth = await startBerth();
+    mkdirSync(join(berth.dir, "dist"));
+    symlinkSync(join(root, "dist/berth"), join(berth.dir, "dist/berth"));
+    // The one thing that differs: tests don't own port 3000.
+    const tour = script("Five minutes with curl").replace("http://localhost:3000", berth.web);
+    expect(tour).toContain(berth.web);
+    const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
+    const { exitCode, stdout, stderr } = await run(["bash", "-euo", "pipefail", "-c", tour], env, berth.dir);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toContain('"email":"ada@example.com"');
+    expect(stdout).toContain("ada@example.com has the plan pro until");
+    expect(stdout).toContain('"ok":true');
+    expect(stdout).toContain('"success":true');
+    expect(stdout).toMatch(/"reply":"[^"]*\d\d:\d\d/);
+    expect(stdout).toContain("event: delta\n");
+    expect(stdout).toContain("event: reply\n");
+    expect(stdout).toContain('"memory":[{');
+    expect(stdout).toContain('"skills":[{');
+    expect(stdout).toContain('"status":"running"');
+    expect(stdout).not.toContain('"error":');
+  }, 30_000);
+
+  test("berth demo runs the tour by itself, prints every step, and leaves nothing", async () => {
+    const dir = temporaryDir();
+    mkdirSync(join(dir.path, "tmp"));
+    const { exitCode, stdout, stderr } = await runBerth(["demo"], { TMPDIR: join(dir.path, "tmp") }, dir.path);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    for (let step = 1; step <= 8; step++) expect(stdout).toContain(`\n${step}. `);
+    expect(stdout.match(/agent {2}\S/g)).toHaveLength(3);
+    expect(existsSync(join(dir.path, "data"))).toBe(false);
+    expect(readdirSync(join(dir.path, "tmp")).filter((name) => !name.endsWith(".node"))).toEqual([]);
+    dir.remove();
+  });
+});

@@ -1,0 +1,195 @@
+// Who may have how much: agents by plan, admins by address, requests by rate, and the first admin's link once.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { type AgentItem, expectRefusal, member } from "./support/scene.ts";
+
+const ADMIN = "root@example.com";
+
+interface Settings {
+  email: string;
+  isAdmin: boolean;
+  plan: string;
+}
+
+let berth: Berth;
+beforeAll(async () => {
+  berth = await startBerth({
+    env: { ADMIN_EMAILS: `someone@example.com, ${ADMIN}`, RATE_LIMITS: '{"sign-up":"1000/m"}' },
+  });
+});
+afterAll(() => berth?.[Symbol.asyncDispose]());
+
+const provisionAtOnce = (client: Client, count: number, headers: Record<string, string> = {}) =>
+  Promise.all(
+    Array.from({ length: count }, (_, n) =>
+      client.post<{ agent: AgentItem }>("/api/agents/provision", { name: `Agent ${n}` }, { headers }),
+    ),
+  );
+const agentsOf = async (client: Client) => (await client.get<{ agents: AgentItem[] }>("/api/agents")).body.agents;
+
+describe("agents", () => {
+  for (const [plan, room] of [
+    ["free", 1],
+    ["starter", 1],
+    ["pro", 3],
+  ] as const) {
+    test(`50 provisions at once on the plan ${plan}: ${room} succeed, the others are told the limit`, async () => {
+      const ada = await member(berth, plan);
+      const answers = await provisionAtOnce(ada, 50);
+      const made = answers.filter(({ status }) => status === 201);
+      expect(made).toHaveLength(room);
+      expect(new Set(made.map(({ body }) => body.agent.id)).size).toBe(room);
+      for (const answer of answers.filter(({ status }) => status !== 201)) {
+        const { current, limit } = expectRefusal(answer, 429, "AGENT_LIMIT_REACHED");
+        expect({ current, limit }).toEqual({ current: room, limit: room });
+      }
+      expect(await agentsOf(ada)).toHaveLength(room);
+    });
+  }
+
+  test("both paths count alike, and room that is freed can be used again, by one", async () => {
+    const ada = await member(berth, "starter");
+    const both = await Promise.all([
+      ...Array.from({ length: 10 }, () => ada.post("/api/agents", { name: "A" })),
+      ...Array.from({ length: 10 }, () => ada.post("/api/agents/provision", { name: "B" })),
+    ]);
+    expect(both.filter(({ status }) => status === 201)).toHaveLength(1);
+    const [agent] = await agentsOf(ada);
+    expect((await ada.delete(`/api/agents/${agent?.id}`)).status).toBe(200);
+    expect((await provisionAtOnce(ada, 10)).filter(({ status }) => status === 201)).toHaveLength(1);
+  });
+
+  test("without a subscription: 402, and the body can't grant what the plan doesn't", async () => {
+    const eve = createClient(berth);
+    await eve.join();
+    const wish = { name: "Mine", tier: "enterprise", plan: "enterprise", limit: 999, isAdmin: true };
+    expectRefusal(await eve.post("/api/agents/provision", wish), 402, "SUBSCRIPTION_REQUIRED");
+    expect(await agentsOf(eve)).toEqual([]);
+  });
+});
+
+describe("admins", () => {
+  const forwarded: Record<string, string>[] = [
+    { "x-forwarded-for": "203.0.113.7" },
+    { "x-forwarded-for": "127.0.0.1" },
+    { forwarded: "for=127.0.0.1" },
+    { "x-real-ip": "127.0.0.1" },
+    { via: "1.1 proxy" },
+  ];
+
+  test("an unverified address of ADMIN_EMAILS counts straight from this machine, and through no proxy", async () => {
+    const root = createClient(berth);
+    await root.join({ email: ADMIN });
+    expect((await root.get<Settings>("/api/settings")).body.isAdmin).toBe(true);
+    for (const headers of forwarded) {
+      expect((await root.get<Settings>("/api/settings", { headers })).body.isAdmin).toBe(false);
+      expectRefusal(await root.post("/api/agents/provision", { name: "A" }, { headers }), 402);
+    }
+    const made = await provisionAtOnce(root, 5);
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+  });
+
+  test("a session begun through a proxy never makes an admin, whatever comes later", async () => {
+    const remote = createClient(berth);
+    await remote.signUp({ email: "someone@example.com" });
+    const { email, password } = remote.account;
+    const headers = { "x-forwarded-for": "127.0.0.1" };
+    expect((await remote.post("/api/auth/callback/credentials", { email, password }, { headers })).status).toBe(200);
+    expect((await remote.get<Settings>("/api/settings")).body.isAdmin).toBe(false);
+    expectRefusal(await remote.post("/api/agents/provision", { name: "A" }), 402);
+  });
+
+  test("other spellings of the address are the same account, and other addresses are nobody", async () => {
+    const copy = createClient(berth);
+    const account = { email: ` ${ADMIN.toUpperCase()} `, password: "another horse battery", name: "Eve" };
+    expectRefusal(await copy.post("/api/register", account), 409, "USER_EXISTS");
+    await copy.join({ email: `x${ADMIN}` });
+    expect((await copy.get<Settings>("/api/settings")).body.isAdmin).toBe(false);
+  });
+});
+
+test("the first admin's link is printed while there is no account, and works once", async () => {
+  await using fresh = await startBerth();
+  const said = await eventually(() => /\/setup\?token=([\w-]{20,})/.exec(fresh.output().stdout));
+  const token = said[1] ?? "";
+  const page = await fetch(`${fresh.web}/setup?token=${token}`);
+  expect(page.status).toBe(200);
+  expect(await page.text()).not.toContain(token);
+
+  const claim = async (email: string, secret = token) => {
+    const client = createClient(fresh);
+    const answer = await client.post("/api/auth/first-admin", {
+      token: secret,
+      email,
+      password: "correct horse battery",
+    });
+    return { client, answer };
+  };
+  const wrong = await claim("eve@example.com", "x".repeat(token.length));
+  expectRefusal(wrong.answer, 400, "INVALID_LINK");
+  const tries = await Promise.all(["a@example.com", "b@example.com", "c@example.com"].map((email) => claim(email)));
+  const [winner, ...more] = tries.filter(({ answer }) => answer.status === 201);
+  expect(more).toEqual([]);
+  for (const { answer } of tries.filter(({ client }) => client !== winner?.client)) {
+    expectRefusal(answer, 400, "INVALID_LINK");
+  }
+  const settings = await winner?.client.get<Settings>("/api/settings");
+  expect(settings?.body.isAdmin).toBe(true);
+
+  await fresh.restart();
+  expect(fresh.output().stdout.match(/\/setup\?token=/g)).toHaveLength(1);
+  expectRefusal((await claim("late@example.com")).answer, 400, "INVALID_LINK");
+});
+
+describe("rates", () => {
+  test("sign-up: ten a minute from one address, then 429 with all three headers, also after a kill", async () => {
+    await using strict = await startBerth();
+    const register = (n: number) =>
+      createClient(strict).post("/api/register", { email: `u${n}@example.com`, password: "correct horse battery" });
+    const answers = [];
+    for (let n = 0; n < 11; n++) answers.push(await register(n));
+    expect(answers.slice(0, 10).map(({ status }) => status)).toEqual(Array(10).fill(201));
+    const last = answers[10];
+    if (!last) throw new Error("There were eleven.");
+    expectRefusal(last, 429, "RATE_LIMITED");
+    expect(Number(last.headers.get("retry-after"))).toBeWithin(1, 61);
+    expect(last.headers.get("ratelimit-policy")).toContain("q=10;w=60");
+    expect(last.headers.get("ratelimit")).toMatch(/r=0;t=\d+/);
+
+    await strict.kill();
+    await strict.restart();
+    expectRefusal(await register(11), 429, "RATE_LIMITED");
+    // Another address, told by a header that nobody vouches for, is still this one.
+    const body = { email: "u12@example.com", password: "correct horse battery" };
+    const headers = { "x-forwarded-for": "203.0.113.9" };
+    expectRefusal(await createClient(strict).post("/api/register", body, { headers }), 429, "RATE_LIMITED");
+  });
+
+  test("guessing a password ends after ten tries at once, and does not lock out the owner's other session", async () => {
+    const ada = await member(berth);
+    const { email, password } = ada.account;
+    const guess = (secret: string) =>
+      createClient(berth).post("/api/auth/callback/credentials", { email, password: secret });
+    const guesses = await Promise.all(Array.from({ length: 20 }, (_, n) => guess(`guess number ${n}`)));
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
+    for (const answer of guesses.filter(({ status }) => status !== 401)) expectRefusal(answer, 429, "RATE_LIMITED");
+    expectRefusal(await guess(password), 429, "RATE_LIMITED");
+    expect((await ada.get("/api/settings")).status).toBe(200);
+  });
+
+  test("everything else is limited by RATE_LIMITS, on both surfaces", async () => {
+    await using tight = await startBerth({ env: { RATE_LIMITS: '{"default":"20/m"}' } });
+    for (const origin of [tight.web, tight.backend]) {
+      const client = createClient(origin);
+      const statuses = [];
+      for (let n = 0; n < 25; n++) statuses.push((await client.get("/api/nothing")).status);
+      expect(statuses).toContain(429);
+      const refused = await client.get("/api/nothing");
+      expectRefusal(refused, 429, "RATE_LIMITED");
+      expect(refused.headers.get("ratelimit-policy")).toBe('"default";q=20;w=60');
+    }
+  });
+});

@@ -1,0 +1,111 @@
+// The two surfaces as two processes over one database server: the same service, and a web that outlives its backend.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { type AgentItem, expectRefusal, member, openGateway, provision } from "./support/scene.ts";
+import { type Sqld, startSqld } from "./support/sqld.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+let sqld: Sqld;
+let upstream: Upstream;
+let backend: Berth;
+let web: Berth;
+let ada: Client;
+let agent: AgentItem;
+
+beforeAll(async () => {
+  [sqld, upstream] = await Promise.all([startSqld(), startUpstream()]);
+  const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "split-test-root-key-0123456789abcdefgh" };
+  const models = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" };
+  backend = await startBerth({ env: { ...shared, ...models, ROLE: "backend" } });
+  web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
+}, 60_000);
+afterAll(async () => {
+  await web?.[Symbol.asyncDispose]();
+  await backend?.[Symbol.asyncDispose]();
+  await upstream?.stop();
+  await sqld?.stop();
+});
+
+test("each process serves its own surface alone", async () => {
+  expect(web.web).not.toBe("");
+  expect(web.backend).toBe("");
+  expect(backend.backend).not.toBe("");
+  expect(backend.web).toBe("");
+  expect((await fetch(`${web.web}/readyz`)).status).toBe(200);
+  expect((await fetch(`${backend.backend}/readyz`)).status).toBe(200);
+});
+
+test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", async () => {
+  ada = await member(web);
+  agent = await provision(ada, "Harbour", { instructions: "Be brief." });
+  const { status, body } = await ada.post("/api/agent", { message: "Hello" });
+  expect({ status, body }).toMatchObject({ status: 200, body: { reply: "echo: Hello" } });
+  let streamed = "";
+  for await (const { event, data } of ada.sse("/api/agent", { message: "One by one" })) {
+    if (event === "delta") streamed += JSON.parse(data).text;
+  }
+  expect(streamed).toBe("echo: One by one");
+  const socket = openGateway(web, agent.id, { cookie: ada.cookie });
+  socket.send({ type: "chat", id: "1", message: "And here" });
+  expect((await socket.next("reply")).reply).toBe("echo: And here");
+  socket.close();
+  expect((await ada.get(`/api/agents/${agent.id}/config`)).body).toMatchObject({
+    config: { instructions: "Be brief." },
+  });
+});
+
+test("a caller's own session is good on the backend too, a foreign one is not", async () => {
+  const direct = createClient(backend.backend);
+  const path = `/api/agents/${agent.id}`;
+  expect((await direct.get(path, { headers: { cookie: ada.cookie } })).body).toMatchObject({ id: agent.id });
+  const eve = await member(web);
+  expectRefusal(await direct.get(path, { headers: { cookie: eve.cookie } }), 404, "AGENT_NOT_FOUND");
+  expectRefusal(await direct.get(path), 401, "UNAUTHORIZED");
+});
+
+test("what one process writes, the other sees at once: configuration, sign-out", async () => {
+  expect((await ada.put(`/api/agents/${agent.id}/config`, { instructions: "Shout." })).status).toBe(200);
+  await ada.post("/api/agent", { message: "Hello" });
+  expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("Shout.");
+  const guest = await member(web);
+  const { cookie } = guest;
+  const other = await provision(guest);
+  await guest.signOut();
+  expectRefusal(await createClient(backend.backend).get(`/api/agents/${other.id}`, { headers: { cookie } }), 401);
+});
+
+test("while the backend is away: reads go on, chat and writes are 502; when it is back, so are they", async () => {
+  await backend.stop();
+  expectRefusal(await ada.post("/api/agent", { message: "Anybody?" }), 502, "BACKEND_UNAVAILABLE");
+  const events = { headers: { accept: "text/event-stream" } };
+  expectRefusal(await ada.post("/api/agent", { message: "Anybody?" }, events), 502, "BACKEND_UNAVAILABLE");
+  expectRefusal(await ada.put(`/api/agents/${agent.id}/config`, {}), 502, "BACKEND_UNAVAILABLE");
+  expectRefusal(await ada.post("/api/agents/provision", { name: "Late" }), 502, "BACKEND_UNAVAILABLE");
+  expectRefusal(await ada.delete(`/api/agents/${agent.id}`), 502, "BACKEND_UNAVAILABLE");
+  const socket = openGateway(web, agent.id, { cookie: ada.cookie });
+  socket.send({ type: "chat", id: "1", message: "Anybody?" });
+  expect((await socket.next("error")).code).toBe("BACKEND_UNAVAILABLE");
+  expect((await ada.get(`/api/agents/${agent.id}`)).status).toBe(200);
+  expect((await ada.get("/api/agent?action=health")).status).toBe(200);
+  expect((await ada.get("/api/settings")).status).toBe(200);
+  expect((await fetch(`${web.web}/readyz`)).status).toBe(200);
+
+  const port = new URL(web.env.BACKEND_URL ?? "").port;
+  await backend.restart({ env: { BACKEND_PORT: port } });
+  const answer = await eventually(async () => {
+    const said = await ada.post<{ reply: string }>("/api/agent", { message: "Back?" });
+    return said.status === 200 ? said.body : undefined;
+  });
+  expect(answer.reply).toBe("echo: Back?");
+  socket.send({ type: "chat", id: "2", message: "Here too?" });
+  expect((await socket.next("reply")).reply).toBe("echo: Here too?");
+  socket.close();
+});
+
+test("a web process whose key is another one gets nothing from the backend", async () => {
+  const env = { ...web.env, SECRET_KEY: "another-root-key-0123456789abcdefghijk" };
+  await expect(startBerth({ env })).rejects.toThrow("SECRET_KEY is not the one");
+});

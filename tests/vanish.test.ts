@@ -1,0 +1,105 @@
+// Two hundred clients that vanish in mid-stream: whatever they asked for upstream is called off, and the next one is served.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { type AgentItem, member, openGateway, provision } from "./support/scene.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+let upstream: Upstream;
+let berth: Berth;
+let ada: Client;
+let agents: AgentItem[];
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  const env = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" };
+  berth = await startBerth({ env });
+  ada = await member(berth, "enterprise");
+  agents = await Promise.all(Array.from({ length: 70 }, (_, n) => provision(ada, `Agent ${n}`)));
+}, 60_000);
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await upstream?.stop();
+});
+
+/** A reply that would go on for minutes. */
+const endless = { pieces: Array.from({ length: 5_000 }, (_, n) => `word${n} `), paceMs: 50 };
+
+/** What is being read: a response that nobody holds is closed by the garbage collector. */
+const held: Response[] = [];
+
+/** Waits for the first bytes and stays connected. */
+async function begin(answer: Response): Promise<void> {
+  expect(answer.status).toBe(200);
+  held.push(answer);
+  const reader = answer.body?.getReader();
+  expect((await reader?.read())?.done).toBe(false);
+  reader?.releaseLock();
+}
+
+const settled = async () => {
+  await eventually(() => upstream.open === 0, { timeoutMs: 15_000, what: "nothing is open upstream" });
+  await eventually(async () => {
+    const metrics = await (await fetch(`${berth.backend}/metrics`)).text();
+    expect(/^berth_inbox_held .*$/m.exec(metrics)?.[0]).toBe("berth_inbox_held 0");
+    return true;
+  });
+};
+
+test("70 on REST, 70 on the gateway and 60 on /v1 vanish: the upstream's open count returns to 0", async () => {
+  upstream.script(endless);
+  const leave = new AbortController();
+
+  const rest = agents.map(async ({ id: agentId }) => {
+    const headers = { accept: "text/event-stream" };
+    const said = { message: "Tell me everything.", agentId };
+    await begin(await ada.fetch("POST", "/api/agent", said, { headers, signal: leave.signal }));
+  });
+  const sockets = agents.map(({ id }) => openGateway(berth, id, { cookie: ada.cookie }));
+  const spoken = sockets.map(async (socket, n) => {
+    // A session of its own each, or it would wait for the one on REST.
+    const path = { action: "create-session", agentId: agents[n]?.id };
+    const { body } = await ada.post<{ sessionId: string }>("/api/agent", path);
+    socket.send({ type: "chat", id: "1", message: "Tell me everything.", sessionId: body.sessionId });
+    await socket.next("delta");
+  });
+  const backend = createClient(berth.backend);
+  const open = Array.from({ length: 60 }, async () => {
+    const body = { model: "fake-small", stream: true, messages: [{ role: "user", content: "Tell me everything." }] };
+    await begin(await backend.fetch("POST", "/v1/chat/completions", body, { signal: leave.signal }));
+  });
+
+  await Promise.all([...rest, ...spoken, ...open]);
+  await eventually(() => upstream.open === 200, { what: "200 calls are open upstream" });
+
+  leave.abort();
+  for (const socket of sockets) socket.close();
+  await settled();
+  expect(upstream.aborted).toBe(200);
+}, 60_000);
+
+test("clients that leave before the first byte are called off too, the waiting ones with them", async () => {
+  upstream.reset();
+  upstream.script({ hang: true });
+  const leave = new AbortController();
+  const agentId = agents[0]?.id;
+  const calls = Array.from({ length: 20 }, (_, n) =>
+    ada
+      .post("/api/chat", { message: "Are you there?", topic: `topic ${n}`, agentId }, { signal: leave.signal })
+      .catch((error: unknown) => error),
+  );
+  await upstream.waitFor(({ open }) => open >= 4);
+  leave.abort();
+  await Promise.all(calls);
+  await settled();
+});
+
+test("the service answers as before", async () => {
+  upstream.reset();
+  const { status, body } = await ada.post("/api/agent", { message: "Still there?" });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({ reply: "echo: Still there?" });
+  expect(berth.output().stderr).not.toContain('"level":"error"');
+});
