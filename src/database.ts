@@ -121,8 +121,12 @@ function openFile(path: string, { log, migrations: manifest = migrations }: Data
     closeSync(openSync(path, "a", 0o600));
     const connection = openConnection(path);
     const checkpointer = createCheckpointer({ path, connection, log });
+    const commit = localCommit(connection);
     return {
-      commit: localCommit(connection),
+      async commit(batches) {
+        await checkpointer.pause;
+        return commit(batches);
+      },
       committed: checkpointer.noticed,
       async read(sql, args) {
         try {
@@ -132,8 +136,9 @@ function openFile(path: string, { log, migrations: manifest = migrations }: Data
         }
       },
       async close() {
-        await checkpointer.close();
+        const { closeFile } = await checkpointer.close();
         connection.close();
+        await closeFile();
         lock.release();
       },
     };

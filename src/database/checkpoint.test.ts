@@ -4,21 +4,36 @@ import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { fileDatabase } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { SMALL_LOG_BYTES } from "./connection.ts";
+import { KEPT_LOG_BYTES } from "./connection.ts";
 
 test("a log that has grown goes into the file while the database is open, then starts over", async () => {
   const { database, remove } = await fileDatabase();
   const file = database.file ?? "";
-  const size = (suffix = "") => statSync(file + suffix).size;
-  const write = (key: string, bytes: number) =>
-    database.write([{ sql: "INSERT OR REPLACE INTO meta VALUES (?, hex(zeroblob(?)))", args: [key, bytes] }]);
-  for (let n = 0; n < 10; n++) await write(`k${n}`, 1_000_000);
-  expect(size("-wal")).toBeGreaterThan(2 * SMALL_LOG_BYTES);
-  expect(size()).toBeLessThan(SMALL_LOG_BYTES);
-  await eventually(() => size() > 20_000_000);
-  await eventually(async () => {
-    await write("small", 1);
-    return size("-wal") <= SMALL_LOG_BYTES;
-  });
+  const write = (key: string) =>
+    database.write([{ sql: "INSERT INTO meta VALUES (?, hex(zeroblob(1000000)))", args: [key] }]);
+  for (let n = 0; n < 12; n++) await write(`k${n}`);
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(KEPT_LOG_BYTES);
+  expect(statSync(file).size).toBeLessThan(1_000_000);
+  await eventually(() => statSync(`${file}-wal`).size <= KEPT_LOG_BYTES);
+  expect(statSync(file).size).toBeGreaterThan(24_000_000);
   await remove();
 });
+
+test("writers that never pause don't let the log grow without end", async () => {
+  const { database, remove } = await fileDatabase();
+  const log = `${database.file}-wal`;
+  let written = 0;
+  const write = async () => {
+    while (written < 200_000_000) {
+      await database.write([
+        { sql: "INSERT OR REPLACE INTO meta VALUES (?, hex(randomblob(100000)))", args: [`k${written % 50}`] },
+      ]);
+      written += 200_000;
+      await Bun.sleep(2);
+    }
+  };
+  await Promise.all([write(), write(), write()]);
+  expect(statSync(log).size).toBeLessThan(written * 0.7);
+  expect((await database.read("PRAGMA quick_check")).rows[0]?.[0]).toBe("ok");
+  await remove();
+}, 15_000);

@@ -1,81 +1,103 @@
-// Moves the write-ahead log into the database file from a thread of the addon, since doing it on ours stops the loop for as long as the disk takes.
+// Moves the write-ahead log into the database file on a thread of the addon: on ours, each sync would stop the loop for as long as the disk takes.
 
 import { statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import type { Log } from "../log.ts";
-import { type Connection, SMALL_LOG_BYTES } from "./connection.ts";
+import { type Connection, KEPT_LOG_BYTES } from "./connection.ts";
 
 export interface Checkpointer {
   /** To be called after each commit; cheap. */
   noticed(): void;
-  /** Waits for what is under way. */
-  close(): Promise<void>;
+  /** While it is there, commits wait for it: the log needs a moment without them to start over. Never rejects. */
+  readonly pause: Promise<void> | undefined;
+  /** Waits for what is under way; `closeFile` is for when the database is closed, since it takes SQLite's locks with it. */
+  close(): Promise<{ closeFile(): Promise<void> }>;
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Above this, writers that never pause keep the log from starting over, so the short rest is done on our own thread. */
-const LARGE_LOG_BYTES = 32 * 1024 * 1024;
-const SHORT_REST_FRAMES = 1_000;
-const ROUNDS = 3;
-/** Where the addon's threads are not to be had, SQLite does it at every commit that finds this many pages in the log. */
-const OWN_THREAD = "PRAGMA wal_autocheckpoint = 1000";
 
 /** @param connection the one that writes; its automatic checkpoints are switched off as long as this works */
 export function createCheckpointer(deps: { path: string; connection: Connection; log: Log }): Checkpointer {
   const { path, connection, log } = deps;
-  let background: ReturnType<typeof openBackground> | undefined;
+  let background: Background | undefined;
   let timer: Timer | undefined;
   let running: Promise<void> | undefined;
+  let pause: Promise<void> | undefined;
   let closed = false;
   connection.run("PRAGMA wal_autocheckpoint = 0");
 
-  const logBytes = () => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-
   function look(): void {
     timer = undefined;
-    if (closed || running || logBytes() <= SMALL_LOG_BYTES) return;
-    running = work().finally(() => {
-      running = undefined;
+    const bytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (closed || running || bytes <= KEPT_LOG_BYTES) return;
+    running = work()
+      .catch(giveUp)
+      .finally(() => {
+        running = undefined;
+      });
+  }
+
+  /** Most of it goes on beside the commits; they are held only for what came meanwhile. */
+  async function work(): Promise<void> {
+    background ??= await openBackground(path);
+    const { checkpoint, file, startOver } = background;
+    const readerInTheWay = (await checkpoint()) > 0;
+    if (readerInTheWay) return; // A backup, for instance. The next look finds it gone.
+    await file.datasync();
+    await checkpoint();
+    const last = checkpoint().then((left) => (left === 0 ? startOver() : undefined));
+    pause = last.catch(() => undefined);
+    await last.finally(() => {
+      pause = undefined;
     });
   }
 
-  async function work(): Promise<void> {
-    try {
-      background ??= openBackground(path);
-      const checkpoint = await background;
-      for (let round = 0; round < ROUNDS; round++) {
-        const rest = await checkpoint();
-        if (rest === 0) return;
-        if (rest > SHORT_REST_FRAMES || logBytes() < LARGE_LOG_BYTES) continue;
-        connection.run("PRAGMA wal_checkpoint(PASSIVE)");
-        return;
-      }
-    } catch (error) {
-      closed = true;
-      log.warn("The database's log can't be written back in the background; commits do it from now on.", { error });
-      connection.run(OWN_THREAD);
-    }
+  function giveUp(error: unknown): void {
+    closed = true;
+    log.warn("The database's log can't be written back in the background; commits do it from now on.", { error });
+    connection.run("PRAGMA wal_autocheckpoint = 1000");
   }
 
   return {
     noticed() {
       if (!closed) timer ??= setTimeout(look, LOOK_EVERY_MS).unref();
     },
+    get pause() {
+      return pause;
+    },
     async close() {
       closed = true;
       clearTimeout(timer);
       await running;
+      return { closeFile: async () => background?.file.close() };
     },
   };
 }
 
-/** A second connection whose statements run on the addon's own threads. Gives how many frames are left in the log. */
-async function openBackground(path: string): Promise<() => Promise<number>> {
+interface Background {
+  /** Gives how many frames could not be written back, because somebody still reads an older state. */
+  checkpoint(): Promise<number>;
+  /** The first write after a checkpoint begins the log anew, and has to sync it. */
+  startOver(): Promise<void>;
+  /** Syncing the database file here leaves little of that to the last checkpoint. */
+  file: FileHandle;
+}
+
+/** A second connection whose statements run on the addon's own threads. */
+async function openBackground(path: string): Promise<Background> {
   const { default: Libsql } = await import("libsql/promise");
   const connection = new Libsql(path, {});
-  return async () => {
-    const statement = await connection.prepare("PRAGMA wal_checkpoint(PASSIVE)");
-    const rows: { log: number; checkpointed: number }[] = await statement.all();
-    const [result] = rows;
-    return result ? result.log - result.checkpointed : 0;
+  await connection.exec(`PRAGMA journal_size_limit = ${KEPT_LOG_BYTES}; PRAGMA synchronous = NORMAL`);
+  return {
+    file: await open(path, "r"),
+    async checkpoint() {
+      const statement = await connection.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+      const rows: { log: number; checkpointed: number }[] = await statement.all();
+      const { log = 0, checkpointed = 0 } = rows[0] ?? {};
+      return log - checkpointed;
+    },
+    async startOver() {
+      await connection.exec(`INSERT OR REPLACE INTO meta VALUES ('log_started', '${Date.now()}')`);
+    },
   };
 }

@@ -12,8 +12,8 @@ export interface Connection {
   close(): void;
 }
 
-/** A log of this size is left alone, and one that starts over is cut back to it. */
-export const SMALL_LOG_BYTES = 4 * 1024 * 1024;
+/** A log that starts over keeps this much of its file, since writing where a file has room is cheaper; a longer one is due. */
+export const KEPT_LOG_BYTES = 16 * 1024 * 1024;
 const MAX_PREPARED = 500;
 const NO_ARGS: readonly InValue[] = [];
 
@@ -26,7 +26,7 @@ export function openConnection(path: string): Connection {
   connection.run("PRAGMA foreign_keys = ON");
   connection.run("PRAGMA cache_size = -8192");
   connection.run("PRAGMA temp_store = MEMORY");
-  connection.run(`PRAGMA journal_size_limit = ${SMALL_LOG_BYTES}`);
+  connection.run(`PRAGMA journal_size_limit = ${KEPT_LOG_BYTES}`);
   return connection;
 }
 
