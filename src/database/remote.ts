@@ -31,7 +31,7 @@ export async function connectRemote(url: string, authToken: string | undefined):
 export async function remoteRead(client: Client, sql: string, args: readonly InValue[]): Promise<ResultSet> {
   const values = args.map(bound);
   try {
-    return local(await client.execute({ sql, args: values.map(sent) }));
+    return local(await client.execute({ sql, args: values }));
   } catch (error) {
     throw explained(error);
   }
@@ -64,7 +64,7 @@ export function remoteCommit(client: Client): Commit {
     const steps: { batch: Statement[]; statement: Statement; args: InValue[] }[] = [];
     for (const batch of batches) {
       try {
-        steps.push(...batch.map((statement) => ({ batch, statement, args: statement.args.map(bound).map(sent) })));
+        steps.push(...batch.map((statement) => ({ batch, statement, args: statement.args.map(bound) })));
       } catch (error) {
         outcomes.set(batch, { error });
       }
@@ -93,9 +93,6 @@ export function remoteCommit(client: Client): Commit {
     }
   }
 }
-
-/** The client takes buffers only in the form of an ArrayBuffer of their own. */
-const sent = (value: ReturnType<typeof bound>): InValue => value;
 
 /** The server understood and refused, so it has certainly not written. */
 const isStatementError = (error: unknown) => /^SQL(?:ITE)?_/.test(sqliteCode(error));
