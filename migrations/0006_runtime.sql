@@ -14,12 +14,12 @@ CREATE TABLE sessions (
   last_activity_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX sessions_peer ON sessions (agent_id, platform, peer) WHERE status = 'open' AND peer IS NOT NULL;
-CREATE INDEX sessions_recent ON sessions (agent_id, last_activity_at);
+CREATE INDEX sessions_agent ON sessions (agent_id);
 
 CREATE TABLE messages (
   -- The order in which things were said: a message that waited comes after the reply to the one before it.
   seq INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
+  id TEXT NOT NULL,
   session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL,
   inbox_id TEXT NOT NULL,
@@ -33,12 +33,14 @@ CREATE TABLE messages (
 CREATE INDEX messages_session ON messages (session_id);
 CREATE INDEX messages_agent ON messages (agent_id);
 
+-- Kept by agent: what one has to do, and what it was sent, lies together.
 CREATE TABLE inbox (
-  id TEXT PRIMARY KEY,
+  id TEXT NOT NULL,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   session_id TEXT NOT NULL,
   platform TEXT NOT NULL,
-  platform_message_id TEXT NOT NULL,
+  -- NULL for entrances whose messages have no id of their own.
+  platform_message_id TEXT,
   peer TEXT,
   sender_id TEXT NOT NULL,
   sender_name TEXT NOT NULL,
@@ -51,15 +53,15 @@ CREATE TABLE inbox (
   attempts INTEGER NOT NULL DEFAULT 0,
   -- A message on the platform that shows the growing reply and will become it.
   preview_id TEXT,
-  -- The message that answers this one.
-  reply_id TEXT,
+  -- The message that answers this one: its seq.
+  reply INTEGER,
   error TEXT,
   received_at INTEGER NOT NULL,
-  settled_at INTEGER
-) STRICT;
-CREATE UNIQUE INDEX inbox_once ON inbox (agent_id, platform, platform_message_id);
+  settled_at INTEGER,
+  PRIMARY KEY (agent_id, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX inbox_once ON inbox (agent_id, platform, platform_message_id) WHERE platform_message_id IS NOT NULL;
 CREATE INDEX inbox_pending ON inbox (agent_id, id) WHERE status = 'pending';
-CREATE INDEX inbox_api ON inbox (agent_id, id) WHERE platform = 'api';
 
 CREATE TABLE outbox (
   id TEXT PRIMARY KEY,

@@ -1,7 +1,8 @@
 // From an accepted message to a settled reply: the turn of one inbox entry, and the one write that ends it.
 
+import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { GuardFailed, guard, type Statement } from "../../src/database.ts";
-import { AppError } from "../../src/errors.ts";
+import { AppError, notFound } from "../../src/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../agents/index.ts";
 import type { ai as aiPlugin, TurnModel } from "../ai/index.ts";
@@ -10,16 +11,18 @@ import { runCommand } from "./commands.ts";
 import { boundedHistory, buildPrompt } from "./context.ts";
 import { type Failure, failureOf } from "./failures.ts";
 import type { Inbox, InboxEntry } from "./inbox.ts";
+import type { Ran } from "./lanes.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Sessions } from "./sessions.ts";
 import { type Observer, runTurn, type Step, type TurnResult } from "./turn.ts";
 
-/** Milliseconds a whole turn may take, tools and all. */
-const TURN_LIMIT = 10 * 60_000;
 /** Tries before an entry is parked. */
 const MAX_ATTEMPTS = 5;
+/** Starts of the process that found the entry in work, before it counts as the reason why the process ended. */
+const MAX_INTERRUPTIONS = 20;
 /** Milliseconds between tries, where the provider names none. */
 const RETRY_DELAYS = [1_000, 5_000, 30_000, 120_000];
+const LONGEST_DELAY = 120_000;
 
 /** A settled turn, as its entrance tells it. */
 export interface Reply {
@@ -48,62 +51,77 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   outbox: Outbox;
   /** The model that answers for an agent now. */
   chooseModel(agent: Agent): Promise<TurnModel>;
-  /** Who waits for this entry, if anybody does. */
-  waiterOf(entry: InboxEntry): Waiter | undefined;
+  /** The entry runs from now on: what may end its turn early, and who waits for it. */
+  begin(entry: InboxEntry): { signal: AbortSignal; waiter: Waiter | undefined };
   /** Shows a growing reply on the entry's platform. */
   previewOf(entry: InboxEntry): (Observer & { end(): Promise<string | undefined> }) | undefined;
-  /** Aborts when Berth stops and when the conversation is told to stop. */
-  signalOf(entry: InboxEntry): AbortSignal;
+  retryDelays?: readonly number[];
 }
 
-/** Runs one entry to its end. Answers `again` when it should be tried once more after so many ms; never rejects. */
+/** One run of an entry. */
+interface Turn {
+  /** As it is settled: in the session that is open by now, and with the preview that was shown. */
+  entry: InboxEntry;
+  /** What opens that session where nothing did before. */
+  opening: Statement[];
+  readonly signal: AbortSignal;
+  readonly waiter: Waiter | undefined;
+  agent: Agent | undefined;
+  /** As people are told. */
+  model: string;
+}
+
+/** Runs one entry to its end, or says when it should be tried again. Never rejects. */
 export function createEngine(deps: Deps) {
   const { agents, ai, skills, inbox, sessions, outbox, chooseModel, database, events, log } = deps;
+  const { retryDelays = RETRY_DELAYS } = deps;
 
-  async function run(entry: InboxEntry): Promise<{ again: number } | undefined> {
-    const waiter = deps.waiterOf(entry);
-    let model = "its model";
-    let agent: Agent | undefined;
+  async function run(queued: InboxEntry): Promise<Ran> {
+    const turn: Turn = { entry: queued, opening: [], agent: undefined, model: "its model", ...deps.begin(queued) };
     try {
-      agent = await agents.find(entry.agentId);
+      turn.agent = await agents.find(queued.agentId);
       // A stopped agent's messages stay in the inbox until it is started.
-      if (!agent || agent.status === "stopped") throw stopped();
-      if (entry.kind === "command") {
-        const { reply, statements } = await runCommand({ sessions, chooseModel }, agent, entry);
-        await settle(entry, agent, { text: reply, steps: [] }, statements);
-        return undefined;
+      if (!turn.agent || turn.agent.status === "stopped") throw stopped();
+      turn.signal.throwIfAborted();
+      await move(turn);
+      if (queued.kind === "command") await obey(turn, turn.agent);
+      else {
+        // It was in work whenever the process went down before: it may be the reason.
+        if (queued.attempts >= MAX_INTERRUPTIONS) throw givenUp();
+        queued.attempts++;
+        const chosen = await chooseModel(turn.agent);
+        turn.model = chosen.label;
+        await answer(turn, turn.agent, chosen);
       }
-      count(entry);
-      const chosen = await chooseModel(agent);
-      model = chosen.label;
-      await answer(entry, agent, chosen, waiter);
       return undefined;
     } catch (thrown) {
       try {
-        return await failed(entry, agent, thrown, model, waiter);
+        return await failed(turn, queued, thrown);
       } catch (error) {
         // Our own storage is in trouble: the entry is still pending, so nothing is lost.
-        log.error("a failed turn could not be recorded", { agentId: entry.agentId, error });
-        waiter?.reject(error);
-        return waiter ? undefined : { again: RETRY_DELAYS.at(-1) ?? 0 };
+        log.error("a failed turn could not be recorded", { agentId: queued.agentId, inboxId: queued.id, error });
+        turn.waiter?.reject(error);
+        return { again: retryDelays.at(-1) ?? LONGEST_DELAY };
       }
     }
   }
 
-  /** So that a message that brings the process down each time is noticed. Not worth waiting for. */
-  function count(entry: InboxEntry): void {
-    entry.attempts++;
-    database.write([inbox.began(entry)]).catch((error: unknown) => log.error("a try was not counted", { error }));
+  /** A conversation that was reset after this message had arrived goes on in its new session. */
+  async function move(turn: Turn): Promise<void> {
+    const { agentId, platform, peer } = turn.entry;
+    if (peer === null) return;
+    const { id: sessionId, statements } = await sessions.openFor(agentId, platform, peer);
+    turn.entry = { ...turn.entry, sessionId };
+    turn.opening = statements;
   }
 
-  async function answer(entry: InboxEntry, agent: Agent, chosen: TurnModel, waiter: Waiter | undefined): Promise<void> {
-    const signal = AbortSignal.any([
-      deps.signalOf(entry),
-      AbortSignal.timeout(TURN_LIMIT),
-      ...(waiter ? [waiter.signal] : []),
-    ]);
-    signal.throwIfAborted();
-    const started = performance.now();
+  async function obey(turn: Turn, agent: Agent): Promise<void> {
+    const { reply, statements } = await runCommand({ sessions, chooseModel }, agent, turn.entry);
+    await settle(turn, agent, { text: reply, steps: [] }, statements);
+  }
+
+  async function answer(turn: Turn, agent: Agent, chosen: TurnModel): Promise<void> {
+    const { entry, signal, waiter } = turn;
     const settings = await agents.settings(agent.id);
     const timezone = settings.timezone ?? "UTC";
     const audience = {
@@ -114,55 +132,65 @@ export function createEngine(deps: Deps) {
       peer: entry.peer ?? "",
       timezone,
     };
+    const { budget, maxTokens } = settings;
+    const reserve = (prompt: LanguageModelV4Prompt) => ai.reserve({ agent, model: chosen, budget, prompt, maxTokens });
     const language = await ai.languageModel(chosen);
+    const { contextWindow } = chosen;
     const [tools, knowledge, history] = await Promise.all([
       skills.toolsFor(agent.id, audience.byOwner),
       skills.instructionsFor({ ...audience, text: entry.content }),
-      boundedHistory(sessions, entry.sessionId, { ...chosen, language, canSummarize: !chosen.demo }, signal),
+      boundedHistory(sessions, entry.sessionId, {
+        contextWindow,
+        signal,
+        summarizer: chosen.demo ? undefined : { language, reserve },
+      }),
     ]);
-    const prompt = buildPrompt({ agent, settings, entry, knowledge, history });
     const preview = waiter?.observer ? undefined : deps.previewOf(entry);
-    const spending = ai.reserve({
-      agent,
-      model: chosen,
-      budget: settings.budget,
-      prompt,
-      maxTokens: settings.maxTokens,
-    });
     let result: TurnResult;
     try {
       result = await runTurn({
         model: language,
-        prompt,
+        prompt: buildPrompt({ agent, settings, entry, knowledge, history }),
         tools,
         toolContext: { ...audience, userId: agent.userId, sessionId: entry.sessionId, inboxId: entry.id },
         settings: sampling(settings),
+        reserve,
         observer: waiter?.observer ?? preview,
         signal,
       });
+    } finally {
+      const previewId = await preview?.end();
+      if (previewId !== undefined) turn.entry = { ...entry, previewId };
+    }
+    const { spending, usage, latencyMs } = result.last;
+    try {
+      await settle(turn, agent, result, [spending.settle(usage, latencyMs)]);
     } catch (error) {
-      (await spending).release();
+      // The reply was not kept, but it was paid for.
+      spending.record(usage, latencyMs);
       throw error;
     }
-    const previewId = (await preview?.end()) ?? entry.previewId;
-    const paid = (await spending).settle(result.usage, Math.round(performance.now() - started));
-    await settle({ ...entry, previewId }, agent, result, [paid]);
   }
 
   /** The one write that ends a turn. A second one for the same entry is refused by the guard, whatever happened between. */
-  async function settle(entry: InboxEntry, agent: Agent, said: { text: string; steps: Step[] }, also: Statement[]) {
+  async function settle(
+    { entry, opening, waiter }: Turn,
+    agent: Agent,
+    said: { text: string; steps: Step[] },
+    also: Statement[],
+  ): Promise<void> {
     const now = Date.now();
     const { id: inboxId, sessionId, agentId, platform } = entry;
     const text = said.text.trim() === "" ? "(no answer)" : said.text;
-    const replyId = Bun.randomUUIDv7();
     const steps = said.steps.length > 0 ? JSON.stringify(said.steps) : undefined;
     await database.write([
-      inbox.settled(entry, "done", { replyId }),
-      guard("settled"),
+      ...opening,
       ...sessions.append({ id: sessionId, agentId, platform, inboxId }, [
         asked(entry),
-        { id: replyId, role: "assistant", content: text, steps, at: now },
+        { id: Bun.randomUUIDv7(), role: "assistant", content: text, steps, at: now },
       ]),
+      inbox.settled(entry, "done"),
+      guard("settled"),
       ...also,
       ...delivery(entry, text),
       events.record("agent.message", {
@@ -171,7 +199,7 @@ export function createEngine(deps: Deps) {
         data: { agentId, sessionId, platform, inboxId },
       }),
     ]);
-    deps.waiterOf(entry)?.resolve({ inboxId, sessionId, reply: text, timestamp: now });
+    waiter?.resolve({ inboxId, sessionId, reply: text, timestamp: now });
   }
 
   /** Replies to channels go through the outbox; the others are waited for. */
@@ -182,56 +210,69 @@ export function createEngine(deps: Deps) {
     return [outbox.put({ inboxId, agentId, platform, peer, body, replyTo, previewId })];
   }
 
-  async function failed(
-    entry: InboxEntry,
-    agent: Agent | undefined,
-    thrown: unknown,
-    model: string,
-    waiter: Waiter | undefined,
-  ): Promise<{ again: number } | undefined> {
-    // Somebody else settled it already: there is nothing left to do.
-    if (thrown instanceof GuardFailed) return undefined;
-    if (isStopped(thrown)) {
-      waiter?.reject(thrown);
+  async function failed(turn: Turn, queued: InboxEntry, thrown: unknown): Promise<Ran> {
+    const { entry, signal, waiter, model } = turn;
+    // Its rows are gone with it.
+    if (!(await agents.find(entry.agentId))) {
+      waiter?.reject(removed());
       return undefined;
     }
-    if (deps.signalOf(entry).aborted && deps.signalOf(entry).reason === STOPPING) {
+    // Somebody else settled it already: there is nothing left to do.
+    if (thrown instanceof GuardFailed) {
+      waiter?.reject(new AppError(409, "ALREADY_SETTLED", "This message was answered or given up elsewhere."));
+      return undefined;
+    }
+    if (isStopped(thrown)) {
+      waiter?.reject(thrown);
+      // Who is told that it was refused must not be answered later.
+      if (waiter) await database.write([inbox.settled(entry, "failed", "AGENT_STOPPED")]);
+      return "pause";
+    }
+    if (signal.reason === STOPPING) {
       waiter?.reject(
         new AppError(503, "STOPPING", "Berth is stopping. The message is kept and will be answered after the start."),
       );
       return undefined;
     }
-    if (deps.signalOf(entry).aborted || waiter?.signal.aborted) {
-      await close(entry, "cancelled");
+    if (signal.reason === CANCELLED) {
+      await close(turn, "cancelled");
       waiter?.reject(new AppError(499, "CANCELLED", "The reply was cancelled."));
       return undefined;
     }
     const failure = failureOf(thrown, model);
     agents.log(entry.agentId, "error", failure.reason, "runtime");
-    if (failure.error.status === 500)
+    if (failure.error.status === 500) {
       log.error("a turn failed", { agentId: entry.agentId, inboxId: entry.id, error: thrown });
+    }
     if (waiter) {
-      await close(entry, "failed", failure);
+      await close(turn, "failed", failure);
       waiter.reject(failure.error);
       return undefined;
     }
-    if (failure.again && entry.attempts < MAX_ATTEMPTS) {
-      return { again: failure.after ?? RETRY_DELAYS[entry.attempts - 1] ?? RETRY_DELAYS.at(-1) ?? 0 };
+    if (failure.again && queued.attempts < MAX_ATTEMPTS) {
+      await database.write(inbox.tried([queued]));
+      return { again: failure.after ?? retryDelays[queued.attempts - 1] ?? retryDelays.at(-1) ?? LONGEST_DELAY };
     }
-    await close(entry, failure.again ? "parked" : "failed", failure, agent);
+    const parked = failure.again || failure.error.code === "PARKED";
+    await close(turn, parked ? "parked" : "failed", failure);
     return undefined;
   }
 
   /** Ends an entry without a reply of the model; on a channel the person is told. */
-  async function close(entry: InboxEntry, status: "failed" | "cancelled" | "parked", failure?: Failure, agent?: Agent) {
-    const notice = `Sorry, I can't answer right now.${failure ? ` ${failure.error.message}` : ""}`;
+  async function close(
+    { entry, opening }: Turn,
+    status: "failed" | "cancelled" | "parked",
+    failure?: Failure,
+  ): Promise<void> {
     const { sessionId: id, agentId, platform, id: inboxId } = entry;
+    const notice = failure && `Sorry, I can't answer right now. ${failure.error.message}`;
     try {
       await database.write([
-        inbox.settled(entry, status, { error: failure?.error.code }),
-        guard("settled"),
+        ...opening,
         ...sessions.append({ id, agentId, platform, inboxId }, [asked(entry)]),
-        ...(agent && failure ? delivery(entry, notice) : []),
+        inbox.settled(entry, status, failure?.error.code),
+        guard("settled"),
+        ...(notice === undefined ? [] : delivery(entry, notice)),
       ]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;
@@ -246,9 +287,14 @@ const asked = ({ id, content, receivedAt }: InboxEntry) => ({ id, role: "user" a
 
 /** The reason of a signal that aborts because the process ends: the entry stays pending. */
 export const STOPPING = new DOMException("Berth is stopping.", "AbortError");
+/** The reason of one that aborts because nobody wants the reply any more. */
+export const CANCELLED = new DOMException("The reply was cancelled.", "AbortError");
 
-const stopped = () =>
+export const stopped = () =>
   new AppError(409, "AGENT_STOPPED", "This agent is stopped. Start it, then send the message again.");
+export const removed = () => notFound("This agent was deleted.", "AGENT_NOT_FOUND");
+/** A message that took the process down with it, time and again. */
+const givenUp = () => new AppError(500, "PARKED", "This message could not be answered after several tries.");
 const isStopped = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_STOPPED";
 
 function sampling({ temperature, topP, maxTokens }: AgentSettings) {

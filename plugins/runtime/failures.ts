@@ -11,6 +11,15 @@ export interface Failure {
   reason: string;
 }
 
+/** Whatever a call of the model threw: the cause. Everything else that goes wrong in a turn is our own fault. */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+
+  constructor(cause: unknown) {
+    super("The call of the model failed.", { cause });
+  }
+}
+
 /** What the AI SDK throws when a provider answers with an error, as far as it concerns us. */
 interface ApiCallError {
   statusCode?: number;
@@ -27,8 +36,21 @@ const unavailable = (text: string, cause: unknown) => new AppError(502, "MODEL_U
 
 /** Sorts whatever a turn threw. `model` names the model for people. */
 export function failureOf(thrown: unknown, model: string): Failure {
-  if (thrown instanceof AppError) return { error: thrown, again: false, after: undefined, reason: thrown.message };
-  const { statusCode, responseHeaders, message } = thrown as ApiCallError;
+  if (thrown instanceof ModelError) return modelFailure(thrown.cause, model);
+  if (thrown instanceof AppError) {
+    // 503: our own storage, which comes back.
+    return { error: thrown, again: thrown.status === 503, after: undefined, reason: thrown.message };
+  }
+  if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
+    const error = unavailable("The reply took too long. Try again shortly.", thrown);
+    return { error, again: true, after: undefined, reason: error.message };
+  }
+  const error = new AppError(500, "INTERNAL", "Something went wrong here.", {}, { cause: thrown });
+  return { error, again: true, after: undefined, reason: error.message };
+}
+
+function modelFailure(thrown: unknown, model: string): Failure {
+  const { statusCode, responseHeaders, message = "" } = asCallError(thrown);
   const said = statusCode === undefined ? "" : ` (${statusCode})`;
   if (statusCode !== undefined && REFUSALS.has(statusCode)) {
     const error = unavailable(`The model ${model} refused this request${said}.`, thrown);
@@ -39,8 +61,11 @@ export function failureOf(thrown: unknown, model: string): Failure {
     return { error, again: false, after: undefined, reason: error.message };
   }
   const error = unavailable(`The model ${model} can't be reached right now${said}. Try again shortly.`, thrown);
-  return { error, again: true, after: retryAfter(responseHeaders), reason: `${error.message} ${message}` };
+  return { error, again: true, after: retryAfter(responseHeaders), reason: `${error.message} ${message}`.trim() };
 }
+
+const asCallError = (thrown: unknown): Partial<ApiCallError> =>
+  typeof thrown === "object" && thrown !== null ? thrown : {};
 
 /** `Retry-After` in ms: seconds or a date (RFC 9110 §10.2.3), at most ten minutes. */
 function retryAfter(headers: Record<string, string> | undefined): number | undefined {

@@ -1,5 +1,5 @@
 // The inbox: every message is stored once, whatever its entrance, before anybody is told that it arrived.
-import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { type Statement, statement, template } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { inbox, messages } from "./schema.ts";
@@ -7,7 +7,7 @@ import type { Sessions } from "./sessions.ts";
 
 /** A pending message. `attempts` counts the tries of this process too. */
 export type InboxEntry = Readonly<
-  Omit<typeof inbox.$inferSelect, "status" | "error" | "settledAt" | "replyId" | "attempts">
+  Omit<typeof inbox.$inferSelect, "status" | "error" | "settledAt" | "reply" | "attempts">
 > & {
   attempts: number;
 };
@@ -41,27 +41,38 @@ export interface Sent {
 }
 
 export interface Inbox {
-  /** Stores what is new in one write and answers just that, in order. A second delivery of a message is dropped here. */
-  accept(arrivals: readonly Arrival[]): Promise<InboxEntry[]>;
+  /**
+   * Stores what is new in one write and answers just that, in order. A second delivery of a message is dropped here.
+   * `storing` is told each entry right before the write: what it prepares is there before anybody can see the entry.
+   */
+  accept(arrivals: readonly Arrival[], storing?: (entry: InboxEntry) => void): Promise<InboxEntry[]>;
   /** The same as statements for a batch of the caller's; `stored` is told once it is committed. */
   accepting(arrival: Arrival, stored: (entry: InboxEntry) => void): Promise<Statement[]>;
-  /** Pending entries of an agent after this id, oldest first. */
-  pending(agentId: string, after: string, limit: number): Promise<InboxEntry[]>;
+  /** The first pending entries of an agent, oldest first. */
+  pending(agentId: string, limit: number): Promise<InboxEntry[]>;
   /** What was sent to an agent with `POST /api/chat`, newest first. */
   sent(agentId: string, page: { limit: number; offset: number; topic?: string | undefined }): Promise<Sent[]>;
   /** Agents that have something pending. */
   waitingAgents(): Promise<string[]>;
-  /** A turn begins: counts it, so that a message that brings the process down is noticed. Not waited for. */
-  began(entry: InboxEntry): Statement;
-  /** The last statement but one of a turn: from now on nobody answers this entry again. Followed by a guard. */
+  /** For the start: counts a try for what may have been in work when the process ended, so many sessions of each of these agents. */
+  countInterrupted(agentIds: readonly string[], perAgent: number): Statement;
+  /** Keeps how often an entry was tried. */
+  tried(entries: readonly InboxEntry[]): Statement[];
+  /**
+   * Ends an entry, whoever comes first: to be followed by a guard. `done` right after its reply was inserted.
+   */
   settled(
-    entry: InboxEntry,
+    entry: Pick<InboxEntry, "agentId" | "id">,
     status: "done" | "failed" | "cancelled" | "parked",
-    outcome: { replyId?: string | undefined; error?: string | undefined },
+    error?: string,
   ): Statement;
   /** A preview became a message on the platform. */
   previewed(entry: InboxEntry, previewId: string): Statement;
 }
+
+/** What runs one after the other: a conversation on a platform, over all its sessions, or a session named by its id. */
+export const conversationOf = ({ platform, peer, sessionId }: InboxEntry) =>
+  peer === null ? sessionId : `${platform} ${peer}`;
 
 const columns = {
   id: inbox.id,
@@ -111,25 +122,25 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
   const selectPending = drizzle
     .select(columns)
     .from(inbox)
-    .where(and(eq(inbox.status, "pending"), eq(inbox.agentId, hole("agentId")), gt(inbox.id, hole("after"))))
+    .where(and(eq(inbox.status, "pending"), eq(inbox.agentId, hole("agentId"))))
     .orderBy(asc(inbox.id))
     .limit(hole("limit"))
     .prepare();
 
-  async function prepare(arrival: Arrival): Promise<{ entry: InboxEntry; statements: Statement[] }> {
+  type Opened = Awaited<ReturnType<Sessions["openFor"]>>;
+
+  const open = async ({ agentId, platform, to }: Arrival): Promise<Opened> =>
+    "peer" in to ? sessions.openFor(agentId, platform, to.peer) : { id: to.sessionId, statements: [] };
+
+  function prepare(arrival: Arrival, opened: Opened): { entry: InboxEntry; statements: Statement[] } {
     const id = Bun.randomUUIDv7();
-    const peer = "peer" in arrival.to ? arrival.to.peer : null;
-    const opened =
-      "peer" in arrival.to
-        ? await sessions.openFor(arrival.agentId, arrival.platform, arrival.to.peer)
-        : { id: arrival.to.sessionId, statements: [] };
     const entry: InboxEntry = {
       id,
       agentId: arrival.agentId,
       sessionId: opened.id,
       platform: arrival.platform,
-      platformMessageId: arrival.platformMessageId ?? id,
-      peer,
+      platformMessageId: arrival.platformMessageId ?? null,
+      peer: "peer" in arrival.to ? arrival.to.peer : null,
       senderId: arrival.sender.id,
       senderName: arrival.sender.name,
       byOwner: arrival.byOwner,
@@ -145,27 +156,31 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
   }
 
   return {
-    async accept(arrivals) {
+    async accept(arrivals, storing) {
+      const opened = await Promise.all(arrivals.map(open));
       const stored: InboxEntry[] = [];
-      const statements: Statement[] = [];
-      for (const arrival of arrivals) {
-        const prepared = await prepare(arrival);
+      // Ids are made in the same breath as the write, so that their order is that of the commits.
+      const statements = opened.flatMap((session, n) => {
+        const arrival = arrivals[n];
+        if (!arrival) return [];
+        const prepared = prepare(arrival, session);
+        storing?.(prepared.entry);
         const last = prepared.statements.at(-1);
         if (last) last.after = ({ rowsAffected }) => rowsAffected > 0 && stored.push(prepared.entry);
-        statements.push(...prepared.statements);
-      }
+        return prepared.statements;
+      });
       await database.write(statements);
       return stored;
     },
 
     async accepting(arrival, stored) {
-      const { entry, statements } = await prepare(arrival);
+      const { entry, statements } = prepare(arrival, await open(arrival));
       const last = statements.at(-1);
-      if (last) last.after = () => stored(entry);
+      if (last) last.after = ({ rowsAffected }) => rowsAffected > 0 && stored(entry);
       return statements;
     },
 
-    pending: (agentId, after, limit) => selectPending.execute({ agentId, after, limit }),
+    pending: (agentId, limit) => selectPending.execute({ agentId, limit }),
 
     sent: (agentId, { limit, offset, topic }) =>
       drizzle
@@ -178,7 +193,7 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
           timestamp: inbox.receivedAt,
         })
         .from(inbox)
-        .leftJoin(messages, eq(messages.id, inbox.replyId))
+        .leftJoin(messages, eq(messages.seq, inbox.reply))
         .where(
           and(
             eq(inbox.agentId, agentId),
@@ -195,11 +210,36 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
       return rows.map(({ id }) => id);
     },
 
-    began: ({ id }) => ({ sql: "UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", args: [id] }),
-    settled: ({ id }, status, { replyId = null, error = null }) => ({
-      sql: "UPDATE inbox SET status = ?, reply_id = ?, error = ?, settled_at = ? WHERE id = ? AND status = 'pending'",
-      args: [status, replyId, error, Date.now(), id],
-    }),
-    previewed: ({ id }, previewId) => statement(drizzle.update(inbox).set({ previewId }).where(eq(inbox.id, id))),
+    countInterrupted: (agentIds, perAgent) => ({ sql: COUNT_INTERRUPTED, args: [JSON.stringify(agentIds), perAgent] }),
+    tried: (entries) =>
+      entries.map(({ agentId, id, attempts }) => ({
+        sql: "UPDATE inbox SET attempts = ? WHERE agent_id = ? AND id = ?",
+        args: [attempts, agentId, id],
+      })),
+    settled({ agentId, id }, status, error) {
+      const reply = status === "done" ? "last_insert_rowid()" : "NULL";
+      const ended = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}`;
+      const sql = `${ended} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
+      return { sql, args: [status, error ?? null, Date.now(), agentId, id] };
+    },
+    previewed: ({ agentId, id }, previewId) =>
+      statement(
+        drizzle
+          .update(inbox)
+          .set({ previewId })
+          .where(and(eq(inbox.agentId, agentId), eq(inbox.id, id))),
+      ),
   };
 }
+
+/** The oldest pending entry of a session is the one that runs; the oldest of these ran first. */
+const COUNT_INTERRUPTED = `
+  UPDATE inbox SET attempts = attempts + 1
+  WHERE status = 'pending' AND (agent_id, id) IN (
+    SELECT agent_id, id FROM (
+      SELECT agent_id, id, row_number() OVER (PARTITION BY agent_id ORDER BY id) AS place FROM (
+        SELECT agent_id, min(id) AS id FROM inbox
+        WHERE status = 'pending' AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
+      )
+    ) WHERE place <= ?
+  )`;

@@ -1,18 +1,14 @@
 // The runtime: messages come in from every entrance, run through lanes and turns, and leave through the outbox.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/errors.ts";
+import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
-import { type Agent, agents } from "../agents/index.ts";
-import { ai, type TurnModel } from "../ai/index.ts";
+import { agents } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
 import { skills } from "../skills/index.ts";
 import { commandIn } from "./commands.ts";
-import { createConversations } from "./conversations.ts";
-import { createEngine } from "./engine.ts";
-import { type Arrival, createInbox, type InboxEntry } from "./inbox.ts";
-import { createLanes } from "./lanes.ts";
 import { chatReply, newSession, turnBody } from "./model.ts";
-import { createOutbox } from "./outbox.ts";
-import { createSessions } from "./sessions.ts";
+import { createRuntime } from "./runtime.ts";
 import { eventStream, wantsEvents } from "./sse.ts";
 
 export { COMMANDS, commandIn } from "./commands.ts";
@@ -24,66 +20,20 @@ export type { Said, Session } from "./sessions.ts";
 export { parseEvents, wantsEvents } from "./sse.ts";
 export type { Observer, ToolEvent } from "./turn.ts";
 
+/** What a message to an agent can be refused with, or fail with, for the documents. */
+export const TURN_ERRORS = {
+  402: "BUDGET_EXCEEDED",
+  404: "SESSION_NOT_FOUND",
+  409: "AGENT_STOPPED",
+  502: "MODEL_UNAVAILABLE",
+  503: "STOPPING",
+};
+
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
-  const { database, log, metrics, jobs } = kernel;
   const hosted = host.use(agents);
-  const models = host.use(ai);
-  const abilities = host.use(skills);
-
-  const sessions = createSessions(kernel);
-  const inbox = createInbox(kernel, sessions);
-  const report = (agentId: string, level: "warning" | "error", message: string) =>
-    hosted.log(agentId, level, message, "outbox");
-  const outbox = createOutbox({ database, log, report });
-  const conversations = createConversations({ inbox, sessions });
-  async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
-    const [settings, keys] = await Promise.all([hosted.settings(id), hosted.credentials.providerKeys(id)]);
-    return models.resolveTurnModel({ choice, configModel: settings.model, keys });
-  }
-  const run = createEngine({
-    ...kernel,
-    ...conversations.forEngine,
-    agents: hosted,
-    ai: models,
-    skills: abilities,
-    chooseModel,
-    inbox,
-    sessions,
-    outbox,
-  });
-  const lanes = createLanes<InboxEntry>({
-    run: (entry) => run(entry).finally(() => conversations.ended(entry)),
-    load: inbox.pending,
-    failed: (error) => log.error("the inbox could not be read", { error }),
-  });
-  conversations.attach(lanes.push);
-
-  abilities.onReminder(({ agentId, sessionId, platform, peer, byOwner, text, id }) =>
-    inbox.accepting(
-      {
-        agentId,
-        platform: platform as Arrival["platform"],
-        platformMessageId: `reminder:${id}`,
-        to: platform.startsWith("channel_") ? { peer } : { sessionId },
-        sender: { id: "reminder", name: "reminder" },
-        byOwner,
-        kind: "reminder",
-        content: text,
-      },
-      lanes.push,
-    ),
-  );
-  metrics.gauge("berth_inbox_held", "Messages held in memory, waiting or running.", lanes.size);
-
-  hosted.onDelete((agentId) => lanes.drop(agentId));
-  /** What waits for an agent is taken up when it is up again. */
-  const resume = async (agentId: string) => {
-    const waiting = await inbox.pending(agentId, "", 1);
-    if (waiting.length === 0) return;
-    lanes.drop(agentId);
-    for (const entry of await inbox.pending(agentId, "", 256)) lanes.push(entry);
-  };
+  const work = createRuntime({ ...kernel, agents: hosted, ai: host.use(ai), skills: host.use(skills) });
+  const { conversations, sessions } = work;
 
   const backend = new Elysia({ name: "runtime.backend" })
     .use(hosted.guards)
@@ -102,6 +52,7 @@ export const runtime = plugin("runtime", (host) => {
         detail: {
           tags: ["Agents"],
           summary: "Send a message to an agent and wait for the reply",
+          ...mayAnswer(TURN_ERRORS),
           description: "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.",
         },
       },
@@ -131,25 +82,19 @@ export const runtime = plugin("runtime", (host) => {
         active: sessions.active,
         messages: sessions.messages,
       },
-      sent: inbox.sent,
+      sent: work.sent,
       /** The model that answers for an agent now. */
-      chooseModel,
-      resume,
-      deliverVia: outbox.deliverVia,
+      chooseModel: work.chooseModel,
+      /** Takes up what waits for an agent that is up again. */
+      resume: work.resume,
+      deliverVia: work.deliverVia,
       previewVia: conversations.previewVia,
       isCommand: (text: string) => commandIn(text) !== undefined,
-      previewed: (entry: InboxEntry, previewId: string) => database.write([inbox.previewed(entry, previewId)]),
+      previewed: work.previewed,
     },
-    async start() {
-      await outbox.start();
-      for (const agentId of await inbox.waitingAgents()) await resume(agentId);
-    },
-    async stop() {
-      conversations.stopSoon(kernel.config.shutdownGraceMs);
-      await lanes.drain();
-      await outbox.stop();
-    },
-    ready: () => jobs.ready(),
+    start: work.start,
+    stop: work.stop,
+    ready: () => kernel.jobs.ready(),
   };
 });
 

@@ -1,27 +1,37 @@
-// Lanes: the messages of one session run one after the other, sessions of one agent side by side, all agents in turn.
+// Lanes: what belongs to one conversation runs one after the other, conversations of one agent side by side, all agents in turn.
 
 /** What a lane carries. */
 export interface Queued {
-  /** Grows with the order of arrival. */
   id: string;
   agentId: string;
-  sessionId: string;
 }
 
 export interface LaneLimits {
-  /** Sessions of one agent that run at once. */
+  /** Lanes of one agent that run at once. */
   perAgent: number;
-  /** Turns in flight over all agents. */
+  /** Entries in flight over all agents. */
   inFlight: number;
   /** Entries of one agent held in memory; what is beyond waits in the database. */
   inMemory: number;
+  /** Milliseconds until the next try after entries could not be read. */
+  reloadAfter: number;
 }
 
-export const LANE_LIMITS: LaneLimits = { perAgent: 4, inFlight: 512, inMemory: 256 };
+export const LANE_LIMITS: LaneLimits = { perAgent: 4, inFlight: 512, inMemory: 256, reloadAfter: 1_000 };
+
+/**
+ * What became of one run: ended; to be run again, at the head of its lane, after so many ms; or its agent can't work now,
+ * and what waits for it stays in the database until `resume`.
+ */
+export type Ran = undefined | { again: number } | "pause";
 
 export interface Lanes<Entry extends Queued> {
-  /** Lines an entry up. Returns at once. */
+  /** Lines up an entry that is in the database. Returns at once. */
   push(entry: Entry): void;
+  /** Takes up whatever waits for this agent in the database. */
+  resume(agentId: string): void;
+  /** The same, if the agent was paused: for whoever doesn't know whether it can work now. */
+  wake(agentId: string): void;
   /** Entries that wait or run, held in memory. */
   size(): number;
   /** Forgets what waits for this agent; what runs goes on. */
@@ -31,76 +41,75 @@ export interface Lanes<Entry extends Queued> {
 }
 
 interface Deps<Entry extends Queued> {
-  /** Runs one entry to its end; must not reject. `again` puts it back at the head of its session after so many ms. */
-  run(entry: Entry): Promise<{ again: number } | undefined>;
-  /** The next entries of an agent that come after this one, oldest first, from the database. */
-  load(agentId: string, after: string, limit: number): Promise<Entry[]>;
-  /** A page could not be read; it is tried again. */
+  /** Runs one entry to its end: when it resolves without `again` or `pause`, the entry no longer waits in the database. */
+  run(entry: Entry): Promise<Ran>;
+  /** The first entries of an agent that wait in the database, running ones too, oldest first. */
+  load(agentId: string, limit: number): Promise<readonly Entry[]>;
+  /** Names the lane within the agent. */
+  laneOf(entry: Entry): string;
+  /** A page could not be read, or a run rejected; either is tried again. */
   failed(error: unknown): void;
   limits?: LaneLimits;
 }
 
 interface AgentLanes<Entry> {
-  sessions: Map<string, Entry[]>;
-  /** Sessions that could start now, in order. */
+  /** Each with its head first; a head stays in place while it runs or waits for its next try. */
+  lanes: Map<string, Entry[]>;
+  /** Lanes that could run now, in order. */
   ready: string[];
-  running: number;
-  held: number;
-  /** The newest entry that was ever held: what is behind it in the database was not seen yet. */
-  last: string;
-  /** Some entries are only in the database. */
-  overflow: boolean;
+  running: Set<string>;
+  /** Ids of what is in the lanes. */
+  held: Set<string>;
+  /** The database has entries that are not held. */
+  more: boolean;
   loading: boolean;
-  /** Something was pushed while a page was on its way, and may not be in it. */
+  /** The agent can't work: nothing is fetched until it is resumed. */
+  paused: boolean;
+  /** Times it was resumed. */
+  resumed: number;
+  /** Something came to the database since the page on its way was asked for. */
   missed: boolean;
+  /** What waited was forgotten since then: the page may name what has run meanwhile. */
+  overtaken: boolean;
 }
-
-/** After a page could not be read, in ms. */
-const RELOAD_AFTER = 1_000;
 
 /**
  * Fairness: agents with something ready take turns, one entry each, so that ten thousand messages for one agent delay
- * another's by one turn at most. Nothing here is durable: the inbox is.
+ * another's by one turn at most. Nothing here is durable, and nothing here is the truth: that is in the database, from
+ * where entries are read again, the held ones left out, as places become free.
  */
 export function createLanes<Entry extends Queued>({
   run,
   load,
+  laneOf,
   failed,
   limits = LANE_LIMITS,
 }: Deps<Entry>): Lanes<Entry> {
   const agents = new Map<string, AgentLanes<Entry>>();
-  /** Agents with a ready session and a free place, in turn. A Set keeps the order and each agent once. */
+  /** Agents with a ready lane and a free place, in turn. A Set keeps the order and each agent once. */
   const turns = new Set<string>();
   let inFlight = 0;
   let draining = false;
-  let drained: (() => void) | undefined;
+  const drained = Promise.withResolvers<void>();
 
   function lanesOf(agentId: string): AgentLanes<Entry> {
-    let lanes = agents.get(agentId);
-    if (!lanes) {
-      lanes = {
-        sessions: new Map(),
-        ready: [],
-        running: 0,
-        held: 0,
-        last: "",
-        overflow: false,
-        loading: false,
-        missed: false,
-      };
-      agents.set(agentId, lanes);
+    let agent = agents.get(agentId);
+    if (!agent) {
+      const none = { more: false, loading: false, paused: false, resumed: 0, missed: false, overtaken: false };
+      agent = { lanes: new Map(), ready: [], running: new Set(), held: new Set(), ...none };
+      agents.set(agentId, agent);
     }
-    return lanes;
+    return agent;
   }
 
-  function hold(lanes: AgentLanes<Entry>, entry: Entry): void {
-    const session = lanes.sessions.get(entry.sessionId);
-    lanes.held++;
-    lanes.last = entry.id;
-    if (session) session.push(entry);
+  function hold(agent: AgentLanes<Entry>, entry: Entry): void {
+    const name = laneOf(entry);
+    const lane = agent.lanes.get(name);
+    agent.held.add(entry.id);
+    if (lane) lane.push(entry);
     else {
-      lanes.sessions.set(entry.sessionId, [entry]);
-      lanes.ready.push(entry.sessionId);
+      agent.lanes.set(name, [entry]);
+      agent.ready.push(name);
     }
   }
 
@@ -108,92 +117,132 @@ export function createLanes<Entry extends Queued>({
     for (const agentId of turns) {
       if (inFlight >= limits.inFlight || draining) return;
       turns.delete(agentId);
-      const lanes = agents.get(agentId);
-      const sessionId = lanes?.ready.shift();
-      if (!lanes || sessionId === undefined) continue;
-      const entry = lanes.sessions.get(sessionId)?.[0];
-      if (!entry) continue;
-      lanes.running++;
+      const agent = agents.get(agentId);
+      if (!agent || agent.running.size >= limits.perAgent) continue;
+      const name = agent.ready.shift();
+      const entry = name === undefined ? undefined : agent.lanes.get(name)?.[0];
+      if (name === undefined || !entry) continue;
+      agent.running.add(name);
       inFlight++;
-      if (lanes.ready.length > 0 && lanes.running < limits.perAgent) turns.add(agentId);
-      void run(entry).then((outcome) => finished(lanes, entry, outcome?.again));
+      if (agent.ready.length > 0 && agent.running.size < limits.perAgent) turns.add(agentId);
+      const { resumed } = agent;
+      // Told to wait and called back meanwhile: it may be able to work by now.
+      const late = (ran: Ran) => (ran === "pause" && agent.resumed !== resumed ? { again: 0 } : ran);
+      void runOne(entry).then((ran) => finished(agent, name, entry, late(ran)));
     }
   }
 
-  function finished(lanes: AgentLanes<Entry>, entry: Entry, again: number | undefined): void {
-    lanes.running--;
-    inFlight--;
-    const session = lanes.sessions.get(entry.sessionId);
-    if (again !== undefined && session?.[0] === entry) {
-      // The session waits with its head in place; other sessions of the agent go on.
-      setTimeout(() => {
-        if (lanes.sessions.get(entry.sessionId) === session) ready(lanes, entry);
-      }, again).unref();
-    } else if (session?.[0] === entry) {
-      session.shift();
-      lanes.held--;
-      if (session.length > 0) lanes.ready.push(entry.sessionId);
-      else lanes.sessions.delete(entry.sessionId);
-    }
-    if (lanes.overflow && lanes.held < limits.inMemory / 4) void refill(entry.agentId, lanes);
-    if (lanes.ready.length > 0) turns.add(entry.agentId);
-    else if (lanes.held === 0 && lanes.running === 0 && !lanes.overflow) agents.delete(entry.agentId);
-    pump();
-    if (draining && inFlight === 0) drained?.();
-  }
-
-  function ready(lanes: AgentLanes<Entry>, entry: Entry): void {
-    lanes.ready.push(entry.sessionId);
-    if (lanes.running < limits.perAgent) turns.add(entry.agentId);
-    pump();
-  }
-
-  async function refill(agentId: string, lanes: AgentLanes<Entry>): Promise<void> {
-    if (lanes.loading) return;
-    lanes.loading = true;
-    lanes.missed = false;
-    let page: Entry[];
+  async function runOne(entry: Entry): Promise<Ran> {
     try {
-      page = await load(agentId, lanes.last, limits.inMemory);
+      return await run(entry);
     } catch (error) {
       failed(error);
-      setTimeout(() => void refill(agentId, lanes), RELOAD_AFTER).unref();
-      return;
-    } finally {
-      lanes.loading = false;
+      return { again: limits.reloadAfter };
     }
-    if (agents.get(agentId) !== lanes) return;
-    lanes.overflow = lanes.missed || page.length === limits.inMemory;
-    if (page.length === 0 && lanes.missed) setTimeout(() => void refill(agentId, lanes), 0);
-    for (const entry of page) hold(lanes, entry);
-    if (lanes.ready.length > 0 && lanes.running < limits.perAgent) turns.add(agentId);
-    if (lanes.held === 0 && lanes.running === 0 && !lanes.overflow) agents.delete(agentId);
+  }
+
+  function finished(agent: AgentLanes<Entry>, name: string, entry: Entry, ran: Ran): void {
+    agent.running.delete(name);
+    inFlight--;
+    const lane = agent.lanes.get(name) ?? [];
+    if (typeof ran === "object") {
+      setTimeout(() => {
+        if (agent.lanes.get(name) !== lane) return;
+        agent.ready.push(name);
+        next(entry.agentId, agent);
+      }, ran.again).unref();
+    } else {
+      lane.shift();
+      agent.held.delete(entry.id);
+      if (lane.length > 0) agent.ready.push(name);
+      else agent.lanes.delete(name);
+    }
+    if (ran === "pause") {
+      forget(agent);
+      agent.more = true;
+      agent.paused = true;
+    }
+    next(entry.agentId, agent);
+    if (draining && inFlight === 0) drained.resolve();
+  }
+
+  /** Whatever may follow a change: a page, a turn, or nothing, and then nothing is kept. */
+  function next(agentId: string, agent: AgentLanes<Entry>): void {
+    const idle = agent.more && !agent.loading && !agent.paused && !draining;
+    if (idle && agent.held.size < limits.inMemory / 4) void refill(agentId, agent);
+    if (agent.ready.length > 0 && agent.running.size < limits.perAgent) turns.add(agentId);
+    else if (agent.held.size === 0 && !agent.more && !agent.loading) agents.delete(agentId);
     pump();
+  }
+
+  async function refill(agentId: string, agent: AgentLanes<Entry>): Promise<void> {
+    agent.loading = true;
+    agent.missed = false;
+    agent.overtaken = false;
+    // What ends while the page is on its way may still be in it.
+    const known = new Set(agent.held);
+    let page: readonly Entry[] | undefined;
+    try {
+      page = await load(agentId, limits.inMemory);
+    } catch (error) {
+      failed(error);
+      await new Promise<void>((resolve) => void setTimeout(resolve, limits.reloadAfter).unref());
+    }
+    agent.loading = false;
+    if (page && !agent.overtaken) {
+      for (const entry of page) if (!known.has(entry.id)) hold(agent, entry);
+      agent.more = page.length === limits.inMemory || agent.missed;
+    }
+    next(agentId, agent);
+  }
+
+  function forget(agent: AgentLanes<Entry>): void {
+    for (const [name, lane] of agent.lanes) {
+      for (const { id } of lane.splice(agent.running.has(name) ? 1 : 0)) agent.held.delete(id);
+      if (lane.length === 0) agent.lanes.delete(name);
+    }
+    agent.ready = [];
+    agent.more = false;
+    agent.overtaken = true;
+  }
+
+  function resume(agentId: string): void {
+    const agent = lanesOf(agentId);
+    agent.more = true;
+    agent.missed = true;
+    agent.paused = false;
+    agent.resumed++;
+    next(agentId, agent);
   }
 
   return {
     push(entry) {
-      const lanes = lanesOf(entry.agentId);
-      if (lanes.overflow || lanes.loading || lanes.held >= limits.inMemory) {
-        lanes.overflow = true;
-        lanes.missed = lanes.loading;
-        return;
-      }
-      hold(lanes, entry);
-      if (lanes.ready.length > 0 && lanes.running < limits.perAgent) turns.add(entry.agentId);
-      pump();
+      const agent = lanesOf(entry.agentId);
+      if (agent.held.has(entry.id)) return;
+      // Somebody thinks that it can work: what waited longer is asked first.
+      if (agent.paused) return resume(entry.agentId);
+      if (agent.more || agent.held.size >= limits.inMemory) {
+        agent.more = true;
+        agent.missed = true;
+      } else hold(agent, entry);
+      next(entry.agentId, agent);
     },
-    size: () => [...agents.values()].reduce((sum, { held }) => sum + held, 0),
+    resume,
+    wake(agentId) {
+      if (agents.get(agentId)?.paused) resume(agentId);
+    },
+    size: () => agents.values().reduce((sum, { held }) => sum + held.size, 0),
     drop(agentId) {
-      agents.delete(agentId);
-      turns.delete(agentId);
+      const agent = agents.get(agentId);
+      if (!agent) return;
+      forget(agent);
+      agent.paused = false;
+      next(agentId, agent);
     },
     drain() {
       draining = true;
-      if (inFlight === 0) return Promise.resolve();
-      return new Promise((resolve) => {
-        drained = resolve;
-      });
+      if (inFlight === 0) drained.resolve();
+      return drained.promise;
     },
   };
 }

@@ -1,16 +1,19 @@
 // The outbox: replies on their way to a platform, one conversation in order, tried again until they arrive or are refused.
-import { asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import type { Statement } from "../../src/database.ts";
 import { template } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
+import { createLanes, LANE_LIMITS, type Ran } from "./lanes.ts";
 import { outbox } from "./schema.ts";
 
-/** Deliveries over all conversations at once. */
-const AT_ONCE = 256;
+/** At once; one agent whose platform is slow takes no more than its share. */
+const LIMITS = { ...LANE_LIMITS, perAgent: 16, inFlight: 256 };
 /** Tries before a reply is given up; with the delays below that is about a day. */
 const MAX_ATTEMPTS = 40;
 const FIRST_DELAY = 500;
 const LONGEST_DELAY = 3_600_000;
+/** Milliseconds that sends in flight get when the process ends. */
+const GRACE = 2_000;
 
 /** A reply to be delivered. */
 export interface Delivery {
@@ -37,7 +40,7 @@ export type Outcome =
   /** Try again, not before `after` ms where the platform said so. */
   | { kind: "later"; reason: string; after?: number | undefined };
 
-/** Sends one reply; tells each part as soon as it has arrived. Must not reject. */
+/** Sends one reply; tells each part as soon as it has arrived. Rejecting counts as `later`. */
 export type Deliver = (delivery: Delivery, delivered: (part: string) => void, signal: AbortSignal) => Promise<Outcome>;
 
 export interface Outbox {
@@ -47,15 +50,22 @@ export interface Outbox {
   deliverVia(platform: string, deliver: Deliver): void;
   /** Takes up what was left when the process ended. */
   start(): Promise<void>;
+  /** The agent is gone, with its rows. */
+  drop(agentId: string): void;
+  /** Replies held in memory, waiting or under way. */
+  size(): number;
+  /** What has not arrived by then stays for the next start. */
   stop(): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
   /** Something the agent's owner should know. */
   report(agentId: string, level: "warning" | "error", message: string): void;
+  /** Milliseconds before the second try; it doubles from then on. */
+  firstDelay?: number;
 }
 
-export function createOutbox({ database, log, report }: Deps): Outbox {
+export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }: Deps): Outbox {
   const { drizzle } = database;
   const hole = (name: string) => sql.placeholder(name);
   const insert = template(
@@ -74,70 +84,57 @@ export function createOutbox({ database, log, report }: Deps): Outbox {
       createdAt: hole("createdAt"),
     }),
   );
+  const selectPending = drizzle
+    .select({
+      id: outbox.id,
+      inboxId: outbox.inboxId,
+      agentId: outbox.agentId,
+      platform: outbox.platform,
+      peer: outbox.peer,
+      body: outbox.body,
+      replyTo: outbox.replyTo,
+      previewId: outbox.previewId,
+      parts: outbox.parts,
+      attempts: outbox.attempts,
+    })
+    .from(outbox)
+    .where(and(eq(outbox.status, "pending"), eq(outbox.agentId, hole("agentId"))))
+    .orderBy(asc(outbox.id))
+    .limit(hole("limit"))
+    .prepare();
   const deliverers = new Map<string, Deliver>();
-  /** By conversation: only the head is under way. */
-  const waiting = new Map<string, Delivery[]>();
-  const ready: string[] = [];
   const stopping = new AbortController();
-  const underWay = new Set<Promise<void>>();
 
-  const conversation = ({ agentId, platform, peer }: Delivery) => `${agentId} ${platform} ${peer}`;
+  const lanes = createLanes<Delivery>({
+    run: attempt,
+    async load(agentId, limit) {
+      const rows = await selectPending.execute({ agentId, limit });
+      return rows.map((row) => ({ ...row, parts: JSON.parse(row.parts) as string[] }));
+    },
+    laneOf: ({ platform, peer }) => `${platform} ${peer}`,
+    // A delivery doesn't reject: this is our own storage.
+    failed: (error) => log.error("the outbox could not be read or written", { error }),
+    limits: LIMITS,
+  });
 
-  function line(delivery: Delivery): void {
-    const key = conversation(delivery);
-    const others = waiting.get(key);
-    if (others) others.push(delivery);
-    else {
-      waiting.set(key, [delivery]);
-      ready.push(key);
-    }
-    pump();
-  }
-
-  function pump(): void {
-    while (underWay.size < AT_ONCE && ready.length > 0 && !stopping.signal.aborted) {
-      const key = ready.shift() ?? "";
-      const delivery = waiting.get(key)?.[0];
-      if (!delivery) continue;
-      const work = attempt(key, delivery);
-      underWay.add(work);
-      void work.finally(() => {
-        underWay.delete(work);
-        pump();
-      });
-    }
-  }
-
-  async function attempt(key: string, delivery: Delivery): Promise<void> {
-    try {
-      const outcome = await tryOnce(delivery);
-      if (stopping.signal.aborted && outcome.kind === "later") return;
-      await record(delivery, outcome);
-      if (outcome.kind === "later" && delivery.attempts < MAX_ATTEMPTS) return again(key, outcome.after);
-    } catch (error) {
-      // The delivery itself doesn't reject: this is our own storage.
-      log.error("a delivery could not be recorded", { agentId: delivery.agentId, error });
-      return again(key, FIRST_DELAY);
-    }
-    const others = waiting.get(key);
-    others?.shift();
-    if (others && others.length > 0) ready.push(key);
-    else waiting.delete(key);
-
-    function again(line: string, after: number | undefined): void {
-      const delay = after ?? Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(delivery.attempts, 20));
-      const jitter = delay * (1 + Math.random() / 4);
-      setTimeout(() => {
-        ready.push(line);
-        pump();
-      }, jitter).unref();
-    }
+  async function attempt(delivery: Delivery): Promise<Ran> {
+    const outcome = await tryOnce(delivery);
+    if (stopping.signal.aborted && outcome.kind === "later") return undefined;
+    await record(delivery, outcome);
+    if (outcome.kind !== "later" || delivery.attempts >= MAX_ATTEMPTS) return undefined;
+    const delay = outcome.after ?? Math.min(LONGEST_DELAY, firstDelay * 2 ** (delivery.attempts - 1));
+    return { again: delay * (1 + Math.random() / 4) };
   }
 
   async function tryOnce(delivery: Delivery): Promise<Outcome> {
     const deliver = deliverers.get(delivery.platform);
     if (!deliver) return { kind: "later", reason: `Nothing delivers for ${delivery.platform}.` };
-    return deliver(delivery, (part) => delivered(delivery, part), stopping.signal);
+    try {
+      return await deliver(delivery, (part) => delivered(delivery, part), stopping.signal);
+    } catch (error) {
+      log.error("a delivery failed", { agentId: delivery.agentId, error });
+      return { kind: "later", reason: "Berth could not send it." };
+    }
   }
 
   /** Each part is put down as it arrives, so that a kill between two parts repeats neither. */
@@ -169,19 +166,27 @@ export function createOutbox({ database, log, report }: Deps): Outbox {
     put(reply) {
       const delivery: Delivery = { ...reply, id: Bun.randomUUIDv7(), parts: [], attempts: 0 };
       const { parts: _, attempts: __, ...row } = delivery;
-      return { ...insert({ ...row, createdAt: Date.now() }), after: () => line(delivery) };
+      return { ...insert({ ...row, createdAt: Date.now() }), after: () => lanes.push(delivery) };
     },
 
     deliverVia: (platform, deliver) => void deliverers.set(platform, deliver),
 
     async start() {
-      const rows = await drizzle.select().from(outbox).where(eq(outbox.status, "pending")).orderBy(asc(outbox.id));
-      for (const row of rows) line({ ...row, parts: JSON.parse(row.parts) as string[] });
+      const rows = await drizzle
+        .selectDistinct({ id: outbox.agentId })
+        .from(outbox)
+        .where(eq(outbox.status, "pending"));
+      for (const { id } of rows) lanes.resume(id);
     },
 
+    drop: lanes.drop,
+    size: lanes.size,
+
     async stop() {
-      stopping.abort(new DOMException("Berth is stopping.", "AbortError"));
-      await Promise.allSettled(underWay);
+      const drained = lanes.drain();
+      const grace = setTimeout(() => stopping.abort(new DOMException("Berth is stopping.", "AbortError")), GRACE);
+      await drained;
+      clearTimeout(grace);
     },
   };
 }

@@ -28,11 +28,11 @@ export const messages = sqliteTable("messages", {
 });
 
 export const inbox = sqliteTable("inbox", {
-  id: text("id").primaryKey(),
+  id: text("id").notNull(),
   agentId: text("agent_id").notNull(),
   sessionId: text("session_id").notNull(),
   platform: text("platform").notNull(),
-  platformMessageId: text("platform_message_id").notNull(),
+  platformMessageId: text("platform_message_id"),
   peer: text("peer"),
   senderId: text("sender_id").notNull(),
   senderName: text("sender_name").notNull(),
@@ -44,7 +44,7 @@ export const inbox = sqliteTable("inbox", {
   status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),
   attempts: integer("attempts").notNull(),
   previewId: text("preview_id"),
-  replyId: text("reply_id"),
+  reply: integer("reply"),
   error: text("error"),
   receivedAt: integer("received_at").notNull(),
   settledAt: integer("settled_at"),

@@ -38,6 +38,8 @@ export interface Said {
 /** What a turn looks back at: a summary of what is older, and the recent messages. */
 export interface History {
   summary: string | null;
+  /** Messages that are in neither: they fell out before they could be summed up. */
+  lost: number;
   recent: Said[];
 }
 
@@ -76,6 +78,8 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   const unopened = new Map<string, string>();
   const histories = new Map<string, { history: History; size: number }>();
   let cachedText = 0;
+  /** Sessions that were completed so far. */
+  let completed = 0;
 
   const findPeer = drizzle
     .select({ id: sessions.id })
@@ -163,13 +167,20 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     }
   }
 
+  async function countBetween(sessionId: string, after: number, before: number): Promise<number> {
+    const sql = "SELECT count(*) FROM messages WHERE session_id = ? AND seq > ? AND seq < ?";
+    const { rows } = await database.read(sql, [sessionId, after, before]);
+    return Number(rows[0]?.[0] ?? 0);
+  }
+
   async function history(sessionId: string): Promise<History> {
     const cached = histories.get(sessionId);
     if (cached) return cached.history;
     const [row] = await selectSession.execute({ id: sessionId });
     const after = row?.summaryUpto ?? 0;
     const recent = (await selectRecent.execute({ id: sessionId, after, limit: HISTORY })).reverse();
-    const found = { summary: row?.summary ?? null, recent };
+    const lost = recent.length < HISTORY ? 0 : await countBetween(sessionId, after, recent[0]?.seq ?? 0);
+    const found = { summary: row?.summary ?? null, lost, recent };
     keep(sessionId, found);
     return found;
   }
@@ -177,10 +188,14 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   return {
     async openFor(agentId, platform, peer) {
       const key = peerKey(agentId, platform, peer);
-      const known = peers.get(key) ?? (await findPeer.execute({ agentId, platform, peer }))[0]?.id;
-      if (known !== undefined) {
-        keepPeer(key, known);
-        return { id: known, statements: [] };
+      const cached = peers.get(key);
+      if (cached !== undefined) return { id: cached, statements: [] };
+      const before = completed;
+      const [found] = await findPeer.execute({ agentId, platform, peer });
+      if (found) {
+        // A session that was completed meanwhile must not come back.
+        if (completed === before) keepPeer(key, found.id);
+        return { id: found.id, statements: [] };
       }
       // Messages that arrive before the session is committed all bring the same opening, and the first one counts.
       const id = unopened.get(key) ?? newSessionId();
@@ -259,6 +274,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       sql: "UPDATE sessions SET status = 'completed' WHERE id = ?",
       args: [sessionId],
       after: () => {
+        completed++;
         peers.delete(peerKey(agentId, platform, peer));
         forget(sessionId);
       },
@@ -269,8 +285,10 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   function extend(sessionId: string, added: Said[]): void {
     const cached = histories.get(sessionId);
     if (!cached) return;
-    const recent = [...cached.history.recent, ...added].slice(-HISTORY);
-    keep(sessionId, { summary: cached.history.summary, recent });
+    const { summary, lost, recent } = cached.history;
+    const all = [...recent, ...added];
+    const over = Math.max(0, all.length - HISTORY);
+    keep(sessionId, { summary, lost: lost + over, recent: all.slice(over) });
   }
 }
 

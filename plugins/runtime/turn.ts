@@ -7,14 +7,28 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import type { Spending } from "../ai/index.ts";
 import type { OfferedTool, ToolContext } from "../skills/index.ts";
+import { ModelError } from "./failures.ts";
+import { type Usage, usageOf } from "./usage.ts";
 
 /** Times the model may be asked in one turn; at the last it gets no tools, so that it has to answer. */
 const MAX_STEPS = 8;
+/** Tools that one step may call; the model is told about those beyond. */
+const MAX_CALLS = 16;
 /** Characters of a reply; a model that goes on is stopped there, and the reply says so. */
 export const MAX_REPLY = 200_000;
-/** Milliseconds without a sign of life from the model. */
-const SILENCE = 60_000;
+/** Characters of a tool's input and result that are kept with the reply. */
+const MAX_KEPT = 4_000;
+
+/** How long the model may take, in ms. */
+export interface Patience {
+  /** Between two signs of life, where it streams. */
+  silence: number;
+  /** For an answer in one piece. */
+  whole: number;
+}
+const PATIENCE: Patience = { silence: 120_000, whole: 300_000 };
 
 /** Watches a reply while it grows. Must not throw. */
 export interface Observer {
@@ -33,9 +47,12 @@ export interface TurnRequest {
   tools: readonly OfferedTool[];
   toolContext: Omit<ToolContext, "signal">;
   settings: Pick<LanguageModelV4CallOptions, "temperature" | "topP" | "maxOutputTokens">;
+  /** Puts aside what one call of the model may cost; the model is asked only once that is done. */
+  reserve(prompt: LanguageModelV4Prompt): Spending | Promise<Spending>;
   /** Without one the model isn't asked to stream: that is cheaper, and nobody would see it. */
   observer: Observer | undefined;
   signal: AbortSignal;
+  patience?: Patience;
 }
 
 /** What the agent did on the way to its reply. */
@@ -46,10 +63,18 @@ export interface Step {
   ok: boolean;
 }
 
+/** One call of the model that has been answered, and is to be paid. */
+export interface Called {
+  spending: Spending;
+  usage: Usage;
+  latencyMs: number;
+}
+
 export interface TurnResult {
   text: string;
   steps: Step[];
-  usage: { inputTokens: number; outputTokens: number; estimated: boolean };
+  /** The last call, for the write that ends the turn; those before it are paid already. */
+  last: Called;
 }
 
 interface Spoken {
@@ -60,15 +85,15 @@ interface Spoken {
 }
 
 /**
- * Runs one turn over the AI SDK's provider interface. Rejects with what the model's call threw, or with the signal's
- * reason; `partial` on the way is told to the observer. Tools never make a turn fail: the model hears of their errors.
+ * Runs one turn over the AI SDK's provider interface. Rejects with `ModelError` for what goes wrong with the model, with
+ * what `reserve` threw, or with the signal's reason; whatever the model has said by then is paid. Tools never make a turn
+ * fail: the model hears of their errors.
  */
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
-  const { tools, observer, signal } = request;
+  const { tools, observer } = request;
   const prompt: LanguageModelV4Prompt = [...request.prompt];
   const offered = tools.length > 0 ? tools.map(definition) : undefined;
   const steps: Step[] = [];
-  const usage = { inputTokens: 0, outputTokens: 0, estimated: false };
   let text = "";
 
   for (let step = 1; ; step++) {
@@ -78,17 +103,19 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
       ...request.settings,
       ...(offered && { tools: offered, toolChoice: { type: last ? "none" : "auto" } }),
     };
-    const spoken = await speak(request.model, options, observer, signal, MAX_REPLY - text.length);
-    text += spoken.text;
-    count(usage, spoken, prompt);
+    let gap = text === "" ? "" : "\n\n";
+    const say = (delta: string) => {
+      observer?.delta(gap + delta);
+      gap = "";
+    };
+    const [spoken, called] = await speak(request, options, observer && say, MAX_REPLY - text.length);
+    if (spoken.text !== "") text += (text === "" ? "" : "\n\n") + spoken.text;
     if (spoken.calls.length === 0 || last || spoken.cut) {
-      return {
-        text: spoken.cut ? `${text}\n\n[The reply was longer than ${MAX_REPLY} characters and was cut here.]` : text,
-        steps,
-        usage,
-      };
+      const end = spoken.cut ? `\n\n[The reply was longer than ${MAX_REPLY} characters and was cut here.]` : "";
+      return { text: text.trimEnd().toWellFormed() + end, steps, last: called };
     }
-    const results = await Promise.all(spoken.calls.map((call) => callTool(request, call)));
+    called.spending.record(called.usage, called.latencyMs);
+    const results = await Promise.all(spoken.calls.map((call, n) => callTool(request, call, n)));
     prompt.push({
       role: "assistant",
       content: [
@@ -97,7 +124,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
           type: "tool-call" as const,
           toolCallId,
           toolName,
-          input: parsed(input) ?? {},
+          input: asObject(parsed(input)),
         })),
       ],
     });
@@ -110,13 +137,15 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
         output: { type: results[n]?.ok ? ("text" as const) : ("error-text" as const), value: results[n]?.result ?? "" },
       })),
     });
-    steps.push(...results);
-    if (spoken.text) {
-      text += "\n\n";
-      observer?.delta("\n\n");
-    }
+    steps.push(...results.map(kept));
   }
 }
+
+const kept = ({ input, result, ...step }: Step): Step => ({
+  ...step,
+  input: input.slice(0, MAX_KEPT).toWellFormed(),
+  result: result.slice(0, MAX_KEPT).toWellFormed(),
+});
 
 const definitions = new WeakMap<OfferedTool, LanguageModelV4FunctionTool>();
 
@@ -132,21 +161,28 @@ function definition(tool: OfferedTool): LanguageModelV4FunctionTool {
 
 async function callTool(
   { tools, toolContext, observer, signal }: TurnRequest,
-  call: LanguageModelV4ToolCall,
+  { toolName: name, input }: LanguageModelV4ToolCall,
+  place: number,
 ): Promise<Step> {
-  const { toolName: name, input } = call;
   const tool = tools.find((candidate) => candidate.name === name);
-  observer?.tool({ name, state: "called" });
   const value = parsed(input);
+  observer?.tool({ name, state: "called" });
+  const refusal =
+    place >= MAX_CALLS
+      ? `At most ${MAX_CALLS} tools are called at once. Call ${name} again.`
+      : value === undefined
+        ? `The input of ${name} is not valid JSON. Call it again.`
+        : undefined;
   const { ok, text } = !tool
     ? { ok: false, text: `There is no tool called ${name}.` }
-    : value === undefined
-      ? { ok: false, text: `The input of ${name} is not valid JSON. Call it again.` }
+    : refusal !== undefined
+      ? { ok: false, text: refusal }
       : await tool.execute(value, { ...toolContext, signal });
   observer?.tool({ name, state: ok ? "done" : "failed" });
   return { tool: name, input, result: text, ok };
 }
 
+/** Undefined for what is not JSON. */
 function parsed(json: string): unknown {
   if (json.trim() === "") return {};
   try {
@@ -157,69 +193,85 @@ function parsed(json: string): unknown {
   }
 }
 
-/** One call of the model: streamed while somebody watches, else in one piece. */
+/** What providers accept as the input of an earlier call. */
+const asObject = (value: unknown) =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+
+/** One call of the model, with its price put aside before: streamed while somebody watches, else in one piece. */
 async function speak(
-  model: LanguageModelV4,
+  { model, signal, reserve, patience = PATIENCE }: TurnRequest,
   options: LanguageModelV4CallOptions,
-  observer: Observer | undefined,
-  signal: AbortSignal,
+  say: ((text: string) => void) | undefined,
   room: number,
-): Promise<Spoken> {
+): Promise<[Spoken, Called]> {
   signal.throwIfAborted();
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(new DOMException("The model went silent.", "TimeoutError")), SILENCE);
-  const abortSignal = AbortSignal.any([signal, silence.signal]);
+  const spending = await reserve(options.prompt);
+  const started = performance.now();
+  const spoken: Spoken = { text: "", calls: [], usage: undefined, cut: false };
+  const call = new AbortController();
+  const turnEnds = () => call.abort(signal.reason);
+  signal.addEventListener("abort", turnEnds, { once: true });
+  const silent = () => call.abort(new DOMException("The model went silent.", "TimeoutError"));
+  const timer = setTimeout(silent, say ? patience.silence : patience.whole);
+  const called = () => ({
+    spending,
+    usage: usageOf(spoken, options.prompt),
+    latencyMs: Math.round(performance.now() - started),
+  });
   try {
-    if (!observer) {
-      const { content, usage } = await model.doGenerate({ ...options, abortSignal });
-      const spoken: Spoken = { text: "", calls: [], usage, cut: false };
-      for (const part of content) {
-        if (part.type === "text") spoken.text += part.text;
-        else if (part.type === "tool-call") spoken.calls.push(part);
-      }
-      spoken.cut = spoken.text.length > room;
-      if (spoken.cut) spoken.text = spoken.text.slice(0, room);
-      return spoken;
-    }
-    return await listen(await model.doStream({ ...options, abortSignal }), observer, timer, room);
+    signal.throwIfAborted();
+    const asked = { ...options, abortSignal: call.signal };
+    if (say) await listen(await model.doStream(asked), spoken, say, timer, room);
+    else hear(await model.doGenerate(asked), spoken, room);
+    return [spoken, called()];
+  } catch (error) {
+    // An answer that was under way costs what it costs; a call that was refused costs nothing.
+    const { usage, latencyMs } = called();
+    if (call.signal.aborted || spoken.text !== "" || spoken.calls.length > 0) spending.record(usage, latencyMs);
+    else spending.release();
+    signal.throwIfAborted();
+    throw new ModelError(call.signal.aborted ? call.signal.reason : error);
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", turnEnds);
     // Ends the call where it was left early.
-    silence.abort();
+    if (spoken.cut) call.abort();
   }
+}
+
+type Generated = Awaited<ReturnType<LanguageModelV4["doGenerate"]>>;
+
+function hear({ content, usage }: Generated, spoken: Spoken, room: number): void {
+  for (const part of content) {
+    if (part.type === "text") spoken.text += part.text;
+    else if (part.type === "tool-call") spoken.calls.push(part);
+  }
+  spoken.usage = usage;
+  cut(spoken, room);
 }
 
 async function listen(
   { stream }: Awaited<ReturnType<LanguageModelV4["doStream"]>>,
-  observer: Observer,
+  spoken: Spoken,
+  say: (text: string) => void,
   timer: ReturnType<typeof setTimeout>,
   room: number,
-): Promise<Spoken> {
-  const spoken: Spoken = { text: "", calls: [], usage: undefined, cut: false };
+): Promise<void> {
   for await (const part of stream) {
     timer.refresh();
     if (part.type === "text-delta") {
+      const left = room - spoken.text.length;
       spoken.text += part.delta;
-      observer.delta(part.delta);
-      if (spoken.text.length > room) {
-        spoken.cut = true;
-        spoken.text = spoken.text.slice(0, room);
-        break;
-      }
+      say(part.delta.slice(0, left));
+      if (cut(spoken, room)) return;
     } else if (part.type === "tool-call") spoken.calls.push(part);
     else if (part.type === "finish") spoken.usage = part.usage;
     else if (part.type === "error") throw part.error;
   }
-  return spoken;
 }
 
-/** Characters a token has, roughly: for providers that don't say what they counted. */
-const CHARACTERS_PER_TOKEN = 4;
-
-function count(total: TurnResult["usage"], { usage, text }: Spoken, prompt: LanguageModelV4Prompt): void {
-  const input = usage?.inputTokens.total;
-  const output = usage?.outputTokens.total;
-  if (input === undefined || output === undefined) total.estimated = true;
-  total.inputTokens += input ?? Math.ceil(JSON.stringify(prompt).length / CHARACTERS_PER_TOKEN);
-  total.outputTokens += output ?? Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+function cut(spoken: Spoken, room: number): boolean {
+  spoken.cut = spoken.text.length > room;
+  if (spoken.cut) spoken.text = spoken.text.slice(0, room);
+  return spoken.cut;
 }

@@ -1,0 +1,463 @@
+// From an arrival to a settled reply, over the real parts: what is answered, what is told to whom, and what is never lost.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
+import type { Agent } from "../agents/index.ts";
+import { openStand, refusal, type Stand } from "./support.test.ts";
+
+let stand: Stand;
+let agent: Agent;
+beforeAll(async () => {
+  stand = await openStand();
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+beforeEach(async () => {
+  stand.upstream.reset();
+  stand.sent.splice(0);
+  stand.platform.answer = () => ({ kind: "sent" });
+  agent = await stand.agent();
+});
+afterEach(async () => {
+  await stand.idle();
+  expect(stand.rejections).toEqual([]);
+  expect(stand.upstream.open).toBe(0);
+});
+
+describe("a message over the web", () => {
+  test("is answered in a session of its own kind, and both are kept", async () => {
+    const { reply, sessionId, timestamp, inboxId } = await stand.chat(agent, "Hello");
+    expect(reply).toBe("echo: Hello");
+    expect(sessionId).toMatch(/^sess_[0-9a-f]{16}$/);
+    expect(Date.now() - timestamp).toBeLessThan(5_000);
+    expect(await stand.said(agent)).toEqual([
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: "echo: Hello" },
+    ]);
+    const [entry] = await stand.rows("SELECT status, error FROM inbox WHERE id = ?", inboxId);
+    expect(entry).toEqual({ status: "done", error: null });
+    expect(stand.sent).toEqual([]);
+    const usage = await stand.rows("SELECT kind, estimated FROM usage WHERE agent_id = ?", agent.id);
+    expect(usage).toEqual([{ kind: "turn", estimated: 0 }]);
+    const events = await stand.rows("SELECT type FROM events WHERE agent_id = ? AND type = 'agent.message'", agent.id);
+    expect(events.length).toBe(1);
+  });
+
+  test("the next one goes on in that session, and the model is told what was said", async () => {
+    const first = await stand.chat(agent, "My name is Ada");
+    const second = await stand.chat(agent, "What is my name?");
+    expect(second.sessionId).toBe(first.sessionId);
+    const messages = stand.upstream.chats.at(-1)?.messages.map(({ role }) => role);
+    expect(messages).toEqual(["system", "user", "assistant", "user"]);
+  });
+
+  test("of many first messages at once, one opens the session and all are answered in it, in order", async () => {
+    const texts = Array.from({ length: 12 }, (_, n) => `message ${n}`);
+    const replies = await Promise.all(texts.map((text) => stand.chat(agent, text)));
+    expect(new Set(replies.map(({ sessionId }) => sessionId)).size).toBe(1);
+    expect(replies.map(({ reply }) => reply)).toEqual(texts.map((text) => `echo: ${text}`));
+    const said = await stand.said(agent);
+    expect(said.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(texts);
+    expect((await stand.runtime.sessions.list(agent.id)).map(({ messageCount }) => messageCount)).toEqual([24]);
+  });
+
+  test("streams while somebody watches", async () => {
+    const seen: string[] = [];
+    stand.upstream.script("one two three");
+    const observer = { delta: (text: string) => void seen.push(text), tool: () => undefined };
+    const { reply } = await stand.chat(agent, "Count", { observer });
+    expect(seen.length).toBeGreaterThan(1);
+    expect(seen.join("")).toBe(reply);
+  });
+
+  test("a session of somebody else, or of another channel, can't be used", async () => {
+    const other = await stand.agent();
+    const { sessionId } = await stand.chat(other, "Mine");
+    expect(await refusal(stand.chat(agent, "Yours", { sessionId }))).toMatchObject({ code: "SESSION_NOT_FOUND" });
+    await stand.hear(agent, "In the chat");
+    await stand.idle();
+    const [channel] = await stand.runtime.sessions.list(agent.id);
+    expect(await refusal(stand.chat(agent, "Here", { sessionId: channel?.id }))).toMatchObject({
+      status: 400,
+      code: "SESSION_ELSEWHERE",
+    });
+    expect(await stand.said(agent)).toHaveLength(2);
+  });
+
+  test("a topic is a session of its own", async () => {
+    const web = await stand.chat(agent, "Here");
+    const more = { platform: "api" as const, topic: "invoices" };
+    const [first, second] = [await stand.chat(agent, "There", more), await stand.chat(agent, "There again", more)];
+    expect(first.sessionId).not.toBe(web.sessionId);
+    expect(second.sessionId).toBe(first.sessionId);
+    const sent = await stand.runtime.sent(agent.id, { limit: 10, offset: 0, topic: "invoices" });
+    expect(sent.map(({ message, status, reply }) => ({ message, status, reply }))).toEqual([
+      { message: "There again", status: "done", reply: "echo: There again" },
+      { message: "There", status: "done", reply: "echo: There" },
+    ]);
+  });
+});
+
+describe("what goes wrong is told at once to whoever waits", () => {
+  test("a model that fails: 502, once, and the message is not tried again", async () => {
+    stand.upstream.failNext(5, 500);
+    expect(await refusal(stand.chat(agent, "Hello"))).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
+    expect(stand.upstream.chats).toHaveLength(1);
+    expect(await stand.inbox(agent)).toMatchObject([{ status: "failed", error: "MODEL_UNAVAILABLE" }]);
+    expect(await stand.said(agent)).toEqual([{ role: "user", content: "Hello" }]);
+    stand.upstream.reset();
+    expect((await stand.chat(agent, "Again")).reply).toBe("echo: Again");
+  });
+
+  test.each([
+    [400, "refused this request"],
+    [401, "doesn't accept the key"],
+    [429, "can't be reached right now"],
+    [503, "can't be reached right now"],
+  ])("upstream's %d is a 502 that says why, without the provider's own words", async (status, why) => {
+    stand.upstream.failNext(1, { status, message: "secret words of the provider" });
+    const refused = await refusal(stand.chat(agent, "Hello"));
+    expect(refused).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
+    expect(refused.message).toContain(why);
+    expect(refused.message).not.toContain("secret words");
+  });
+
+  test("a stream that breaks off, and one that is no stream", async () => {
+    const observer = { delta: () => undefined, tool: () => undefined };
+    for (const reply of [{ text: "one two three", cutAfter: 2 }, { broken: "frame" as const }]) {
+      stand.upstream.script(reply);
+      expect(await refusal(stand.chat(agent, "Hello", { observer }))).toMatchObject({ status: 502 });
+    }
+    // What was said before the break is paid.
+    const usage = await eventually(async () => {
+      const rows = await stand.rows("SELECT output_tokens, estimated FROM usage WHERE agent_id = ?", agent.id);
+      return rows.length > 0 && rows;
+    });
+    expect(usage).toEqual([{ output_tokens: expect.any(Number), estimated: 1 }]);
+  });
+
+  test("a stopped agent: 409, and nothing is stored", async () => {
+    await stand.agents.setStatus(agent.id, "stopped");
+    expect(await refusal(stand.chat(await stand.again(agent), "Hello"))).toMatchObject({
+      status: 409,
+      code: "AGENT_STOPPED",
+    });
+    expect(await stand.inbox(agent)).toEqual([]);
+  });
+
+  test("an agent that is stopped while messages wait: 409 for all of them, and none is answered after the start", async () => {
+    stand.upstream.script({ hang: true });
+    const [running, waiting, other] = [
+      refusal(stand.chat(agent, "one")),
+      refusal(stand.chat(agent, "two")),
+      refusal(stand.chat(agent, "three")),
+    ];
+    await stand.upstream.waitFor(({ open }) => open === 1);
+    await stand.agents.setStatus(agent.id, "stopped");
+    await stand.chat(agent, "/stop").catch(() => undefined);
+    expect(await running).toMatchObject({ code: "CANCELLED" });
+    expect([await waiting, await other]).toMatchObject([{ code: "AGENT_STOPPED" }, { code: "AGENT_STOPPED" }]);
+    await stand.agents.setStatus(agent.id, "active");
+    await stand.idle();
+    expect((await stand.inbox(agent)).map(({ status }) => status)).toEqual(["cancelled", "failed", "failed", "failed"]);
+    expect(stand.upstream.chats).toHaveLength(1);
+  });
+
+  test("an agent that is deleted while messages wait and run: 404, and the model is no longer asked", async () => {
+    stand.upstream.script({ hang: true });
+    const asked = [refusal(stand.chat(agent, "one")), refusal(stand.chat(agent, "two"))];
+    await stand.upstream.waitFor(({ open }) => open === 1);
+    await stand.agents.remove(agent.id);
+    const gone = { status: 404, code: "AGENT_NOT_FOUND" };
+    expect(await Promise.all(asked)).toMatchObject([gone, gone]);
+    await stand.upstream.waitFor(({ open }) => open === 0);
+  });
+});
+
+describe("a caller who goes away", () => {
+  test.each([true, false])("cancels the turn and the model's call (watching: %p)", async (watching) => {
+    stand.upstream.script({ text: "one two three", hangAfter: 2 });
+    const away = new AbortController();
+    const observer = { delta: () => undefined, tool: () => undefined };
+    const asked = refusal(stand.chat(agent, "Hello", { signal: away.signal, ...(watching && { observer }) }));
+    await stand.upstream.waitFor(({ open }) => open === 1);
+    away.abort();
+    expect(await asked).toMatchObject({ status: 499, code: "CANCELLED" });
+    await stand.upstream.waitFor(({ open }) => open === 0);
+    expect(await stand.inbox(agent)).toMatchObject([{ status: "cancelled" }]);
+  });
+
+  test("before its turn came: the model is not asked at all", async () => {
+    stand.upstream.script({ hang: true });
+    const [first, second] = [new AbortController(), new AbortController()];
+    const asked = [
+      refusal(stand.chat(agent, "one", { signal: first.signal })),
+      refusal(stand.chat(agent, "two", { signal: second.signal })),
+    ];
+    await stand.upstream.waitFor(({ open }) => open === 1);
+    second.abort();
+    first.abort();
+    await Promise.all(asked);
+    expect(stand.upstream.chats).toHaveLength(1);
+    expect((await stand.inbox(agent)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+  });
+});
+
+describe("a message on a channel", () => {
+  test("is answered through the outbox, as an answer to it", async () => {
+    await stand.hear(agent, "Hello", { platformMessageId: "4711" });
+    await stand.idle();
+    expect(stand.sent).toMatchObject([{ peer: "chat-1", body: "echo: Hello", replyTo: "4711", parts: [] }]);
+    expect(await stand.rows("SELECT status FROM outbox WHERE agent_id = ?", agent.id)).toEqual([{ status: "sent" }]);
+  });
+
+  test("that is delivered again is not answered again", async () => {
+    for (let n = 0; n < 3; n++) await stand.hear(agent, "Hello", { platformMessageId: "1" });
+    await stand.idle();
+    await stand.hear(agent, "Hello", { platformMessageId: "1" });
+    await stand.idle();
+    expect(stand.sent).toHaveLength(1);
+    expect(stand.upstream.chats).toHaveLength(1);
+  });
+
+  test("is tried again while the model fails, then answered", async () => {
+    stand.upstream.failNext(3, 503);
+    await stand.hear(agent, "Hello");
+    await stand.idle();
+    expect(stand.sent).toMatchObject([{ body: "echo: Hello" }]);
+    expect(stand.upstream.chats).toHaveLength(4);
+    expect(await stand.inbox(agent)).toMatchObject([{ status: "done" }]);
+  });
+
+  test("after five failures is parked, and the person is told; the next one is not held up", async () => {
+    stand.upstream.failNext(5, 503);
+    await stand.hear(agent, "Hello");
+    await stand.hear(agent, "Still there?");
+    await stand.idle();
+    expect(stand.upstream.chats).toHaveLength(6);
+    expect(await stand.inbox(agent)).toMatchObject([
+      { status: "parked", attempts: 4, error: "MODEL_UNAVAILABLE" },
+      { status: "done" },
+    ]);
+    expect(stand.sent.map(({ body }) => body)).toEqual([
+      expect.stringMatching(/^Sorry, I can't answer right now\. The model .* can't be reached/),
+      "echo: Still there?",
+    ]);
+    const logs = await stand.agents.logs.list(agent.id, { limit: 50 });
+    expect(JSON.stringify(logs)).toContain("can't be reached");
+  });
+
+  test("that the model refuses is not tried again", async () => {
+    stand.upstream.failNext(1, 400);
+    await stand.hear(agent, "Hello");
+    await stand.idle();
+    expect(stand.upstream.chats).toHaveLength(1);
+    expect(await stand.inbox(agent)).toMatchObject([{ status: "failed" }]);
+    expect(stand.sent).toHaveLength(1);
+  });
+
+  test("waits as long as the provider asks for", async () => {
+    stand.upstream.failNext(1, { status: 429, retryAfter: 1 });
+    await stand.hear(agent, "Hello");
+    await stand.idle();
+    const [first, second] = stand.upstream.chats.map(({ at }) => at);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  test("of a stopped agent waits, in order, until the agent is up", async () => {
+    await stand.agents.setStatus(agent.id, "stopped");
+    await stand.hear(agent, "one");
+    await stand.hear(agent, "two");
+    await stand.idle();
+    expect(await stand.inbox(agent)).toMatchObject([{ status: "pending" }, { status: "pending" }]);
+    await stand.agents.setStatus(agent.id, "active");
+    await eventually(() => stand.sent.length === 2);
+    expect(stand.sent.map(({ body }) => body)).toEqual(["echo: one", "echo: two"]);
+    expect(await stand.inbox(agent)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
+  });
+
+  test("three hundred of them are all answered, each chat in its order", async () => {
+    const texts = Array.from({ length: 300 }, (_, n) => ({ chat: `chat-${n % 7}`, text: `message ${n}` }));
+    await Promise.all(texts.map(({ chat, text }) => stand.hear(agent, text, { to: { peer: chat } })));
+    await stand.idle();
+    for (let n = 0; n < 7; n++) {
+      const wanted = texts.filter(({ chat }) => chat === `chat-${n}`).map(({ text }) => `echo: ${text}`);
+      expect(stand.sent.filter(({ peer }) => peer === `chat-${n}`).map(({ body }) => body)).toEqual(wanted);
+    }
+  });
+
+  test("in a group is told with its author's name, and nobody there is the owner", async () => {
+    await stand.hear(agent, "Hello", { group: true, byOwner: true });
+    await stand.idle();
+    expect(stand.upstream.chats[0]?.lastUser).toBe("Bob: Hello");
+  });
+});
+
+describe("commands", () => {
+  test("are answered without the model, in the order of the conversation", async () => {
+    await stand.hear(agent, "Hello");
+    await stand.hear(agent, "/status");
+    await stand.hear(agent, "/help@harbour_bot");
+    await stand.idle();
+    expect(stand.sent.map(({ body }) => body)).toEqual([
+      "echo: Hello",
+      "Harbour is running. Model: provider_5:fake-small.",
+      expect.stringContaining("/reset"),
+    ]);
+    expect(stand.upstream.chats).toHaveLength(1);
+  });
+
+  test("/reset begins a new session; what was sent right after it is answered there", async () => {
+    await stand.hear(agent, "The old story");
+    await Promise.all([stand.hear(agent, "/reset"), stand.hear(agent, "What did I say?")]);
+    await stand.idle();
+    const [prompt] = stand.upstream.chats.slice(-1);
+    expect(JSON.stringify(prompt?.messages)).not.toContain("The old story");
+    const sessions = await stand.runtime.sessions.list(agent.id);
+    expect(
+      sessions
+        .map(({ status, messageCount }) => ({ status, messageCount }))
+        .toSorted((a, b) => a.messageCount - b.messageCount),
+    ).toEqual([
+      { status: "active", messageCount: 2 },
+      { status: "completed", messageCount: 4 },
+    ]);
+    expect(stand.sent.map(({ body }) => body.slice(0, 12))).toEqual(["echo: The ol", "A new conver", "echo: What d"]);
+  });
+
+  test.each(["channel", "web"])("/stop ends the running turn of its conversation alone (%s)", async (where) => {
+    stand.upstream.script(({ lastUser }) => (lastUser === "long" ? { hang: true } : undefined));
+    const other = refusal(stand.chat(agent, "long", { platform: "api", topic: "elsewhere" }));
+    const mine =
+      where === "web"
+        ? refusal(stand.chat(agent, "long"))
+        : stand.hear(agent, "long").then(() => ({ code: "CANCELLED" }));
+    await stand.upstream.waitFor(({ open }) => open === 2);
+    if (where === "web") expect((await stand.chat(agent, "/stop")).reply).toBe("Stopped.");
+    else await stand.hear(agent, "/stop");
+    expect(await mine).toMatchObject({ code: "CANCELLED" });
+    await stand.upstream.waitFor(({ open }) => open === 1);
+    if (where === "channel") await eventually(() => stand.sent.length === 1);
+    expect(stand.sent.map(({ body }) => body)).toEqual(where === "channel" ? ["Stopped."] : []);
+    await stand.chat(agent, "/stop", { platform: "api", topic: "elsewhere" });
+    expect(await other).toMatchObject({ code: "CANCELLED" });
+  });
+});
+
+describe("budgets", () => {
+  const price = { model: "provider_5:gpt-5-mini" };
+
+  test("a budget that is used up: 402, and the model is not asked", async () => {
+    const poor = await stand.agent({ ...price, budget: { usdPerDay: 0.000001 } });
+    expect(await refusal(stand.chat(poor, "Hello"))).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
+    await stand.hear(poor, "Hello");
+    await eventually(() => stand.sent.length === 1);
+    expect(stand.sent[0]?.body).toContain("budget");
+    expect(stand.upstream.chats).toHaveLength(0);
+    expect((await stand.inbox(poor)).map(({ status }) => status)).toEqual(["failed", "failed"]);
+  });
+
+  test("many at once don't overrun it, whatever is still under way", async () => {
+    // Room for about two replies of 4,096 tokens.
+    const thrifty = await stand.agent({ ...price, maxTokens: 4_096, budget: { usdPerDay: 0.02 } });
+    stand.upstream.script({ text: "Hi", usage: { prompt: 10, completion: 4_000 } });
+    const asked = Array.from({ length: 12 }, (_, n) =>
+      stand.chat(thrifty, "Hello", { platform: "api", topic: `topic ${n}` }).then(
+        () => "answered",
+        (error: { code?: string }) => error.code,
+      ),
+    );
+    const outcomes = await Promise.all(asked);
+    expect(outcomes).toContain("answered");
+    expect(outcomes).toContain("BUDGET_EXCEEDED");
+    const [spent] = await stand.rows("SELECT sum(cost_micro_usd) AS cost FROM usage WHERE agent_id = ?", thrifty.id);
+    expect(Number(spent?.cost)).toBeLessThanOrEqual(20_000);
+    expect(stand.upstream.chats).toHaveLength(outcomes.filter((outcome) => outcome === "answered").length);
+  });
+
+  test("every call of a turn is paid, also those before one that fails", async () => {
+    let calls = 0;
+    stand.upstream.script(() =>
+      ++calls === 1 ? { toolCalls: [{ name: "current_time", arguments: {} }] } : { status: 400, message: "no" },
+    );
+    expect(await refusal(stand.chat(agent, "What time is it?"))).toMatchObject({ status: 502 });
+    const paid = await eventually(async () => {
+      const rows = await stand.rows("SELECT output_tokens FROM usage WHERE agent_id = ?", agent.id);
+      return rows.length > 0 && rows;
+    });
+    expect(paid).toHaveLength(1);
+  });
+});
+
+describe("a reply that can't be kept", () => {
+  test("an entry that was settled meanwhile is not settled again, and nothing of the turn is kept", async () => {
+    stand.upstream.script(async () => {
+      await stand.kernel.database.write([
+        { sql: "UPDATE inbox SET status = 'done' WHERE agent_id = ?", args: [agent.id] },
+      ]);
+      return "too late";
+    });
+    expect(await refusal(stand.chat(agent, "Hello"))).toMatchObject({ code: "ALREADY_SETTLED" });
+    expect(await stand.said(agent)).toEqual([]);
+    // It was paid for all the same.
+    await eventually(async () => (await stand.rows("SELECT id FROM usage WHERE agent_id = ?", agent.id)).length === 1);
+  });
+});
+
+describe("the end and the next start", () => {
+  test("what is not answered by then stays, is told so, and is answered after the start; each once", async () => {
+    await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
+    const hosted = await own.agent();
+    own.upstream.script({ hang: true });
+    await own.hear(hosted, "one");
+    await own.hear(hosted, "two");
+    const waiting = refusal(own.chat(hosted, "three"));
+    await own.upstream.waitFor(({ open }) => open === 2);
+    const stopped = own.restart();
+    expect(await waiting).toMatchObject({ status: 503, code: "STOPPING" });
+    own.upstream.reset();
+    await stopped;
+    await eventually(() => own.sent.length === 2);
+    await own.idle();
+    expect(own.sent.map(({ body }) => body)).toEqual(["echo: one", "echo: two"]);
+    expect(await own.inbox(hosted)).toMatchObject([{ status: "done" }, { status: "done" }, { status: "done" }]);
+    expect(await own.said(hosted)).toHaveLength(6);
+    expect(own.rejections).toEqual([]);
+  });
+
+  test("a backlog larger than memory is all taken up", async () => {
+    await using own = await openStand();
+    const hosted = await own.agent();
+    await own.agents.setStatus(hosted.id, "stopped");
+    for (let n = 0; n < 600; n += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, (_, at) => own.hear(hosted, `m${n + at}`, { to: { peer: `chat-${at % 5}` } })),
+      );
+    }
+    await own.restart();
+    await own.idle();
+    expect(own.sent).toEqual([]);
+    await own.agents.setStatus(hosted.id, "active");
+    await eventually(() => own.sent.length === 600, { timeoutMs: 20_000 });
+    await own.idle();
+    const [{ left } = {}] = await own.rows("SELECT count(*) AS left FROM inbox WHERE status = 'pending'");
+    expect(left).toBe(0);
+  }, 30_000);
+
+  test("a message that was in work at twenty starts is parked instead of run; kills alone don't park it sooner", async () => {
+    await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
+    const hosted = await own.agent();
+    own.upstream.script({ hang: true });
+    await own.hear(hosted, "poison");
+    await own.upstream.waitFor(({ open }) => open === 1);
+    await own.restart();
+    await own.upstream.waitFor(({ chats }) => chats.length === 2);
+    expect(await own.inbox(hosted)).toEqual([{ content: "poison", status: "pending", attempts: 1, error: null }]);
+    await own.kernel.database.write([{ sql: "UPDATE inbox SET attempts = 19", args: [] }]);
+    own.upstream.reset();
+    await own.restart();
+    await eventually(() => own.sent.length === 1);
+    await own.idle();
+    expect(own.upstream.chats).toEqual([]);
+    expect(await own.inbox(hosted)).toMatchObject([{ status: "parked", error: "PARKED" }]);
+    expect(own.sent).toMatchObject([{ body: expect.stringContaining("could not be answered") }]);
+  });
+});

@@ -1,0 +1,167 @@
+// What tests of the runtime stand on: the real parts over a database file, a scripted upstream, a platform that notes what it is sent.
+import { loadConfig } from "../../src/config.ts";
+import { openKernel } from "../../src/kernel.ts";
+import { createLog } from "../../src/log.ts";
+import { createHost } from "../../src/plugin.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { temporaryDir } from "../../tests/support/process.ts";
+import { startUpstream } from "../../tests/support/upstream.ts";
+import { type Agent, agents } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
+import { auth } from "../auth/index.ts";
+import { skills } from "../skills/index.ts";
+import type { ChatRequest } from "./conversations.ts";
+import type { Arrival } from "./inbox.ts";
+import type { Delivery, Outcome } from "./outbox.ts";
+import { createRuntime } from "./runtime.ts";
+
+export type Stand = Awaited<ReturnType<typeof openStand>>;
+
+type Row = Record<string, unknown>;
+
+/** Retries come after 1 ms, so that a test sees all of them. */
+export async function openStand(env: Record<string, string> = {}) {
+  const dir = temporaryDir();
+  const upstream = await startUpstream({ key: "sk-test" });
+  const sent: Delivery[] = [];
+  const platform = { answer: (_: Delivery): Promise<Outcome> | Outcome => ({ kind: "sent" }) };
+  const logged: string[] = [];
+  const rejections: unknown[] = [];
+  const rejected = (error: unknown) => void rejections.push(error);
+  process.on("unhandledRejection", rejected);
+  let running = await start();
+
+  async function start() {
+    const settings = {
+      DATA_DIR: dir.path,
+      RATE_LIMITS: "off",
+      LOG_LEVEL: "error",
+      PROVIDER_5_BASE_URL: upstream.url,
+      PROVIDER_5_API_KEY: "sk-test",
+      ...env,
+    };
+    const opened = await openKernel(loadConfig(settings, { cwd: dir.path }));
+    const log = createLog({ level: "error", format: "json", write: (line) => void logged.push(line) });
+    const kernel = { ...opened, log };
+    const host = createHost(kernel);
+    const hosted = host.use(agents);
+    const abilities = host.use(skills);
+    const accounts = host.use(auth);
+    const models = host.use(ai);
+    const pace = { turnRetries: [1], firstDelivery: 1 };
+    const runtime = createRuntime({ ...kernel, agents: hosted, ai: models, skills: abilities, pace });
+    runtime.deliverVia("channel_a", async (delivery) => {
+      const outcome = await platform.answer(delivery);
+      if (outcome.kind === "sent") sent.push({ ...delivery });
+      return outcome;
+    });
+    for (const { parts } of host.built) await parts.start?.();
+    await kernel.jobs.start();
+    return { kernel, hosted, accounts, abilities, models, runtime, host };
+  }
+
+  async function stop(): Promise<void> {
+    await running.runtime.stop();
+    for (const { parts } of running.host.built.toReversed()) await parts.stop?.();
+    await running.kernel.jobs.stop();
+    await running.kernel.close();
+  }
+
+  let made = 0;
+  const stand = {
+    upstream,
+    /** What arrived at the platform, in order. */
+    sent,
+    platform,
+    /** What was logged as an error. */
+    logged,
+    /** Promises that rejected with nobody listening. */
+    rejections,
+    get runtime() {
+      return running.runtime;
+    },
+    get agents() {
+      return running.hosted;
+    },
+    get kernel() {
+      return running.kernel;
+    },
+    get models() {
+      return running.models;
+    },
+    async agent(config: object = {}): Promise<Agent> {
+      const email = `user-${++made}-${crypto.randomUUID()}@example.com`;
+      const { id: userId } = await running.accounts.users.create({ email, name: "Ada", passwordHash: "none" });
+      const all = JSON.stringify({ model: "provider_5:fake-small", ...config });
+      return running.hosted.provision({ userId, isAdmin: true, name: "Harbour", model: "custom", config: all });
+    },
+    /** What the agent is by now. */
+    async again({ id }: Agent): Promise<Agent> {
+      const agent = await running.hosted.find(id);
+      if (!agent) throw new Error("It is gone.");
+      return agent;
+    },
+    chat(agent: Agent, message: string, more: Partial<ChatRequest> = {}) {
+      const who = { id: agent.userId, name: "" };
+      const signal = new AbortController().signal;
+      return running.runtime.conversations.chat({
+        agent,
+        platform: "web",
+        message,
+        sender: who,
+        byOwner: true,
+        signal,
+        ...more,
+      });
+    },
+    /** Somebody writes in a chat of the channel. */
+    hear(agent: Agent, content: string, more: Partial<Arrival> = {}) {
+      const arrival: Arrival = {
+        agentId: agent.id,
+        platform: "channel_a",
+        platformMessageId: crypto.randomUUID(),
+        to: { peer: "chat-1" },
+        sender: { id: "7", name: "Bob" },
+        byOwner: false,
+        content,
+        ...more,
+      };
+      return running.runtime.conversations.accept([arrival]);
+    },
+    async rows(sql: string, ...args: (string | number)[]): Promise<Row[]> {
+      return (await running.kernel.database.read(sql, args)).rows.map((row): Row => ({ ...row }));
+    },
+    inbox: (agent: Agent) =>
+      stand.rows("SELECT content, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id),
+    said: (agent: Agent) => stand.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
+    /** Nothing runs, waits or is held. */
+    idle: () => eventually(() => running.runtime.held() === 0, { what: "the runtime is idle" }),
+    start: () => running.runtime.start(),
+    stop,
+    /** The process ends and starts again over the same data. */
+    async restart() {
+      await stop();
+      running = await start();
+      await running.runtime.start();
+    },
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await upstream.stop();
+      process.off("unhandledRejection", rejected);
+      dir.remove();
+    },
+  };
+  return stand;
+}
+
+/** What a promise rejects with. */
+export async function refusal(
+  promise: Promise<unknown>,
+): Promise<{ status?: unknown; code?: unknown; message: string }> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error("It was not refused.");
+}

@@ -1,0 +1,30 @@
+// What a call of the model used: as the provider counted it, else estimated.
+import type { LanguageModelV4Prompt, LanguageModelV4Usage } from "@ai-sdk/provider";
+
+/** Tokens. */
+export interface Usage {
+  inputTokens: number;
+  outputTokens: number;
+  /** The provider didn't say, or didn't say all. */
+  estimated: boolean;
+}
+
+interface Answer {
+  usage: LanguageModelV4Usage | undefined;
+  text: string;
+  calls: readonly { input: string }[];
+}
+
+/** Characters a token has, roughly. */
+const CHARACTERS_PER_TOKEN = 4;
+
+export function usageOf({ usage, text, calls }: Answer, prompt: LanguageModelV4Prompt): Usage {
+  const input = usage?.inputTokens.total;
+  const output = usage?.outputTokens.total;
+  const said = text.length + calls.reduce((sum, call) => sum + call.input.length, 0);
+  return {
+    inputTokens: input ?? Math.ceil(JSON.stringify(prompt).length / CHARACTERS_PER_TOKEN),
+    outputTokens: output ?? Math.ceil(said / CHARACTERS_PER_TOKEN),
+    estimated: input === undefined || output === undefined,
+  };
+}
