@@ -22,6 +22,8 @@ export interface App {
   /** Starts the plugins' background work. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** The model that answers unless an agent names another; settled once it is known whether there is an Ollama. */
+  defaultModel(): Promise<{ label: string; demo: boolean }>;
   /** What commands and the start-up ask of accounts. */
   readonly accounts: ReturnType<typeof auth.setup>["service"];
 }
@@ -49,6 +51,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     web,
     backend,
     accounts: host.use(auth),
+    defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
     async start() {
       for (const part of parts) {
         await part.start?.();

@@ -24,7 +24,10 @@ function glibc(): boolean {
   return JSON.stringify(report).includes("glibcVersionRuntime");
 }
 
-/** libSQL picks its addon at run time by a computed name, which no bundler can follow: put the literal one in its place. */
+/**
+ * libSQL picks its addon at run time by a computed name, which no bundler can follow: put the literal one in its place,
+ * in both its forms (synchronous, and on threads of the addon).
+ */
 function embedAddon(addon: string): BunPlugin & { done(): boolean } {
   const replacements = [
     ['require("@neon-rs/load")', `{ load() {}, currentTarget: () => "${addon.slice("@libsql/".length)}" }`],
@@ -37,7 +40,7 @@ function embedAddon(addon: string): BunPlugin & { done(): boolean } {
     name: "embed-libsql-addon",
     done: () => done,
     setup(build) {
-      build.onLoad({ filter: /node_modules[\\/]libsql[\\/]index\.js$/ }, async ({ path }) => {
+      build.onLoad({ filter: /node_modules[\\/]libsql[\\/](?:index|promise)\.js$/ }, async ({ path }) => {
         let contents = await Bun.file(path).text();
         for (const [found, literal] of replacements) {
           if (contents.split(found).length !== 2) throw new Error(`${path} has changed: it should hold ${found} once.`);

@@ -1,7 +1,7 @@
 // Start in order, stop in reverse: listeners, kernel, plugins, work; and back.
 import { writeSync } from "node:fs";
 import type { Server } from "bun";
-import { createApp } from "./app.ts";
+import { type App, createApp } from "./app.ts";
 import { type Config, type Environment, loadConfig } from "./config.ts";
 import { createControl, listenForCommands } from "./control.ts";
 import { errorBody, StartError } from "./errors.ts";
@@ -22,6 +22,7 @@ export interface Running {
   config: Config;
   /** Addresses that answer, by surface. */
   addresses: { web?: string; backend?: string };
+  defaultModel: App["defaultModel"];
   /** What a newcomer does next. */
   firstAdminLink: string | undefined;
   /** Ends what is in flight within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
@@ -52,6 +53,7 @@ export async function serve({ env, plugins, readyFd }: ServeOptions): Promise<Ru
     return {
       config,
       addresses,
+      defaultModel: app.defaultModel,
       firstAdminLink,
       stop: () => {
         stopping ??= stop();

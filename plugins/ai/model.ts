@@ -54,7 +54,9 @@ export const selectBody = t.Object({
 export const selected = t.Object({ model: aiModel, taskType: t.String(), timestamp });
 
 const tokens = (which: string) =>
-  t.Integer({
+  // Elysia's Integer takes digits in a text for a number; a number that must be whole doesn't.
+  t.Number({
+    multipleOf: 1,
     minimum: 0,
     maximum: Number.MAX_SAFE_INTEGER,
     error: `Give the number of ${which} tokens: a whole number, not negative, at most 2^53 - 1.`,

@@ -1,5 +1,4 @@
 // `berth serve`: lifts the limit of outgoing requests, serves, tells people what to do next, and stops on a signal.
-import { dlopen } from "bun:ffi";
 import { type Environment, environment } from "../config.ts";
 import { type Running, serve } from "../serve.ts";
 
@@ -10,9 +9,9 @@ const OUTGOING_LIMIT = "65336";
 /** Returns -1: the process goes on until a signal. */
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
   const env = environment();
-  if (env[OUTGOING] === undefined) reexecute(env, readyFd);
+  if (env[OUTGOING] === undefined) await reexecute(env, readyFd);
   const running = await serve({ env, plugins, readyFd });
-  process.stdout.write(`${greeting(running)}\n`);
+  process.stdout.write(`${greeting(running, await running.defaultModel())}\n`);
 
   const stop = (signal: string) => {
     process.stdout.write(
@@ -35,8 +34,8 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
  * The same process again, same pid, with the limit lifted; about 5 ms. Compiled, the first argument is the binary's inner
  * path. Only the standard descriptors survive, so the ready line goes out through the one that a server has no use for.
  */
-function reexecute(env: Environment, readyFd: number | undefined): void {
-  if (readyFd !== undefined && readyFd > 2 && !moveToStandardInput(readyFd)) return;
+async function reexecute(env: Environment, readyFd: number | undefined): Promise<void> {
+  if (readyFd !== undefined && readyFd > 2 && !(await moveToStandardInput(readyFd))) return;
   const compiled = process.argv[1]?.startsWith("/$bunfs/") ?? false;
   const args = process.argv.slice(compiled ? 2 : 1);
   const moved = readyFd !== undefined && readyFd > 2 ? ["--ready-fd", "0"] : [];
@@ -47,7 +46,8 @@ function reexecute(env: Environment, readyFd: number | undefined): void {
 const C_LIBRARIES = ["libc.so.6", "libc.so", "libSystem.B.dylib"];
 
 /** False where no C library is found by name; then the limit stays. */
-function moveToStandardInput(descriptor: number): boolean {
+async function moveToStandardInput(descriptor: number): Promise<boolean> {
+  const { dlopen } = await import("bun:ffi");
   for (const name of C_LIBRARIES) {
     try {
       const { symbols } = dlopen(name, { dup2: { args: ["i32", "i32"], returns: "i32" } });
@@ -59,11 +59,13 @@ function moveToStandardInput(descriptor: number): boolean {
   return false;
 }
 
-function greeting({ addresses, firstAdminLink, config }: Running): string {
+function greeting({ addresses, firstAdminLink, config }: Running, model: { label: string; demo: boolean }): string {
   const lines = ["", "  Berth is ready."];
   const row = (label: string, text: string) => lines.push(`  ${label.padEnd(14)}${text}`);
   if (addresses.web) row("Web API", `${addresses.web}   (docs: ${addresses.web}/swagger)`);
   if (addresses.backend) row("Backend API", `${addresses.backend}   (docs: ${addresses.backend}/swagger)`);
+  const hint = "for a real one start with a key, such as PROVIDER_5_API_KEY=sk-… (berth doctor lists all)";
+  row("Model", model.demo ? `${model.label}\n${" ".repeat(16)}${hint}` : model.label);
   row("Data", config.dataDir);
   if (firstAdminLink)
     row("First admin", `${firstAdminLink}\n${" ".repeat(16)}opens once, makes the first admin account`);
