@@ -2,10 +2,10 @@
 
 import { eventually } from "../tests/support/eventually.ts";
 import { temporaryDir } from "../tests/support/process.ts";
-import { type Benchmark, ms } from "./support/figures.ts";
+import { type Benchmark, type Figure, ms } from "./support/figures.ts";
 import { allGood, load } from "./support/load.ts";
 import { queue } from "./support/seed.ts";
-import { count, ownerOf, startProgram, startService } from "./support/service.ts";
+import { count, type Owner, ownerOf, startProgram, startService } from "./support/service.ts";
 import { messages } from "./turns.ts";
 
 const QUEUED = 10_000;
@@ -16,63 +16,107 @@ export const isolation: Benchmark = {
   summary: "an agent's reply time beside one that hangs, one that floods and one with 10,000 messages waiting",
   async run() {
     const folder = temporaryDir();
-    const ended = new AbortController();
     try {
       await using upstream = await startProgram("bench/support/mixed-upstream.ts");
       await using berth = await startService(upstream, {}, folder.path);
       const owner = await ownerOf(berth, 4);
-      const [hangs = "", floods = "", busy = "", fourth = ""] = owner.agentIds;
+      const [hanging = "", flooding = "", busy = "", fourth = ""] = owner.agentIds;
+      const waiting = () =>
+        count(folder.path, `SELECT count(*) FROM inbox WHERE status = 'pending' AND agent_id = '${busy}'`);
       const asks = messages({ ...owner, agentIds: [fourth] }, 200);
       const time = async () => {
-        const stages = [{ name: "fourth", origin: berth.web, connections: 1, asks, seconds: 1 }];
+        const stages = [{ name: "fourth", origin: berth.web, connections: 1, asks, seconds: 0.8 }];
         return allGood(await load({ stages, rounds: 2 }), "fourth").p50;
       };
-      const talk = (agentId: string, message: string, topic: string) =>
-        owner.client.fetch("POST", "/api/chat", { message, topic, agentId }, { headers: sse, signal: ended.signal });
+      const beside = async (...troubles: ((owner: Owner) => Trouble)[]) => {
+        const started = troubles.map((trouble) => trouble(owner));
+        const took = await time();
+        for (const { stop } of started) await stop();
+        return took;
+      };
 
       const before = await time();
-      await berth.stop();
-      queue(folder.path, busy, QUEUED);
-      await berth.restart();
-      for (let n = 0; n < HANGING; n++) void talk(hangs, "please hang", `hang ${n}`).catch(() => undefined);
-      let floodBytes = 0;
-      const flooding = (async () => {
-        for (let n = 0; !ended.signal.aborted; n++) {
-          const { body } = await talk(floods, "please flood", `flood ${n}`);
-          for await (const part of body ?? []) floodBytes += part.length;
-        }
-      })().catch((error: unknown) => {
-        if (!ended.signal.aborted) throw error;
-      });
-      const meanwhile = await time();
-      const waiting = count(folder.path, pendingOf(busy));
-      ended.abort();
-      await flooding;
-      await eventually(() => count(folder.path, pendingOf(busy)) === 0, {
-        timeoutMs: 60_000,
-        everyMs: 200,
-        what: "the queue to be empty",
-      });
+      const hangs = await beside(hang(hanging));
+      const floods = await beside(flood(flooding));
+      const besideQueue = async (...troubles: ((owner: Owner) => Trouble)[]) => {
+        await berth.stop();
+        queue(folder.path, busy, QUEUED);
+        await berth.restart();
+        const took = await beside(...troubles);
+        if (waiting() === 0) throw new Error("The queue was empty before the end of the measurement.");
+        return took;
+      };
+      const all = await besideQueue(hang(hanging), flood(flooding));
+      const left = waiting();
+      const queued = await besideQueue();
+      await eventually(() => waiting() === 0, { timeoutMs: 60_000, everyMs: 200, what: "the queue to be empty" });
       const after = await time();
+
       const alone = (before + after) / 2;
-      const ratio = meanwhile / alone;
+      const baseline = `${ms(alone)} alone (${ms(before)} before, ${ms(after)} after)`;
+      const figure = (what: string, took: number, goal?: number): Figure => ({
+        what,
+        ratio: took / alone,
+        figure: ms(took),
+        baseline,
+        goal: goal === undefined ? "" : `≤ ${goal}×`,
+        ...(goal === undefined ? {} : { met: took / alone <= goal }),
+      });
       return [
-        {
-          what: `reply of the fourth agent (${waiting.toLocaleString("en")} still waiting, ${(floodBytes / 1e6).toFixed(0)} MB flooded)`,
-          ratio,
-          figure: ms(meanwhile),
-          baseline: `${ms(alone)} alone (${ms(before)} before, ${ms(after)} after)`,
-          goal: "≤ 2×",
-          met: ratio <= 2 && waiting > 0,
-        },
+        figure(`a reply beside all three (${left.toLocaleString("en")} still waiting)`, all, 2),
+        figure("beside the one that hangs", hangs),
+        figure("beside the one that gets 10 MB", floods),
+        figure("beside the one with 10,000 messages waiting", queued),
       ];
     } finally {
-      ended.abort();
       folder.remove();
     }
   },
 };
 
-const sse = { accept: "text/event-stream" };
-const pendingOf = (agentId: string) =>
-  `SELECT count(*) FROM inbox WHERE status = 'pending' AND agent_id = '${agentId}'`;
+/** Something that goes on until it is told to stop. */
+interface Trouble {
+  stop(): Promise<void>;
+}
+
+/** As many messages as the service takes at once, and more, none of which is ever answered. */
+const hang =
+  (agentId: string) =>
+  ({ client }: Owner): Trouble => {
+    const ended = new AbortController();
+    const asked = Array.from({ length: HANGING }, async (_, n) => {
+      const body = { message: "please hang", topic: `hang ${n}`, agentId };
+      const answer = await client.fetch("POST", "/api/chat", body, { signal: ended.signal });
+      throw new Error(`A call that should hang was answered ${answer.status}.`);
+    });
+    return { stop: () => stopped(ended, asked) };
+  };
+
+/** One stream of 10 MB after the other, each read as fast as it comes. */
+const flood =
+  (agentId: string) =>
+  ({ client }: Owner): Trouble => {
+    const ended = new AbortController();
+    const options = { headers: { accept: "text/event-stream" }, signal: ended.signal };
+    const stream = async () => {
+      for (let n = 0; ; n++) {
+        const body = { message: "please flood", topic: `flood ${n}`, agentId };
+        const answer = await client.fetch("POST", "/api/chat", body, options);
+        if (!answer.ok) throw new Error(`The flood was answered ${answer.status}.`);
+        for await (const _ of answer.body ?? []);
+      }
+    };
+    return { stop: () => stopped(ended, [stream()]) };
+  };
+
+/** Ends what runs; what failed before it was told to end is thrown. */
+async function stopped(ended: AbortController, running: Promise<void>[]): Promise<void> {
+  const early = await Promise.race([Promise.allSettled(running), Promise.resolve(undefined)]);
+  ended.abort();
+  const outcomes = early ?? (await Promise.allSettled(running));
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected" && !isAbort(outcome.reason)) throw outcome.reason;
+  }
+}
+
+const isAbort = (error: unknown) => error instanceof Error && error.name === "AbortError";

@@ -37,7 +37,7 @@ async function main(names: string[]): Promise<number> {
     return 1;
   }
   console.log(machine());
-  let broken = 0;
+  const broken: string[] = [];
   const missed: string[] = [];
   for (const { name, summary, run } of BENCHMARKS) {
     if (names.length > 0 && !names.includes(name)) continue;
@@ -48,15 +48,15 @@ async function main(names: string[]): Promise<number> {
       console.log(table(figures));
       missed.push(...figures.filter(({ met }) => met === false).map(({ what }) => `${name}: ${what}`));
     } catch (error) {
-      broken++;
+      broken.push(name);
       console.log(`BROKEN: ${error instanceof Error ? error.message : String(error)}`);
     }
     console.log(`(${((performance.now() - began) / 1000).toFixed(0)} s)`);
   }
-  console.log(
-    missed.length === 0 ? "\nEvery goal was met." : `\nMissed:\n${missed.map((what) => `  ${what}`).join("\n")}`,
-  );
-  return broken > 0 ? 1 : 0;
+  if (missed.length > 0) console.log(`\nMissed:\n${missed.map((what) => `  ${what}`).join("\n")}`);
+  if (broken.length > 0) console.log(`\nBroken: ${broken.join(", ")}`);
+  if (missed.length + broken.length === 0) console.log("\nEvery goal was met.");
+  return broken.length > 0 ? 1 : 0;
 }
 
 process.exitCode = await main(Bun.argv.slice(2));

@@ -1,8 +1,8 @@
 // Pass-through chat: what Berth adds to a call of the provider, and how many calls go through it.
 
-import { type Benchmark, type Figure, ms, perSecond } from "./support/figures.ts";
+import { type Benchmark, cpuFigure, type Figure, ms, perSecond } from "./support/figures.ts";
 import { type Ask, allGood, load, type Stage } from "./support/load.ts";
-import { startBare, startService, startUpstream } from "./support/service.ts";
+import { cpuDuring, startBare, startService, startUpstream } from "./support/service.ts";
 
 /** A local provider, whose calls cost nothing; and one with prices, so that each call is reserved, settled and written down. */
 const MODELS = { free: "provider_3:fake-small", priced: "provider_5:gpt-4o-mini" };
@@ -41,7 +41,8 @@ export const passthrough: Benchmark = {
       ];
     };
     const alone = await load({ stages: stages(1, 1, 1_500), rounds: 4 });
-    const crowd = await load({ stages: stages(50, 1), rounds: 3 });
+    const cpu = await cpuDuring([berth.pid, proxy.pid], () => load({ stages: stages(50, 1), rounds: 3 }));
+    const crowd = cpu.result;
 
     const added = (name: string) => allGood(alone, name).p50 - allGood(alone, "direct").p50;
     const latency = (what: string, name: string): Figure => ({
@@ -68,6 +69,11 @@ export const passthrough: Benchmark = {
       latency("added at c1, priced provider", "priced"),
       throughput("c50, local provider", "free"),
       throughput("c50, priced provider", "priced"),
+      cpuFigure(
+        "processor time of a call at c50",
+        cpu.service / (allGood(crowd, "free").answers + allGood(crowd, "priced").answers),
+        cpu.baseline / allGood(crowd, "proxy").answers,
+      ),
     ];
   },
 };

@@ -1,8 +1,8 @@
 // A signed-in read: GET /api/settings, with the cookie checked each time.
 
-import { type Benchmark, perSecond } from "./support/figures.ts";
+import { type Benchmark, cpuFigure, perSecond } from "./support/figures.ts";
 import { type Ask, allGood, load, type Stage } from "./support/load.ts";
-import { ownerOf, startBare, startService, startUpstream } from "./support/service.ts";
+import { cpuDuring, ownerOf, startBare, startService, startUpstream } from "./support/service.ts";
 
 export const settings: Benchmark = {
   name: "settings",
@@ -21,8 +21,9 @@ export const settings: Benchmark = {
       asks: [ask],
       seconds: 1.5,
     });
-    const outcomes = await load({ stages: [stage("berth", berth.web), stage("bare", bare.origin)], rounds: 3 });
-    const [service, baseline] = [allGood(outcomes, "berth"), allGood(outcomes, "bare")];
+    const stages = [stage("berth", berth.web), stage("bare", bare.origin)];
+    const cpu = await cpuDuring([berth.pid, bare.pid], () => load({ stages, rounds: 3 }));
+    const [service, baseline] = [allGood(cpu.result, "berth"), allGood(cpu.result, "bare")];
     const ratio = service.rate / baseline.rate;
     return [
       {
@@ -33,6 +34,7 @@ export const settings: Benchmark = {
         goal: "≥ 25,000/s or ≥ 0.25×",
         met: service.rate >= 25_000 || ratio >= 0.25,
       },
+      cpuFigure("processor time each", cpu.service / service.answers, cpu.baseline / baseline.answers),
     ];
   },
 };

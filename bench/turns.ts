@@ -2,9 +2,9 @@
 
 import { join } from "node:path";
 import { temporaryDir } from "../tests/support/process.ts";
-import { type Benchmark, type Figure, ms, perSecond } from "./support/figures.ts";
+import { type Benchmark, cpuFigure, type Figure, ms, perSecond } from "./support/figures.ts";
 import { type Ask, allGood, load, type Stage } from "./support/load.ts";
-import { count, type Owner, ownerOf, startBare, startService, startUpstream } from "./support/service.ts";
+import { count, cpuDuring, type Owner, ownerOf, startBare, startService, startUpstream } from "./support/service.ts";
 
 const AGENTS = 25;
 /** Conversations: enough that none grows long, and that no two connections share one. */
@@ -38,11 +38,17 @@ export const turns: Benchmark = {
         { name: "bare", origin: bare.origin, connections, asks: [plain], seconds },
       ];
       const alone = await load({ stages: stages(1, 1), rounds: 3 });
-      const crowd = await load({ stages: stages(50, 2), rounds: 3 });
+      const cpu = await cpuDuring([berth.pid, bare.pid], () => load({ stages: stages(50, 2), rounds: 3 }));
+      const crowd = cpu.result;
       const asked = allGood(alone, "berth").answers + allGood(crowd, "berth").answers;
       await berth.stop();
       return [
         throughput(allGood(crowd, "berth").rate, allGood(crowd, "bare").rate),
+        cpuFigure(
+          "processor time of a turn at c50",
+          cpu.service / allGood(crowd, "berth").answers,
+          cpu.baseline / allGood(crowd, "bare").answers,
+        ),
         latency(allGood(alone, "berth").p50, allGood(alone, "bare").p50),
         settled(folder.path, asked),
       ];

@@ -57,3 +57,12 @@ export const ms = (value: number) => (value < 10 ? `${value.toFixed(3)} ms` : `$
 export const perSecond = (value: number) => `${Math.round(value).toLocaleString("en")}/s`;
 export const mib = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 export const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`;
+
+/** Processor time per answer, of the service and its baseline. No goal: it explains the rates. */
+export const cpuFigure = (what: string, service: number, baseline: number): Figure => ({
+  what,
+  ratio: service / baseline,
+  figure: ms(service),
+  baseline: ms(baseline),
+  goal: "",
+});

@@ -51,9 +51,10 @@ export async function load(plan: Plan): Promise<Record<string, Outcome>> {
     stdin: new Blob([JSON.stringify(plan)]),
     stdout: "pipe",
     stderr: "inherit",
+    timeout: 90_000,
   });
   const text = await child.stdout.text();
-  if ((await child.exited) !== 0) throw new Error("The load generator failed.");
+  if ((await child.exited) !== 0) throw new Error("The load generator failed, or did not end within 90 s.");
   return JSON.parse(text) as Record<string, Outcome>;
 }
 

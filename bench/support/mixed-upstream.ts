@@ -11,7 +11,9 @@ const whole = {
 };
 const frame = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ ...about, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+/** 10 MB in a second: more than a model can write, as much as a broken one may send. */
 const FLOOD = 10 * 1024 * 1024;
+const EVERY_MS = 10;
 const piece = new TextEncoder().encode(frame({ content: "flood ".repeat(680) }));
 const last = new TextEncoder().encode(`${frame({}, "stop")}data: [DONE]\n\n`);
 const sse = { headers: { "content-type": "text/event-stream; charset=utf-8" } };
@@ -19,10 +21,14 @@ const sse = { headers: { "content-type": "text/event-stream; charset=utf-8" } };
 function flood(): ReadableStream<Uint8Array> {
   let left = FLOOD;
   return new ReadableStream({
-    pull(controller) {
-      left -= piece.length;
-      controller.enqueue(left > 0 ? piece : last);
-      if (left <= 0) controller.close();
+    async pull(controller) {
+      await Bun.sleep(EVERY_MS);
+      for (let sent = 0; sent < FLOOD / (1000 / EVERY_MS) && left > 0; sent += piece.length, left -= piece.length) {
+        controller.enqueue(piece);
+      }
+      if (left > 0) return;
+      controller.enqueue(last);
+      controller.close();
     },
   });
 }

@@ -96,3 +96,18 @@ export function memoryOf(pid: number): { rss: number; own: number } {
   const field = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024;
   return { rss: field("Rss"), own: field("Anonymous") };
 }
+
+/** Milliseconds of processor time that a process has used, all its threads together (`/proc/PID/stat`). Linux only. */
+export function cpuOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+/** What one answer costs each of two processes while `work` runs: what a busy machine distorts least. Milliseconds. */
+export async function cpuDuring<T>(pids: readonly [number, number], work: () => Promise<T>) {
+  const before = pids.map(cpuOf);
+  const result = await work();
+  const [service = 0, baseline = 0] = pids.map((pid, n) => cpuOf(pid) - (before[n] ?? 0));
+  return { result, service, baseline };
+}

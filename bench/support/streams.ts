@@ -16,9 +16,9 @@ export interface Streams {
 /** Opens `count` streams at once in a process of its own and reads all of them to their end. */
 export async function readStreams(origin: string, ask: Ask, count: number): Promise<Streams> {
   const command = [bun, import.meta.path, "--origin", origin, "--count", String(count), "--ask", JSON.stringify(ask)];
-  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" });
+  const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit", timeout: 30_000 });
   const text = await child.stdout.text();
-  if ((await child.exited) !== 0) throw new Error("The reader of streams failed.");
+  if ((await child.exited) !== 0) throw new Error("The reader of streams failed, or did not end within 30 s.");
   return JSON.parse(text) as Streams;
 }
 
@@ -87,4 +87,6 @@ if (import.meta.main) {
     p99: quantile(first, 0.99),
   };
   process.stdout.write(JSON.stringify(found));
+  // The connections are kept alive by those who answered.
+  process.exit(0);
 }
