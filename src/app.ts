@@ -9,7 +9,7 @@ import { runtime } from "../plugins/runtime/index.ts";
 import { skills } from "../plugins/skills/index.ts";
 import { health } from "./health.ts";
 import { errorHandler } from "./http.ts";
-import { createHost, type Kernel, type Plugin } from "./plugin.ts";
+import { type BuiltPlugin, createHost, inItsName, type Kernel, type Plugin } from "./plugin.ts";
 import { createSurface, type Surface, servedTimes } from "./surface.ts";
 import { swaggerPage } from "./swagger.ts";
 
@@ -19,8 +19,9 @@ const PLUGINS: readonly Plugin<unknown>[] = [auth, agents, ai, skills, runtime, 
 export interface App {
   readonly web: Surface;
   readonly backend: Surface;
-  /** Starts the plugins' background work. */
+  /** Starts the plugins' background work. Throws StartError with the name of the one that can't. */
   start(): Promise<void>;
+  /** Stops what was started and closes all sockets; one that fails does not keep the others from it. */
   stop(): Promise<void>;
   /** The model that answers unless an agent names another; settled once it is known whether there is an Ollama. */
   defaultModel(): Promise<{ label: string; demo: boolean }>;
@@ -32,34 +33,50 @@ export interface App {
 export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] = []): App {
   const host = createHost(kernel);
   for (const wanted of [...PLUGINS, ...external]) host.use(wanted);
-  const parts = host.built.map(({ parts }) => parts);
+  const { built } = host;
   const { log } = kernel;
 
   const routesOf = (side: "web" | "backend") => {
-    const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errorHandler(log)).use(health(side, host));
-    for (const part of parts) if (part[side]) app.use(part[side]);
+    // Hosts may be of any length, such as a container's name; Elysia else takes the first slash after the eleventh letter.
+    const app: AnyElysia = new Elysia({ name: side, normalize: true, handler: { standardHostname: false } })
+      .use(errorHandler(log))
+      .use(health(side, host));
+    for (const { parts } of built) if (parts[side]) app.use(parts[side]);
     return app.use(swaggerPage(side, app));
   };
   const served = servedTimes(kernel);
-  const sockets = parts.flatMap((part) => part.sockets ?? []);
+  const sockets = built.flatMap(({ parts }) => parts.sockets ?? []);
   const web = createSurface("web", routesOf("web"), kernel, served, sockets);
   const backend = createSurface("backend", routesOf("backend"), kernel, served, []);
   kernel.backend.attach(backend.handle);
 
-  const started: typeof parts = [];
+  const started: BuiltPlugin[] = [];
   return {
     web,
     backend,
     accounts: host.use(auth),
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
     async start() {
-      for (const part of parts) {
-        await part.start?.();
-        started.push(part);
+      for (const one of built) {
+        // One that fails halfway is stopped like the others.
+        started.push(one);
+        await inItsName(one, "be started", () => one.parts.start?.());
       }
     },
     async stop() {
-      for (const part of started.splice(0).reverse()) await part.stop?.();
+      // Sockets last, and also where no background work runs: what is being answered still goes out over them.
+      const hasSockets = ({ parts }: BuiltPlugin) => parts.sockets !== undefined;
+      const first = started.splice(0).filter((one) => !hasSockets(one));
+      const failures: unknown[] = [];
+      for (const one of [...first.reverse(), ...built.filter(hasSockets).reverse()]) {
+        try {
+          await one.parts.stop?.();
+        } catch (error) {
+          log.error("a plugin could not be stopped", { plugin: one.name, error });
+          failures.push(error);
+        }
+      }
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

@@ -21,6 +21,9 @@ export interface Grant {
 const TOKEN_LIFETIME = 30_000;
 const PREFIX = "st.";
 
+/** What the backend says in `www-authenticate` when a service token is not good: our trouble, not the caller's. */
+export const TOKEN_REFUSED = 'Bearer error="invalid_token"';
+
 export interface ServiceTokens {
   sign(grant: Grant): string;
   /** The grant of a token; undefined when it is not ours, was changed, or is too old. */
@@ -58,18 +61,26 @@ export interface BackendTransport {
   attach(handle: (request: Request) => Promise<Response>): void;
 }
 
+const unavailable = (cause: unknown) =>
+  new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend can't be reached. Try again shortly.", {}, { cause });
+
 /** `url` undefined: the backend is in this process and will be attached. */
 export function createBackendTransport(tokens: ServiceTokens, url: string | undefined): BackendTransport {
   const base = url ?? "http://localhost";
   let handle: (request: Request) => Promise<Response> = () => Promise.reject(new Error("The backend is not attached."));
 
   async function send(request: Request): Promise<Response> {
+    const answer = await reach(request);
+    if (answer.headers.get("www-authenticate") !== TOKEN_REFUSED) return answer;
+    throw unavailable(new Error("The backend refuses our service tokens. Do both clocks and both SECRET_KEYs agree?"));
+  }
+
+  async function reach(request: Request): Promise<Response> {
     try {
       return url === undefined ? await handle(request) : await fetch(request);
     } catch (cause) {
       if (request.signal.aborted) throw cause;
-      const text = "The agent backend can't be reached. Try again shortly.";
-      throw new AppError(502, "BACKEND_UNAVAILABLE", text, {}, { cause });
+      throw unavailable(cause);
     }
   }
   const fetcher = (input: string | URL | Request, init?: RequestInit) =>

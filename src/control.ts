@@ -1,5 +1,5 @@
 // Commands that change data: run inside the service when there is one, over a socket in the data folder; else on the file.
-import { chmodSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { PLANS, type Plan } from "../plugins/auth/index.ts";
 import { type App, createApp } from "./app.ts";
@@ -29,35 +29,70 @@ export function createControl({ log }: Kernel, { accounts }: App): Control {
 
 const isPlan = (text: string): text is Plan => (PLANS as readonly string[]).includes(text);
 
-const socketPath = (config: Config) => join(config.dataDir, "berth.sock");
+const socketPath = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "berth.sock");
 
-/** Answers commands from this machine's owner. The socket's mode keeps others out. */
-export async function listenForCommands(config: Config, control: Control): Promise<{ close(): Promise<void> }> {
+/** Bytes in the path of a socket, at most (sun_path of Linux, less its end). */
+const MAX_PATH = 107;
+
+/**
+ * Answers commands from this machine's owner; the socket's mode keeps others out. A folder that can't have a socket is
+ * no reason not to serve: then commands wait until the service is stopped.
+ */
+export async function listenForCommands(
+  { config, log }: Pick<Kernel, "config" | "log">,
+  control: Control,
+): Promise<{ close(): Promise<void> }> {
   const unix = socketPath(config);
-  rmSync(unix, { force: true });
-  const server = Bun.serve({
-    unix,
-    async fetch(request) {
-      const { name, args } = (await request.json()) as { name: string; args: Record<string, string> };
-      try {
-        return Response.json(await dispatch(control, name, args));
-      } catch (error) {
-        const { status, body } = errorBody(error);
-        return Response.json(body, { status });
-      }
-    },
-  });
-  chmodSync(unix, 0o600);
-  return {
-    async close() {
-      await server.stop(true);
-      rmSync(unix, { force: true });
-    },
-  };
+  try {
+    if (Buffer.byteLength(unix) > MAX_PATH) throw new Error(`its path is longer than ${MAX_PATH} bytes`);
+    if (await answers(unix)) throw new Error("another service on this folder has it");
+    return listen(unix, control);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log.warn("no commands can be taken while the service runs: the socket in DATA_DIR can't be had", { why });
+    return { close: async () => undefined };
+  }
 }
 
-function dispatch(control: Control, name: string, args: Record<string, string>): Promise<unknown> {
-  const command = control[name];
+function listen(unix: string, control: Control): { close(): Promise<void> } {
+  // What a service that was killed has left.
+  rmSync(unix, { force: true });
+  const others = process.umask(0o177);
+  try {
+    const server = Bun.serve({ unix, fetch: (request) => answer(control, request) });
+    return {
+      async close() {
+        await server.stop(true);
+        rmSync(unix, { force: true });
+      },
+    };
+  } finally {
+    process.umask(others);
+  }
+}
+
+async function answers(unix: string): Promise<boolean> {
+  try {
+    await fetch("http://localhost/", { unix, signal: AbortSignal.timeout(2_000) });
+    return true;
+  } catch {
+    // Nobody is there.
+    return false;
+  }
+}
+
+async function answer(control: Control, request: Request): Promise<Response> {
+  try {
+    const { name, args } = (await request.json()) as { name: string; args: Record<string, string> };
+    return Response.json(await dispatch(control, name, args));
+  } catch (error) {
+    const { status, body } = errorBody(error);
+    return Response.json(body, { status });
+  }
+}
+
+async function dispatch(control: Control, name: string, args: Record<string, string>): Promise<unknown> {
+  const command = Object.hasOwn(control, name) ? control[name] : undefined;
   if (!command) throw new AppError(404, "UNKNOWN_COMMAND", `The running service doesn't know the command "${name}".`);
   return command(args);
 }

@@ -1,6 +1,8 @@
 // Alive, ready, and in figures: /healthz, /readyz and /metrics.
+import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia, t } from "elysia";
-import { AppError, forbidden, unauthorized } from "./errors.ts";
+import { isLoopbackHost } from "./config.ts";
+import { forbidden, unauthorized } from "./errors.ts";
 import { openRoutes } from "./http.ts";
 import { mayAnswer } from "./openapi/told.ts";
 import type { createHost } from "./plugin.ts";
@@ -59,12 +61,14 @@ export function health(side: "web" | "backend", host: ReturnType<typeof createHo
     );
   if (side === "web") return routes;
 
-  const loopback = ["127.0.0.1", "::1", "localhost"].includes(config.backend.host);
+  const { metricsToken } = config;
+  const expected = metricsToken === undefined ? undefined : hashOf(`Bearer ${metricsToken}`);
+  const loopback = isLoopbackHost(config.backend.host);
   return routes.get(
     "/metrics",
     ({ headers }) => {
-      if (config.metricsToken !== undefined) {
-        if (headers.authorization !== `Bearer ${config.metricsToken}`)
+      if (expected !== undefined) {
+        if (!timingSafeEqual(hashOf(headers.authorization ?? ""), expected))
           throw unauthorized("Send METRICS_TOKEN as the bearer token.");
       } else if (!loopback) {
         throw forbidden(
@@ -87,5 +91,5 @@ export function health(side: "web" | "backend", host: ReturnType<typeof createHo
   );
 }
 
-/** Thrown while a surface is still coming up. */
-export const starting = () => new AppError(503, "STARTING", "Berth is starting. Try again in a moment.");
+/** Of one length, so that comparing tells nothing. */
+const hashOf = (text: string) => createHash("sha256").update(text).digest();

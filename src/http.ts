@@ -15,14 +15,14 @@ export interface RequestContext {
   readonly id: string;
   /** The client's address (behind trusted proxies, the one they name). */
   address: string;
-  /** The request came straight from this machine: a loopback socket and no forwarding headers. */
-  readonly direct: boolean;
+  /** The socket's address; empty inside this process. */
+  readonly socket: string;
   /** `set-cookie` values to be put on the answer, whatever the route answers. */
   readonly cookies: string[];
   /** The body as it came, once it was read. */
   bodyText?: string;
-  /** The guards of the route have run. */
-  settled?: boolean;
+  /** What has settled who may come in, so that it does so once. */
+  settledBy?: unknown;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -34,6 +34,16 @@ export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
   if (!context) throw new Error("This request did not come through a surface.");
   return context;
+}
+
+/** Headers of those that stand between a client and us. */
+const FORWARDED = /^(?:forwarded|via|x-forwarded.*|.*-(?:client|real|connecting)-ip)$/;
+
+/** Whether a request came straight from this machine: a loopback socket, and no header that a proxy writes. Contract §2. */
+export function isDirect(request: Request): boolean {
+  const { socket } = contextOf(request);
+  if (socket !== "::1" && !/^(?:::ffff:)?127\./.test(socket)) return false;
+  return [...request.headers.keys()].every((name) => !FORWARDED.test(name));
 }
 
 /** A WebSocket endpoint: `open` decides; what it throws closes the socket. */
@@ -66,11 +76,11 @@ type HookContext = { request: Request; params: unknown };
 export function guarded(...guards: Guard[]) {
   const settle = async ({ request, params }: HookContext) => {
     const context = contextOf(request);
-    if (context.settled) return;
+    if (context.settledBy === settle) return;
     const named = (params ?? {}) as Record<string, string>;
     for (const guard of guards) await guard({ request, params: named });
     requireJsonType(request);
-    context.settled = true;
+    context.settledBy = settle;
   };
   return { parse: [settle, readBody], transform: settle };
 }
@@ -185,8 +195,11 @@ export function errorHandler(log: Log) {
 export function errorResponse(error: unknown, request: Request, log: Log): Response {
   const { status, body } = errorBody(error);
   if (status >= 500) {
-    const { id } = contextOf(request);
-    log.error("request failed", { requestId: id, method: request.method, path: new URL(request.url).pathname, error });
+    const { method, url, signal } = request;
+    const fields = { requestId: contextOf(request).id, method, path: URL.parse(url)?.pathname, error };
+    // Whoever hung up has caused what failed, and reads no answer.
+    if (signal.aborted) log.debug("request broken off", fields);
+    else log.error("request failed", fields);
   }
   const headers = {
     "content-type": "application/json;charset=utf-8",
@@ -208,11 +221,15 @@ function toAppError(error: unknown, code: string | number): unknown {
 
 /** What a schema found, as `issues`. A response that breaks its own schema is our fault: 500. */
 function validationError(error: ValidationError): unknown {
-  if (error.type === "response") return new Error(`A response broke its schema: ${error.message}`);
+  if (error.type === "response") {
+    // Where, not what: the value may be somebody's secret.
+    const { path = "", message = "" } = error.valueError ?? {};
+    return new Error(`A response broke its schema at "${path}": ${message}`);
+  }
   const found = new Map<string, Issue>();
   for (const problem of error.all) {
     if (!("path" in problem) || typeof problem.path !== "string") continue;
-    const path = problem.path.slice(1).replaceAll("/", ".");
+    const path = problem.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     const message = sentence(problem, error.type);
     if (!found.has(path)) found.set(path, { path, message });
   }

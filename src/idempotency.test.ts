@@ -235,7 +235,7 @@ describe("a route", () => {
   function request(key: string | null, bodyText = "{}", address = "203.0.113.7", path = "/api/keys") {
     const headers: Record<string, string> = key === null ? {} : { "idempotency-key": key };
     const made = new Request(`http://localhost${path}`, { method: "POST", headers, body: bodyText });
-    attachContext(made, { id: "r", address, direct: false, cookies: [], bodyText });
+    attachContext(made, { id: "r", address, socket: "", cookies: [], bodyText });
     return made;
   }
   const produce = async () => Response.json({ run: ++done }, { status: 201, headers: { "x-own": "yes" } });

@@ -1,4 +1,6 @@
 // Puts the kernel together from the configuration, and takes it apart again in reverse.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { createBackendTransport, createServiceTokens } from "./backend.ts";
 import type { Config } from "./config.ts";
 import { type Database, openDatabase } from "./database.ts";
@@ -7,7 +9,7 @@ import { createEvents } from "./events.ts";
 import { createIdempotency } from "./idempotency.ts";
 import { createJobs } from "./jobs.ts";
 import { createLimits } from "./limits.ts";
-import { createLog } from "./log.ts";
+import { createLog, type Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { createOutbound } from "./outbound.ts";
 import type { Kernel } from "./plugin.ts";
@@ -18,24 +20,30 @@ export interface RunningKernel extends Kernel {
   close(): Promise<void>;
 }
 
-/** Opens the database, checks that the root key is the one it knows, and builds every kernel service. Throws StartError. */
+/**
+ * Opens the database, checks that the root key is the one it knows, and builds every kernel service. Throws StartError,
+ * with everything closed again.
+ */
 export async function openKernel(config: Config): Promise<RunningKernel> {
   const log = createLog(config.log);
   for (const secret of secretsOf(config)) log.redactSecret(secret);
   const metrics = createMetrics();
-  const database = await openDatabase({
-    url: config.database.url,
-    authToken: config.database.authToken,
-    dataDir: config.dataDir,
-    log,
-    metrics,
-  });
+  const opened: { close(): unknown }[] = [{ close: metrics.stop }];
+  const close = async () => {
+    for (const { close } of opened.splice(0).reverse()) await close();
+  };
   try {
-    const key = config.secretKey ?? (await loadOrCreateSecretKey(config.dataDir, log));
-    const vault = createVault({ key, previous: config.secretKeyPrevious });
-    await checkFingerprint(database, vault);
-    const backendUrl = config.role === "web" ? config.backend.url : undefined;
+    const database = await openDatabase({
+      url: config.database.url,
+      authToken: config.database.authToken,
+      dataDir: config.dataDir,
+      log,
+      metrics,
+    });
+    opened.push(database);
+    const vault = await openVault(config, database, log);
     const limits = await createLimits({ database, rateLimits: config.rateLimits, log });
+    opened.push(limits);
     const jobs = createJobs({ database, log });
     return {
       config,
@@ -48,32 +56,48 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
       events: createEvents({ database, jobs, log }),
       idempotency: createIdempotency({ database, vault }),
       outbound: createOutbound({ allow: config.outboundAllow, log }),
-      backend: createBackendTransport(createServiceTokens(vault), backendUrl),
-      async close() {
-        metrics.stop();
-        await limits.close();
-        await database.close();
-      },
+      backend: createBackendTransport(
+        createServiceTokens(vault),
+        config.role === "web" ? config.backend.url : undefined,
+      ),
+      close,
     };
   } catch (error) {
-    await database.close();
+    await close();
     throw error;
   }
 }
 
 /** What the operator told us in confidence. */
-function secretsOf({ providers, secretKey, secretKeyPrevious, database, metricsToken, webhook }: Config): string[] {
-  const keys = Object.values(providers).map(({ apiKey }) => apiKey);
-  const all = [...keys, secretKey, secretKeyPrevious, database.authToken, metricsToken, webhook.secret];
-  return all.filter((secret) => secret !== undefined);
+function secretsOf({ providers, secretKey, secretKeyPrevious, database, ...more }: Config): string[] {
+  const { metricsToken, webhook, oauth, smtp, channels, walletPlatform } = more;
+  const all = [
+    ...Object.values(providers).map(({ apiKey }) => apiKey),
+    ...[secretKey, secretKeyPrevious, database.authToken, metricsToken, webhook.secret],
+    ...[oauth.google.clientSecret, oauth.github.clientSecret, channels.channel_c.appSecret],
+    ...[walletPlatform.cdp.apiKeySecret, walletPlatform.cdp.walletSecret, smtp.url && passwordOf(smtp.url)],
+  ];
+  return all.filter((secret): secret is string => Boolean(secret));
 }
 
-/** A database sealed under another key would lose every stored secret silently; so that start is refused. */
-async function checkFingerprint(database: Database, vault: Vault): Promise<void> {
+const passwordOf = (url: string) => decodeURIComponent(URL.parse(url)?.password ?? "");
+
+/**
+ * The vault under the root key that this database was made with. Another key would lose every stored secret silently,
+ * so that start is refused, and no new key is made for a database whose own is missing.
+ */
+async function openVault(config: Config, database: Database, log: Log): Promise<Vault> {
   const { rows } = await database.read("SELECT value FROM meta WHERE key = 'secret_fingerprint'");
   const known = rows[0]?.value;
+  const file = join(config.dataDir, "secret.key");
+  if (known !== undefined && config.secretKey === undefined && !existsSync(file)) {
+    throw new StartError(`${file} is missing, and this database needs it. Put it back, or give the key as SECRET_KEY.`);
+  }
+  const key = config.secretKey ?? loadOrCreateSecretKey(config.dataDir, log);
+  log.redactSecret(key);
+  const vault = createVault({ key, previous: config.secretKeyPrevious });
   const current = vault.fingerprint();
-  if (known === current) return;
+  if (known === current) return vault;
   if (known !== undefined && known !== vault.previousFingerprint()) {
     throw new StartError(
       "SECRET_KEY is not the one this database was made with. Put the old key back, or give it as SECRET_KEY_PREVIOUS to rotate.",
@@ -85,4 +109,5 @@ async function checkFingerprint(database: Database, vault: Vault): Promise<void>
       args: [current],
     },
   ]);
+  return vault;
 }

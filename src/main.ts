@@ -15,7 +15,7 @@ const COMMANDS: Record<string, Command> = {
     usage: "serve [--plugin FILE]… [--ready-fd N]",
     summary: "serve the web and the backend API (the default)",
     run: async (_, flags) =>
-      (await import("./commands/serve.ts")).serveCommand(listOf(flags.plugin), numberOf(flags["ready-fd"])),
+      (await import("./commands/serve.ts")).serveCommand(listOf(flags.plugin), descriptorOf(flags["ready-fd"])),
   },
   demo: {
     usage: "demo",
@@ -65,25 +65,22 @@ function help(): string {
   return [`Berth ${version} · host thousands of AI agents from one binary`, "", ...lines, ""].join("\n");
 }
 
+const OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+  plugin: { type: "string", multiple: true },
+  "ready-fd": { type: "string" },
+  days: { type: "string" },
+} as const;
+
 async function main(args: string[]): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      help: { type: "boolean", short: "h" },
-      version: { type: "boolean", short: "v" },
-      plugin: { type: "string", multiple: true },
-      "ready-fd": { type: "string" },
-      days: { type: "string" },
-    },
-  });
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS });
   if (values.version || positionals[0] === "version") return say(version);
   if (values.help || positionals[0] === "help") return say(help());
   const [name = "serve", ...words] = positionals;
-  const command = COMMANDS[name];
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command) return command.run(words, values);
-  process.stderr.write(`berth: there is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}.\n`);
-  return 2;
+  throw new UsageError(`There is no command "${name}". Commands: ${Object.keys(COMMANDS).join(", ")}.`);
 }
 
 function say(text: string): number {
@@ -93,7 +90,28 @@ function say(text: string): number {
 
 const listOf = (value: Flags[string]) => (Array.isArray(value) ? value : []);
 const textOf = (value: Flags[string]) => (typeof value === "string" ? value : undefined);
-const numberOf = (value: Flags[string]) => (typeof value === "string" ? Number(value) : undefined);
+
+function descriptorOf(value: Flags[string]): number | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && /^\d{1,6}$/.test(value)) return Number(value);
+  throw new UsageError(`--ready-fd takes the number of an open descriptor, not "${value}".`);
+}
+
+/** The command line makes no sense: exit code 2. */
+class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** One line that a person can act on; a bug shows where it came from. */
+function explain(error: unknown): { text: string; code: number } {
+  if (!(error instanceof Error)) return { text: String(error), code: 1 };
+  const line = error.message.replace(/\s*\n\s*/g, " ");
+  const code = "code" in error ? String(error.code) : "";
+  if (code.startsWith("ERR_PARSE_ARGS")) return { text: `${line.split(". ")[0]}. See: berth help`, code: 2 };
+  if (error instanceof UsageError) return { text: line, code: 2 };
+  const known = ["StartError", "ConfigError", "AppError"].includes(error.name) || /^E[A-Z0-9]+$/.test(code);
+  return { text: known ? line : (error.stack ?? String(error)), code: 1 };
+}
 
 main(process.argv.slice(2)).then(
   (code) => {
@@ -102,10 +120,8 @@ main(process.argv.slice(2)).then(
     if (code >= 0) process.exit(code);
   },
   (error: unknown) => {
-    // What a person can act on is one line; anything else is a bug and shows where it came from.
-    const known = error instanceof Error && ["StartError", "ConfigError", "AppError", "TypeError"].includes(error.name);
-    const text = known ? error.message.replaceAll("\n", " ") : error instanceof Error ? error.stack : String(error);
+    const { text, code } = explain(error);
     process.stderr.write(`berth: ${text}\n`);
-    process.exit(1);
+    process.exit(code);
   },
 );

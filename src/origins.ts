@@ -1,9 +1,19 @@
 // Whose pages may act with a visitor's cookie.
-import type { Config } from "./config.ts";
+import { type Config, isLoopbackHost } from "./config.ts";
 
-/** Berth's own origin, and those of CORS_ORIGINS. `localhost` and `127.0.0.1` are one place to people. */
-export function ownOrigins({ baseUrl, corsOrigins }: Pick<Config, "baseUrl" | "corsOrigins">): ReadonlySet<string> {
-  const { origin, hostname } = new URL(baseUrl);
-  const twin = hostname === "localhost" ? [origin.replace("localhost", "127.0.0.1")] : [];
-  return new Set([origin, ...twin, ...corsOrigins]);
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
+/** The origins of an address; the names of this machine are one place to people. */
+function originsOf(url: string): string[] {
+  const { origin, protocol, hostname, port } = new URL(url);
+  if (!isLoopbackHost(hostname)) return [origin];
+  return [origin, ...LOOPBACK_NAMES.map((name) => `${protocol}//${name}${port && `:${port}`}`)];
+}
+
+/** Berth's own origin, and those of CORS_ORIGINS; on the backend also its own, for its documentation page. */
+export function ownOrigins(
+  { baseUrl, corsOrigins, backend }: Pick<Config, "baseUrl" | "corsOrigins" | "backend">,
+  side: "web" | "backend",
+): ReadonlySet<string> {
+  return new Set([...originsOf(baseUrl), ...corsOrigins, ...(side === "backend" ? originsOf(backend.url) : [])]);
 }

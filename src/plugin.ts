@@ -3,7 +3,7 @@ import type { AnyElysia } from "elysia";
 import type { BackendTransport } from "./backend.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
-import { AppError } from "./errors.ts";
+import { StartError } from "./errors.ts";
 import type { Events } from "./events.ts";
 import type { SocketRoute } from "./http.ts";
 import type { Idempotency } from "./idempotency.ts";
@@ -40,7 +40,10 @@ export interface Parts<Service> {
   sockets?: SocketRoute[];
   /** Called in the order of the plugins once the database is there, where the backend runs. */
   start?: () => Promise<void> | void;
-  /** Called in the reverse order at shutdown; must return within the configured grace. */
+  /**
+   * Called at shutdown in the reverse order, of plugins with sockets last; must return within the configured grace.
+   * Also called where `start` failed or, with sockets, was never called.
+   */
   stop?: () => Promise<void> | void;
   /** Throws, or answers false, while the plugin can't do its work; shown by `/readyz` under the plugin's name. */
   ready?: () => boolean | Promise<boolean>;
@@ -79,25 +82,52 @@ export interface BuiltPlugin {
   parts: Parts<unknown>;
 }
 
-/** Builds plugins once each, in the order in which they are needed. */
+/** Runs a step of a plugin; what it throws becomes a StartError with the plugin's name, unless it is one already. */
+export async function inItsName(plugin: { name: string }, what: string, step: () => unknown): Promise<void> {
+  try {
+    await step();
+  } catch (error) {
+    throw failed(plugin, what, error);
+  }
+}
+
+function failed({ name }: { name: string }, what: string, error: unknown): Error {
+  if (error instanceof StartError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StartError(`The plugin ${name} can't ${what}: ${why}`, { cause: error });
+}
+
+/** Builds plugins once each, in the order in which they are needed. A failing setup and a name used twice are StartErrors. */
 export function createHost(kernel: Kernel): Host & { built: readonly BuiltPlugin[] } {
   const built: BuiltPlugin[] = [];
   const services = new Map<Plugin<unknown>, unknown>();
-  const underWay: string[] = [];
+  const underWay: Plugin<unknown>[] = [];
 
   function use<Service>(wanted: Plugin<Service>): Service {
-    if (!services.has(wanted)) {
-      if (underWay.includes(wanted.name)) {
-        throw new AppError(500, "PLUGIN_CYCLE", `Plugins use each other: ${[...underWay, wanted.name].join(" → ")}.`);
-      }
-      underWay.push(wanted.name);
-      const parts = wanted.setup(host);
-      underWay.pop();
-      services.set(wanted, parts.service);
-      built.push({ name: wanted.name, parts });
-    }
+    if (!services.has(wanted)) build(wanted);
     // The map holds for each plugin what its own setup returned.
     return services.get(wanted) as Service;
+  }
+
+  function build(wanted: Plugin<unknown>): void {
+    const { name } = wanted;
+    if (underWay.includes(wanted)) {
+      const path = [...underWay, wanted].map(({ name }) => name).join(" → ");
+      throw new StartError(`Plugins use each other: ${path}.`);
+    }
+    if ([...built, ...underWay].some((other) => other.name === name)) {
+      throw new StartError(`Two plugins have the name ${name}. Give one of them another.`);
+    }
+    underWay.push(wanted);
+    try {
+      const parts = wanted.setup(host);
+      services.set(wanted, parts.service);
+      built.push({ name, parts });
+    } catch (error) {
+      throw failed(wanted, "be set up", error);
+    } finally {
+      underWay.pop();
+    }
   }
 
   const host = { kernel, use, built };

@@ -1,5 +1,4 @@
 // Start in order, stop in reverse: listeners, kernel, plugins, work; and back.
-import { writeSync } from "node:fs";
 import type { Server } from "bun";
 import { type App, createApp } from "./app.ts";
 import { type Config, type Environment, loadConfig } from "./config.ts";
@@ -7,15 +6,13 @@ import { createControl, listenForCommands } from "./control.ts";
 import { errorBody, StartError } from "./errors.ts";
 import { loadExternalPlugins } from "./external.ts";
 import type { SocketSession, WebServer } from "./http.ts";
-import { openKernel } from "./kernel.ts";
+import { openKernel, type RunningKernel } from "./kernel.ts";
 import type { Surface } from "./surface.ts";
 
 export interface ServeOptions {
   env: Environment;
   /** Third-party plugins, beside those named by PLUGINS. */
   plugins: string[];
-  /** Where to write one line of JSON when ready. */
-  readyFd?: number | undefined;
 }
 
 export interface Running {
@@ -29,51 +26,93 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Serves until `stop()`. Throws StartError or ConfigError when it can't, with nothing changed. */
-export async function serve({ env, plugins, readyFd }: ServeOptions): Promise<Running> {
+/** Milliseconds in which the answers to what was broken off by the end of the grace can still leave. */
+const LAST_WORDS = 1_000;
+
+/** Serves until `stop()`. Throws StartError or ConfigError when it can't, with everything closed again. */
+export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
   const asked = loadConfig(env);
-  const web = asked.role === "backend" ? undefined : bind("PORT", asked.web.host, asked.web.port);
-  const backend = asked.role === "web" ? undefined : bind("BACKEND_PORT", asked.backend.host, asked.backend.port);
-  const close = async (now: boolean) => void (await Promise.all([web?.server.stop(now), backend?.server.stop(now)]));
+  const listeners: Listener[] = [];
+  const listen = (variable: "PORT" | "BACKEND_PORT", { host, port }: Address) => {
+    const listener = bind(variable, host, port);
+    listeners.push(listener);
+    return listener;
+  };
+  const closeListeners = async (now: boolean) =>
+    void (await Promise.all(listeners.map(({ server }) => server.stop(now))));
+  let kernel: RunningKernel | undefined;
+  let app: App | undefined;
+  let control: Awaited<ReturnType<typeof listenForCommands>> | undefined;
+
+  /** Ends what is in flight within the grace, then closes what is open; a step that fails does not keep the others from it. */
+  async function close(graceMs: number, lastWordsMs: number): Promise<void> {
+    const until = performance.now() + graceMs;
+    const drained = closeListeners(false);
+    const steps = [
+      () => control?.close(),
+      () => app?.stop(),
+      () => within(drained, Math.max(lastWordsMs, until - performance.now())),
+      () => kernel?.jobs.stop(),
+      () => closeListeners(true),
+      () => kernel?.close(),
+    ];
+    const failures: unknown[] = [];
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
   try {
+    const web = asked.role === "backend" ? undefined : listen("PORT", asked.web);
+    const backend = asked.role === "web" ? undefined : listen("BACKEND_PORT", asked.backend);
     const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
     const config = loadConfig({ ...env, ...defined(ports) });
-    const kernel = await openKernel(config);
-    const app = createApp(kernel, await loadExternalPlugins([...config.plugins, ...plugins]));
-    if (config.role !== "web") await kernel.jobs.start();
-    if (config.role !== "web") await app.start();
-    const control = await listenForCommands(config, createControl(kernel, app));
+    const external = await loadExternalPlugins([...config.plugins, ...plugins]);
+    kernel = await openKernel(config);
+    app = createApp(kernel, external);
+    if (config.role !== "web") {
+      await kernel.jobs.start();
+      await app.start();
+    }
+    control = await listenForCommands(kernel, createControl(kernel, app));
     const firstAdminLink = config.role === "backend" ? undefined : await app.accounts.firstAdminLink();
     web?.open(app.web);
     backend?.open(app.backend);
 
-    const addresses = defined({ web: web?.address, backend: backend?.address });
-    if (readyFd !== undefined) writeSync(readyFd, `${JSON.stringify(addresses)}\n`);
     let stopping: Promise<void> | undefined;
     return {
       config,
-      addresses,
+      addresses: defined({ web: web?.address, backend: backend?.address }),
       defaultModel: app.defaultModel,
       firstAdminLink,
       stop: () => {
-        stopping ??= stop();
+        stopping ??= close(config.shutdownGraceMs, LAST_WORDS);
         return stopping;
       },
     };
-
-    async function stop(): Promise<void> {
-      await control.close();
-      const drained = close(false);
-      await app.stop();
-      await kernel.jobs.stop();
-      await Promise.race([drained, Bun.sleep(1_000)]);
-      await close(true);
-      await kernel.close();
-    }
   } catch (error) {
-    await close(true);
+    await close(0, 0).catch((second: unknown) =>
+      kernel?.log.error("what was started could not be closed", { error: second }),
+    );
     throw error;
   }
+}
+
+/** Resolves with the promise, or after so many milliseconds. */
+async function within(promise: Promise<void>, ms: number): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, ms);
+  await Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
 }
 
 interface Listener {
@@ -84,7 +123,7 @@ interface Listener {
 }
 
 /** Takes the port first: a busy one stops the start before anything is touched. Until `open`, only /healthz is answered. */
-function bind(variable: string, host: string, port: number): Listener {
+function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: number): Listener {
   let surface: Surface | undefined;
   let open: (surface: Surface) => void = () => undefined;
   const opened = new Promise<Surface>((resolve) => {
@@ -124,10 +163,19 @@ function bind(variable: string, host: string, port: number): Listener {
       },
     };
   } catch (cause) {
-    const taken = (cause as { code?: string }).code === "EADDRINUSE";
-    const why = taken ? `port ${port} is in use by another program` : `${host}:${port} can't be listened on`;
-    throw new StartError(`${variable}: ${why}. Free it, or set ${variable} to another port.`, { cause });
+    throw new StartError(whyNot(variable, host, port, cause), { cause });
   }
+}
+
+function whyNot(variable: "PORT" | "BACKEND_PORT", host: string, port: number, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") {
+    return `${variable}: port ${port} is in use by another program. Free it, or set ${variable} to another port.`;
+  }
+  if (code === "EACCES")
+    return `${variable}: this user may not listen on port ${port}. Set ${variable} to another port.`;
+  const hostVariable = variable === "PORT" ? "HOST" : "BACKEND_HOST";
+  return `${hostVariable}: this machine can't listen on ${host}. Set ${hostVariable} to an address of its own.`;
 }
 
 /** The entries that have a value. */

@@ -19,8 +19,15 @@ export const servedTimes = ({ metrics }: Pick<Kernel, "metrics">) =>
   metrics.histogram("berth_http_seconds", "Time to the head of an answer.", ["surface", "class"]);
 export type ServedTimes = ReturnType<typeof servedTimes>;
 
-const FORWARDING_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+const CORS_HEADERS = {
+  "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+  "access-control-allow-headers": "authorization, content-type, idempotency-key",
+  "access-control-max-age": "600",
+};
+/** What a page of another origin may read beside the usual. */
+const EXPOSED = "x-request-id, retry-after, ratelimit, ratelimit-policy, deprecation, link, idempotency-replayed";
 
 /**
  * Wraps the routes of one surface: request id, client address, foreign origins, the default rate limit, metrics, CORS.
@@ -33,54 +40,54 @@ export function createSurface(
   served: ServedTimes,
   sockets: SocketRoute[],
 ): Surface {
-  const { config, log, limits } = kernel;
+  const { config, log, limits, backend } = kernel;
   const address = createClientAddress(config.trustedProxies);
-  const origins = ownOrigins(config);
+  const readsForwarded = config.trustedProxies.length > 0;
+  const origins = ownOrigins(config, name);
   const byClass = [0, 1, 2, 3, 4, 5].map((n) => served.labels({ surface: name, class: `${n}xx` }));
 
   async function answer(request: Request, context: RequestContext, network: boolean): Promise<Response> {
     attachContext(request, context);
+    const origin = request.headers.get("origin");
     try {
-      const origin = request.headers.get("origin");
-      if (origin !== null && request.method === "OPTIONS") return preflight(origin);
+      if (origin !== null && request.method === "OPTIONS") return decorate(preflight(origin), context, origin);
       refuseForeign(request, origin);
-      if (network && !isPlatformPost(request)) takeDefaultLimit(request, context);
+      if (network) takeDefaultLimit(request, context);
       return decorate(await app.fetch(request), context, origin);
     } catch (error) {
-      return decorate(errorResponse(error, request, log), context, request.headers.get("origin"));
+      return decorate(errorResponse(error, request, log), context, origin);
     }
   }
 
   /** Cookies ride on requests that other sites cause; bearer tokens don't. */
-  function refuseForeign(request: Request, origin: string | null): void {
-    if (SAFE_METHODS.has(request.method) || request.headers.has("authorization")) return;
-    const site = request.headers.get("sec-fetch-site");
+  function refuseForeign({ method, headers }: Request, origin: string | null): void {
+    if (SAFE_METHODS.has(method) || headers.get("authorization")?.startsWith("Bearer ")) return;
+    const site = headers.get("sec-fetch-site");
     const foreign = origin !== null ? !origins.has(origin) : site === "cross-site" || site === "same-site";
     if (foreign)
       throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
   }
 
   function takeDefaultLimit(request: Request, context: RequestContext): void {
+    if (isPlatformPost(request) || isOwnService(request)) return;
     const decision = limits.take("default", context.address);
     if (decision.allowed) return;
-    const { pathname } = new URL(request.url);
-    log.debug("rate limited", { surface: name, address: context.address, path: pathname });
+    log.debug("rate limited", { surface: name, address: context.address, path: pathOf(request) });
     throw limits.refusal(decision);
   }
 
+  /** The web surface in another process speaks for all its clients, whom it has counted itself. */
+  function isOwnService({ headers }: Request): boolean {
+    if (name === "web") return false;
+    const bearer = headers.get("authorization")?.slice("Bearer ".length);
+    return bearer !== undefined && backend.tokens.verify(bearer) !== undefined;
+  }
+
   function preflight(origin: string): Response {
-    if (!config.corsOrigins.includes(origin)) return new Response(null, { status: 403 });
-    return new Response(null, {
-      status: 204,
-      headers: {
-        "access-control-allow-origin": origin,
-        "access-control-allow-credentials": "true",
-        "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-        "access-control-allow-headers": "authorization, content-type, idempotency-key",
-        "access-control-max-age": "600",
-        vary: "origin",
-      },
-    });
+    if (!config.corsOrigins.includes(origin)) {
+      throw forbidden("FOREIGN_ORIGIN", "Pages of this origin may not call Berth. CORS_ORIGINS lists those that may.");
+    }
+    return new Response(null, { status: 204, headers: CORS_HEADERS });
   }
 
   function decorate(response: Response, context: RequestContext, origin: string | null): Response {
@@ -88,49 +95,60 @@ export function createSurface(
     headers.set("x-request-id", context.id);
     headers.set("x-content-type-options", "nosniff");
     for (const cookie of context.cookies) headers.append("set-cookie", cookie);
+    if (config.corsOrigins.length > 0) headers.append("vary", "origin");
     if (origin !== null && config.corsOrigins.includes(origin)) {
       headers.set("access-control-allow-origin", origin);
       headers.set("access-control-allow-credentials", "true");
-      headers.append("vary", "origin");
+      headers.set("access-control-expose-headers", EXPOSED);
     }
     return response;
   }
 
-  async function upgrade(request: Request, server: WebServer): Promise<Response | undefined> {
-    const { pathname } = new URL(request.url);
-    const route = sockets.find((candidate) => pathname.startsWith(candidate.prefix));
-    if (!route) return answer(request, networkContext(request, server), true);
-    attachContext(request, networkContext(request, server));
-    const session = await route.accept(request, pathname.slice(route.prefix.length));
-    const headers = session.protocol ? { "sec-websocket-protocol": session.protocol } : {};
-    if (server.upgrade(request, { data: session, headers })) return undefined;
-    const error = new AppError(400, "UPGRADE_FAILED", "This is not a WebSocket request that can be accepted.");
-    return errorResponse(error, request, log);
+  /** Undefined: it is a WebSocket now. */
+  async function upgrade(
+    route: SocketRoute,
+    path: string,
+    request: Request,
+    server: WebServer,
+  ): Promise<Response | undefined> {
+    const context = networkContext(request, server);
+    attachContext(request, context);
+    try {
+      takeDefaultLimit(request, context);
+      const session = await route.accept(request, path.slice(route.prefix.length));
+      const headers = session.protocol ? { "sec-websocket-protocol": session.protocol } : {};
+      if (server.upgrade(request, { data: session, headers })) return undefined;
+      throw new AppError(400, "UPGRADE_FAILED", "This is not a WebSocket request that can be accepted.");
+    } catch (error) {
+      return decorate(errorResponse(error, request, log), context, request.headers.get("origin"));
+    }
   }
 
   function networkContext(request: Request, server: WebServer): RequestContext {
     const socket = server.requestIP(request)?.address ?? "";
-    const forwarded = FORWARDING_HEADERS.some((header) => request.headers.has(header));
-    return {
-      id: requestId(),
-      address: address(socket, request.headers.get("x-forwarded-for")),
-      direct: !forwarded && isLoopbackAddress(socket),
-      cookies: [],
-    };
+    const forwardedFor = readsForwarded ? request.headers.get("x-forwarded-for") : null;
+    return { id: requestId(), address: address(socket, forwardedFor), socket, cookies: [] };
   }
 
   return {
     name,
     async fetch(request, server) {
-      if (request.headers.get("upgrade")?.toLowerCase() === "websocket") return upgrade(request, server);
+      if (sockets.length > 0 && request.headers.get("upgrade")?.toLowerCase() === "websocket") {
+        const path = pathOf(request);
+        const route = sockets.find(({ prefix }) => path.startsWith(prefix));
+        if (route) return upgrade(route, path, request, server);
+      }
       const started = performance.now();
       const response = await answer(request, networkContext(request, server), true);
       byClass[Math.floor(response.status / 100)]?.observe((performance.now() - started) / 1000);
       return response;
     },
-    handle: (request) => answer(request, { id: requestId(), address: "", direct: false, cookies: [] }, false),
+    handle: (request) => answer(request, { id: requestId(), address: "", socket: "", cookies: [] }, false),
   };
 }
+
+/** A request with a Host that can be none has a URL without one. */
+const pathOf = ({ url }: Request) => URL.parse(url)?.pathname ?? "";
 
 /** Platforms post for all their bots from a few addresses: these posts are limited per bot, by their route. Contract §1. */
 const PLATFORM_POSTS = ["/hooks/", "/api/hooks/"];
@@ -145,6 +163,3 @@ const run = crypto.randomUUID().slice(0, 8);
 
 /** Unique over restarts, short, and free of meaning. */
 const requestId = () => `${run}-${(++counter).toString(36)}`;
-
-const isLoopbackAddress = (address: string) =>
-  address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");

@@ -64,7 +64,7 @@ app.use(swaggerPage("web", app));
 
 function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const request = new Request(`http://localhost${path}`, { headers });
-  attachContext(request, { id: "test", address: "", direct: false, cookies: [] });
+  attachContext(request, { id: "test", address: "", socket: "", cookies: [] });
   return Promise.resolve(app.handle(request));
 }
 

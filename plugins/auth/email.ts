@@ -1,7 +1,8 @@
 // Email addresses: one form for comparing, and what is accepted at all.
 import { invalid } from "../../src/errors.ts";
 
-const SHAPE = /^[^\s@<>(),;:\\"[\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,}$/u;
+const SHAPE =
+  /^[^\s\p{C}@<>(),;:\\"[\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 
 /** Addresses Berth makes for wallets; nobody can sign up with one. Contract §3. */
 const RESERVED_DOMAIN = "@wallet.invalid";

@@ -1,9 +1,10 @@
 // Who is asking: from a session cookie on the web surface, from a service token or a session on the backend.
 import { Elysia } from "elysia";
-import type { Grant, ServiceTokens } from "../../src/backend.ts";
+import { type Grant, type ServiceTokens, TOKEN_REFUSED } from "../../src/backend.ts";
 import { type Config, isLoopbackHost } from "../../src/config.ts";
-import { unauthorized } from "../../src/errors.ts";
-import { contextOf, guarded } from "../../src/http.ts";
+import { AppError, unauthorized } from "../../src/errors.ts";
+import { contextOf, guarded, isDirect } from "../../src/http.ts";
+import type { Limits } from "../../src/limits.ts";
 import { guardedBy } from "../../src/openapi/told.ts";
 import { ownOrigins } from "../../src/origins.ts";
 import type { Session, Sessions } from "./sessions.ts";
@@ -30,7 +31,7 @@ export interface Caller {
 }
 
 export interface Identities {
-  /** Who the cookie of this request names; undefined for nobody. Asked once per request. */
+  /** Who the cookie of this request names; undefined for nobody. Found and counted once per request; 429 past the rate. */
   identify(request: Request): Promise<Identity | undefined>;
   /** The same, or 401. */
   authenticate(request: Request): Promise<Identity>;
@@ -49,11 +50,12 @@ interface Deps {
   users: Users;
   sessions: Sessions;
   tokens: ServiceTokens;
+  limits: Limits;
 }
 
-export function createIdentities({ config, users, sessions, tokens }: Deps): Identities {
+export function createIdentities({ config, users, sessions, tokens, limits }: Deps): Identities {
   const known = new WeakMap<Request, Identity>();
-  const origins = ownOrigins(config);
+  const origins = ownOrigins(config, "web");
   const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
 
   async function identify(request: Request): Promise<Identity | undefined> {
@@ -62,19 +64,21 @@ export function createIdentities({ config, users, sessions, tokens }: Deps): Ide
     const session = await sessions.find(request.headers.get("cookie"));
     const user = session && (await users.byId(session.userId));
     if (!user) return undefined;
-    const context = contextOf(request);
+    // Each account has the rate of one address, however many addresses it comes from. Contract §3.
+    const decision = limits.take("default", `user ${user.id}`);
+    if (!decision.allowed) throw limits.refusal(decision);
     const renewed = await sessions.renew(session);
-    if (renewed !== undefined) context.cookies.push(renewed);
-    const identity = { user, session, isAdmin: isAdmin(user, session, context.direct) };
+    if (renewed !== undefined) contextOf(request).cookies.push(renewed);
+    const identity = { user, session, isAdmin: isAdmin(user, session, request) };
     known.set(request, identity);
     return identity;
   }
 
   /** An address in ADMIN_EMAILS counts when it was verified, or when nobody but this machine can have asked. Contract §2. */
-  function isAdmin(user: User, session: Session, direct: boolean): boolean {
+  function isAdmin(user: User, session: Session, request: Request): boolean {
     if (user.isAdmin) return true;
     if (!config.adminEmails.includes(user.email)) return false;
-    return user.emailVerified || (trustsLoopback && session.direct && direct);
+    return user.emailVerified || (trustsLoopback && session.direct && isDirect(request));
   }
 
   async function authenticate(request: Request): Promise<Identity> {
@@ -88,7 +92,10 @@ export function createIdentities({ config, users, sessions, tokens }: Deps): Ide
     const context = contextOf(request);
     if (bearer?.startsWith("Bearer ")) {
       const grant = tokens.verify(bearer.slice("Bearer ".length));
-      if (grant?.action !== action) throw unauthorized("This service token is not valid for this request.");
+      if (grant?.action !== action) {
+        const text = "This service token is not valid for this request.";
+        throw new AppError(401, "UNAUTHORIZED", text, {}, { headers: { "www-authenticate": TOKEN_REFUSED } });
+      }
       context.address = grant.address;
       return { userId: grant.userId, isAdmin: grant.isAdmin, address: grant.address, agentId: grant.agentId };
     }

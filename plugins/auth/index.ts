@@ -1,10 +1,10 @@
 // Accounts: sign-up, sign-in, the session, and who is asking.
 import { Elysia, t } from "elysia";
 import { AppError } from "../../src/errors.ts";
-import { contextOf, openRoutes } from "../../src/http.ts";
+import { contextOf, isDirect, openRoutes } from "../../src/http.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
-import { requireEmail } from "./email.ts";
+import { normalizeEmail, requireEmail } from "./email.ts";
 import { createFirstAdmin } from "./first-admin.ts";
 import { createIdentities } from "./identity.ts";
 import {
@@ -26,6 +26,8 @@ import { createUsers } from "./users.ts";
 export type { Caller, Identity, Scope } from "./identity.ts";
 export { isActive, PLANS, type Plan, type User } from "./users.ts";
 
+const DAY = 86_400_000;
+
 export const auth = plugin("auth", ({ kernel }) => {
   const { limits } = kernel;
   const users = createUsers(kernel);
@@ -38,8 +40,10 @@ export const auth = plugin("auth", ({ kernel }) => {
   /** Starts a session on this answer. Whatever cookie came along is never adopted. */
   async function startSession(request: Request, userId: string): Promise<void> {
     const context = contextOf(request);
-    context.cookies.push((await sessions.start(userId, context.direct)).cookie);
+    context.cookies.push((await sessions.start(userId, isDirect(request))).cookie);
   }
+
+  kernel.jobs.every("auth.expired-sessions", DAY, async () => [sessions.sweep()]);
 
   const tags = ["Accounts"];
   const web = new Elysia({ name: "auth.web" })
@@ -136,7 +140,7 @@ export const auth = plugin("auth", ({ kernel }) => {
       firstAdminLink: firstAdmin.link,
       /** Gives the account with this email a plan. 404 when there is none. */
       async grant(email: string, plan: Parameters<typeof users.grant>[1], days: number) {
-        const user = await users.byEmail(requireEmail(email));
+        const user = await users.byEmail(normalizeEmail(email));
         if (!user) throw new AppError(404, "USER_NOT_FOUND", "There is no account with this email.");
         return { email: user.email, ...(await users.grant(user.id, plan, days)) };
       },

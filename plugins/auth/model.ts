@@ -3,10 +3,17 @@ import { type Static, t } from "elysia";
 import type { Identity } from "./identity.ts";
 import { isActive } from "./users.ts";
 
+/** One line: no control characters, no line breaks, and nothing that turns the direction of what follows. */
+const name = t.String({
+  maxLength: 200,
+  pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$",
+  error: "A name is one line of at most 200 characters.",
+});
+
 export const signUpBody = t.Object({
   email: t.String({ maxLength: 320, error: "Give your email address." }),
   password: t.String({ error: "Give a password of at least 8 characters." }),
-  name: t.Optional(t.String({ maxLength: 200, error: "A name has at most 200 characters." })),
+  name: t.Optional(name),
 });
 
 export const signInBody = t.Object({
@@ -18,7 +25,7 @@ export const firstAdminBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 200, error: "Open the link that Berth printed at its start." }),
   email: t.String({ maxLength: 320, error: "Give your email address." }),
   password: t.String({ error: "Give a password of at least 8 characters." }),
-  name: t.Optional(t.String({ maxLength: 200, error: "A name has at most 200 characters." })),
+  name: t.Optional(name),
 });
 
 export const account = t.Object({ id: t.String(), email: t.String(), name: t.String() });

@@ -7,10 +7,16 @@ const ARGON2ID = { algorithm: "argon2id", memoryCost: 19 * 1024, timeCost: 2 } a
 /** More at once would only take memory and processor time from the rest of the service. */
 const AT_ONCE = 2;
 
+/** What a password is compared with where there is none: as much work, and no password has it. */
+const DECOY = `$argon2id$v=19$m=${ARGON2ID.memoryCost},t=${ARGON2ID.timeCost},p=1$${"A".repeat(43)}$${"A".repeat(43)}`;
+
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** False for a wrong password. Without a hash it takes as long and is false. */
-  verify(password: string, hash: string | null): Promise<boolean>;
+  /**
+   * False for a wrong password. Without a hash it takes as long and is false. `admit` is asked when it is this one's turn,
+   * and may throw.
+   */
+  verify(password: string, hash: string | null, admit?: () => Promise<void>): Promise<boolean>;
 }
 
 export const MIN_PASSWORD = 8;
@@ -42,16 +48,13 @@ export function createPasswords(): Passwords {
     }
   }
 
-  const hash = (password: string) => bounded(() => Bun.password.hash(password.normalize("NFC"), ARGON2ID));
-  let decoy: Promise<string> | undefined;
-
   return {
-    hash,
-    async verify(password, stored) {
-      if (stored === null) decoy ??= hash(crypto.randomUUID());
-      const against = stored ?? (await decoy) ?? "";
-      const matches = await bounded(() => Bun.password.verify(password.normalize("NFC"), against));
-      return stored !== null && matches;
-    },
+    hash: (password) => bounded(() => Bun.password.hash(password.normalize("NFC"), ARGON2ID)),
+    verify: (password, stored, admit) =>
+      bounded(async () => {
+        await admit?.();
+        const matches = await Bun.password.verify(password.normalize("NFC"), stored ?? DECOY);
+        return stored !== null && matches;
+      }),
   };
 }

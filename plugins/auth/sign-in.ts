@@ -13,11 +13,17 @@ export function createSignIn({ users, passwords, limits }: { users: Users; passw
   return async function signIn(emailText: string, password: string, address: string): Promise<User> {
     const email = normalizeEmail(emailText);
     const guesses = `${email}|${address}`;
-    // Taken before the password is looked at, or a crowd of guesses at once would all pass; given back for a good one.
-    await limits.require("sign-in", guesses);
-    await limits.require("sign-in-ip", address);
+    const check = () => {
+      limits.refuseWhenSpent("sign-in", guesses);
+      limits.refuseWhenSpent("sign-in-ip", address);
+    };
+    check();
     const user = await users.byEmail(email);
-    const good = await passwords.verify(password, user?.passwordHash ?? null);
+    // Taken when it is this one's turn, or a crowd of guesses at once would all pass; given back for a good one.
+    const good = await passwords.verify(password, user?.passwordHash ?? null, async () => {
+      check();
+      await Promise.all([limits.require("sign-in", guesses), limits.require("sign-in-ip", address)]);
+    });
     if (good && user) {
       limits.refund("sign-in", guesses);
       limits.refund("sign-in-ip", address);

@@ -77,7 +77,19 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
 
   type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
 
-  function remember(row: Row | undefined): User | undefined {
+  /** Grows when what is cached may be wrong: what was read before is not remembered after. */
+  let changes = 0;
+  function forget(userId: string): void {
+    changes++;
+    cache?.delete(userId);
+  }
+
+  async function read(query: Promise<Row[]>): Promise<User | undefined> {
+    const before = changes;
+    return remember((await query)[0], before);
+  }
+
+  function remember(row: Row | undefined, before: number): User | undefined {
     if (!row) return undefined;
     const subscription = row.subscriptions && {
       plan: row.subscriptions.plan,
@@ -86,7 +98,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
     };
     const { notifications, updatedAt: _, ...user } = row.users;
     const found: User = { ...user, notifications: JSON.parse(notifications), subscription };
-    if (cache) {
+    if (cache && changes === before) {
       if (cache.size >= CACHED_USERS) cache.delete(cache.keys().next().value ?? "");
       cache.set(found.id, found);
     }
@@ -94,13 +106,13 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
   }
 
   return {
-    byId: async (id) => cache?.get(id) ?? remember((await selectById.execute({ id }))[0]),
-    byEmail: async (email) => remember((await selectByEmail.execute({ email }))[0]),
+    byId: async (id) => cache?.get(id) ?? read(selectById.execute({ id })),
+    byEmail: (email) => read(selectByEmail.execute({ email })),
 
     async create({ email, name, passwordHash, emailVerified = false, isAdmin = false }, also = () => []) {
       const id = Bun.randomUUIDv7();
       const now = Date.now();
-      const user = { id, email, name: name?.trim() || email };
+      const user = { id, email, name: name?.trim().normalize("NFC") || email };
       const row = {
         ...user,
         passwordHash,
@@ -141,12 +153,12 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         ),
         statement(database.drizzle.update(users).set({ plan, updatedAt: now }).where(eq(users.id, userId))),
       ]);
-      cache?.delete(userId);
+      forget(userId);
       return subscription;
     },
 
     any: async () => (await database.drizzle.select({ id: users.id }).from(users).limit(1)).length > 0,
-    forget: (userId) => cache?.delete(userId),
+    forget,
   };
 }
 

@@ -158,7 +158,7 @@ describe("a post", () => {
         headers,
         body: JSON.stringify(update),
       });
-    expect((await said("agent.chat")).status).toBe(401);
+    await expect(said("agent.chat")).rejects.toMatchObject({ status: 502, code: "BACKEND_UNAVAILABLE" });
     expect((await said("channel.receive")).status).toBe(200);
   });
 });

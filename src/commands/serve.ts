@@ -1,4 +1,5 @@
 // `berth serve`: lifts the limit of outgoing requests, serves, tells people what to do next, and stops on a signal.
+import { writeSync } from "node:fs";
 import { type Environment, environment } from "../config.ts";
 import { type Running, serve } from "../serve.ts";
 
@@ -10,8 +11,7 @@ const OUTGOING_LIMIT = "65336";
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
   const env = environment();
   if (env[OUTGOING] === undefined) await reexecute(env, readyFd);
-  const running = await serve({ env, plugins, readyFd });
-  process.stdout.write(`${greeting(running, await running.defaultModel())}\n`);
+  const running = await serve({ env, plugins });
 
   const stop = (signal: string) => {
     process.stdout.write(
@@ -27,6 +27,9 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
   };
   process.once("SIGTERM", () => stop("SIGTERM"));
   process.once("SIGINT", () => stop("SIGINT"));
+  if (readyFd !== undefined) writeSync(readyFd, `${JSON.stringify(running.addresses)}\n`);
+  process.stdout.write(`\n  Berth is ready: ${places(running)}\n`);
+  process.stdout.write(`${await nextSteps(running)}\n\n`);
   return -1;
 }
 
@@ -59,16 +62,20 @@ async function moveToStandardInput(descriptor: number): Promise<boolean> {
   return false;
 }
 
-function greeting({ addresses, firstAdminLink, config }: Running, model: { label: string; demo: boolean }): string {
-  const lines = ["", "  Berth is ready."];
-  const row = (label: string, text: string) => lines.push(`  ${label.padEnd(14)}${text}`);
-  if (addresses.web) row("Web API", `${addresses.web}   (docs: ${addresses.web}/swagger)`);
-  if (addresses.backend) row("Backend API", `${addresses.backend}   (docs: ${addresses.backend}/swagger)`);
+const places = ({ addresses: { web, backend } }: Running) =>
+  [web && `web API ${web}`, backend && `backend API ${backend}`].filter(Boolean).join(", ");
+
+/** What a newcomer wants to know next. */
+async function nextSteps({ addresses, config, firstAdminLink, defaultModel }: Running): Promise<string> {
+  const docs = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
+  const model = await defaultModel();
   const hint = "for a real one start with a key, such as PROVIDER_5_API_KEY=sk-… (berth doctor lists all)";
-  row("Model", model.demo ? `${model.label}\n${" ".repeat(16)}${hint}` : model.label);
-  row("Data", config.dataDir);
-  if (firstAdminLink)
-    row("First admin", `${firstAdminLink}\n${" ".repeat(16)}opens once, makes the first admin account`);
-  row("Try it", "berth demo   (the five-minute tour by itself)");
-  return `${lines.join("\n")}\n`;
+  const rows = [
+    ["Docs", docs.join("   ")],
+    ["Model", model.label, ...(model.demo ? [hint] : [])],
+    ["Data", config.dataDir],
+    ...(firstAdminLink ? [["First admin", firstAdminLink, "opens once, makes the first admin account"]] : []),
+    ["Try it", "berth demo   (the five-minute tour by itself)"],
+  ];
+  return rows.map(([label = "", ...lines]) => `  ${label.padEnd(14)}${lines.join(`\n${" ".repeat(16)}`)}`).join("\n");
 }
