@@ -10,8 +10,19 @@ import { parseEvents } from "../runtime/index.ts";
 
 /** Closes a socket whose right to be here ended or never was. Contract §5. */
 const UNAUTHORIZED = 4401;
+/** Closes a socket that should simply try again. RFC 6455 registry: Service Restart, Try Again Later. */
+const RESTART = 1012;
+const TOO_SLOW = 1013;
 /** Messages of one socket that are answered at once. */
 const AT_ONCE = 16;
+/** Bytes that may wait for a slow reader; until they are taken, no more of a reply is read. */
+const MAX_WAITING = 1024 * 1024;
+/** Milliseconds for which a reader may take nothing, and between two looks. */
+const READER_PATIENCE = 30_000;
+const LOOK = 20;
+
+/** The subprotocol; others that are offered carry a token, and are never echoed. */
+const PROTOCOL = "berth.v1";
 
 type Socket = ServerWebSocket<SocketSession>;
 
@@ -35,8 +46,11 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
   close(): void;
 } {
   const open = new Map<Socket, { agentId: string; sessionId: string }>();
+  /** Grows when a right ends: a socket that is not open yet may have been meant. */
+  let ends = 0;
 
   const closeWhere = (matches: (of: { agentId: string; sessionId: string }) => boolean) => {
+    ends++;
     for (const [socket, of] of open) if (matches(of)) socket.close(UNAUTHORIZED, "Signed out");
   };
   onSessionRevoked((sessionId) => closeWhere((of) => of.sessionId === sessionId));
@@ -50,10 +64,17 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
   };
 
   async function accept(request: Request, rest: string): Promise<SocketSession> {
+    const offered = request.headers.get("sec-websocket-protocol")?.split(/\s*,\s*/) ?? [];
+    // Confirmed to whoever is refused too: a browser that misses it never learns why.
+    return { ...(await judge(request, rest)), ...(offered.includes(PROTOCOL) && { protocol: PROTOCOL }) };
+  }
+
+  async function judge(request: Request, rest: string): Promise<SocketSession> {
+    const before = ends;
     try {
       const identity = isOwnPage(request) ? await identities.identify(request) : undefined;
       const agent = identity && (await named(identity, rest));
-      return identity && agent ? sessionOf(request, identity, agent) : refused;
+      return identity && agent ? sessionOf(request, identity, agent, before) : refused;
     } catch (error) {
       log.debug("a socket was refused", { error });
       return refused;
@@ -73,7 +94,7 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
     return agent?.userId === user.id ? agent : undefined;
   }
 
-  function sessionOf(request: Request, identity: Identity, agent: Agent): SocketSession {
+  function sessionOf(request: Request, identity: Identity, agent: Agent, before: number): SocketSession {
     const underWay = new Map<string, AbortController>();
     const send = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame));
     const fail = (socket: Socket, id: unknown, error: string, code: string) =>
@@ -96,6 +117,7 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
         if (!answer.ok || !answer.body)
           return send(socket, { type: "error", id, ...((await answer.json()) as object) });
         for await (const { event, data } of parseEvents(answer.body)) {
+          await taken(socket);
           send(socket, { type: event, id, ...(JSON.parse(data) as object) });
         }
       } catch (error) {
@@ -111,15 +133,13 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
     }
 
     return {
-      ...(request.headers
-        .get("sec-websocket-protocol")
-        ?.split(/\s*,\s*/)
-        .includes("berth.v1") && { protocol: "berth.v1" }),
       open(socket) {
+        if (ends !== before) return socket.close(RESTART, "Try again");
         open.set(socket, { agentId: agent.id, sessionId: identity.session.id });
         send(socket, { type: "status", status: agent.status, agentId: agent.id, name: agent.name });
       },
       message(socket, data) {
+        if (socket.getBufferedAmount() > 2 * MAX_WAITING) return socket.close(TOO_SLOW, "Read what you are sent");
         const frame = readFrame(data);
         if (!frame) return fail(socket, null, "A frame is a JSON object with a type.", "INVALID_FRAME");
         const { type, id, message, sessionId } = frame;
@@ -149,6 +169,14 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
       for (const socket of open.keys()) socket.close(1001, "Berth is stopping");
     },
   };
+}
+
+/** Resolves once the reader has taken enough of what it was sent; one that takes nothing for long is let go. */
+async function taken(socket: Socket): Promise<void> {
+  for (let waited = 0; socket.getBufferedAmount() > MAX_WAITING; waited += LOOK) {
+    if (waited >= READER_PATIENCE) return socket.close(TOO_SLOW, "Read what you are sent");
+    await Bun.sleep(LOOK);
+  }
 }
 
 function readFrame(data: string | Buffer): Frame | undefined {

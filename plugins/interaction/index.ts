@@ -27,7 +27,7 @@ interface Turn {
 }
 
 export const interaction = plugin("interaction", (host) => {
-  const { backend, log } = host.kernel;
+  const { backend, idempotency, log } = host.kernel;
   const { identities, onSessionRevoked } = host.use(auth);
   const hosted = host.use(agents);
   const talks = host.use(runtime);
@@ -66,12 +66,30 @@ export const interaction = plugin("interaction", (host) => {
     });
   }
 
+  /** Done once per `Idempotency-Key`. */
+  async function once({ identity, request }: Asked, work: () => Promise<unknown>): Promise<unknown> {
+    if (!request.headers.has("idempotency-key")) return work();
+    return idempotency.respond({ request, userId: identity.user.id }, async () => {
+      const done = await work();
+      return done instanceof Response ? done : Response.json(done);
+    });
+  }
+
   async function chat(asked: Asked, agentId: string | undefined, message: string, sessionId: string | undefined) {
     const agent = await theirs(asked, agentId);
     const answer = await ask(asked, "agent.chat", agent, "/turns", { platform: "web", message, sessionId });
     if (answer.ok && wantsEvents(asked.request)) return passOn(answer);
     const { sessionId: session, reply, timestamp } = (await unwrapJson(answer)) as Turn;
     return { sessionId: session, reply, timestamp };
+  }
+
+  async function send(asked: Asked, { message, topic, agentId }: typeof sendBody.static) {
+    const agent = await theirs(asked, agentId);
+    const answer = await ask(asked, "agent.chat", agent, "/turns", { platform: "api", message, topic });
+    if (answer.ok && wantsEvents(asked.request)) return passOn(answer);
+    const { inboxId, reply, timestamp } = (await unwrapJson(answer)) as Turn;
+    const at = new Date(timestamp).toISOString();
+    return { id: inboxId, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
   }
 
   const actions: Record<string, (asked: Asked, body: typeof agentBody.static) => Promise<unknown>> = {
@@ -118,7 +136,8 @@ export const interaction = plugin("interaction", (host) => {
       ({ identity, request, body }): Promise<unknown> => {
         const name = body.action || "chat";
         const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-        if (action) return action({ identity, request }, body);
+        const asked = { identity, request };
+        if (action) return once(asked, () => action(asked, body));
         const known = Object.keys(actions).join(", ");
         throw new AppError(400, "INVALID_ACTION", `There is no action "${name}". Actions: ${known}.`);
       },
@@ -142,14 +161,9 @@ export const interaction = plugin("interaction", (host) => {
     )
     .post(
       "/api/chat",
-      async ({ identity, request, body: { message, topic, agentId } }) => {
+      ({ identity, request, body }) => {
         const asked = { identity, request };
-        const agent = await theirs(asked, agentId);
-        const answer = await ask(asked, "agent.chat", agent, "/turns", { platform: "api", message, topic });
-        if (answer.ok && wantsEvents(request)) return passOn(answer);
-        const { inboxId, reply, timestamp } = (await unwrapJson(answer)) as Turn;
-        const at = new Date(timestamp).toISOString();
-        return { id: inboxId, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
+        return once(asked, () => send(asked, body));
       },
       {
         signedIn: "chat",

@@ -4,6 +4,7 @@ import type { Agent, AgentSettings } from "../agents/index.ts";
 import type { Spending } from "../ai/index.ts";
 import type { InboxEntry } from "./inbox.ts";
 import { HISTORY, type History, type Said, type Sessions } from "./sessions.ts";
+import { storable } from "./text.ts";
 import { usageOf } from "./usage.ts";
 
 /** Characters a token has, roughly. */
@@ -132,7 +133,7 @@ async function summarize(
     const { content, usage } = await language.doGenerate({ prompt, maxOutputTokens: 1_000, abortSignal: call.signal });
     const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
     spending.record(usageOf({ usage, text, calls: [] }, prompt), Math.round(performance.now() - started));
-    return text.trim() === "" ? undefined : text.slice(0, MAX_SUMMARY).toWellFormed();
+    return text.trim() === "" ? undefined : storable(text.slice(0, MAX_SUMMARY));
   } catch {
     // A turn must not fail because its past could not be shortened; the prompt says what is missing.
     spending?.release();

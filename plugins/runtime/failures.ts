@@ -22,17 +22,20 @@ export class ModelError extends Error {
 
 /** What the AI SDK throws when a provider answers with an error, as far as it concerns us. */
 interface ApiCallError {
+  name: string;
   statusCode?: number;
   responseHeaders?: Record<string, string>;
   message: string;
 }
 
+/** Characters of a provider's own words. */
+const MAX_REASON = 500;
 /** Statuses with which a provider refuses this very request: the same again would be refused again. */
 const REFUSALS = new Set([400, 404, 413, 422]);
 /** Statuses that concern the key or the account. */
 const KEY_TROUBLE = new Set([401, 402, 403]);
 
-const unavailable = (text: string, cause: unknown) => new AppError(502, "MODEL_UNAVAILABLE", text, {}, { cause });
+const unavailable = (text: string, cause?: unknown) => new AppError(502, "MODEL_UNAVAILABLE", text, {}, { cause });
 
 /** Sorts whatever a turn threw. `model` names the model for people. */
 export function failureOf(thrown: unknown, model: string): Failure {
@@ -42,7 +45,7 @@ export function failureOf(thrown: unknown, model: string): Failure {
     return { error: thrown, again: thrown.status === 503, after: undefined, reason: thrown.message };
   }
   if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
-    const error = unavailable("The reply took too long. Try again shortly.", thrown);
+    const error = unavailable("The reply took too long. Try again shortly.");
     return { error, again: true, after: undefined, reason: error.message };
   }
   const error = new AppError(500, "INTERNAL", "Something went wrong here.", {}, { cause: thrown });
@@ -50,18 +53,20 @@ export function failureOf(thrown: unknown, model: string): Failure {
 }
 
 function modelFailure(thrown: unknown, model: string): Failure {
-  const { statusCode, responseHeaders, message = "" } = asCallError(thrown);
+  const { name, statusCode, responseHeaders, message = "" } = asCallError(thrown);
+  // The SDK's error holds the whole prompt, which is nobody's business in a log.
+  const cause = { name, statusCode, message: String(message).slice(0, MAX_REASON) };
   const said = statusCode === undefined ? "" : ` (${statusCode})`;
   if (statusCode !== undefined && REFUSALS.has(statusCode)) {
-    const error = unavailable(`The model ${model} refused this request${said}.`, thrown);
-    return { error, again: false, after: undefined, reason: `${error.message} ${message}` };
+    const error = unavailable(`The model ${model} refused this request${said}.`, cause);
+    return { error, again: false, after: undefined, reason: `${error.message} ${cause.message}` };
   }
   if (statusCode !== undefined && KEY_TROUBLE.has(statusCode)) {
-    const error = unavailable(`The provider of ${model} doesn't accept the key${said}. Check the credentials.`, thrown);
+    const error = unavailable(`The provider of ${model} doesn't accept the key${said}. Check the credentials.`, cause);
     return { error, again: false, after: undefined, reason: error.message };
   }
-  const error = unavailable(`The model ${model} can't be reached right now${said}. Try again shortly.`, thrown);
-  return { error, again: true, after: retryAfter(responseHeaders), reason: `${error.message} ${message}`.trim() };
+  const error = unavailable(`The model ${model} can't be reached right now${said}. Try again shortly.`, cause);
+  return { error, again: true, after: retryAfter(responseHeaders), reason: `${error.message} ${cause.message}`.trim() };
 }
 
 const asCallError = (thrown: unknown): Partial<ApiCallError> =>

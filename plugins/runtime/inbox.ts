@@ -4,6 +4,7 @@ import { type Statement, statement, template } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { inbox, messages } from "./schema.ts";
 import type { Sessions } from "./sessions.ts";
+import { storable } from "./text.ts";
 
 /** A pending message. `attempts` counts the tries of this process too. */
 export type InboxEntry = Readonly<
@@ -142,11 +143,11 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
       platformMessageId: arrival.platformMessageId ?? null,
       peer: "peer" in arrival.to ? arrival.to.peer : null,
       senderId: arrival.sender.id,
-      senderName: arrival.sender.name,
+      senderName: storable(arrival.sender.name),
       byOwner: arrival.byOwner,
       isGroup: arrival.group ?? false,
       kind: arrival.kind ?? "message",
-      content: arrival.content,
+      content: storable(arrival.content),
       topic: arrival.topic ?? null,
       attempts: 0,
       previewId: null,

@@ -120,8 +120,8 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
   async function attempt(delivery: Delivery): Promise<Ran> {
     const outcome = await tryOnce(delivery);
     if (stopping.signal.aborted && outcome.kind === "later") return undefined;
-    await record(delivery, outcome);
-    if (outcome.kind !== "later" || delivery.attempts >= MAX_ATTEMPTS) return undefined;
+    const kept = await record(delivery, outcome);
+    if (!kept || outcome.kind !== "later" || delivery.attempts >= MAX_ATTEMPTS) return undefined;
     const delay = outcome.after ?? Math.min(LONGEST_DELAY, firstDelay * 2 ** (delivery.attempts - 1));
     return { again: delay * (1 + Math.random() / 4) };
   }
@@ -146,20 +146,24 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
       .catch((error: unknown) => log.error("a delivered part could not be recorded", { error }));
   }
 
-  async function record(delivery: Delivery, outcome: Outcome): Promise<void> {
+  /** False when the row is gone, with its agent. */
+  async function record(delivery: Delivery, outcome: Outcome): Promise<boolean> {
     delivery.attempts++;
+    const { id, agentId, attempts } = delivery;
     if (outcome.kind === "sent") {
-      const args = [delivery.attempts, Date.now(), delivery.id];
-      await database.write([
-        { sql: "UPDATE outbox SET status = 'sent', error = NULL, attempts = ?, sent_at = ? WHERE id = ?", args },
-      ]);
-      return;
+      const args = [attempts, Date.now(), id];
+      const sql = "UPDATE outbox SET status = 'sent', error = NULL, attempts = ?, sent_at = ? WHERE id = ?";
+      await database.write([{ sql, args }]);
+      return true;
     }
-    const failed = outcome.kind === "refused" || delivery.attempts >= MAX_ATTEMPTS;
-    const args = [failed ? "failed" : "pending", delivery.attempts, outcome.reason, delivery.id];
-    await database.write([{ sql: "UPDATE outbox SET status = ?, attempts = ?, error = ? WHERE id = ?", args }]);
-    if (failed) report(delivery.agentId, "error", `A reply was not delivered: ${outcome.reason}`);
-    else report(delivery.agentId, "warning", `A reply waits to be delivered again: ${outcome.reason}`);
+    const failed = outcome.kind === "refused" || attempts >= MAX_ATTEMPTS;
+    const args = [failed ? "failed" : "pending", attempts, outcome.reason, id];
+    const sql = "UPDATE outbox SET status = ?, attempts = ?, error = ? WHERE id = ?";
+    const [changed] = await database.write([{ sql, args }]);
+    if (changed?.rowsAffected === 0) return false;
+    if (failed) report(agentId, "error", `A reply was not delivered: ${outcome.reason}`);
+    else report(agentId, "warning", `A reply waits to be delivered again: ${outcome.reason}`);
+    return true;
   }
 
   return {

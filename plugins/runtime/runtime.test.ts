@@ -376,7 +376,7 @@ describe("budgets", () => {
   test("every call of a turn is paid, also those before one that fails", async () => {
     let calls = 0;
     stand.upstream.script(() =>
-      ++calls === 1 ? { toolCalls: [{ name: "current_time", arguments: {} }] } : { status: 400, message: "no" },
+      ++calls === 1 ? { toolCalls: [{ name: "clock", arguments: {} }] } : { status: 400, message: "no" },
     );
     expect(await refusal(stand.chat(agent, "What time is it?"))).toMatchObject({ status: 502 });
     const paid = await eventually(async () => {

@@ -14,36 +14,66 @@ const HEAD = {
 
 const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 
+/** Frames that may wait for the reader; text that grows meanwhile goes into the next one. */
+const READ_AHEAD = 16;
+
 /**
  * Answers with the events of one turn: `delta { text }`, `tool { name, state }`, and at the end `reply` or `error`.
- * The turn's signal aborts when the reader goes away.
+ * The turn's signal aborts when the reader goes away, or `gone` does; the stream ends in any case.
  */
 export function eventStream(
   gone: AbortSignal,
   chat: (observer: Observer, signal: AbortSignal) => Promise<Reply>,
 ): Response {
   const left = new AbortController();
-  const signal = AbortSignal.any([gone, left.signal]);
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const send = (event: string, data: unknown) => {
-        if (!signal.aborted) controller.enqueue(frame(event, data));
-      };
-      const observer: Observer = {
-        delta: (text) => send("delta", { text }),
-        tool: (event) => send("tool", event),
-      };
-      chat(observer, signal)
-        .then(
-          (reply) => send("reply", reply),
-          (error: unknown) => send("error", { status: errorBody(error).status, ...errorBody(error).body }),
-        )
-        .finally(() => {
-          if (!signal.aborted) controller.close();
-        });
+  const leave = () => left.abort();
+  let open = true;
+  let text = "";
+  let flush: () => void = () => undefined;
+
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        flush = () => {
+          const grown = text;
+          // Before the frame is put in: that may call `pull`, and so this again.
+          text = "";
+          if (open && grown !== "") controller.enqueue(frame("delta", { text: grown }));
+        };
+        const send = (event: string, data: unknown) => {
+          flush();
+          if (open) controller.enqueue(frame(event, data));
+        };
+        const observer: Observer = {
+          delta(more) {
+            text += more;
+            if ((controller.desiredSize ?? 0) > 0) flush();
+          },
+          tool: (event) => send("tool", event),
+        };
+        if (gone.aborted) leave();
+        gone.addEventListener("abort", leave, { once: true });
+        void chat(observer, left.signal)
+          .then(
+            (reply) => send("reply", reply),
+            (error: unknown) => {
+              const { status, body } = errorBody(error);
+              send("error", { status, ...body });
+            },
+          )
+          .finally(() => {
+            gone.removeEventListener("abort", leave);
+            if (open) controller.close();
+          });
+      },
+      pull: () => flush(),
+      cancel() {
+        open = false;
+        leave();
+      },
     },
-    cancel: () => left.abort(),
-  });
+    { highWaterMark: READ_AHEAD },
+  );
   return new Response(body, { headers: HEAD });
 }
 

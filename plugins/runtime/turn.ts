@@ -10,6 +10,7 @@ import type {
 import type { Spending } from "../ai/index.ts";
 import type { OfferedTool, ToolContext } from "../skills/index.ts";
 import { ModelError } from "./failures.ts";
+import { storable } from "./text.ts";
 import { type Usage, usageOf } from "./usage.ts";
 
 /** Times the model may be asked in one turn; at the last it gets no tools, so that it has to answer. */
@@ -105,6 +106,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
     };
     let gap = text === "" ? "" : "\n\n";
     const say = (delta: string) => {
+      if (delta === "") return;
       observer?.delta(gap + delta);
       gap = "";
     };
@@ -112,7 +114,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
     if (spoken.text !== "") text += (text === "" ? "" : "\n\n") + spoken.text;
     if (spoken.calls.length === 0 || last || spoken.cut) {
       const end = spoken.cut ? `\n\n[The reply was longer than ${MAX_REPLY} characters and was cut here.]` : "";
-      return { text: text.trimEnd().toWellFormed() + end, steps, last: called };
+      return { text: storable(text).trimEnd() + end, steps, last: called };
     }
     called.spending.record(called.usage, called.latencyMs);
     const results = await Promise.all(spoken.calls.map((call, n) => callTool(request, call, n)));

@@ -1,0 +1,381 @@
+// /api/agent and /api/chat as their callers see them: every action, whose agent it is, and what is answered when it can't be.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
+import { openScene, type Scene } from "./support.test.ts";
+
+let scene: Scene;
+let ada: Awaited<ReturnType<Scene["member"]>>;
+let agentId: string;
+beforeAll(async () => {
+  scene = await openScene();
+  ada = await scene.member();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+beforeEach(async () => {
+  scene.upstream.reset();
+  agentId = await scene.provision(ada);
+});
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const view = async (action: string, query = "") =>
+  (await ada.get<Record<string, unknown>>(`/api/agent?action=${action}${query}`)).body;
+const eventsOf = async (path: string, body: object) => {
+  const events = [];
+  for await (const { event, data } of ada.sse(path, body, { headers: { accept: "text/event-stream" } })) {
+    events.push({ event, data: JSON.parse(data) as Record<string, unknown> });
+  }
+  return events;
+};
+
+describe("who may", () => {
+  test.each([
+    ["GET", "/api/agent"],
+    ["GET", "/api/agent?action=memory"],
+    ["POST", "/api/agent"],
+    ["GET", "/api/chat"],
+    ["POST", "/api/chat"],
+  ])("%s %s without a session is 401, whatever the body", async (method, path) => {
+    const body = method === "POST" ? "{broken" : undefined;
+    const init = { method, headers: { "content-type": "application/json" }, ...(body && { body }) };
+    const answer = await fetch(`${scene.origin}${path}`, init);
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({ code: "UNAUTHORIZED", error: expect.any(String) });
+  });
+
+  test("somebody else's agent is 404 by every door, and never spoken to", async () => {
+    const bob = await scene.member();
+    await scene.provision(bob);
+    const more = { agentId };
+    const answers = await Promise.all([
+      bob.get(`/api/agent?action=health&agentId=${agentId}`),
+      bob.get(`/api/agent?action=sessions&agentId=${agentId}`),
+      bob.post("/api/agent", { message: "Hello", ...more }),
+      bob.post("/api/agent", { action: "create-session", ...more }),
+      bob.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: false, ...more }),
+      bob.post("/api/agent", { action: "set-credential", key: "provider_4", value: "sk-x", ...more }),
+      bob.post("/api/chat", { message: "Hello", ...more }),
+      bob.get(`/api/chat?agentId=${agentId}`),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(404));
+    expect(scene.upstream.chats).toEqual([]);
+  });
+
+  test("userId in the body or the query changes nothing", async () => {
+    const bob = await scene.member();
+    const theirs = await scene.provision(bob);
+    await ada.post("/api/agent", { message: "Hello", userId: bob.userId });
+    expect(await scene.rows("SELECT id FROM messages WHERE agent_id = ?", theirs)).toEqual([]);
+    const { body } = await ada.get<{ agentId: string }>(`/api/agent?action=health&userId=${bob.userId}`);
+    expect(body.agentId).toBe(agentId);
+  });
+});
+
+describe("without an agent", () => {
+  test("health is unknown, lists are empty, and there is nobody to talk to", async () => {
+    const eve = await scene.member();
+    const get = async (action: string) => (await eve.get<Record<string, unknown>>(`/api/agent?action=${action}`)).body;
+    expect(await get("health")).toMatchObject({
+      status: "unknown",
+      apiVersion: "1.0.0",
+      channels: [],
+      skills: [],
+      model: null,
+    });
+    expect(await get("sessions")).toEqual({ sessions: [] });
+    expect(await get("memory")).toEqual({ memory: [] });
+    expect(await get("skills")).toEqual({ skills: [] });
+    expect(Object.values((await get("credentials")).credentials as object)).not.toContain(true);
+    expect((await eve.get("/api/chat")).body).toEqual({ messages: [], count: 0 });
+    for (const path of ["/api/agent", "/api/chat"]) {
+      expect(await eve.post(path, { message: "Hello" })).toMatchObject({ status: 404, body: { code: "NO_AGENT" } });
+    }
+  });
+});
+
+describe("GET /api/agent", () => {
+  test("without an action tells what there is", async () => {
+    const { body } = await ada.get<{ apiVersion: string; platformVersion: string; endpoints: object }>("/api/agent");
+    expect<object>(body).toMatchObject({
+      apiVersion: "1.0.0",
+      platformVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
+    expect(Object.values(body.endpoints).every((text) => typeof text === "string")).toBe(true);
+  });
+
+  test("health", async () => {
+    expect(await view("health")).toEqual({
+      status: "running",
+      version: expect.any(String),
+      apiVersion: "1.0.0",
+      uptime: expect.any(Number),
+      model: "provider_5:fake-small",
+      channels: [],
+      skills: expect.any(Array),
+      lastSeen: expect.any(Number),
+      agentId,
+      runtimeVersion: expect.any(String),
+    });
+  });
+
+  test("sessions, one session with its messages, and the memory view: ten messages, a hundred characters", async () => {
+    const long = "🦊".repeat(150);
+    for (let n = 0; n < 6; n++) await ada.post("/api/agent", { message: n === 5 ? long : `message ${n}` });
+    const { sessions } = (await view("sessions")) as { sessions: { id: string }[] };
+    expect<object[]>(sessions).toEqual([
+      {
+        id: expect.stringMatching(/^sess_[0-9a-f]{16}$/),
+        status: "active",
+        messageCount: 12,
+        createdAt: expect.any(Number),
+        lastActivity: expect.any(Number),
+      },
+    ]);
+    const session = await view("session", `&sessionId=${sessions[0]?.id}`);
+    expect(session).toMatchObject({ id: sessions[0]?.id, messageCount: 12 });
+    expect((session.messages as object[])[0]).toEqual({
+      role: "user",
+      content: "message 0",
+      timestamp: expect.any(Number),
+    });
+    expect(session.messages).toHaveLength(12);
+    const { memory } = (await view("memory")) as { memory: { role: string; content: string }[] };
+    expect(memory).toHaveLength(10);
+    expect(memory[0]).toEqual({ role: "user", content: "message 1" });
+    expect([...(memory[8]?.content ?? "")]).toHaveLength(100);
+    expect(memory[8]?.content.isWellFormed()).toBe(true);
+  });
+
+  test("what is asked wrongly", async () => {
+    const get = (query: string) => ada.get<{ code: string }>(`/api/agent?${query}`);
+    expect(await get("action=nothing")).toMatchObject({ status: 400, body: { code: "INVALID_ACTION" } });
+    expect(await get("action=__proto__")).toMatchObject({ status: 400, body: { code: "INVALID_ACTION" } });
+    expect(await get("action=session")).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+    expect(await get("action=session&sessionId=sess_0000000000000000")).toMatchObject({
+      status: 404,
+      body: { code: "SESSION_NOT_FOUND" },
+    });
+  });
+
+  test("somebody else's session is not found", async () => {
+    const bob = await scene.member();
+    await scene.provision(bob);
+    const { body } = await bob.post<{ sessionId: string }>("/api/agent", { message: "A secret" });
+    const answer = await ada.get(`/api/agent?action=session&sessionId=${body.sessionId}`);
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toContain("A secret");
+    expect((await ada.post("/api/agent", { message: "Hello", sessionId: body.sessionId })).status).toBe(404);
+  });
+});
+
+describe("POST /api/agent", () => {
+  test("chat answers sessionId, reply and timestamp, and nothing else", async () => {
+    for (const body of [{ message: "Hello" }, { action: "chat", message: "Hello" }]) {
+      expect((await ada.post("/api/agent", body)).body).toEqual({
+        sessionId: expect.stringMatching(/^sess_/),
+        reply: "echo: Hello",
+        timestamp: expect.any(Number),
+      });
+    }
+  });
+
+  test("create-session begins a new one, and the next message goes there", async () => {
+    const first = (await ada.post<{ sessionId: string }>("/api/agent", { message: "Hello" })).body;
+    const { status, body } = await ada.post<{ sessionId: string }>("/api/agent", { action: "create-session" });
+    expect<object>({ status, body }).toEqual({
+      status: 200,
+      body: { sessionId: expect.stringMatching(/^sess_/), status: "active" },
+    });
+    expect(body.sessionId).not.toBe(first.sessionId);
+    const next = (await ada.post<{ sessionId: string }>("/api/agent", { message: "Hello" })).body;
+    expect(next.sessionId).toBe(body.sessionId);
+    const back = await ada.post<{ sessionId: string }>("/api/agent", { message: "Hello", sessionId: first.sessionId });
+    expect(back.body.sessionId).toBe(first.sessionId);
+  });
+
+  test("update-skill switches a tool off and on for the very next turn", async () => {
+    const offered = async () => {
+      await ada.post("/api/agent", { message: "Hello" });
+      const tools = scene.upstream.chats.at(-1)?.body.tools as { function: { name: string } }[] | undefined;
+      return tools?.map((tool) => tool.function.name) ?? [];
+    };
+    expect(await offered()).toContain("clock");
+    const off = await ada.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: false });
+    expect(off.body).toEqual({ success: true, skillId: "clock", enabled: false });
+    expect(await offered()).not.toContain("clock");
+    const { skills } = (await view("skills")) as { skills: { id: string; enabled: boolean }[] };
+    expect(skills.find(({ id }) => id === "clock")).toEqual({
+      id: "clock",
+      name: expect.any(String),
+      description: expect.any(String),
+      enabled: false,
+    } as object as (typeof skills)[number]);
+    await ada.post("/api/agent", { action: "update-skill", skillId: "clock", enabled: true });
+    expect(await offered()).toContain("clock");
+    expect(await ada.post("/api/agent", { action: "update-skill", skillId: "sudo", enabled: true })).toMatchObject({
+      status: 404,
+      body: { code: "UNKNOWN_SKILL" },
+    });
+  });
+
+  test("set-credential keeps a key, tells only that it is there, and clears it with an empty text", async () => {
+    const set = (value: string) => ada.post("/api/agent", { action: "set-credential", key: "provider_4", value });
+    const there = async () => ((await view("credentials")).credentials as Record<string, boolean>).provider_4;
+    const answer = await set("sk-canary-4711");
+    expect(answer.body).toEqual({ success: true, key: "provider_4", configured: true });
+    expect(await there()).toBe(true);
+    expect(answer.text + JSON.stringify(await view("credentials"))).not.toContain("canary");
+    expect(JSON.stringify(await scene.rows("SELECT * FROM credentials"))).not.toContain("canary");
+    expect((await set("")).body).toEqual({ success: true, key: "provider_4", configured: false });
+    expect(await there()).toBe(false);
+    expect((await ada.post("/api/agent", { action: "set-credential", key: "nothing", value: "x" })).status).toBe(400);
+  });
+
+  test.each([
+    [{}, "INVALID_INPUT"],
+    [{ message: "" }, "INVALID_INPUT"],
+    [{ message: 7 }, "INVALID_INPUT"],
+    [{ message: "x".repeat(100_001) }, "INVALID_INPUT"],
+    [{ action: "sudo" }, "INVALID_ACTION"],
+    [{ action: "constructor", message: "x" }, "INVALID_ACTION"],
+    [{ action: "update-skill", skillId: "clock" }, "INVALID_INPUT"],
+    [{ action: "update-skill", enabled: true }, "INVALID_INPUT"],
+    [{ action: "set-credential", key: "provider_4" }, "INVALID_INPUT"],
+    [{ action: "set-credential", value: "x" }, "INVALID_INPUT"],
+  ])("%j is 400", async (body, code) => {
+    const answer = await ada.post<{ code: string; error: string }>("/api/agent", body);
+    expect(answer).toMatchObject({ status: 400, body: { code, error: expect.any(String) } });
+    expect(scene.upstream.chats).toEqual([]);
+  });
+
+  test("streams on request: deltas, then the reply", async () => {
+    scene.upstream.script("one two three");
+    const events = await eventsOf("/api/agent", { message: "Count" });
+    expect(events.at(-1)).toMatchObject({ event: "reply", data: { reply: "one two three" } });
+    const deltas = events.filter(({ event }) => event === "delta");
+    expect(deltas.map(({ data }) => data.text).join("")).toBe("one two three");
+  });
+
+  test("what fails is told with its status, also in a stream", async () => {
+    scene.upstream.failNext(2, { status: 500, message: "secret words" });
+    const answer = await ada.post("/api/agent", { message: "Hello" });
+    expect(answer).toMatchObject({ status: 502, body: { code: "MODEL_UNAVAILABLE" } });
+    const events = await eventsOf("/api/agent", { message: "Hello" });
+    expect(events).toMatchObject([{ event: "error", data: { status: 502, code: "MODEL_UNAVAILABLE" } }]);
+    expect(answer.text + JSON.stringify(events)).not.toContain("secret words");
+  });
+
+  test("a stopped agent: 409; the one that runs is spoken to", async () => {
+    const eve = await scene.member();
+    const first = await scene.provision(eve);
+    await scene.agents.setStatus(first, "stopped");
+    expect(await eve.post("/api/agent", { message: "Hello" })).toMatchObject({
+      status: 409,
+      body: { code: "AGENT_STOPPED" },
+    });
+    expect((await eve.get<{ status: string }>("/api/agent?action=health")).body.status).toBe("stopped");
+    const second = await scene.provision(eve);
+    const third = await scene.provision(eve);
+    await scene.agents.setStatus(third, "stopped");
+    await eve.post("/api/agent", { message: "Hello" });
+    expect(
+      await scene.rows(
+        "SELECT DISTINCT agent_id AS id FROM messages WHERE agent_id IN (?, ?, ?)",
+        first,
+        second,
+        third,
+      ),
+    ).toEqual([{ id: second }]);
+  });
+
+  test("a client that goes away cancels the turn, streaming or not", async () => {
+    scene.upstream.script({ text: "one two", hangAfter: 2 });
+    for (const accept of ["text/event-stream", "application/json"]) {
+      const away = new AbortController();
+      const asked = ada.fetch("POST", "/api/agent", { message: "Hello" }, { headers: { accept }, signal: away.signal });
+      const ended = asked.then((answer) => answer.text()).catch(() => undefined);
+      await scene.upstream.waitFor(({ open }) => open === 1);
+      away.abort();
+      await ended;
+      await scene.upstream.waitFor(({ open }) => open === 0);
+    }
+    await eventually(async () => {
+      const rows = await scene.rows("SELECT status FROM inbox WHERE agent_id = ?", agentId);
+      return rows.every(({ status }) => status === "cancelled") && rows.length === 2;
+    });
+  });
+
+  test("with an Idempotency-Key the message is answered once", async () => {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const once = () => ada.post("/api/agent", { message: "Pay the bill" }, { headers });
+    const [first, second] = [await once(), await once()];
+    expect(second.body).toEqual(first.body);
+    expect(second.headers.get("idempotency-replayed")).toBe("true");
+    expect(scene.upstream.chats).toHaveLength(1);
+    const other = await ada.post("/api/agent", { message: "Something else" }, { headers });
+    expect(other).toMatchObject({ status: 409, body: { code: "IDEMPOTENCY_MISMATCH" } });
+  });
+});
+
+describe("/api/chat", () => {
+  test("sends a message and lists what was sent, newest first", async () => {
+    const sent = await ada.post<{ id: string }>("/api/chat", { message: "Hello", topic: "work" });
+    expect(sent).toMatchObject({ status: 200 });
+    expect(sent.body as object).toEqual({
+      id: expect.any(String),
+      message: "Hello",
+      topic: "work",
+      status: "sent",
+      timestamp: expect.stringMatching(ISO),
+      reply: "echo: Hello",
+    });
+    scene.upstream.failNext(1, 400);
+    expect((await ada.post("/api/chat", { message: "Broken" })).status).toBe(502);
+    const { body } = await ada.get<{ messages: Record<string, unknown>[]; count: number }>("/api/chat");
+    expect(body.count).toBe(2);
+    expect(body.messages).toEqual([
+      {
+        id: expect.any(String),
+        message: "Broken",
+        topic: null,
+        status: "failed",
+        timestamp: expect.stringMatching(ISO),
+        reply: null,
+      },
+      { ...sent.body, timestamp: expect.stringMatching(ISO) },
+    ]);
+  });
+
+  test("pages and filters", async () => {
+    for (let n = 0; n < 5; n++) await ada.post("/api/chat", { message: `${n}`, topic: n % 2 ? "odd" : "even" });
+    const list = async (query: string) =>
+      (await ada.get<{ messages: { message: string }[] }>(`/api/chat?${query}`)).body.messages.map(
+        ({ message }) => message,
+      );
+    expect(await list("limit=2")).toEqual(["4", "3"]);
+    expect(await list("limit=2&offset=2")).toEqual(["2", "1"]);
+    expect(await list("topic=odd")).toEqual(["3", "1"]);
+    expect(await list("limit=100000")).toHaveLength(5);
+    for (const bad of ["limit=x", "limit=-1", "offset=-1", "offset=1.5"]) {
+      expect((await ada.get(`/api/chat?${bad}`)).status).toBe(400);
+    }
+  });
+
+  test("topics are sessions of their own, and not mixed with the web's", async () => {
+    await ada.post("/api/chat", { message: "The secret is 42", topic: "a" });
+    await ada.post("/api/chat", { message: "What is it?", topic: "b" });
+    await ada.post("/api/agent", { message: "What is it?" });
+    for (const { messages } of scene.upstream.chats.slice(1)) expect(JSON.stringify(messages)).not.toContain("42");
+    await ada.post("/api/chat", { message: "What is it?", topic: "a" });
+    expect(JSON.stringify(scene.upstream.chats.at(-1)?.messages)).toContain("42");
+  });
+
+  test.each([
+    [{}],
+    [{ message: "" }],
+    [{ message: "x", topic: "" }],
+    [{ message: "x", topic: "y".repeat(201) }],
+    [{ message: ["x"] }],
+  ])("%j is 400", async (body) => {
+    expect(await ada.post("/api/chat", body)).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+  });
+});

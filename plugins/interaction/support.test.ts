@@ -1,0 +1,118 @@
+// What tests of interaction stand on: the whole application on a real port, a scripted upstream, people with agents.
+import { createApp } from "../../src/app.ts";
+import { loadConfig } from "../../src/config.ts";
+import type { SocketSession } from "../../src/http.ts";
+import { openKernel } from "../../src/kernel.ts";
+import { plugin, type ServiceOf } from "../../src/plugin.ts";
+import { type Client, createClient } from "../../tests/support/client.ts";
+import { createWatch } from "../../tests/support/eventually.ts";
+import { temporaryDir } from "../../tests/support/process.ts";
+import { startUpstream } from "../../tests/support/upstream.ts";
+import { agents } from "../agents/index.ts";
+
+export type Scene = Awaited<ReturnType<typeof openScene>>;
+export type Frame = Record<string, unknown> & { type: string };
+
+export async function openScene() {
+  const dir = temporaryDir();
+  const upstream = await startUpstream({ key: "sk-test" });
+  const settings = {
+    DATA_DIR: dir.path,
+    RATE_LIMITS: "off",
+    LOG_LEVEL: "error",
+    BASE_URL: "https://berth.example",
+    PROVIDER_5_BASE_URL: upstream.url,
+    PROVIDER_5_API_KEY: "sk-test",
+    MODEL_A: "provider_5:fake-small",
+  };
+  const kernel = await openKernel(loadConfig(settings, { cwd: dir.path }));
+  let hosted: ServiceOf<typeof agents> | undefined;
+  const window = plugin("window", (host) => {
+    hosted = host.use(agents);
+    return { service: undefined };
+  });
+  const app = createApp(kernel, [window]);
+  await kernel.jobs.start();
+  await app.start();
+  const server = Bun.serve<SocketSession>({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: (request, own) => app.web.fetch(request, own),
+    websocket: {
+      open: (socket) => socket.data.open(socket),
+      message: (socket, data) => socket.data.message(socket, data),
+      close: (socket, code) => socket.data.close(socket, code),
+    },
+  });
+  const origin = `http://127.0.0.1:${server.port}`;
+
+  return {
+    upstream,
+    app,
+    kernel,
+    origin,
+    get agents() {
+      if (!hosted) throw new Error("There are no agents.");
+      return hosted;
+    },
+    /** Somebody signed in, with room for agents. */
+    async member(): Promise<Client & { userId: string }> {
+      const client = createClient(origin);
+      const userId = await client.join();
+      await app.accounts.users.grant(userId, "enterprise", 30);
+      return Object.assign(client, { userId });
+    },
+    async provision(owner: Client, config: object = {}): Promise<string> {
+      const answer = await owner.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Harbour", config });
+      if (answer.status !== 201) throw new Error(`provision: ${answer.status} ${answer.text}`);
+      return answer.body.agent.id;
+    },
+    async rows(sql: string, ...args: string[]) {
+      return (await kernel.database.read(sql, args)).rows.map((row): Record<string, unknown> => ({ ...row }));
+    },
+    async [Symbol.asyncDispose]() {
+      await app.stop();
+      await kernel.jobs.stop();
+      await server.stop(true);
+      await kernel.close();
+      await upstream.stop();
+      dir.remove();
+    },
+  };
+}
+
+/** A socket that notes what it hears. */
+export function openSocket(url: string, headers: Record<string, string>, protocols: string[] = []) {
+  const watch = createWatch();
+  const frames: Frame[] = [];
+  let closed: number | undefined;
+  // Headers are Bun's own extension.
+  const socket = new WebSocket(url.replace("http", "ws"), { headers, ...(protocols.length > 0 && { protocols }) });
+  socket.addEventListener("message", ({ data }) => {
+    frames.push(JSON.parse(String(data)) as Frame);
+    watch.changed();
+  });
+  socket.addEventListener("close", ({ code }) => {
+    closed = code;
+    watch.changed();
+  });
+  socket.addEventListener("open", () => watch.changed());
+  return {
+    socket,
+    frames,
+    get protocol() {
+      return socket.protocol;
+    },
+    send: (frame: unknown) => socket.send(typeof frame === "string" ? frame : JSON.stringify(frame)),
+    /** The first frame of this type (and id), now or later. */
+    next: (type: string, id?: string) =>
+      watch.waitFor(
+        () => frames.find((frame) => frame.type === type && (id === undefined || frame.id === id)),
+        5_000,
+        `a frame ${type} ${id ?? ""}`,
+      ),
+    closed: () => watch.waitFor(() => closed, 5_000, "the socket is closed"),
+    close: () => socket.close(),
+  };
+}
