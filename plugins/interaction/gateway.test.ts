@@ -1,5 +1,6 @@
 // The gateway socket: who may open it, what each frame does, and that it ends when the right to it does.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
 import { eventually } from "../../tests/support/eventually.ts";
 import { openScene, openSocket, type Scene } from "./support.test.ts";
 
@@ -229,3 +230,42 @@ describe("the right to the socket ends", () => {
     expect(await socket.closed()).toBe(4401);
   });
 });
+
+test("a client that asks and asks but never reads is let go", async () => {
+  const { hostname, port } = new URL(scene.origin);
+  const client = connect({ host: hostname, port: Number(port) });
+  const gone = new Promise<void>((resolve) => {
+    client.once("close", () => resolve());
+    client.once("error", () => resolve());
+  });
+  client.write(
+    [
+      `GET /agent/${agentId} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      "Upgrade: websocket",
+      "Connection: Upgrade",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      `Origin: ${OWN}`,
+      `Cookie: ${ada.cookie}`,
+      "\r\n",
+    ].join("\r\n"),
+  );
+  await new Promise<void>((resolve) => client.once("data", () => resolve()));
+  client.pause();
+  // A masked text frame whose mask is zero (RFC 6455 §5.2), many times over: each is answered with an error.
+  const text = Buffer.from("x".repeat(100));
+  const frame = Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), text]);
+  const burst = Buffer.concat(Array.from({ length: 1_000 }, () => frame));
+  let ended = false;
+  void gone.then(() => {
+    ended = true;
+  });
+  for (let n = 0; n < 2_000 && !ended; n++) {
+    if (!client.write(burst)) await Promise.race([new Promise((resolve) => client.once("drain", resolve)), gone]);
+  }
+  await gone;
+  expect(process.memoryUsage.rss()).toBeLessThan(1024 * 1024 * 1024);
+  const other = open();
+  await other.next("status");
+}, 20_000);

@@ -10,9 +10,8 @@ import { parseEvents } from "../runtime/index.ts";
 
 /** Closes a socket whose right to be here ended or never was. Contract §5. */
 const UNAUTHORIZED = 4401;
-/** Closes a socket that should simply try again. RFC 6455 registry: Service Restart, Try Again Later. */
+/** Closes a socket that should simply try again (RFC 6455 registry: Service Restart). */
 const RESTART = 1012;
-const TOO_SLOW = 1013;
 /** Messages of one socket that are answered at once. */
 const AT_ONCE = 16;
 /** Bytes that may wait for a slow reader; until they are taken, no more of a reply is read. */
@@ -139,7 +138,8 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
         send(socket, { type: "status", status: agent.status, agentId: agent.id, name: agent.name });
       },
       message(socket, data) {
-        if (socket.getBufferedAmount() > 2 * MAX_WAITING) return socket.close(TOO_SLOW, "Read what you are sent");
+        // A close frame would wait behind all that isn't read.
+        if (socket.getBufferedAmount() > 2 * MAX_WAITING) return socket.terminate();
         const frame = readFrame(data);
         if (!frame) return fail(socket, null, "A frame is a JSON object with a type.", "INVALID_FRAME");
         const { type, id, message, sessionId } = frame;
@@ -174,7 +174,7 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
 /** Resolves once the reader has taken enough of what it was sent; one that takes nothing for long is let go. */
 async function taken(socket: Socket): Promise<void> {
   for (let waited = 0; socket.getBufferedAmount() > MAX_WAITING; waited += LOOK) {
-    if (waited >= READER_PATIENCE) return socket.close(TOO_SLOW, "Read what you are sent");
+    if (waited >= READER_PATIENCE) return socket.terminate();
     await Bun.sleep(LOOK);
   }
 }
