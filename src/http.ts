@@ -238,9 +238,14 @@ function validationError(error: ValidationError): unknown {
     : invalid([...found.values()]);
 }
 
-function sentence(problem: { message?: string; schema?: unknown }, where: string): string {
-  const own = (problem.schema as { error?: unknown } | undefined)?.error;
-  if (typeof own === "string") return own;
-  const text = problem.message ?? `This part of the ${where} is not valid`;
-  return text.endsWith(".") ? text : `${text}.`;
+function sentence(problem: { message?: string; schema?: unknown; value?: unknown }, where: string): string {
+  const { message = "", schema, value } = problem;
+  const { error, anyOf } = (schema ?? {}) as { error?: unknown; anyOf?: { const?: unknown }[] };
+  if (typeof error === "string") return error;
+  if (value === undefined) return "This field is required.";
+  if (anyOf) {
+    const choices = anyOf.map((choice) => choice.const);
+    return choices.includes(undefined) ? "This value is not one of those allowed." : `One of: ${choices.join(", ")}.`;
+  }
+  return `${message || `This part of the ${where} is not valid`}.`;
 }
