@@ -52,7 +52,7 @@ export function createSurface(
     try {
       if (origin !== null && request.method === "OPTIONS") return decorate(preflight(origin), context, origin);
       refuseForeign(request, origin);
-      if (network) takeDefaultLimit(request, context);
+      if (network) admit(request, context);
       return decorate(await app.fetch(request), context, origin);
     } catch (error) {
       return decorate(errorResponse(error, request, log), context, origin);
@@ -68,7 +68,11 @@ export function createSurface(
       throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
   }
 
-  function takeDefaultLimit(request: Request, context: RequestContext): void {
+  function admit(request: Request, context: RequestContext): void {
+    // A Host that can be none, or CONNECT: such a request has no URL that means us.
+    const { url } = request;
+    if (!url.startsWith("http") || !URL.canParse(url))
+      throw new AppError(400, "BAD_REQUEST", "The Host header names no host.");
     if (isPlatformPost(request) || isOwnService(request)) return;
     const decision = limits.take("default", context.address);
     if (decision.allowed) return;
@@ -114,7 +118,7 @@ export function createSurface(
     const context = networkContext(request, server);
     attachContext(request, context);
     try {
-      takeDefaultLimit(request, context);
+      admit(request, context);
       const session = await route.accept(request, path.slice(route.prefix.length));
       const headers = session.protocol ? { "sec-websocket-protocol": session.protocol } : {};
       if (server.upgrade(request, { data: session, headers })) return undefined;
