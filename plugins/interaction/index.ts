@@ -14,6 +14,9 @@ import { createGateway } from "./gateway.ts";
 import { agentBody, agentQuery, agentView, done, sendBody, sent, sentList, sentQuery } from "./model.ts";
 import { createAgentViews } from "./views.ts";
 
+/** What an `Idempotency-Key` can be refused with. */
+const REPLAYED = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
+
 interface Asked {
   identity: Identity;
   request: Request;
@@ -150,9 +153,9 @@ export const interaction = plugin("interaction", (host) => {
           description: STREAMED,
           ...mayAnswer({
             ...TURN_ERRORS,
-            400: ["INVALID_ACTION", "INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
-            404: ["NO_AGENT", "AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "UNKNOWN_SKILL"],
-            409: ["AGENT_STOPPED", "CHANNEL_IN_USE"],
+            400: [...TURN_ERRORS[400], "INVALID_ACTION", "INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
+            404: [...TURN_ERRORS[404], "NO_AGENT", "UNKNOWN_SKILL"],
+            409: [...TURN_ERRORS[409], ...REPLAYED, "CHANNEL_IN_USE"],
             502: ["MODEL_UNAVAILABLE", "CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
           }),
           ...answers(done, "What the action did"),
@@ -175,6 +178,7 @@ export const interaction = plugin("interaction", (host) => {
           ...mayAnswer({
             ...TURN_ERRORS,
             404: ["NO_AGENT", "AGENT_NOT_FOUND"],
+            409: [...TURN_ERRORS[409], ...REPLAYED],
             502: ["MODEL_UNAVAILABLE", "BACKEND_UNAVAILABLE"],
           }),
           ...answers(sent, "The message and its reply"),

@@ -244,8 +244,7 @@ describe("a long history", () => {
       turn.abort(new Error("stop"));
       throw new Error("aborted");
     });
-    expect(boundedHistory(sessions, id, bounds({ summarizer, signal: turn.signal }))).rejects.toThrow("stop");
-    await Promise.resolve();
+    await expect(boundedHistory(sessions, id, bounds({ summarizer, signal: turn.signal }))).rejects.toThrow("stop");
     expect(paid.length).toBeLessThanOrEqual(1);
   });
 });

@@ -236,7 +236,7 @@ export function createEngine(deps: Deps) {
     }
     if (signal.reason === CANCELLED) {
       await close(turn, "cancelled");
-      waiter?.reject(new AppError(499, "CANCELLED", "The reply was cancelled."));
+      waiter?.reject(new AppError(409, "CANCELLED", "The reply was cancelled."));
       return undefined;
     }
     const failure = failureOf(thrown, model);
@@ -250,6 +250,8 @@ export function createEngine(deps: Deps) {
       return undefined;
     }
     if (failure.again && queued.attempts < MAX_ATTEMPTS) {
+      // The next try goes on with the preview that is there already.
+      queued.previewId = entry.previewId;
       await database.write(inbox.tried([queued]));
       return { again: failure.after ?? retryDelays[queued.attempts - 1] ?? retryDelays.at(-1) ?? LONGEST_DELAY };
     }

@@ -1,7 +1,7 @@
 // The inbox and the sessions over a database file: stored once, settled once, and what is cached is what is there.
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { GuardFailed, guard } from "../../src/database.ts";
-import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { fileDatabase, serverDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { seeded } from "../../tests/support/eventually.ts";
 import { anAgent } from "../../tests/support/skills.ts";
 import { type Arrival, conversationOf, createInbox, type Inbox, type InboxEntry } from "./inbox.ts";
@@ -100,8 +100,7 @@ describe("accepting", () => {
 
   test("all or nothing: a batch with a message for an agent that is gone stores none", async () => {
     const batch = [arrival("a"), arrival("b", { agentId: Bun.randomUUIDv7(), to: { peer: "x" } })];
-    expect(inbox.accept(batch)).rejects.toThrow();
-    await Promise.resolve();
+    await expect(inbox.accept(batch)).rejects.toThrow();
     expect(await count("inbox")).toBe(0);
     expect(await inbox.accept([arrival("c")])).toHaveLength(1);
   });
@@ -153,8 +152,7 @@ describe("settling", () => {
   test("twice is refused by the guard, and nothing of the second is kept", async () => {
     const entry = one(await inbox.accept([arrival("Hello")]));
     await turn(entry, "first");
-    expect(turn(entry, "second")).rejects.toBeInstanceOf(GuardFailed);
-    await Promise.resolve();
+    await expect(turn(entry, "second")).rejects.toBeInstanceOf(GuardFailed);
     expect(await count("messages")).toBe(2);
     expect((await sessions.history(entry.sessionId)).recent.map(({ content }) => content)).toEqual(["Hello", "first"]);
     expect(await inbox.pending(agentId, 10)).toEqual([]);
@@ -335,3 +333,32 @@ describe("history", () => {
     expect(entry.senderName).toBe("Bob\ufffd");
   });
 });
+
+test("on a libSQL server everything is the same", async () => {
+  const server = await serverDatabase();
+  try {
+    sessions = createSessions(server);
+    inbox = createInbox(server, sessions);
+    agentId = await anAgent(server.database);
+    const api = { platform: "api" as const, to: { peer: "topic:x" }, platformMessageId: "1" };
+    const same = arrival("Hello", api);
+    const stored = (await Promise.all([inbox.accept([same]), inbox.accept([same])])).flat();
+    expect(stored).toHaveLength(1);
+    const entry = one(stored);
+    await server.database.write([inbox.countInterrupted([agentId], 4), ...inbox.tried([{ ...entry, attempts: 2 }])]);
+    expect(await inbox.pending(agentId, 10)).toMatchObject([{ content: "Hello", attempts: 2 }]);
+    const settle = (text: string) => {
+      const said = { id: Bun.randomUUIDv7(), role: "assistant" as const, content: text, at: Date.now() };
+      const to = { id: entry.sessionId, agentId, platform: "api", inboxId: entry.id };
+      return server.database.write([...sessions.append(to, [said]), inbox.settled(entry, "done"), guard("settled")]);
+    };
+    await settle("Hi");
+    await expect(settle("Hi again")).rejects.toBeInstanceOf(GuardFailed);
+    expect(await inbox.sent(agentId, { limit: 5, offset: 0 })).toMatchObject([{ message: "Hello", reply: "Hi" }]);
+    const inMemory = await sessions.history(entry.sessionId);
+    expect(inMemory.recent.map(({ content }) => content)).toEqual(["Hi"]);
+    expect(await createSessions(server).history(entry.sessionId)).toEqual(inMemory);
+  } finally {
+    await server.remove();
+  }
+}, 30_000);

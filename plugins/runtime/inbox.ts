@@ -6,11 +6,12 @@ import { inbox, messages } from "./schema.ts";
 import type { Sessions } from "./sessions.ts";
 import { storable } from "./text.ts";
 
-/** A pending message. `attempts` counts the tries of this process too. */
-export type InboxEntry = Readonly<
-  Omit<typeof inbox.$inferSelect, "status" | "error" | "settledAt" | "reply" | "attempts">
-> & {
+type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId";
+
+/** A pending message, with what its tries so far have left: how many there were, and a preview that was shown. */
+export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   attempts: number;
+  previewId: string | null;
 };
 export type Platform = "web" | "api" | "channel_a" | "channel_b" | "channel_c";
 

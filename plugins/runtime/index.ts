@@ -22,9 +22,10 @@ export type { Observer, ToolEvent } from "./turn.ts";
 
 /** What a message to an agent can be refused with, or fail with, for the documents. */
 export const TURN_ERRORS = {
+  400: ["SESSION_ELSEWHERE"],
   402: "BUDGET_EXCEEDED",
-  404: "SESSION_NOT_FOUND",
-  409: "AGENT_STOPPED",
+  404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"],
+  409: ["AGENT_STOPPED", "CANCELLED", "ALREADY_SETTLED"],
   502: "MODEL_UNAVAILABLE",
   503: "STOPPING",
 };

@@ -180,7 +180,7 @@ describe("a caller who goes away", () => {
     const asked = refusal(stand.chat(agent, "Hello", { signal: away.signal, ...(watching && { observer }) }));
     await stand.upstream.waitFor(({ open }) => open === 1);
     away.abort();
-    expect(await asked).toMatchObject({ status: 499, code: "CANCELLED" });
+    expect(await asked).toMatchObject({ status: 409, code: "CANCELLED" });
     await stand.upstream.waitFor(({ open }) => open === 0);
     expect(await stand.inbox(agent)).toMatchObject([{ status: "cancelled" }]);
   });
@@ -243,6 +243,35 @@ describe("a message on a channel", () => {
     ]);
     const logs = await stand.agents.logs.list(agent.id, { limit: 50 });
     expect(JSON.stringify(logs)).toContain("can't be reached");
+  });
+
+  test("shows a growing reply, which becomes the reply; another try goes on with the same", async () => {
+    const previews: (string | null)[] = [];
+    const shown: string[] = [];
+    let ended = 0;
+    stand.runtime.conversations.previewVia("channel_a", ({ previewId }) => {
+      previews.push(previewId);
+      return {
+        delta: (text) => void shown.push(text),
+        tool: () => undefined,
+        async end() {
+          ended++;
+          return "preview-1";
+        },
+      };
+    });
+    stand.upstream.failNext(1, { text: "one two three", cutAfter: 3 });
+    await stand.hear(agent, "Hello");
+    await stand.idle();
+    expect(previews).toEqual([null, "preview-1"]);
+    expect(shown.join("")).toEndWith("echo: Hello");
+    expect(ended).toBe(2);
+    expect(stand.sent).toMatchObject([{ body: "echo: Hello", previewId: "preview-1" }]);
+    stand.upstream.failNext(1, 400);
+    await stand.hear(agent, "Again");
+    await stand.idle();
+    expect(stand.sent[1]).toMatchObject({ body: expect.stringContaining("refused"), previewId: "preview-1" });
+    stand.runtime.conversations.previewVia("channel_a", () => undefined);
   });
 
   test("that the model refuses is not tried again", async () => {

@@ -91,7 +91,7 @@ describe("a reader", () => {
     const { response, turn, signal } = driven(gone.signal);
     gone.abort();
     expect(signal.aborted).toBe(true);
-    turn.reject(new AppError(499, "CANCELLED", "The reply was cancelled."));
+    turn.reject(new AppError(409, "CANCELLED", "The reply was cancelled."));
     expect(await eventsOf(response)).toMatchObject([{ event: "error", data: { code: "CANCELLED" } }]);
     expect(driven(gone.signal).signal.aborted).toBe(true);
   });
