@@ -104,7 +104,7 @@ export function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** What one answer costs each of two processes while `work` runs: what a busy machine distorts least. Milliseconds. */
+/** Milliseconds of processor time that the service and its baseline use while `work` runs: what a busy machine distorts least. */
 export async function cpuDuring<T>(pids: readonly [number, number], work: () => Promise<T>) {
   const before = pids.map(cpuOf);
   const result = await work();
