@@ -27,8 +27,8 @@ export async function loadExternalPlugins(files: readonly string[]): Promise<Plu
       if (!isPlugin(made)) throw new Error("its default export did not return plugin(name, setup)");
       loaded.push(made);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
-      throw new StartError(`The plugin ${file} can't be loaded: ${why}.`, { cause });
+      const why = (cause instanceof Error ? cause.message : String(cause)).trim().replace(/\s*\n\s*/g, " ");
+      throw new StartError(`The plugin ${file} can't be loaded: ${why.replace(/\.$/, "")}.`, { cause });
     }
   }
   return loaded;

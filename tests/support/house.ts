@@ -34,7 +34,7 @@ export async function openHouse({ env = {}, plugins = [], dir }: HouseOptions = 
   const folder = dir ?? temporary?.path ?? "";
   const settings = { DATA_DIR: join(folder, "data"), RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
   const kernel = await openKernel(loadConfig(settings, { cwd: folder }));
-  const app = createApp(kernel, plugins);
+  const app = await built(kernel, plugins);
   const web = listen(app.web);
   const backend = listen(app.backend);
   return {
@@ -50,6 +50,15 @@ export async function openHouse({ env = {}, plugins = [], dir }: HouseOptions = 
       temporary?.remove();
     },
   };
+}
+
+async function built(kernel: RunningKernel, plugins: Plugin<unknown>[]): Promise<App> {
+  try {
+    return createApp(kernel, plugins);
+  } catch (error) {
+    await kernel.close();
+    throw error;
+  }
 }
 
 /** A surface on a port of its own, as `serve` puts it there. */
