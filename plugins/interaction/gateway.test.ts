@@ -269,3 +269,27 @@ test("a client that asks and asks but never reads is let go", async () => {
   const other = open();
   await other.next("status");
 }, 20_000);
+
+test("at the end what is being answered still comes, what is asked then is refused, and all sockets are closed", async () => {
+  await using own = await openScene();
+  const eve = await own.member();
+  const id = await own.provision(eve);
+  const gate = Promise.withResolvers<void>();
+  own.upstream.script(async () => {
+    await gate.promise;
+    return "one two three";
+  });
+  const headers = { cookie: eve.cookie, origin: OWN };
+  const [idle, busy] = [1, 2].map(() => openSocket(`${own.origin}/agent/${id}`, headers));
+  if (!idle || !busy) throw new Error("There are two.");
+  await Promise.all([idle.next("status"), busy.next("status")]);
+  busy.send({ type: "chat", id: "a", message: "Count" });
+  await own.upstream.waitFor(({ chats }) => chats.length === 1);
+  const stopped = own.app.stop();
+  busy.send({ type: "chat", id: "b", message: "And this?" });
+  expect(await busy.next("error", "b")).toMatchObject({ code: "STOPPING" });
+  gate.resolve();
+  expect((await busy.next("reply", "a")).reply).toBe("one two three");
+  expect(await Promise.all([idle.closed(), busy.closed()])).toEqual([1001, 1001]);
+  await stopped;
+});

@@ -33,6 +33,13 @@ interface Deps {
   onSessionRevoked: ServiceOf<typeof auth>["onSessionRevoked"];
 }
 
+interface Open {
+  agentId: string;
+  sessionId: string;
+  /** What is being answered, by the id of its frame. */
+  underWay: Map<string, AbortController>;
+}
+
 interface Frame {
   type?: unknown;
   id?: unknown;
@@ -42,13 +49,15 @@ interface Frame {
 
 export function createGateway({ backend, log, identities, agents, onSessionRevoked }: Deps): {
   route: SocketRoute;
+  /** Closes what is idle; a socket whose messages are being answered stays until they are. */
   close(): void;
 } {
-  const open = new Map<Socket, { agentId: string; sessionId: string }>();
+  const open = new Map<Socket, Open>();
+  let stopping = false;
   /** Grows when a right ends: a socket that is not open yet may have been meant. */
   let ends = 0;
 
-  const closeWhere = (matches: (of: { agentId: string; sessionId: string }) => boolean) => {
+  const closeWhere = (matches: (of: Open) => boolean) => {
     ends++;
     for (const [socket, of] of open) if (matches(of)) socket.close(UNAUTHORIZED, "Signed out");
   };
@@ -128,13 +137,15 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
       } finally {
         underWay.delete(id);
         cancel.abort();
+        if (stopping && underWay.size === 0) leave(socket);
       }
     }
 
     return {
       open(socket) {
         if (ends !== before) return socket.close(RESTART, "Try again");
-        open.set(socket, { agentId: agent.id, sessionId: identity.session.id });
+        if (stopping) return leave(socket);
+        open.set(socket, { agentId: agent.id, sessionId: identity.session.id, underWay });
         send(socket, { type: "status", status: agent.status, agentId: agent.id, name: agent.name });
       },
       message(socket, data) {
@@ -152,6 +163,7 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
         if (typeof message !== "string" || message === "") {
           return fail(socket, id, "Give a message.", "INVALID_INPUT");
         }
+        if (stopping) return fail(socket, id, "Berth is stopping. Try again shortly.", "STOPPING");
         if (underWay.has(id)) return fail(socket, id, "A message with this id is being answered.", "DUPLICATE_ID");
         if (underWay.size >= AT_ONCE) return fail(socket, id, `At most ${AT_ONCE} messages at once.`, "TOO_MANY");
         void chat(socket, id, message, typeof sessionId === "string" ? sessionId : undefined);
@@ -166,10 +178,13 @@ export function createGateway({ backend, log, identities, agents, onSessionRevok
   return {
     route: { prefix: "/agent/", accept },
     close() {
-      for (const socket of open.keys()) socket.close(1001, "Berth is stopping");
+      stopping = true;
+      for (const [socket, { underWay }] of open) if (underWay.size === 0) leave(socket);
     },
   };
 }
+
+const leave = (socket: Socket) => socket.close(1001, "Berth is stopping");
 
 /** Resolves once the reader has taken enough of what it was sent; one that takes nothing for long is let go. */
 async function taken(socket: Socket): Promise<void> {

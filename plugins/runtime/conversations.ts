@@ -2,7 +2,7 @@
 import { AppError, notFound } from "../../src/errors.ts";
 import type { Agent } from "../agents/index.ts";
 import { commandIn } from "./commands.ts";
-import { CANCELLED, type Reply, removed, STOPPING, stopped, type Waiter } from "./engine.ts";
+import { CANCELLED, kept, type Reply, removed, STOPPING, stopped, type Waiter } from "./engine.ts";
 import { type Arrival, conversationOf, type Inbox, type InboxEntry } from "./inbox.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Observer } from "./turn.ts";
@@ -46,6 +46,9 @@ export function createConversations({ inbox, sessions }: Deps) {
   /** By conversation, in each of which one turn runs at a time. */
   const running = new Map<string, Running>();
   const opening = new Map<string, Promise<string>>();
+  /** Nothing new begins. */
+  let closing = false;
+  /** What runs is aborted. */
   let stopping = false;
   let push: (entry: InboxEntry) => void = () => undefined;
 
@@ -55,6 +58,7 @@ export function createConversations({ inbox, sessions }: Deps) {
   async function chat(request: ChatRequest): Promise<Reply> {
     const { agent, platform, message, sessionId, topic, sender, byOwner, observer, signal } = request;
     if (agent.status === "stopped") throw stopped();
+    if (closing) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
     const to = topic === undefined ? { sessionId: await sessionFor(agent.id, sessionId) } : { peer: topicPeer(topic) };
     const kind = commandIn(message) ? "command" : "message";
     const arrival: Arrival = { agentId: agent.id, platform, to, sender, byOwner, kind, content: message, topic };
@@ -69,6 +73,7 @@ export function createConversations({ inbox, sessions }: Deps) {
         waiters.set(id, { agentId: agent.id, waiter: { observer, signal, resolve, reject } });
       });
       for (const entry of stored) lineUp(entry);
+      if (closing) giveUp(agent.id, kept());
     } catch (error) {
       waiters.delete(id);
       throw error;
@@ -104,12 +109,12 @@ export function createConversations({ inbox, sessions }: Deps) {
     push(entry);
   }
 
-  /** Everybody who waits for a reply of this agent that is not being worked on is told that there will be none. */
-  function giveUp(agentId: string, error: Error): string[] {
+  /** Everybody who waits for a reply that is not being worked on (of this agent, or of any) is told that there will be none. */
+  function giveUp(agentId: string | undefined, error: Error): string[] {
     const inWork = new Set(running.values().map(({ entry }) => entry.id));
     const given: string[] = [];
     for (const [id, { agentId: of, waiter }] of waiters) {
-      if (of !== agentId || inWork.has(id)) continue;
+      if ((agentId !== undefined && of !== agentId) || inWork.has(id)) continue;
       waiters.delete(id);
       waiter.reject(error);
       given.push(id);
@@ -151,8 +156,10 @@ export function createConversations({ inbox, sessions }: Deps) {
       giveUp(agentId, removed());
     },
 
-    /** Turns in flight may go on for so long, then they are aborted; their messages stay in the inbox. */
+    /** Turns in flight may go on for so long, then they are aborted; their messages, and those that wait, stay in the inbox. */
     stopSoon(graceMs: number) {
+      closing = true;
+      giveUp(undefined, kept());
       setTimeout(() => {
         stopping = true;
         for (const { abort } of running.values()) abort(STOPPING);

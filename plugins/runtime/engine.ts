@@ -229,9 +229,7 @@ export function createEngine(deps: Deps) {
       return "pause";
     }
     if (signal.reason === STOPPING) {
-      waiter?.reject(
-        new AppError(503, "STOPPING", "Berth is stopping. The message is kept and will be answered after the start."),
-      );
+      waiter?.reject(kept());
       return undefined;
     }
     if (signal.reason === CANCELLED) {
@@ -294,6 +292,8 @@ export const CANCELLED = new DOMException("The reply was cancelled.", "AbortErro
 
 export const stopped = () =>
   new AppError(409, "AGENT_STOPPED", "This agent is stopped. Start it, then send the message again.");
+export const kept = () =>
+  new AppError(503, "STOPPING", "Berth is stopping. The message is kept and will be answered after the start.");
 export const removed = () => notFound("This agent was deleted.", "AGENT_NOT_FOUND");
 /** A message that took the process down with it, time and again. */
 const givenUp = () => new AppError(500, "PARKED", "This message could not be answered after several tries.");

@@ -452,6 +452,32 @@ describe("the end and the next start", () => {
     expect(own.rejections).toEqual([]);
   });
 
+  test("a turn in flight finishes; what waits behind it is told at once that it is kept, what comes now is refused", async () => {
+    await using own = await openStand();
+    const hosted = await own.agent();
+    const gate = Promise.withResolvers<void>();
+    own.upstream.script(async ({ lastUser }) => {
+      await gate.promise;
+      return `reply to ${lastUser}`;
+    });
+    const running = own.chat(hosted, "one");
+    const waiting = refusal(own.chat(hosted, "two"));
+    await own.upstream.waitFor(({ open }) => open === 1);
+    const restarted = own.restart();
+    expect(await waiting).toMatchObject({ status: 503, code: "STOPPING", message: expect.stringContaining("kept") });
+    const late = await refusal(own.chat(hosted, "three"));
+    expect(late).toMatchObject({ status: 503, code: "STOPPING", message: expect.stringContaining("Try again") });
+    gate.resolve();
+    expect((await running).reply).toBe("reply to one");
+    await restarted;
+    await eventually(async () => (await own.said(hosted)).length === 4);
+    expect((await own.inbox(hosted)).map(({ content, status }) => [content, status])).toEqual([
+      ["one", "done"],
+      ["two", "done"],
+    ]);
+    await own.idle();
+  });
+
   test("a backlog larger than memory is all taken up", async () => {
     await using own = await openStand();
     const hosted = await own.agent();

@@ -117,8 +117,9 @@ export function createRuntime(deps: Deps) {
 
     /** Turns in flight get the configured grace; what is not answered by then stays in the inbox. */
     async stop() {
+      const drained = lanes.drain();
       conversations.stopSoon(config.shutdownGraceMs);
-      await lanes.drain();
+      await drained;
       await outbox.stop();
     },
 
