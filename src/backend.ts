@@ -108,16 +108,16 @@ export function createBackendTransport(tokens: ServiceTokens, url: string | unde
 /** The data of a typed backend answer; its error passed on with the status and body that the backend chose. */
 export function unwrap<Data>(answer: {
   data: Data;
-  error: null | { status: number; value: unknown };
+  error: null | { status: unknown; value: unknown };
 }): NonNullable<Data> {
   if (answer.error === null && answer.data !== null && answer.data !== undefined) return answer.data;
-  throw refusal(answer.error?.status ?? 502, answer.error?.value);
+  throw refusal(Number(answer.error?.status ?? 502), answer.error?.value);
 }
 
 /** The JSON of a plain backend answer; errors likewise. */
 export async function unwrapJson(answer: Response): Promise<unknown> {
   const body: unknown = await answer.json().catch(() => undefined);
-  if (answer.ok && body !== undefined) return body;
+  if (answer.ok && body !== undefined && body !== null) return body;
   throw refusal(answer.ok ? 502 : answer.status, body);
 }
 
