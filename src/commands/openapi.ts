@@ -14,10 +14,13 @@ export async function openapiCommand(side = "web"): Promise<number> {
   const dir = await mkdtemp(join(tmpdir(), "berth-openapi-"));
   try {
     const kernel = await openKernel(loadConfig({ DATA_DIR: dir, LOG_LEVEL: "error" }, { cwd: dir }));
-    const answer = await createApp(kernel)[side].handle(new Request("http://localhost/swagger/json"));
-    process.stdout.write(`${JSON.stringify(await answer.json(), null, 2)}\n`);
-    await kernel.close();
-    return 0;
+    try {
+      const answer = await createApp(kernel)[side].handle(new Request("http://localhost/swagger/json"));
+      process.stdout.write(`${JSON.stringify(await answer.json(), null, 2)}\n`);
+      return 0;
+    } finally {
+      await kernel.close();
+    }
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 // `berth serve`: lifts the limit of outgoing requests, serves, tells people what to do next, and stops on a signal.
 import { writeSync } from "node:fs";
 import { type Environment, environment } from "../config.ts";
-import { type Running, serve } from "../serve.ts";
+import type { Running } from "../serve.ts";
 
 /** Bun caps outgoing requests at 256 unless the real environment says otherwise before the process starts. */
 const OUTGOING = "BUN_CONFIG_MAX_HTTP_REQUESTS";
@@ -11,6 +11,8 @@ const OUTGOING_LIMIT = "65336";
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
   const env = environment();
   if (env[OUTGOING] === undefined) await reexecute(env, readyFd);
+  // Loaded here, by the process that stays; and before the loop's first turn, for after it Bun keeps the pages in memory.
+  const { serve } = await import("../serve.ts");
   const running = await serve({ env, plugins });
 
   const stop = (signal: string) => {
