@@ -1,13 +1,11 @@
 // Start in order, stop in reverse: listeners, kernel, plugins, work; and back.
-import type { Server } from "bun";
+// The loop gets a turn between the steps of the start, so /healthz answers while the rest is under way.
 import { type App, createApp } from "./app.ts";
 import { type Config, type Environment, loadConfig } from "./config.ts";
 import { createControl, listenForCommands } from "./control.ts";
-import { errorBody, StartError } from "./errors.ts";
 import { loadExternalPlugins } from "./external.ts";
-import type { SocketSession, WebServer } from "./http.ts";
 import { openKernel, type RunningKernel } from "./kernel.ts";
-import type { Surface } from "./surface.ts";
+import { bind, type Listener } from "./listener.ts";
 
 export interface ServeOptions {
   env: Environment;
@@ -29,11 +27,20 @@ export interface Running {
 /** Milliseconds in which the answers to what was broken off by the end of the grace can still leave. */
 const LAST_WORDS = 1_000;
 
+/** Milliseconds after which what only the start needed is given back: about 3 MB, once. */
+const SETTLED = 2_000;
+
+/** Lets the loop answer what has come in meanwhile. */
+const loopTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 /** Serves until `stop()`. Throws StartError or ConfigError when it can't, with everything closed again. */
 export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
   const asked = loadConfig(env);
   const listeners: Listener[] = [];
-  const listen = (variable: "PORT" | "BACKEND_PORT", { host, port }: Address) => {
+  const listen = (
+    variable: "PORT" | "BACKEND_PORT",
+    { host, port }: { readonly host: string; readonly port: number },
+  ) => {
     const listener = bind(variable, host, port);
     listeners.push(listener);
     return listener;
@@ -42,7 +49,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
     void (await Promise.all(listeners.map(({ server }) => server.stop(now))));
   let kernel: RunningKernel | undefined;
   let app: App | undefined;
-  let control: Awaited<ReturnType<typeof listenForCommands>> | undefined;
+  let control: { close(): Promise<void> } | undefined;
 
   /** Ends what is in flight within the grace, then closes what is open; a step that fails does not keep the others from it. */
   async function close(graceMs: number, lastWordsMs: number): Promise<void> {
@@ -72,9 +79,12 @@ export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
     const backend = asked.role === "web" ? undefined : listen("BACKEND_PORT", asked.backend);
     const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
     const config = loadConfig({ ...env, ...defined(ports) });
+    await loopTurn();
     const external = await loadExternalPlugins([...config.plugins, ...plugins]);
     kernel = await openKernel(config);
+    await loopTurn();
     app = createApp(kernel, external);
+    await loopTurn();
     if (config.role !== "web") {
       await kernel.jobs.start();
       await app.start();
@@ -84,6 +94,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
     web?.open(app.web);
     backend?.open(app.backend);
 
+    setTimeout(() => Bun.gc(true), SETTLED).unref();
     let stopping: Promise<void> | undefined;
     return {
       config,
@@ -108,74 +119,6 @@ async function within(promise: Promise<void>, ms: number): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, ms);
   await Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
-}
-
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-interface Listener {
-  server: Server<SocketSession>;
-  address: string;
-  /** From now on this surface answers; requests that came earlier were held. */
-  open(surface: Surface): void;
-}
-
-/** Takes the port first: a busy one stops the start before anything is touched. Until `open`, only /healthz is answered. */
-function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: number): Listener {
-  let surface: Surface | undefined;
-  let open: (surface: Surface) => void = () => undefined;
-  const opened = new Promise<Surface>((resolve) => {
-    open = resolve;
-  });
-  try {
-    const server = Bun.serve<SocketSession>({
-      hostname: host,
-      port,
-      // Streams may be silent for long; what limits a request is said by its route.
-      idleTimeout: 0,
-      maxRequestBodySize: 64 * 1024 * 1024,
-      async fetch(request: Request, server: WebServer) {
-        if (surface) return surface.fetch(request, server);
-        if (new URL(request.url).pathname === "/healthz") return Response.json({ status: "ok" });
-        return (await opened).fetch(request, server);
-      },
-      error(error) {
-        const { status, body } = errorBody(error);
-        return Response.json(body, { status });
-      },
-      websocket: {
-        maxPayloadLength: 1024 * 1024,
-        idleTimeout: 120,
-        open: (socket) => socket.data.open(socket),
-        message: (socket, data) => socket.data.message(socket, data),
-        close: (socket, code) => socket.data.close(socket, code),
-      },
-    });
-    const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
-    return {
-      server,
-      address: `http://${name.includes(":") ? `[${name}]` : name}:${server.port}`,
-      open(ready) {
-        surface = ready;
-        open(ready);
-      },
-    };
-  } catch (cause) {
-    throw new StartError(whyNot(variable, host, port, cause), { cause });
-  }
-}
-
-function whyNot(variable: "PORT" | "BACKEND_PORT", host: string, port: number, error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  if (code === "EADDRINUSE") {
-    return `${variable}: port ${port} is in use by another program. Free it, or set ${variable} to another port.`;
-  }
-  if (code === "EACCES")
-    return `${variable}: this user may not listen on port ${port}. Set ${variable} to another port.`;
-  const hostVariable = variable === "PORT" ? "HOST" : "BACKEND_HOST";
-  return `${hostVariable}: this machine can't listen on ${host}. Set ${hostVariable} to an address of its own.`;
 }
 
 /** The entries that have a value. */
