@@ -40,7 +40,7 @@ export interface Sessions {
 
 interface SessionToken {
   sign(claims: { sub: string; exp: number }): Promise<string>;
-  verify(token: string, options: { algorithms: string[] }): Promise<false | { sub?: string; exp?: number }>;
+  verify(token: string, options: { algorithms: string[] }): Promise<false | { sub?: unknown; exp?: number }>;
 }
 
 const ALGORITHM = "HS256";
@@ -84,7 +84,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
   async function load(value: string): Promise<Session | undefined> {
     const { verify } = await sessionToken();
     const claims = await verify(value, { algorithms: [ALGORITHM] });
-    if (claims === false || claims.sub === undefined || claims.exp === undefined) return undefined;
+    if (claims === false || typeof claims.sub !== "string" || claims.exp === undefined) return undefined;
     const before = revoked;
     const [session] = await selectById.execute({ id: claims.sub });
     if (session) remember(value, session, before);

@@ -1,0 +1,92 @@
+// Which addresses are one address, and which are none.
+import { describe, expect, test } from "bun:test";
+import { AppError } from "../../src/errors.ts";
+import { normalizeEmail, requireEmail } from "./email.ts";
+
+describe("two spellings of one address", () => {
+  test.each([
+    ["  Ada@Example.COM\n", "ada@example.com"],
+    ["jose\u0301@example.com", "jos\u00e9@example.com"],
+    ["JOSE\u0301@EXAMPLE.com", "jos\u00e9@example.com"],
+    ["\u212bsa@example.com", "\u00e5sa@example.com"],
+    ["ada+boats@example.com", "ada+boats@example.com"],
+  ])("%j is %j", (given, one) => {
+    expect(requireEmail(given)).toBe(one);
+    expect(normalizeEmail(one)).toBe(one);
+  });
+
+  test("look-alikes are other addresses", () => {
+    const all = ["ada@example.com", "аda@example.com", "ada@exаmple.com", "ada@example.co", "a.da@example.com"];
+    expect(new Set(all.map(requireEmail)).size).toBe(all.length);
+  });
+});
+
+test.each([
+  "a@b.co",
+  "first.last@sub.example.com",
+  "o'hara@example.ie",
+  "x_y-z!#$%&*/=?^`{|}~@example.com",
+  "用户@例子.中国",
+  "हिन्दी@उदाहरण.भारत",
+  "a@xn--fsqu00a.xn--0zwm56d",
+  `${"a".repeat(242)}@example.com`,
+])("%j is an address", (text) => {
+  expect(requireEmail(text)).toBe(normalizeEmail(text));
+});
+
+test.each([
+  "",
+  " ",
+  "ada",
+  "@example.com",
+  "ada@",
+  "ada@example",
+  "ada@example.c",
+  "ada@.com",
+  "ada@example..com",
+  "ada@-example.com",
+  "ada@example-.com",
+  "ada@@example.com",
+  "ada@exa mple.com",
+  "a da@example.com",
+  "ada@example.com, bob@example.com",
+  "Ada <ada@example.com>",
+  '"ada"@example.com',
+  "ada;bob@example.com",
+  "ada@example.com.",
+  "ada@[127.0.0.1]",
+  "ada\r\nBcc: x@example.com",
+  "ada\u0000@example.com",
+  "ada\u200b@example.com",
+  "ada\u202e@example.com",
+  "ada@exam\u00adple.com",
+  `${"a".repeat(243)}@example.com`,
+])("%j is none", (text) => {
+  expect(codeOf(text)).toBe("INVALID_EMAIL");
+});
+
+test("addresses made for wallets are nobody's to take, in any spelling", () => {
+  for (const text of ["0xabc@wallet.invalid", " 0xABC@Wallet.Invalid "]) {
+    expect(codeOf(text)).toBe("INVALID_EMAIL");
+  }
+  expect(requireEmail("ada@notwallet.invalid")).toBe("ada@notwallet.invalid");
+});
+
+test("a hostile length takes no time", () => {
+  const since = performance.now();
+  for (const text of [`a@${"a".repeat(250)}`, `${"a@".repeat(120)}a`, `a@${"a-".repeat(120)}`, "a".repeat(1_000_000)]) {
+    expect(codeOf(text)).toBe("INVALID_EMAIL");
+  }
+  expect(performance.now() - since).toBeLessThan(100);
+});
+
+function codeOf(text: string): string {
+  try {
+    return requireEmail(text);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    expect(error.status).toBe(400);
+    expect(error.extras.issues).toEqual([{ path: "email", message: expect.any(String) }]);
+    return error.code;
+  }
+}

@@ -1,0 +1,307 @@
+// Sessions: only a cookie that Berth made, for a row that is still there, is anybody; and what ended never comes back.
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { loadConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import { createVault } from "../../src/vault.ts";
+import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { createSessions, SESSION_LIFETIME, type Sessions } from "./sessions.ts";
+
+const DAY = 86_400_000;
+const vault = createVault({ key: "a key of this test alone" });
+let store: TestDatabase;
+let reads = 0;
+const warnings: string[] = [];
+const log = createLog({ level: "warn", format: "json", write: (line) => warnings.push(line) });
+const userId = Bun.randomUUIDv7();
+
+beforeAll(async () => {
+  store = await fileDatabase();
+  await store.database.write([
+    {
+      sql: "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 0, 0)",
+      args: [userId],
+    },
+  ]);
+});
+afterAll(() => store?.remove());
+afterEach(() => {
+  setSystemTime();
+  warnings.length = 0;
+});
+
+const SPLIT = { ROLE: "web", DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1".repeat(64) };
+/** The sessions of one process. */
+function sessionsOf(env: Record<string, string> = {}, database = store.database): Sessions {
+  const config = loadConfig({ DATA_DIR: store.dir, ...env }, { cwd: store.dir });
+  return createSessions({ database, config, vault, log });
+}
+const pairOf = (cookie: string) => cookie.split(";")[0] ?? "";
+const rows = async () => Number((await store.database.read("SELECT count(*) AS n FROM auth_sessions")).rows[0]?.n);
+
+/** A JWT under the key of sessions, or whatever is asked for instead. */
+function jwt(claims: object, how: { key?: Uint8Array; alg?: string; signed?: string } = {}): string {
+  const { key = vault.deriveKey("session-cookie"), alg = "HS256", signed = alg } = how;
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const text = `${part({ alg, typ: "JWT" })}.${part(claims)}`;
+  const secret = Buffer.from(key).toString("base64url");
+  if (signed === "none") return `${text}.`;
+  return `${text}.${createHmac(`sha${signed.slice(2)}`, secret)
+    .update(text)
+    .digest("base64url")}`;
+}
+const soon = () => Math.floor(Date.now() / 1000) + 3600;
+
+describe("the cookie", () => {
+  test("on http", async () => {
+    const { cookie } = await sessionsOf().start(userId, true);
+    expect(cookie).toMatch(/^berth_session=[\w-]+\.[\w-]+\.[\w-]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/);
+    expect(sessionsOf().clearCookie()).toBe("berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax");
+  });
+
+  test("on https has the name that browsers hold to its host, and goes over nothing else", async () => {
+    const secure = sessionsOf({ BASE_URL: "https://berth.example" });
+    const { cookie } = await secure.start(userId, false);
+    expect(cookie).toMatch(/^__Host-berth_session=[\w.-]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+    expect(secure.clearCookie()).toBe("__Host-berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure");
+    expect(await secure.find(pairOf(cookie))).toMatchObject({ userId, direct: false });
+    expect(await secure.find(pairOf(cookie).replace("__Host-", ""))).toBeUndefined();
+  });
+
+  test("names a row of its own each time, and nobody in it", async () => {
+    const sessions = sessionsOf();
+    const [one, two] = [await sessions.start(userId, true), await sessions.start(userId, true)];
+    expect(one.session.id).not.toBe(two.session.id);
+    const payload = JSON.parse(Buffer.from(one.cookie.split(".")[1] ?? "", "base64url").toString());
+    expect(Object.keys(payload).sort()).toEqual(["exp", "iat", "sub"]);
+    expect(payload.sub).toBe(one.session.id);
+    expect(JSON.stringify(payload)).not.toContain(userId);
+  });
+
+  test("is found among others, in another process too", async () => {
+    const sessions = sessionsOf();
+    const value = pairOf((await sessions.start(userId, true)).cookie);
+    for (const header of [value, `a=1; ${value}`, `${value}; b=2`, `a=1;${value} ;b`, `xberth_session=1; ${value}`]) {
+      expect(await sessions.find(header)).toMatchObject({ userId, direct: true });
+      expect(await sessionsOf().find(header)).toMatchObject({ userId, direct: true });
+    }
+    for (const header of [null, "", ";", "berth_session", "berth_session=", `x${value}`, value.replace("=", "-=")]) {
+      expect(await sessions.find(header)).toBeUndefined();
+    }
+  });
+});
+
+describe("a cookie that is not Berth's is nobody", () => {
+  const nobody = async (value: string) => {
+    expect(await sessionsOf().find(`berth_session=${value}`)).toBeUndefined();
+    expect(await sessionsOf(SPLIT).find(`berth_session=${value}`)).toBeUndefined();
+  };
+
+  test("without a signature, with one of another key, purpose or algorithm, changed, or without an end", async () => {
+    const { session, cookie } = await sessionsOf().start(userId, true);
+    const sub = session.id;
+    const good = { sub, exp: soon() };
+    expect(await sessionsOf().find(`berth_session=${jwt(good)}`)).toMatchObject({ id: sub });
+    for (const alg of ["none", "None", "NONE"]) await nobody(jwt(good, { alg, signed: "none" }));
+    await nobody(jwt(good, { signed: "none" }));
+    await nobody(jwt(good, { alg: "HS512" }));
+    await nobody(jwt(good, { key: vault.deriveKey("service-token") }));
+    await nobody(jwt(good, { key: createVault({ key: "another" }).deriveKey("session-cookie") }));
+    await nobody(jwt(good, { key: new Uint8Array() }));
+    await nobody(jwt({ sub }));
+    await nobody(jwt({ sub, exp: null }));
+    await nobody(jwt({ sub, exp: String(soon()) }));
+    await nobody(jwt({ sub, exp: soon() - 7200 }));
+    await nobody(jwt({ exp: soon() }));
+    await nobody(jwt({ sub: { id: sub }, exp: soon() }));
+    await nobody(jwt({ sub: userId, exp: soon() }));
+    await nobody(jwt({ sub: "' OR 1=1 --", exp: soon() }));
+    await nobody(jwt({ sub, exp: soon(), nbf: soon() }));
+    const value = pairOf(cookie).slice("berth_session=".length);
+    const [head = "", , mac = ""] = value.split(".");
+    const other = Buffer.from(JSON.stringify({ sub, exp: soon() + 1e9 })).toString("base64url");
+    await nobody(`${head}.${other}.${mac}`);
+    await nobody(value.slice(0, -2));
+    await nobody(`${value}.x`);
+  });
+
+  test.each(["x", "x.y.z", "..", "null", "undefined", "[object Object]", "%00", '"', "e30.e30.", "a".repeat(10_000)])(
+    "%j",
+    (value) => nobody(value),
+  );
+});
+
+describe("revoking", () => {
+  test("ends the session at once, here and for good, and tells", async () => {
+    const sessions = sessionsOf();
+    const told: string[] = [];
+    sessions.onRevoked((id) => told.push(id));
+    const [one, two] = [await sessions.start(userId, true), await sessions.start(userId, true)];
+    expect(await sessions.find(pairOf(one.cookie))).toBeDefined();
+    await sessions.revoke(one.session.id);
+    expect(await sessions.find(pairOf(one.cookie))).toBeUndefined();
+    expect(await sessionsOf().find(pairOf(one.cookie))).toBeUndefined();
+    expect(await sessions.find(pairOf(two.cookie))).toBeDefined();
+    expect(told).toEqual([one.session.id]);
+  });
+
+  test("counts also for what was being read meanwhile", async () => {
+    const { cookie, session } = await sessionsOf().start(userId, true);
+    const sessions = sessionsOf();
+    for (let turns = 0; turns < 12; turns++) {
+      const found = sessions.find(pairOf(cookie));
+      for (let n = 0; n < turns; n++) await Promise.resolve();
+      if (turns === 11) await sessions.revoke(session.id);
+      await found;
+    }
+    expect(await sessions.find(pairOf(cookie))).toBeUndefined();
+    // Deterministically: the row is read, the session ends, and only then does the reader go on.
+    const again = await sessionsOf().start(userId, true);
+    const pause = Promise.withResolvers<void>();
+    const read = Promise.withResolvers<void>();
+    const slow = sessionsOf({}, slowed(read, pause));
+    const reading = slow.find(pairOf(again.cookie));
+    await read.promise;
+    await slow.revoke(again.session.id);
+    pause.resolve();
+    await reading;
+    expect(await slow.find(pairOf(again.cookie))).toBeUndefined();
+  });
+
+  test("counts also for a session that is being prolonged meanwhile", async () => {
+    const sessions = sessionsOf();
+    const { cookie, session } = await sessions.start(userId, true);
+    setSystemTime(Date.now() + 2 * DAY);
+    const found = await sessions.find(pairOf(cookie));
+    if (!found) throw new Error("It was good for 30 days.");
+    const [renewed] = await Promise.all([sessions.renew(found), sessions.revoke(session.id)]);
+    for (const value of [cookie, renewed ?? ""]) expect(await sessions.find(pairOf(value))).toBeUndefined();
+  });
+});
+
+describe("time", () => {
+  test("a session ends after 30 days without use", async () => {
+    const sessions = sessionsOf();
+    const value = pairOf((await sessions.start(userId, true)).cookie);
+    setSystemTime(Date.now() + SESSION_LIFETIME - 60_000);
+    expect(await sessions.find(value)).toBeDefined();
+    setSystemTime(Date.now() + 60_000);
+    expect(await sessions.find(value)).toBeUndefined();
+    expect(await sessionsOf().find(value)).toBeUndefined();
+  });
+
+  test("one in use is prolonged, at most once a day, and by one of many requests", async () => {
+    const sessions = sessionsOf();
+    const { session, cookie } = await sessions.start(userId, true);
+    expect(await sessions.renew(session)).toBeUndefined();
+    setSystemTime(Date.now() + DAY + 1);
+    const found = await sessions.find(pairOf(cookie));
+    if (!found) throw new Error("It was good for 30 days.");
+    const renewals = await Promise.all([sessions.renew(found), sessions.renew(found), sessions.renew(found)]);
+    const [renewed, ...more] = renewals.filter((value) => value !== undefined);
+    expect(more).toEqual([]);
+    expect(renewed).toStartWith("berth_session=");
+    expect(renewed).toContain("Max-Age=2592000");
+    setSystemTime(Date.now() + 29.5 * DAY);
+    expect(await sessionsOf().find(pairOf(renewed ?? ""))).toMatchObject({ id: session.id });
+    expect(await sessionsOf().find(pairOf(cookie))).toBeUndefined();
+  });
+
+  test("a disk that is full prolongs nothing and stops nobody", async () => {
+    const failing = { ...store.database, write: () => Promise.reject(new Error("disk full")) };
+    const { cookie } = await sessionsOf().start(userId, true);
+    const sessions = sessionsOf({}, failing);
+    setSystemTime(Date.now() + 2 * DAY);
+    const found = await sessions.find(pairOf(cookie));
+    if (!found) throw new Error("It was good for 30 days.");
+    const { expiresAt } = found;
+    expect(await sessions.renew(found)).toBeUndefined();
+    expect(found.expiresAt).toBe(expiresAt);
+    expect(warnings).toHaveLength(1);
+    expect(await sessions.renew(found)).toBeUndefined();
+    expect(warnings).toHaveLength(2);
+  });
+
+  test("those that are over are swept away, the others stay", async () => {
+    const sessions = sessionsOf();
+    await store.database.write([{ sql: "DELETE FROM auth_sessions", args: [] }]);
+    const old = await sessions.start(userId, true);
+    setSystemTime(Date.now() + 20 * DAY);
+    const young = await sessions.start(userId, true);
+    setSystemTime(Date.now() + 11 * DAY);
+    await store.database.write([sessions.sweep()]);
+    expect(await rows()).toBe(1);
+    expect(await sessions.find(pairOf(young.cookie))).toBeDefined();
+    expect(await sessions.find(pairOf(old.cookie))).toBeUndefined();
+  });
+});
+
+describe("what is remembered", () => {
+  const counted = () => ({
+    ...store.database,
+    drizzle: slowedDrizzle(async (rows) => {
+      reads++;
+      return rows;
+    }),
+  });
+
+  test("one process asks the database once for a cookie; of two, each asks every time", async () => {
+    const { cookie } = await sessionsOf().start(userId, true);
+    for (const [env, times] of [
+      [{}, 1],
+      [SPLIT, 3],
+    ] as const) {
+      const sessions = sessionsOf(env, counted());
+      reads = 0;
+      for (let n = 0; n < 3; n++) expect(await sessions.find(pairOf(cookie))).toBeDefined();
+      expect(reads).toBe(times);
+    }
+  });
+
+  test("is bounded: the oldest are asked for again", async () => {
+    const { session } = await sessionsOf().start(userId, true);
+    const sessions = sessionsOf({}, counted());
+    const end = soon();
+    const cookie = (n: number) => `berth_session=${jwt({ sub: session.id, exp: end + n })}`;
+    reads = 0;
+    for (let n = 0; n <= 10_000; n++) await sessions.find(cookie(n));
+    expect(reads).toBe(10_001);
+    await sessions.find(cookie(10_000));
+    expect(reads).toBe(10_001);
+    await sessions.find(cookie(0));
+    expect(reads).toBe(10_002);
+    await sessions.revoke(session.id);
+    for (const n of [0, 5_000, 10_000]) expect(await sessions.find(cookie(n))).toBeUndefined();
+  }, 30_000);
+});
+
+/** A database whose reads of sessions pass through `then` before their reader goes on. */
+function slowedDrizzle(then: (rows: unknown) => Promise<unknown>) {
+  return new Proxy(store.database.drizzle, {
+    get(target, name) {
+      if (name !== "select") return Reflect.get(target, name);
+      return () => ({
+        from: (table: never) => ({ where: (condition: never) => prepared(target, table, condition, then) }),
+      });
+    },
+  });
+}
+
+function prepared(
+  drizzle: TestDatabase["database"]["drizzle"],
+  table: never,
+  condition: never,
+  then: (rows: unknown) => Promise<unknown>,
+) {
+  const query = drizzle.select().from(table).where(condition).prepare();
+  return { prepare: () => ({ execute: async (values: Record<string, unknown>) => then(await query.execute(values)) }) };
+}
+
+function slowed(read: PromiseWithResolvers<void>, pause: PromiseWithResolvers<void>) {
+  const drizzle = slowedDrizzle(async (rows) => {
+    read.resolve();
+    await pause.promise;
+    return rows;
+  });
+  return { ...store.database, drizzle };
+}
