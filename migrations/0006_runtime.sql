@@ -31,7 +31,6 @@ CREATE TABLE messages (
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX messages_session ON messages (session_id);
-CREATE INDEX messages_agent ON messages (agent_id);
 
 -- Kept by agent: what one has to do, and what it was sent, lies together.
 CREATE TABLE inbox (

@@ -7,7 +7,7 @@ import { plugin } from "../../src/plugin.ts";
 import { type Agent, agents, readLimit, readOffset } from "../agents/index.ts";
 import { auth, type Identity } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
-import { noAgent, runtime, TURN_ERRORS, wantsEvents } from "../runtime/index.ts";
+import { noAgent, runtime, TURN_ERRORS, type TurnBody, wantsEvents } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { interactionBackend } from "./backend.ts";
 import { createGateway } from "./gateway.ts";
@@ -30,7 +30,7 @@ interface Turn {
 }
 
 export const interaction = plugin("interaction", (host) => {
-  const { backend, idempotency, log } = host.kernel;
+  const { backend, config, idempotency, log } = host.kernel;
   const { identities, onSessionRevoked } = host.use(auth);
   const hosted = host.use(agents);
   const talks = host.use(runtime);
@@ -48,6 +48,14 @@ export const interaction = plugin("interaction", (host) => {
     const agent = await hosted.current(identity.user.id, agentId);
     if (!agent) throw noAgent();
     return agent;
+  }
+
+  /** One turn. Where the backend is in this process there is nobody to be convinced of who asks, and no way to go. */
+  async function turn(asked: Asked, agent: Agent, said: TurnBody): Promise<Turn | Response> {
+    if (config.role === "all") return talks.converse(asked.request, agent, asked.identity.user.id, said);
+    const answer = await ask(asked, "agent.chat", agent, "/turns", said);
+    if (answer.ok && wantsEvents(asked.request)) return passOn(answer);
+    return (await unwrapJson(answer)) as Turn;
   }
 
   /** Asks the backend to do one thing with one agent, in the caller's name. */
@@ -80,17 +88,17 @@ export const interaction = plugin("interaction", (host) => {
 
   async function chat(asked: Asked, agentId: string | undefined, message: string, sessionId: string | undefined) {
     const agent = await theirs(asked, agentId);
-    const answer = await ask(asked, "agent.chat", agent, "/turns", { platform: "web", message, sessionId });
-    if (answer.ok && wantsEvents(asked.request)) return passOn(answer);
-    const { sessionId: session, reply, timestamp } = (await unwrapJson(answer)) as Turn;
+    const answer = await turn(asked, agent, { platform: "web", message, ...(sessionId && { sessionId }) });
+    if (answer instanceof Response) return answer;
+    const { sessionId: session, reply, timestamp } = answer;
     return { sessionId: session, reply, timestamp };
   }
 
   async function send(asked: Asked, { message, topic, agentId }: typeof sendBody.static) {
     const agent = await theirs(asked, agentId);
-    const answer = await ask(asked, "agent.chat", agent, "/turns", { platform: "api", message, topic });
-    if (answer.ok && wantsEvents(asked.request)) return passOn(answer);
-    const { inboxId, reply, timestamp } = (await unwrapJson(answer)) as Turn;
+    const answer = await turn(asked, agent, { platform: "api", message, ...(topic && { topic }) });
+    if (answer instanceof Response) return answer;
+    const { inboxId, reply, timestamp } = answer;
     const at = new Date(timestamp).toISOString();
     return { id: inboxId, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
   }

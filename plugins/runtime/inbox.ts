@@ -76,6 +76,9 @@ export interface Inbox {
 export const conversationOf = ({ platform, peer, sessionId }: InboxEntry) =>
   peer === null ? sessionId : `${platform} ${peer}`;
 
+/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+const isPending = sql`${inbox.status} = 'pending'`;
+
 const columns = {
   id: inbox.id,
   agentId: inbox.agentId,
@@ -124,7 +127,7 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
   const selectPending = drizzle
     .select(columns)
     .from(inbox)
-    .where(and(eq(inbox.status, "pending"), eq(inbox.agentId, hole("agentId"))))
+    .where(and(isPending, eq(inbox.agentId, hole("agentId"))))
     .orderBy(asc(inbox.id))
     .limit(hole("limit"))
     .prepare();
@@ -208,7 +211,7 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
         .offset(offset),
 
     async waitingAgents() {
-      const rows = await drizzle.selectDistinct({ id: inbox.agentId }).from(inbox).where(eq(inbox.status, "pending"));
+      const rows = await drizzle.selectDistinct({ id: inbox.agentId }).from(inbox).where(isPending);
       return rows.map(({ id }) => id);
     },
 

@@ -3,11 +3,11 @@ import { Elysia } from "elysia";
 import { AppError } from "../../src/errors.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
-import { agents } from "../agents/index.ts";
+import { type Agent, agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { skills } from "../skills/index.ts";
 import { commandIn } from "./commands.ts";
-import { chatReply, newSession, turnBody } from "./model.ts";
+import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import { createRuntime } from "./runtime.ts";
 import { eventStream, wantsEvents } from "./sse.ts";
 
@@ -15,6 +15,7 @@ export { COMMANDS, commandIn } from "./commands.ts";
 export type { ChatRequest } from "./conversations.ts";
 export type { Reply } from "./engine.ts";
 export type { Arrival, InboxEntry } from "./inbox.ts";
+export type { TurnBody } from "./model.ts";
 export type { Deliver, Delivery, Outcome } from "./outbox.ts";
 export type { Said, Session } from "./sessions.ts";
 export { parseEvents, wantsEvents } from "./sse.ts";
@@ -36,16 +37,18 @@ export const runtime = plugin("runtime", (host) => {
   const work = createRuntime({ ...kernel, agents: hosted, ai: host.use(ai), skills: host.use(skills) });
   const { conversations, sessions } = work;
 
+  /** One turn for whoever sent this request: the reply, or its events where the request asks for them. */
+  function converse(request: Request, agent: Agent, userId: string, said: TurnBody) {
+    const asked = { agent, ...said, sender: { id: userId, name: "" }, byOwner: agent.userId === userId };
+    if (!wantsEvents(request)) return conversations.chat({ ...asked, signal: request.signal });
+    return eventStream(request.signal, (observer, signal) => conversations.chat({ ...asked, observer, signal }));
+  }
+
   const backend = new Elysia({ name: "runtime.backend" })
     .use(hosted.guards)
     .post(
       "/api/agents/:id/turns",
-      ({ agent, caller, body, request }) => {
-        const byOwner = agent.userId === caller.userId;
-        const asked = { agent, ...body, sender: { id: caller.userId, name: "" }, byOwner };
-        if (!wantsEvents(request)) return conversations.chat({ ...asked, signal: request.signal });
-        return eventStream(request.signal, (observer, signal) => conversations.chat({ ...asked, observer, signal }));
-      },
+      ({ agent, caller, body, request }) => converse(request, agent, caller.userId, body),
       {
         agentCall: "agent.chat",
         body: turnBody,
@@ -75,6 +78,7 @@ export const runtime = plugin("runtime", (host) => {
     backend,
     service: {
       chat: conversations.chat,
+      converse,
       /** Messages from a platform: stored when it resolves. */
       accept: conversations.accept,
       sessions: {

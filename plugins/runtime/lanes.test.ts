@@ -45,7 +45,7 @@ function house(limits: Partial<LaneLimits> = {}, load?: (agentId: string, limit:
     },
     laneOf: ({ lane }) => lane,
     failed: (error) => void failures.push(error),
-    limits: { ...LANE_LIMITS, reloadAfter: 5, ...limits },
+    limits: { ...LANE_LIMITS, reloadAfter: 5, rest: 0, ...limits },
   });
 
   return {
@@ -122,7 +122,7 @@ describe("one lane", () => {
       load: () => Promise.resolve([]),
       laneOf: ({ lane }) => lane,
       failed: (error) => void failures.push(error),
-      limits: { ...LANE_LIMITS, reloadAfter: 1 },
+      limits: { ...LANE_LIMITS, reloadAfter: 1, rest: 0 },
     });
     lanes.push(entry("1"));
     await eventually(() => lanes.size() === 0);
@@ -164,6 +164,19 @@ describe("all agents", () => {
     endAll();
     await idle();
     expect(started.length).toBe(10_002);
+  });
+
+  test("a long queue rests after each entry, a short one does not", async () => {
+    const { add, started, end, idle, endAll } = house({ perAgent: 1, rest: 20 });
+    add(...ids(66, "a").map((id) => entry(id, id, "a")));
+    const began = performance.now();
+    await end("a1000");
+    await eventually(() => started.length === 2);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(19);
+    await end("a1001");
+    expect(started.length).toBe(3);
+    endAll();
+    await idle();
   });
 
   test("never have more in flight than the limit", async () => {
@@ -391,7 +404,13 @@ describe("the end", () => {
 
 /** One seeded life of a few agents, against a table that is the truth. */
 async function live(chance: Seeded): Promise<void> {
-  const limits = { perAgent: chance.integer(1, 3), inFlight: chance.integer(1, 5), inMemory: 8, reloadAfter: 0 };
+  const limits = {
+    perAgent: chance.integer(1, 3),
+    inFlight: chance.integer(1, 5),
+    inMemory: 8,
+    reloadAfter: 0,
+    rest: 0,
+  };
   const agents = ["a", "b", "c"];
   const table = new Map<string, Entry>();
   const done: string[] = [];

@@ -15,9 +15,14 @@ export interface LaneLimits {
   inMemory: number;
   /** Milliseconds until the next try after entries could not be read. */
   reloadAfter: number;
+  /** Milliseconds that a place rests after each entry of a long queue: nothing beside a model's seconds, and most of the time of one that answers at once. */
+  rest: number;
 }
 
-export const LANE_LIMITS: LaneLimits = { perAgent: 4, inFlight: 512, inMemory: 256, reloadAfter: 1_000 };
+/** Entries of one agent in memory beyond which it leaves gaps. */
+const LONG_QUEUE = 64;
+
+export const LANE_LIMITS: LaneLimits = { perAgent: 4, inFlight: 512, inMemory: 256, reloadAfter: 1_000, rest: 4 };
 
 /**
  * What became of one run: ended; to be run again, at the head of its lane, after so many ms; or its agent can't work now,
@@ -58,6 +63,8 @@ interface AgentLanes<Entry> {
   /** Lanes that could run now, in order. */
   ready: string[];
   running: Set<string>;
+  /** Places not given to the next entry yet: see `rest`. */
+  resting: number;
   /** Ids of what is in the lanes. */
   held: Set<string>;
   /** The database has entries that are not held. */
@@ -96,7 +103,7 @@ export function createLanes<Entry extends Queued>({
     let agent = agents.get(agentId);
     if (!agent) {
       const none = { more: false, loading: false, paused: false, resumed: 0, missed: false, overtaken: false };
-      agent = { lanes: new Map(), ready: [], running: new Set(), held: new Set(), ...none };
+      agent = { lanes: new Map(), ready: [], running: new Set(), resting: 0, held: new Set(), ...none };
       agents.set(agentId, agent);
     }
     return agent;
@@ -118,13 +125,13 @@ export function createLanes<Entry extends Queued>({
       if (inFlight >= limits.inFlight || draining) return;
       turns.delete(agentId);
       const agent = agents.get(agentId);
-      if (!agent || agent.running.size >= limits.perAgent) continue;
+      if (!agent || taken(agent) >= limits.perAgent) continue;
       const name = agent.ready.shift();
       const entry = name === undefined ? undefined : agent.lanes.get(name)?.[0];
       if (name === undefined || !entry) continue;
       agent.running.add(name);
       inFlight++;
-      if (agent.ready.length > 0 && agent.running.size < limits.perAgent) turns.add(agentId);
+      if (agent.ready.length > 0 && taken(agent) < limits.perAgent) turns.add(agentId);
       const { resumed } = agent;
       // Told to wait and called back meanwhile: it may be able to work by now.
       const late = (ran: Ran) => (ran === "pause" && agent.resumed !== resumed ? { again: 0 } : ran);
@@ -139,6 +146,18 @@ export function createLanes<Entry extends Queued>({
       failed(error);
       return { again: limits.reloadAfter };
     }
+  }
+
+  /** Places that are taken: by what runs, and by the rest after it. */
+  const taken = (agent: AgentLanes<Entry>) => agent.running.size + agent.resting;
+
+  /** A long queue must not fill the thread that others need. */
+  function rest(agentId: string, agent: AgentLanes<Entry>): void {
+    agent.resting++;
+    setTimeout(() => {
+      agent.resting--;
+      if (agents.get(agentId) === agent) next(agentId, agent);
+    }, limits.rest).unref();
   }
 
   function finished(agent: AgentLanes<Entry>, name: string, entry: Entry, ran: Ran): void {
@@ -157,6 +176,7 @@ export function createLanes<Entry extends Queued>({
       if (lane.length > 0) agent.ready.push(name);
       else agent.lanes.delete(name);
     }
+    if (limits.rest > 0 && agent.held.size > LONG_QUEUE && !draining) rest(entry.agentId, agent);
     if (ran === "pause") {
       forget(agent);
       agent.more = true;
@@ -170,7 +190,7 @@ export function createLanes<Entry extends Queued>({
   function next(agentId: string, agent: AgentLanes<Entry>): void {
     const idle = agent.more && !agent.loading && !agent.paused && !draining;
     if (idle && agent.held.size < limits.inMemory / 4) void refill(agentId, agent);
-    if (agent.ready.length > 0 && agent.running.size < limits.perAgent) turns.add(agentId);
+    if (agent.ready.length > 0 && taken(agent) < limits.perAgent) turns.add(agentId);
     else if (agent.held.size === 0 && !agent.more && !agent.loading) agents.delete(agentId);
     pump();
   }

@@ -12,6 +12,8 @@ export const chatBody = t.Object({
 /** The web surface says through which of its doors the message came. */
 export const turnBody = t.Composite([chatBody, t.Object({ platform: t.Union([t.Literal("web"), t.Literal("api")]) })]);
 
+export type TurnBody = typeof turnBody.static;
+
 export const chatReply = t.Object({
   inboxId: t.String(),
   sessionId: t.String(),

@@ -15,6 +15,9 @@ const LONGEST_DELAY = 3_600_000;
 /** Milliseconds that sends in flight get when the process ends. */
 const GRACE = 2_000;
 
+/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+const isPending = sql`${outbox.status} = 'pending'`;
+
 /** A reply to be delivered. */
 export interface Delivery {
   id: string;
@@ -98,7 +101,7 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
       attempts: outbox.attempts,
     })
     .from(outbox)
-    .where(and(eq(outbox.status, "pending"), eq(outbox.agentId, hole("agentId"))))
+    .where(and(isPending, eq(outbox.agentId, hole("agentId"))))
     .orderBy(asc(outbox.id))
     .limit(hole("limit"))
     .prepare();
@@ -176,10 +179,7 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     deliverVia: (platform, deliver) => void deliverers.set(platform, deliver),
 
     async start() {
-      const rows = await drizzle
-        .selectDistinct({ id: outbox.agentId })
-        .from(outbox)
-        .where(eq(outbox.status, "pending"));
+      const rows = await drizzle.selectDistinct({ id: outbox.agentId }).from(outbox).where(isPending);
       for (const { id } of rows) lanes.resume(id);
     },
 

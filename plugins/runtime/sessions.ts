@@ -71,6 +71,9 @@ export interface Appended extends Pick<Said, "id" | "role" | "content"> {
   at: number;
 }
 
+/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+const isOpen = sql`${sessions.status} = 'open'`;
+
 export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
   const { drizzle } = database;
   const hole = (name: string) => sql.placeholder(name);
@@ -89,7 +92,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
         eq(sessions.agentId, hole("agentId")),
         eq(sessions.platform, hole("platform")),
         eq(sessions.peer, hole("peer")),
-        eq(sessions.status, "open"),
+        isOpen,
       ),
     )
     .prepare();
@@ -105,7 +108,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       and(
         eq(sessions.agentId, hole("agentId")),
         eq(sessions.platform, "web"),
-        eq(sessions.status, "open"),
+        isOpen,
         gt(sessions.lastActivityAt, hole("since")),
       ),
     )
