@@ -1,0 +1,168 @@
+// Users and what they have paid for: written once, read through a cache that is never wrong.
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { loadConfig } from "../../src/config.ts";
+import { createEvents } from "../../src/events.ts";
+import { createJobs } from "../../src/jobs.ts";
+import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
+import { createUsers, isActive, PLANS, type Subscription, type Users } from "./users.ts";
+
+const DAY = 86_400_000;
+let store: TestDatabase;
+let users: Users;
+const usersOf = (env: Record<string, string> = {}): Users => {
+  const { database } = store;
+  const config = loadConfig({ DATA_DIR: store.dir, ...env }, { cwd: store.dir });
+  const jobs = createJobs({ database, log: silent });
+  return createUsers({ database, config, events: createEvents({ database, log: silent, jobs }) });
+};
+const SPLIT = { ROLE: "web", DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1".repeat(64) };
+beforeAll(async () => {
+  store = await fileDatabase();
+  users = usersOf();
+});
+afterAll(() => store?.remove());
+afterEach(() => setSystemTime());
+
+let made = 0;
+const fresh = () => `user-${++made}@example.com`;
+const sql = (text: string, args: string[] = []) => store.database.write([{ sql: text, args }]);
+
+describe("a new user", () => {
+  test("has the free plan, no subscription, no rights, and a code that can be read out", async () => {
+    expect(await users.any()).toBe(false);
+    const email = fresh();
+    const { id } = await users.create({ email, passwordHash: "hash" });
+    expect(await users.any()).toBe(true);
+    const user = await users.byId(id);
+    expect(user).toMatchObject({
+      id,
+      email,
+      name: email,
+      passwordHash: "hash",
+      emailVerified: false,
+      isAdmin: false,
+      plan: "free",
+      credits: 0,
+      twoFactorEnabled: false,
+      notifications: {},
+      subscription: null,
+    });
+    expect(user?.referralCode).toMatch(/^[a-hjkmnp-z2-9]{12}$/);
+    expect(await users.byEmail(email)).toEqual(user);
+  });
+
+  test.each([
+    [undefined, undefined],
+    ["", undefined],
+    ["  \t", undefined],
+    ["  Ada Lovelace ", "Ada Lovelace"],
+    ["Jose\u0301", "Jos\u00e9"],
+  ])("called %j", async (name, kept) => {
+    const email = fresh();
+    expect((await users.create({ email, name, passwordHash: null })).name).toBe(kept ?? email);
+  });
+
+  test("is told of in an event, in the same write", async () => {
+    const { id, email } = await users.create({ email: fresh(), name: "Ada", passwordHash: "canary-hash" });
+    const { rows } = await store.database.read("SELECT type, data FROM events WHERE user_id = ?", [id]);
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.type).toBe("user.created");
+    const data = JSON.parse(String(rows[0]?.data));
+    expect(data).toEqual({ id, email, name: "Ada", plan: "free", createdAt: expect.stringMatching(/Z$/) });
+    expect(String(rows[0]?.data)).not.toContain("canary");
+  });
+
+  test("of an address that is taken is refused whole: one of many at once", async () => {
+    const email = fresh();
+    const tries = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => users.create({ email, name: `${n}`, passwordHash: null })),
+    );
+    const refused = tries.filter((outcome) => outcome.status === "rejected").map(({ reason }) => reason);
+    expect(refused).toHaveLength(19);
+    for (const reason of refused) expect(reason).toMatchObject({ status: 409, code: "USER_EXISTS" });
+    const like = `%${email}%`;
+    expect((await store.database.read("SELECT 1 FROM events WHERE data LIKE ?", [like])).rows).toHaveLength(1);
+  });
+});
+
+describe("a subscription", () => {
+  const end = 1_000_000;
+  const having = (status: Subscription["status"]): Subscription => ({ plan: "pro", status, currentPeriodEnd: end });
+
+  test("counts while it is active or a trial, up to its end and not at it", () => {
+    for (const status of ["active", "trialing"] as const) {
+      expect([isActive(having(status), end - 1), isActive(having(status), end)]).toEqual([true, false]);
+    }
+    for (const status of ["past_due", "canceled"] as const) expect(isActive(having(status), end - 1)).toBe(false);
+    expect(isActive(null, 0)).toBe(false);
+  });
+
+  test("that is granted counts from the next look on, for as long as was said", async () => {
+    const { id, email } = await users.create({ email: fresh(), passwordHash: null });
+    await users.byId(id);
+    const now = Date.now();
+    setSystemTime(now);
+    const granted = await users.grant(id, "pro", 7);
+    expect(granted).toEqual({ plan: "pro", status: "active", currentPeriodEnd: now + 7 * DAY });
+    for (const user of [await users.byId(id), await users.byEmail(email), await usersOf().byId(id)]) {
+      expect(user).toMatchObject({ plan: "pro", subscription: granted });
+    }
+    setSystemTime(now + 7 * DAY - 1);
+    expect(isActive((await users.byId(id))?.subscription ?? null)).toBe(true);
+    setSystemTime(now + 7 * DAY);
+    expect(isActive((await users.byId(id))?.subscription ?? null)).toBe(false);
+  });
+
+  test("ends the one before, whatever that was", async () => {
+    const { id } = await users.create({ email: fresh(), passwordHash: null });
+    for (const plan of PLANS) {
+      await users.grant(id, plan, 30);
+      expect((await users.byId(id))?.subscription?.plan).toBe(plan);
+    }
+    await sql("UPDATE subscriptions SET status = 'canceled' WHERE user_id = ?", [id]);
+    await users.grant(id, "starter", 1);
+    expect((await users.byId(id))?.subscription).toMatchObject({ plan: "starter", status: "active" });
+    const { rows } = await store.database.read("SELECT 1 FROM subscriptions WHERE user_id = ?", [id]);
+    expect(rows).toHaveLength(1);
+  });
+});
+
+describe("what is remembered", () => {
+  const rename = (id: string) => sql("UPDATE users SET name = 'Renamed' WHERE id = ?", [id]);
+
+  test("is asked for once by one process, every time by one of two", async () => {
+    const { id } = await users.create({ email: fresh(), name: "Ada", passwordHash: null });
+    const split = usersOf(SPLIT);
+    expect((await users.byId(id))?.name).toBe("Ada");
+    expect((await split.byId(id))?.name).toBe("Ada");
+    await rename(id);
+    expect((await users.byId(id))?.name).toBe("Ada");
+    expect((await split.byId(id))?.name).toBe("Renamed");
+    users.forget(id);
+    expect((await users.byId(id))?.name).toBe("Renamed");
+  });
+
+  test("is never what was read before a change", async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      const { id } = await users.create({ email: fresh(), passwordHash: null });
+      const other = usersOf();
+      const early = other.byId(id);
+      for (let n = 0; n < turns; n++) await Promise.resolve();
+      const granted = other.grant(id, "pro", 1);
+      await Promise.all([early, granted]);
+      expect((await other.byId(id))?.plan).toBe("pro");
+    }
+  });
+
+  test("nobody is nobody, and is not remembered as such", async () => {
+    const id = Bun.randomUUIDv7();
+    expect(await users.byId(id)).toBeUndefined();
+    expect(await users.byEmail("nobody@example.com")).toBeUndefined();
+    expect(await users.byEmail("' OR 1=1 --")).toBeUndefined();
+    await sql(
+      "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Late', ?1, 0, 0)",
+      [id],
+    );
+    expect((await users.byId(id))?.name).toBe("Late");
+  });
+});
