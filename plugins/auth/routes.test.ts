@@ -1,0 +1,373 @@
+// Accounts over HTTP: signing up, in and out, the current user, and who counts as an admin.
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { type Client, createClient } from "../../tests/support/client.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { type ErrorBody, expectRefusal } from "../../tests/support/scene.ts";
+
+const DAY = 86_400_000;
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com, chief@example.com" } });
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+afterEach(() => setSystemTime());
+
+const client = () => createClient(house.web);
+const register = (body: unknown) => client().post("/api/register", body);
+const password = "correct horse battery";
+let made = 0;
+const fresh = () => `user-${++made}@example.com`;
+
+interface Settings {
+  id: string;
+  isAdmin: boolean;
+  createdAt: string;
+  referralCode: string;
+}
+
+describe("signing up", () => {
+  test("answers id, email and name, and signs nobody in", async () => {
+    const email = fresh();
+    const answer = await register({ email: ` ${email.toUpperCase()}`, password, name: " Ada " });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), email, name: "Ada" });
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect((await register({ email: fresh(), password })).body).toMatchObject({ name: `user-${made}@example.com` });
+  });
+
+  test("takes nothing that is not the caller's to say, and lets unknown fields be", async () => {
+    const ada = client();
+    const wish = {
+      id: "mine",
+      plan: "enterprise",
+      credits: 1_000,
+      isAdmin: true,
+      is_admin: 1,
+      emailVerified: true,
+      twoFactorEnabled: true,
+      passwordHash: "x",
+      referralCode: "friend-code",
+      subscription: { plan: "pro", status: "active" },
+      createdAt: "2020-01-01T00:00:00.000Z",
+    };
+    await ada.signUp({ ...wish, email: fresh() });
+    await ada.signIn(wish);
+    const { body } = await ada.get<Settings>("/api/settings");
+    expect(body).toMatchObject({
+      plan: "free",
+      credits: 0,
+      isAdmin: false,
+      emailVerified: false,
+      twoFactorEnabled: false,
+      subscription: null,
+    });
+    expect(body.id).not.toBe("mine");
+    expect(body.referralCode).not.toBe("friend-code");
+    expect(Date.now() - Date.parse(body.createdAt)).toBeLessThan(60_000);
+  });
+
+  test.each([
+    [{}, ["email", "password"]],
+    [{ email: fresh() }, ["password"]],
+    [{ password }, ["email"]],
+    [{ email: "", password }, ["email"]],
+    [{ email: "ada@localhost", password }, ["email"]],
+    [{ email: "0xabc@WALLET.invalid", password }, ["email"]],
+    [{ email: `${"a".repeat(400)}@example.com`, password }, ["email"]],
+    [{ email: ["ada@example.com"], password }, ["email"]],
+    [{ email: fresh(), password: "1234567" }, ["password"]],
+    [{ email: fresh(), password: "😀😀😀😀" }, ["password"]],
+    [{ email: fresh(), password: 12345678 }, ["password"]],
+    [{ email: fresh(), password: "x".repeat(1_025) }, ["password"]],
+    [{ email: fresh(), password, name: 1 }, ["name"]],
+    [{ email: fresh(), password, name: "x".repeat(201) }, ["name"]],
+    [{ email: fresh(), password, name: "Ada\r\nBcc: eve@example.com" }, ["name"]],
+    [{ email: fresh(), password, name: "Ada\u001b[31m" }, ["name"]],
+    [{ email: fresh(), password, name: "\u202eada" }, ["name"]],
+    [{ email: fresh(), password, name: "Ada\u2028" }, ["name"]],
+  ])("%j is 400 and says where", async (body, paths) => {
+    const answer = await register(body);
+    const { issues } = expectRefusal(answer, 400);
+    expect(issues?.map(({ path }) => path)).toEqual(paths);
+    if ("password" in body) expect(answer.text).not.toContain(String(body.password));
+  });
+
+  test("the smallest and the oddest that is good", async () => {
+    expect((await register({ email: fresh(), password: "12345678" })).status).toBe(201);
+    expect((await register({ email: fresh(), password: "ääääääää", name: "x".repeat(200) })).status).toBe(201);
+    expect((await register({ email: fresh(), password, name: "O'Hara-Łukasz 船 👩‍🚀" })).status).toBe(201);
+  });
+
+  test("of one address at once: one is made, in whatever spelling", async () => {
+    const email = fresh();
+    const spellings = [email, email.toUpperCase(), ` ${email}`, `${email}\n`];
+    const answers = await Promise.all(spellings.map((spelling) => register({ email: spelling, password })));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 409, "USER_EXISTS");
+  });
+
+  test("from one address: ten a minute, told before the body is worth anything", async () => {
+    await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
+    const statuses: number[] = [];
+    for (let n = 0; n < 11; n++) {
+      statuses.push((await createClient(strict.web).post("/api/register", { email: "x", password })).status);
+    }
+    expect(statuses).toEqual([...Array(10).fill(400), 429]);
+  });
+});
+
+describe("signing in", () => {
+  test("answers who it is and sets the cookie", async () => {
+    const ada = client();
+    const { id, email, name } = await ada.signUp();
+    const answer = await ada.post("/api/auth/callback/credentials", { email, password, extra: 1 });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 200,
+      body: { ok: true, user: { id, email, name } },
+    });
+    const [cookie, ...more] = answer.headers.getSetCookie();
+    expect(more).toEqual([]);
+    expect(cookie).toMatch(/^berth_session=[\w.-]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/);
+  });
+
+  test.each([
+    [{}, ["email", "password"]],
+    [{ email: "ada@example.com" }, ["password"]],
+    [{ email: "", password: "" }, ["email", "password"]],
+    [{ email: 1, password }, ["email"]],
+    [{ email: "ada@example.com", password: null }, ["password"]],
+  ])("%j lacks something: 400", async (body, paths) => {
+    const { issues } = expectRefusal(await client().post("/api/auth/callback/credentials", body), 400);
+    expect(issues?.map(({ path }) => path)).toEqual(paths);
+  });
+
+  test("never adopts a cookie that was there before, and leaves the session of another in peace", async () => {
+    const [ada, eve] = [client(), client()];
+    await eve.join();
+    await ada.signUp();
+    const headers = { cookie: eve.cookie };
+    const { email } = ada.account;
+    const answer = await ada.post("/api/auth/callback/credentials", { email, password }, { headers });
+    const [cookie = ""] = answer.headers.getSetCookie();
+    expect(cookie.split(";")[0]).not.toBe(eve.cookie);
+    expect((await ada.get("/api/settings")).body).toMatchObject({ email });
+    expect((await eve.get("/api/settings")).body).toMatchObject({ email: eve.account.email });
+    const planted = "berth_session=planted-by-somebody";
+    const again = await ada.post(
+      "/api/auth/callback/credentials",
+      { email, password },
+      { headers: { cookie: planted } },
+    );
+    expect(again.headers.getSetCookie()[0]).not.toContain("planted");
+    expectRefusal(await client().get("/api/settings", { headers: { cookie: planted } }), 401, "UNAUTHORIZED");
+  });
+
+  test("from a page of another site is refused", async () => {
+    const ada = client();
+    const { email } = await ada.signUp();
+    const headers = { origin: "https://evil.example" };
+    const answer = await ada.post("/api/auth/callback/credentials", { email, password }, { headers });
+    expectRefusal(answer, 403, "FOREIGN_ORIGIN");
+    expect(answer.headers.getSetCookie()).toEqual([]);
+  });
+});
+
+describe("the session", () => {
+  test("is told to anyone, and is nobody's without a good cookie", async () => {
+    const ada = client();
+    const id = await ada.join();
+    const { status, body } = await ada.get<{ expires: string }>("/api/auth/session");
+    const { email, name } = ada.account;
+    expect({ status, body: body as object }).toEqual({
+      status: 200,
+      body: { user: { id, email, name }, expires: expect.any(String) },
+    });
+    expect(Date.parse(body.expires) - Date.now()).toBeWithin(29.9 * DAY, 30.1 * DAY);
+    for (const cookie of [
+      "",
+      "berth_session=x",
+      ada.cookie.slice(0, -1),
+      ada.cookie.replace("berth", "__Host-berth"),
+    ]) {
+      const answer = await client().get("/api/auth/session", { headers: { cookie } });
+      expect(answer).toMatchObject({ status: 200, body: { user: null, expires: null } });
+    }
+  });
+
+  test("is prolonged while it is used, by a cookie on any answer", async () => {
+    const ada = client();
+    await ada.join();
+    const before = ada.cookie;
+    expect((await ada.get("/api/settings")).headers.getSetCookie()).toEqual([]);
+    setSystemTime(Date.now() + 2 * DAY);
+    expectRefusal(await ada.post("/api/agents/provision", {}), 400);
+    expect(ada.cookie).not.toBe(before);
+    setSystemTime(Date.now() + 29 * DAY);
+    expect((await ada.get("/api/settings")).status).toBe(200);
+  });
+
+  test("ends with the account", async () => {
+    const ada = client();
+    const id = await ada.join();
+    await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
+    house.app.accounts.users.forget(id);
+    expectRefusal(await ada.get("/api/settings"), 401, "UNAUTHORIZED");
+    expect((await ada.get("/api/auth/session")).body).toEqual({ user: null, expires: null });
+  });
+});
+
+describe("signing out", () => {
+  test("ends this session for good, and the cookie in the browser", async () => {
+    const [here, there] = [client(), client()];
+    await here.join();
+    const { cookie } = here;
+    const signIn = { email: here.account.email, password };
+    await there.post("/api/auth/callback/credentials", signIn);
+    const answer = await here.post("/api/auth/signout");
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { ok: true } });
+    expect(answer.headers.getSetCookie()).toEqual(["berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"]);
+    expectRefusal(await client().get("/api/settings", { headers: { cookie } }), 401, "UNAUTHORIZED");
+    expect((await there.get("/api/settings")).status).toBe(200);
+  });
+
+  test("of nobody is fine; sending the old cookie again does not bring it back, even when it was due", async () => {
+    expect((await client().post("/api/auth/signout")).body).toEqual({ ok: true });
+    const ada = client();
+    await ada.join();
+    const { cookie } = ada;
+    setSystemTime(Date.now() + 2 * DAY);
+    const answer = await ada.post("/api/auth/signout");
+    expect(answer.headers.getSetCookie()).toHaveLength(1);
+    expect(answer.headers.getSetCookie()[0]).toContain("Max-Age=0");
+    expect((await client().get("/api/auth/session", { headers: { cookie } })).body).toMatchObject({ user: null });
+  });
+
+  test("can't be caused by another site", async () => {
+    const ada = client();
+    await ada.join();
+    for (const headers of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }] as Record<
+      string,
+      string
+    >[]) {
+      expectRefusal(await ada.post("/api/auth/signout", undefined, { headers }), 403, "FOREIGN_ORIGIN");
+    }
+    expect((await ada.get("/api/settings")).status).toBe(200);
+  });
+});
+
+describe("the current user", () => {
+  test("is just this, and nothing of the password", async () => {
+    const ada = client();
+    const id = await ada.join();
+    const answer = await ada.get<Settings>("/api/settings");
+    const { email, name } = ada.account;
+    expect(answer.body as object).toEqual({
+      id,
+      email,
+      name,
+      plan: "free",
+      credits: 0,
+      twoFactorEnabled: false,
+      emailVerified: false,
+      isAdmin: false,
+      referralCode: expect.stringMatching(/^[a-z0-9]{12}$/),
+      subscription: null,
+      notifications: {},
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    });
+    expect(answer.text).not.toMatch(/argon|hash/i);
+  });
+
+  test("shows what was granted at once, and when it is over", async () => {
+    const ada = client();
+    await ada.join();
+    await house.app.accounts.grant(ada.account.email, "pro", 3);
+    const now = Date.now();
+    const subscription = { plan: "pro", status: "active", active: true };
+    expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "pro", subscription });
+    setSystemTime(now + 3 * DAY + 1_000);
+    expect((await ada.get("/api/settings")).body).toMatchObject({ subscription: { ...subscription, active: false } });
+    expectRefusal(await ada.post("/api/agents/provision", { name: "Late" }), 402, "SUBSCRIPTION_REQUIRED");
+  });
+
+  test("is 401 for nobody, whatever is sent along", async () => {
+    for (const headers of [
+      {},
+      { cookie: "berth_session=" },
+      { authorization: "Bearer x" },
+      { "x-user-id": "1" },
+    ] as Record<string, string>[]) {
+      expectRefusal(await client().get("/api/settings?userId=1", { headers }), 401, "UNAUTHORIZED");
+    }
+  });
+});
+
+describe("an address of ADMIN_EMAILS", () => {
+  const isAdmin = async (who: Client, headers: Record<string, string> = {}) =>
+    (await who.get<Settings>("/api/settings", { headers })).body.isAdmin;
+  const proxied = { "x-forwarded-for": "127.0.0.1" };
+
+  test("counts unverified only while sign-in and request both come straight from this machine", async () => {
+    const root = client();
+    await root.join({ email: "root@example.com" });
+    expect(await isAdmin(root)).toBe(true);
+    expect(await isAdmin(root, proxied)).toBe(false);
+    expect(await isAdmin(root, { via: "1.1 x" })).toBe(false);
+    expect(await isAdmin(root)).toBe(true);
+    const far = client();
+    const { email } = root.account;
+    await far.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
+    expect(await isAdmin(far)).toBe(false);
+  });
+
+  test("counts from anywhere once it is verified", async () => {
+    const boss = client();
+    const id = await boss.join({ email: "boss@example.com" });
+    await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
+    house.app.accounts.users.forget(id);
+    expect(await isAdmin(boss, proxied)).toBe(true);
+  });
+
+  test("is the whole address, and nobody else", async () => {
+    const other = client();
+    await other.join({ email: "xroot@example.com" });
+    expect(await isAdmin(other)).toBe(false);
+  });
+
+  test("never counts unverified on a public address, from this machine either", async () => {
+    const env = { ADMIN_EMAILS: "chief@example.com", BASE_URL: "http://berth.example" };
+    await using open = await openHouse({ env });
+    const chief = createClient(open.web);
+    await chief.join({ email: "chief@example.com" });
+    expect(await isAdmin(chief)).toBe(false);
+  });
+
+  test("behind a trusted proxy is no shorter way", async () => {
+    const env = { ADMIN_EMAILS: "chief@example.com", TRUSTED_PROXIES: "127.0.0.1" };
+    await using behind = await openHouse({ env });
+    const chief = createClient(behind.web);
+    await chief.signUp({ email: "chief@example.com" });
+    const { email } = chief.account;
+    await chief.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
+    expect(await isAdmin(chief)).toBe(false);
+  });
+});
+
+test("a disk that can't be written does not keep those from reading who are signed in", async () => {
+  await using own = await openHouse();
+  const ada = createClient(own.web);
+  await ada.join();
+  await own.kernel.database.write([
+    { sql: "CREATE TRIGGER full BEFORE UPDATE ON auth_sessions BEGIN SELECT raise(ABORT, 'disk full'); END", args: [] },
+  ]);
+  setSystemTime(Date.now() + 2 * DAY);
+  expect((await ada.get("/api/settings")).status).toBe(200);
+});
+
+test("an error's body is the contract's on every route of accounts", async () => {
+  for (const path of ["/api/register", "/api/auth/callback/credentials", "/api/auth/first-admin"]) {
+    const body = expectRefusal(await client().post<ErrorBody>(path, []), 400, "INVALID_INPUT");
+    expect(body.issues?.length).toBeGreaterThan(0);
+    expectRefusal(await client().get(path), 404, "NOT_FOUND");
+  }
+});
