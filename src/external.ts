@@ -1,4 +1,5 @@
 // Third-party plugins: loaded from source at start, by the same contract, with what they can't import handed in.
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Elysia, t } from "elysia";
 import { AppError, StartError } from "./errors.ts";
@@ -21,6 +22,7 @@ export async function loadExternalPlugins(files: readonly string[]): Promise<Plu
   const loaded: Plugin<unknown>[] = [];
   for (const file of files) {
     try {
+      if (!existsSync(resolve(file))) throw new Error("there is no such file");
       const module = (await import(resolve(file))) as { default?: unknown };
       if (typeof module.default !== "function") throw new Error("its default export is not a function");
       const made: unknown = module.default(toolkit);

@@ -24,7 +24,8 @@ export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: numb
       port,
       // Streams may be silent for long; what limits a request is said by its route.
       idleTimeout: 0,
-      maxRequestBodySize: 64 * 1024 * 1024,
+      // Too long a body is refused in our own words, when it is read.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       async fetch(request: Request, server: WebServer) {
         if (surface) return surface.fetch(request, server);
         if (new URL(request.url).pathname === "/healthz") return Response.json({ status: "ok" });

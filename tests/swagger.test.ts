@@ -92,6 +92,16 @@ for (const side of SIDES) {
       expect(lacking.map(([name]) => name)).toEqual([]);
     });
 
+    test("says of each route who may call, and what it answers", () => {
+      const vague = operationsOf(documents[side]).filter(([name, { security, responses = {} }]) => {
+        const good = Object.entries(responses).filter(([status]) => Number(status) < 300);
+        return (
+          !security || (!name.includes("/hooks/") && good.some(([status, { content }]) => status !== "101" && !content))
+        );
+      });
+      expect(vague.map(([name]) => name)).toEqual([]);
+    });
+
     test("says 401 exactly where a guard stands", () => {
       for (const [name, { security = [], responses = {} }] of operationsOf(documents[side])) {
         if (responses[101]) continue;

@@ -69,6 +69,7 @@ interface Turn {
   agent: Agent | undefined;
   /** As people are told. */
   model: string;
+  key: string | undefined;
 }
 
 /** Runs one entry to its end, or says when it should be tried again. Never rejects. */
@@ -77,7 +78,14 @@ export function createEngine(deps: Deps) {
   const { retryDelays = RETRY_DELAYS } = deps;
 
   async function run(queued: InboxEntry): Promise<Ran> {
-    const turn: Turn = { entry: queued, opening: [], agent: undefined, model: "its model", ...deps.begin(queued) };
+    const turn: Turn = {
+      entry: queued,
+      opening: [],
+      agent: undefined,
+      model: "its model",
+      key: undefined,
+      ...deps.begin(queued),
+    };
     try {
       turn.agent = await agents.find(queued.agentId);
       // A stopped agent's messages stay in the inbox until it is started.
@@ -91,6 +99,7 @@ export function createEngine(deps: Deps) {
         queued.attempts++;
         const chosen = await chooseModel(turn.agent);
         turn.model = chosen.label;
+        turn.key = chosen.apiKey;
         await answer(turn, turn.agent, chosen);
       }
       return undefined;
@@ -211,7 +220,7 @@ export function createEngine(deps: Deps) {
   }
 
   async function failed(turn: Turn, queued: InboxEntry, thrown: unknown): Promise<Ran> {
-    const { entry, signal, waiter, model } = turn;
+    const { entry, signal, waiter, model, key } = turn;
     // Its rows are gone with it.
     if (!(await agents.find(entry.agentId))) {
       waiter?.reject(removed());
@@ -237,7 +246,7 @@ export function createEngine(deps: Deps) {
       waiter?.reject(new AppError(409, "CANCELLED", "The reply was cancelled."));
       return undefined;
     }
-    const failure = failureOf(thrown, model);
+    const failure = failureOf(thrown, model, key);
     agents.log(entry.agentId, "error", failure.reason, "runtime");
     if (failure.error.status === 500) {
       log.error("a turn failed", { agentId: entry.agentId, inboxId: entry.id, error: thrown });

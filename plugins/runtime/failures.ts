@@ -37,9 +37,9 @@ const KEY_TROUBLE = new Set([401, 402, 403]);
 
 const unavailable = (text: string, cause?: unknown) => new AppError(502, "MODEL_UNAVAILABLE", text, {}, { cause });
 
-/** Sorts whatever a turn threw. `model` names the model for people. */
-export function failureOf(thrown: unknown, model: string): Failure {
-  if (thrown instanceof ModelError) return modelFailure(thrown.cause, model);
+/** Sorts whatever a turn threw. `model` names the model for people; a `key` that the provider repeats is blacked out. */
+export function failureOf(thrown: unknown, model: string, key?: string): Failure {
+  if (thrown instanceof ModelError) return modelFailure(thrown.cause, model, key);
   if (thrown instanceof AppError) {
     // 503: our own storage, which comes back.
     return { error: thrown, again: thrown.status === 503, after: undefined, reason: thrown.message };
@@ -52,10 +52,10 @@ export function failureOf(thrown: unknown, model: string): Failure {
   return { error, again: true, after: undefined, reason: error.message };
 }
 
-function modelFailure(thrown: unknown, model: string): Failure {
+function modelFailure(thrown: unknown, model: string, key: string | undefined): Failure {
   const { name, statusCode, responseHeaders, message = "" } = asCallError(thrown);
   // The SDK's error holds the whole prompt, which is nobody's business in a log.
-  const cause = { name, statusCode, message: String(message).slice(0, MAX_REASON) };
+  const cause = { name, statusCode, message: withoutKey(String(message), key).slice(0, MAX_REASON) };
   const said = statusCode === undefined ? "" : ` (${statusCode})`;
   if (statusCode !== undefined && REFUSALS.has(statusCode)) {
     const error = unavailable(`The model ${model} refused this request${said}.`, cause);
@@ -68,6 +68,8 @@ function modelFailure(thrown: unknown, model: string): Failure {
   const error = unavailable(`The model ${model} can't be reached right now${said}. Try again shortly.`, cause);
   return { error, again: true, after: retryAfter(responseHeaders), reason: `${error.message} ${cause.message}`.trim() };
 }
+
+const withoutKey = (text: string, key: string | undefined) => (key ? text.replaceAll(key, "…") : text);
 
 const asCallError = (thrown: unknown): Partial<ApiCallError> =>
   typeof thrown === "object" && thrown !== null ? thrown : {};

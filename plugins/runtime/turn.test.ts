@@ -452,6 +452,13 @@ describe("failures", () => {
     expect(error.cause).toEqual({ name: "Error", statusCode: 500, message: "no" });
   });
 
+  test("a key that the provider repeats goes neither to the owner's log nor to ours", () => {
+    const thrown = Object.assign(new Error("Incorrect API key: canary-key."), { statusCode: 400 });
+    const { error, reason } = failureOf(new ModelError(thrown), "m", "canary-key");
+    expect(reason).toContain("Incorrect API key: ….");
+    expect(Bun.inspect(error.cause)).not.toContain("canary-key");
+  });
+
   test("what we did wrong ourselves is not blamed on the model", () => {
     expect(failureOf(new TypeError("secret"), "m")).toMatchObject({
       again: true,

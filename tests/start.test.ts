@@ -1,0 +1,358 @@
+// A start that can't be: one clear line on standard error, an exit code that is not 0, and nothing changed on disk.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { runBerth, startBerth } from "./support/berth.ts";
+import { createClient } from "./support/client.ts";
+import { run, temporaryDir } from "./support/process.ts";
+import { expectRefusal, member, provision } from "./support/scene.ts";
+
+const quiet = { PORT: "0", BACKEND_PORT: "0", LOG_FORMAT: "json" };
+
+/** Every file under a folder with its mode and content; SQLite's shared memory is scratch space. */
+function snapshot(dir: string): Record<string, string> {
+  const seen: Record<string, string> = {};
+  for (const name of readdirSync(dir, { recursive: true, encoding: "utf8" })) {
+    const path = join(dir, name);
+    const about = statSync(path);
+    if (name.endsWith("-shm")) continue;
+    const content = about.isFile() ? Bun.hash(readFileSync(path)).toString(36) : "";
+    seen[name] = `${(about.mode & 0o7777).toString(8)} ${content}`;
+  }
+  return seen;
+}
+
+/** One sentence for a person: no stack, no JSON, no second line. */
+function expectOneLine(
+  { exitCode, stdout, stderr }: { exitCode: number; stdout: string; stderr: string },
+  says: RegExp,
+) {
+  expect(exitCode).not.toBe(0);
+  expect(exitCode).toBeLessThan(128);
+  expect(stderr).toMatch(/^berth: [^\n]{10,400}\n$/);
+  expect(stderr).toMatch(says);
+  expect(stderr).not.toMatch(/\bat \S+[:(]|\$bunfs|\bError:|\[object|undefined/);
+  expect(stdout).toBe("");
+}
+
+/** A folder that was in use: an account, an agent, a message. */
+let used: { path: string; remove(): void };
+beforeAll(async () => {
+  used = temporaryDir();
+  const berth = await startBerth({ dir: used.path });
+  const ada = await member(berth);
+  await provision(ada);
+  await ada.post("/api/agent", { message: "Hello" });
+  await berth.stop();
+});
+afterAll(() => used?.remove());
+
+/** A copy of it to spoil. */
+function copyOfUsed() {
+  const dir = temporaryDir();
+  mkdirSync(join(dir.path, "data"), { mode: 0o700 });
+  for (const name of readdirSync(join(used.path, "data"))) {
+    copyFileSync(join(used.path, "data", name), join(dir.path, "data", name));
+    chmodSync(join(dir.path, "data", name), 0o600);
+  }
+  return { path: dir.path, database: join(dir.path, "data/berth.db"), [Symbol.dispose]: () => dir.remove() };
+}
+
+/** Starts in `dir`, which must be refused with nothing changed. */
+async function refused(dir: string, says: RegExp, env: Record<string, string> = {}, args: string[] = []) {
+  const before = snapshot(dir);
+  const ran = await runBerth(["serve", ...args], { ...quiet, ...env }, dir);
+  expectOneLine(ran, says);
+  expect(snapshot(dir)).toEqual(before);
+  return ran;
+}
+
+describe("a database that must not be used", () => {
+  function overwrite(path: string, at: number, bytes: Uint8Array) {
+    const file = openSync(path, "r+");
+    writeSync(file, bytes, 0, bytes.length, at);
+  }
+  const noise = (length: number) => crypto.getRandomValues(new Uint8Array(length));
+
+  test("damaged pages", async () => {
+    using dir = copyOfUsed();
+    overwrite(dir.database, 4096, noise(16 * 4096));
+    await refused(dir.path, /damaged.*berth restore/);
+  });
+
+  test("a damaged header, a text file, a file that is cut off", async () => {
+    using header = copyOfUsed();
+    overwrite(header.database, 0, noise(100));
+    await refused(header.path, /damaged/);
+    using text = copyOfUsed();
+    writeFileSync(text.database, "This is no database. ".repeat(100));
+    await refused(text.path, /damaged/);
+    using cut = copyOfUsed();
+    writeFileSync(cut.database, readFileSync(cut.database).subarray(0, 8192));
+    await refused(cut.path, /damaged/);
+  });
+
+  test("written by a newer version", async () => {
+    using dir = copyOfUsed();
+    const database = new Database(dir.database);
+    database.run("INSERT INTO migrations (name, applied_at) VALUES ('9999_from_the_future', 0)");
+    database.run("PRAGMA journal_mode = DELETE");
+    database.close();
+    await refused(dir.path, /newer version.*9999_from_the_future/);
+  });
+
+  test("another program's", async () => {
+    using dir = copyOfUsed();
+    writeFileSync(dir.database, "");
+    const database = new Database(dir.database);
+    database.run("CREATE TABLE songs (title TEXT)");
+    database.close();
+    await refused(dir.path, /another program/);
+  });
+
+  test("a start after any of them, with the file put back, finds everything", async () => {
+    using dir = copyOfUsed();
+    const good = readFileSync(dir.database);
+    overwrite(dir.database, 4096, noise(16 * 4096));
+    await refused(dir.path, /damaged/);
+    writeFileSync(dir.database, good);
+    await using berth = await startBerth({ dir: dir.path });
+    expect((await fetch(`${berth.backend}/readyz`)).status).toBe(200);
+  });
+});
+
+describe("a folder that can't be written", () => {
+  /** The binary as somebody without rights: tests may run as root, whom no mode stops. */
+  const someone = 65_534;
+  const asRoot = process.getuid?.() === 0;
+  let open: { path: string; remove(): void };
+  let binary: string;
+  beforeAll(() => {
+    open = temporaryDir();
+    chmodSync(open.path, 0o755);
+    binary = join(open.path, "berth");
+    copyFileSync(join(import.meta.dir, "../dist/berth"), binary);
+    chmodSync(binary, 0o755);
+  });
+  afterAll(() => open.remove());
+  const asSomeone = (dir: string, env: Record<string, string> = {}) => {
+    const drop = asRoot ? ["setpriv", `--reuid=${someone}`, `--regid=${someone}`, "--clear-groups", "--"] : [];
+    return run([...drop, binary, "serve"], { PATH: "/usr/bin:/bin", ...quiet, ...env }, dir);
+  };
+
+  test("a working folder without write permission: nothing is made in it", async () => {
+    const dir = temporaryDir();
+    chmodSync(dir.path, 0o555);
+    expectOneLine(await asSomeone(dir.path), /data can't be written .*DATA_DIR/);
+    expect(readdirSync(dir.path)).toEqual([]);
+    chmodSync(dir.path, 0o755);
+    dir.remove();
+  });
+
+  test("a data folder in use before, now read-only: not a byte is changed", async () => {
+    using dir = copyOfUsed();
+    const data = join(dir.path, "data");
+    for (const name of readdirSync(data)) {
+      if (asRoot) chownSync(join(data, name), someone, someone);
+    }
+    if (asRoot) chownSync(data, someone, someone);
+    chmodSync(dir.path, 0o755);
+    chmodSync(data, 0o555);
+    const before = snapshot(dir.path);
+    expectOneLine(await asSomeone(dir.path), /can't be written/);
+    expect(snapshot(dir.path)).toEqual(before);
+
+    chmodSync(data, 0o755);
+    chmodSync(dir.database, 0o444);
+    const again = snapshot(dir.path);
+    expectOneLine(await asSomeone(dir.path), /can't be (?:opened|written)/);
+    expect(snapshot(dir.path)["data/berth.db"]).toBe(again["data/berth.db"] ?? "");
+  });
+
+  test("a data folder below a file", async () => {
+    using dir = copyOfUsed();
+    writeFileSync(join(dir.path, "file"), "x");
+    await refused(dir.path, /can't be written .*DATA_DIR/, { DATA_DIR: "./file/data" });
+    await refused(dir.path, /can't be written .*DATA_DIR/, { DATA_DIR: "./file" });
+  });
+});
+
+describe("what is taken already", () => {
+  test("a port in use, on either listener: nothing is made", async () => {
+    const dir = temporaryDir();
+    const taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("mine") });
+    await refused(dir.path, new RegExp(`^berth: PORT: .*${taken.port}.* in use`), { PORT: String(taken.port) });
+    await refused(dir.path, /^berth: BACKEND_PORT: .* in use/, { BACKEND_PORT: String(taken.port) });
+    expect(readdirSync(dir.path)).toEqual([]);
+    await taken.stop(true);
+    dir.remove();
+  });
+
+  test("a second process on the same file is refused, the first goes on; after a kill the file is free", async () => {
+    await using first = await startBerth();
+    const ada = await member(first);
+    const second = await runBerth(["serve"], quiet, first.dir);
+    expectOneLine(second, /Another process is using the database/);
+    expect((await ada.post("/api/agents/provision", { name: "Still here" })).status).toBe(201);
+    // The commands' socket is the first one's still.
+    await ada.grant("enterprise");
+    expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "enterprise" });
+
+    await first.kill();
+    await first.restart();
+    expect((await ada.get<{ count: number }>("/api/agents")).body.count).toBe(1);
+  });
+});
+
+describe("settings that can't be", () => {
+  const bad: [string, string][] = [
+    ["PORT", "abc"],
+    ["PORT", "70000"],
+    ["ROLE", "both"],
+    ["BASE_URL", "not a url"],
+    ["RATE_LIMITS", '{"sign-up":"often"}'],
+    ["RATE_LIMITS", '{"sign-upp":"1/m"}'],
+    ["TRUSTED_PROXIES", "10.0.0.0/99"],
+    ["SHUTDOWN_GRACE", "soon"],
+    ["SIGNUP_TRIAL", "gold:7d"],
+    ["LOG_LEVEL", "loud"],
+    ["MODEL_A", "best"],
+    ["PROVIDER_3_BASE_URL", "ftp://x"],
+    ["CHANNEL_A_MODE", "pigeon"],
+    ["AI_PUBLIC_BUDGET_USD_PER_DAY", "-1"],
+    ["DATABASE_URL", "mysql://x"],
+    ["GATING_TOKEN_ADDRESS", "0x12"],
+  ];
+
+  test("each bad variable is named, with what was found", async () => {
+    const dir = temporaryDir();
+    for (const [name, value] of bad) {
+      const { stderr } = await refused(dir.path, new RegExp(`^berth: ${name}\\b`), { [name]: value });
+      expect(stderr).toContain(JSON.stringify(value).slice(1, 12));
+    }
+    expect(readdirSync(dir.path)).toEqual([]);
+    dir.remove();
+  }, 30_000);
+
+  test("a .env counts like the environment, and a secret in a bad value is not repeated", async () => {
+    const dir = temporaryDir();
+    writeFileSync(join(dir.path, ".env"), "PORT=abc\n");
+    const env = { BACKEND_PORT: "0" };
+    expectOneLine(await runBerth(["serve"], env, dir.path), /^berth: PORT\b/);
+    writeFileSync(join(dir.path, ".env"), "DATABASE_URL=mysql://user:canary-password@host/db\n");
+    const ran = await runBerth(["serve"], quiet, dir.path);
+    expectOneLine(ran, /^berth: DATABASE_URL\b/);
+    expect(ran.stderr).not.toContain("canary-password");
+    expect(readdirSync(dir.path)).toEqual([".env"]);
+    dir.remove();
+  });
+
+  test("another SECRET_KEY than the database knows, by variable or by file", async () => {
+    using dir = copyOfUsed();
+    const other = "f".repeat(64);
+    await refused(dir.path, /SECRET_KEY is not the one/, { SECRET_KEY: other });
+    writeFileSync(join(dir.path, "data/secret.key"), `${other}\n`);
+    await refused(dir.path, /SECRET_KEY is not the one/);
+    writeFileSync(join(dir.path, "data/secret.key"), "no key\n");
+    await refused(dir.path, /secret\.key holds no key/);
+  });
+
+  test("split roles without a database server and a key", async () => {
+    const dir = temporaryDir();
+    for (const ROLE of ["web", "backend"]) {
+      await refused(dir.path, /^berth: ROLE: .*remote DATABASE_URL and an explicit SECRET_KEY/, { ROLE });
+      await refused(dir.path, /^berth: ROLE: /, { ROLE, SECRET_KEY: "f".repeat(64) });
+      await refused(dir.path, /^berth: ROLE: /, { ROLE, DATABASE_URL: "http://127.0.0.1:1" });
+    }
+    expect(readdirSync(dir.path)).toEqual([]);
+    dir.remove();
+  });
+
+  test("a database server that isn't there", async () => {
+    const dir = temporaryDir();
+    const ran = await runBerth(["serve"], { ...quiet, DATABASE_URL: "http://127.0.0.1:1" }, dir.path);
+    expectOneLine(ran, /database/i);
+    expect(existsSync(join(dir.path, "data/berth.db"))).toBe(false);
+    dir.remove();
+  });
+
+  test("a command that there isn't, and a flag", async () => {
+    expectOneLine(await runBerth(["dance"]), /no command "dance"/);
+    expectOneLine(await runBerth(["serve", "--dance"]), /--dance/);
+  });
+});
+
+describe("third-party plugins", () => {
+  const hello = `export default ({ plugin, Elysia, t, AppError, openRoutes }) =>
+    plugin("hello", ({ kernel }) => ({
+      service: {},
+      web: new Elysia({ name: "hello" })
+        .use(openRoutes)
+        .get("/hello/:name", ({ params }) => ({ hello: params.name, role: kernel.config.role }), { open: true })
+        .post("/hello", ({ body }) => ({ hello: body.name }), { open: true, body: t.Object({ name: t.String() }) })
+        .get("/teapot", () => { throw new AppError(418, "TEAPOT", "I am a teapot."); }, { open: true }),
+      start: () => kernel.log.info("hello has started"),
+      stop: () => kernel.log.info("hello has stopped"),
+    }));`;
+
+  test("one from disk is served, by --plugin and by PLUGINS, under the same rules as our own", async () => {
+    const dir = temporaryDir();
+    writeFileSync(join(dir.path, "hello.ts"), hello);
+    for (const how of [{ args: ["--plugin", "./hello.ts"] }, { env: { PLUGINS: join(dir.path, "hello.ts") } }]) {
+      await using berth = await startBerth({ dir: dir.path, ...how });
+      const client = createClient(berth);
+      expect((await client.get("/hello/Ada")).body).toEqual({ hello: "Ada", role: "all" });
+      expect((await client.post("/hello", { name: "Ada" })).body).toEqual({ hello: "Ada" });
+      expectRefusal(await client.post("/hello", { name: 1 }), 400, "INVALID_INPUT");
+      expectRefusal(await client.get("/teapot"), 418, "TEAPOT");
+      expect((await client.get("/swagger/json")).text).toContain('"/hello/{name}"');
+      expect(await berth.stop()).toBe(0);
+      expect(berth.output().stderr).toContain("hello has started");
+      expect(berth.output().stderr).toContain("hello has stopped");
+    }
+    dir.remove();
+  });
+
+  test("one that can't be loaded stops the start with its name and why", async () => {
+    const dir = temporaryDir();
+    const broken: [name: string, source: string, says: RegExp][] = [
+      ["syntax.ts", "export default (", /syntax\.ts/],
+      ["throws.ts", 'throw new Error("no licence");', /throws\.ts.*no licence/],
+      ["nothing.ts", "export const x = 1;", /nothing\.ts.*default export/],
+      ["other.ts", "export default () => ({});", /other\.ts.*plugin\(name, setup\)/],
+    ];
+    for (const [name, source] of broken) writeFileSync(join(dir.path, name), source);
+    for (const [name, , says] of broken) await refused(dir.path, says, {}, ["--plugin", `./${name}`]);
+    await refused(dir.path, /missing\.ts/, {}, ["--plugin", "./missing.ts"]);
+    expect(existsSync(join(dir.path, "data"))).toBe(false);
+    dir.remove();
+  });
+
+  test("one that fails while it is set up or started: likewise", async () => {
+    const dir = temporaryDir();
+    const failing = {
+      "setup.ts": 'export default ({ plugin }) => plugin("odd", () => { throw new Error("no berth free"); });',
+      "start.ts":
+        'export default ({ plugin }) => plugin("odd", () => ({ service: {}, start() { throw new Error("no berth free"); } }));',
+    };
+    for (const [name, source] of Object.entries(failing)) {
+      writeFileSync(join(dir.path, name), source);
+      expectOneLine(await runBerth(["serve", "--plugin", `./${name}`], quiet, dir.path), /odd.*no berth free/);
+    }
+    dir.remove();
+  });
+});
