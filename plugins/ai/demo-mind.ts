@@ -170,12 +170,19 @@ function sentenceFor(result: string): string {
   if (typeof value !== "object" || value === null) return `Here is what I found: ${clip(String(value), 600)}`;
   const fields = value as Record<string, unknown>;
   if (fields.remembered === true) return "Done, I'll remember that.";
+  if (typeof fields.inWords === "string") return `It is ${fields.inWords}.`;
+  if (Array.isArray(fields.facts)) return remembered(fields.facts);
   if (typeof fields.error === "string") return `That didn't work: ${clip(fields.error, 300)}`;
   const shown = Object.entries(fields)
     .filter(([key, item]) => key !== "id" && item !== null && typeof item !== "object")
     .map(([key, item]) => `${words(key)}: ${clip(String(item), 200)}`);
   const listed = shown.length > 0 ? shown.join(", ") : clip(JSON.stringify(value), 600);
   return `Here is what I got: ${listed}.`;
+}
+
+function remembered(facts: unknown[]): string {
+  const known = facts.map((one) => (typeof one === "string" ? one : textOf(Reflect.get(Object(one), "fact"))));
+  return known.length === 0 ? "I don't remember anything about that." : `I remember: ${clip(known.join("; "), 600)}.`;
 }
 
 const words = (key: string) =>

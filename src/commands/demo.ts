@@ -112,7 +112,8 @@ function caller(web: string) {
 function overSocket(url: string, origin: string, cookie: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = new WebSocket(url, { headers: { cookie, origin } });
-  socket.onopen = () => socket.send(JSON.stringify({ type: "chat", id: "1", message: "What do I love?" }));
+  socket.onopen = () =>
+    socket.send(JSON.stringify({ type: "chat", id: "1", message: "What do you remember about lighthouses?" }));
   socket.onmessage = ({ data }) => {
     const frame = JSON.parse(String(data)) as { type: string; reply?: string; error?: string };
     if (frame.type === "reply") resolve(frame.reply ?? "");
