@@ -4,7 +4,7 @@ import { GuardFailed, guard, statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { authLinks } from "./schema.ts";
-import type { Users } from "./users.ts";
+import type { Account, Users } from "./users.ts";
 
 /** A day: long enough to come back to the terminal. A new start prints a new one. */
 const LIFETIME = 86_400_000;
@@ -15,14 +15,7 @@ export interface FirstAdmin {
   /** A new link, replacing older ones; undefined when there are accounts already. */
   link(): Promise<string | undefined>;
   /** Uses the link up. 400 `INVALID_LINK` when it was used, is too old or was never given out. */
-  create(
-    token: string,
-    account: { email: string; name?: string | undefined; passwordHash: string },
-  ): Promise<{
-    id: string;
-    email: string;
-    name: string;
-  }>;
+  create(token: string, account: { email: string; name?: string | undefined; passwordHash: string }): Promise<Account>;
 }
 
 export function createFirstAdmin({ database, config }: Pick<Kernel, "database" | "config">, users: Users): FirstAdmin {

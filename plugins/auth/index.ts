@@ -21,7 +21,7 @@ import { createPasswords, requirePassword } from "./passwords.ts";
 import { createSessions } from "./sessions.ts";
 import setupPage from "./setup-page.htm" with { type: "text" };
 import { createSignIn } from "./sign-in.ts";
-import { createUsers } from "./users.ts";
+import { type Account, createUsers } from "./users.ts";
 
 export type { Caller, Identity, Scope } from "./identity.ts";
 export { isActive, PLANS, type Plan, type User } from "./users.ts";
@@ -29,13 +29,18 @@ export { isActive, PLANS, type Plan, type User } from "./users.ts";
 const DAY = 86_400_000;
 
 export const auth = plugin("auth", ({ kernel }) => {
-  const { limits } = kernel;
+  const { idempotency, limits } = kernel;
   const users = createUsers(kernel);
   const sessions = createSessions(kernel);
   const passwords = createPasswords();
   const firstAdmin = createFirstAdmin(kernel, users);
   const identities = createIdentities({ ...kernel, users, sessions, tokens: kernel.backend.tokens });
   const signIn = createSignIn({ users, passwords, limits });
+
+  function hashOf(password: string): Promise<string> {
+    requirePassword(password);
+    return passwords.hash(password);
+  }
 
   /** Starts a session on this answer. Whatever cookie came along is never adopted. */
   async function startSession(request: Request, userId: string): Promise<void> {
@@ -52,13 +57,13 @@ export const auth = plugin("auth", ({ kernel }) => {
 
     .post(
       "/api/register",
-      async ({ body, request, status }) => {
-        await limits.require("sign-up", contextOf(request).address);
-        const email = requireEmail(body.email);
-        requirePassword(body.password);
-        const passwordHash = await passwords.hash(body.password);
-        return status(201, await users.create({ email, name: body.name, passwordHash }));
-      },
+      ({ body: { email, password, name }, request }) =>
+        idempotency.respond({ request }, async (keep) => {
+          await limits.require("sign-up", contextOf(request).address);
+          const account = { email: requireEmail(email), name, passwordHash: await hashOf(password) };
+          const kept = (made: Account) => keep({ status: 201, body: JSON.stringify(made) });
+          return Response.json(await users.create(account, kept), { status: 201 });
+        }),
       {
         open: true,
         body: signUpBody,
@@ -111,10 +116,8 @@ export const auth = plugin("auth", ({ kernel }) => {
       "/api/auth/first-admin",
       async ({ body, request, status }) => {
         await limits.require("sign-up", contextOf(request).address);
-        const email = requireEmail(body.email);
-        requirePassword(body.password);
-        const passwordHash = await passwords.hash(body.password);
-        const user = await firstAdmin.create(body.token, { email, name: body.name, passwordHash });
+        const account = { email: requireEmail(body.email), name: body.name, passwordHash: await hashOf(body.password) };
+        const user = await firstAdmin.create(body.token, account);
         await startSession(request, user.id);
         return status(201, { ok: true as const, user });
       },

@@ -106,6 +106,21 @@ describe("signing up", () => {
     for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 409, "USER_EXISTS");
   });
 
+  test("with an Idempotency-Key is done once, and answered again; another body under it is refused", async () => {
+    const email = fresh();
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const send = (body: object) => client().post("/api/register", body, { headers });
+    const [one, two] = await Promise.all([send({ email, password }), send({ email, password })]);
+    const three = await send({ email, password });
+    expect([one.status, two.status, three.status]).toEqual([201, 201, 201]);
+    expect(new Set([one.text, two.text, three.text]).size).toBe(1);
+    expect(three.headers.get("idempotency-replayed")).toBe("true");
+    expectRefusal(await send({ email, password: "another password" }), 409, "IDEMPOTENCY_MISMATCH");
+    expectRefusal(await register({ email, password }), 409, "USER_EXISTS");
+    const { rows } = await house.kernel.database.read("SELECT * FROM idempotency_keys");
+    expect(JSON.stringify(rows)).not.toContain(password);
+  });
+
   test("from one address: ten a minute, told before the body is worth anything", async () => {
     await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
     const statuses: number[] = [];

@@ -34,6 +34,13 @@ export interface User {
   subscription: Subscription | null;
 }
 
+/** What a new user is told of itself. */
+export interface Account {
+  id: string;
+  email: string;
+  name: string;
+}
+
 export interface NewUser {
   email: string;
   name?: string | undefined;
@@ -46,7 +53,7 @@ export interface Users {
   byId(id: string): Promise<User | undefined>;
   byEmail(email: string): Promise<User | undefined>;
   /** Throws 409 `USER_EXISTS`. `also` is written in the same batch. */
-  create(user: NewUser, also?: (id: string) => Statement[]): Promise<{ id: string; email: string; name: string }>;
+  create(user: NewUser, also?: (made: Account) => Statement[]): Promise<Account>;
   /** Gives a plan for so many days from now; the old subscription ends. */
   grant(userId: string, plan: Plan, days: number): Promise<Subscription>;
   /** False until the first account exists. */
@@ -131,7 +138,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         await database.write([
           statement(database.drizzle.insert(users).values(row)),
           events.record("user.created", { userId: id, data: created }),
-          ...also(id),
+          ...also(user),
         ]);
       } catch (error) {
         if (!isUniqueViolation(error, "users.email")) throw error;
