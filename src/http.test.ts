@@ -14,7 +14,7 @@ import { plugin } from "./plugin.ts";
 
 const seen: string[] = [];
 const thrown: Record<string, unknown> = {
-  error: new Error("SELECT secret FROM /work/places"),
+  error: new Error("SELECT secret FROM /srv/places"),
   type: new TypeError("undefined is not an object"),
   text: "a text with a secret",
   number: 42,

@@ -68,7 +68,11 @@ export const auth = plugin("auth", ({ kernel }) => {
         open: true,
         body: signUpBody,
         response: { 201: account },
-        detail: { tags, summary: "Sign up", ...mayAnswer({ ...badAccount, 409: "USER_EXISTS" }) },
+        detail: {
+          tags,
+          summary: "Sign up",
+          ...mayAnswer({ ...badAccount, 409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
+        },
       },
     )
     .post(
