@@ -30,6 +30,12 @@ const LAST_WORDS = 1_000;
 /** Milliseconds after which what only the start needed is given back: about 3 MB, once. */
 const SETTLED = 2_000;
 
+/** Collects, and returns what is free to the system. */
+function giveBack(): void {
+  Bun.gc(true);
+  Bun.shrink();
+}
+
 /** Lets the loop answer what has come in meanwhile. */
 const loopTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -94,7 +100,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
     web?.open(app.web);
     backend?.open(app.backend);
 
-    setTimeout(() => Bun.gc(true), SETTLED).unref();
+    setTimeout(giveBack, SETTLED).unref();
     let stopping: Promise<void> | undefined;
     return {
       config,
