@@ -11,12 +11,12 @@ import { createDeliver } from "./delivery.ts";
 import { createHooks } from "./hooks.ts";
 import { createIntake } from "./intake.ts";
 import { createLines } from "./lines.ts";
-import { createNews } from "./news.ts";
+import { createNews, type State } from "./news.ts";
 import { createOrder } from "./order.ts";
 import { createPairings } from "./pairings.ts";
 import { createPreviews } from "./previews.ts";
 import { CHANNEL_IDS } from "./schema.ts";
-import { createSupervisor, type State } from "./supervisor.ts";
+import { createSupervisor } from "./supervisor.ts";
 import { webRoutes } from "./web.ts";
 
 export type { ChannelId } from "../../channels/channel.ts";

@@ -2,11 +2,13 @@
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Connection } from "./connections.ts";
-import type { State } from "./supervisor.ts";
 
 interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
 }
+
+/** Of a connection. */
+export type State = "connecting" | "connected" | "backing_off" | "failed";
 
 export type Tell = (connection: Connection, state: State, reason: string | null) => void;
 

@@ -6,12 +6,10 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Adapters } from "./adapters.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Line, Lines } from "./lines.ts";
-import type { Tell } from "./news.ts";
+import type { State, Tell } from "./news.ts";
 import type { Order } from "./order.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 import { within } from "./wait.ts";
-
-export type State = "connecting" | "connected" | "backing_off" | "failed";
 
 /** How a connection is. Times are epoch ms. */
 export interface Standing {
