@@ -57,6 +57,9 @@ export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
   let app: App | undefined;
   let control: { close(): Promise<void> } | undefined;
 
+  /** A promise that somebody left behind must not end the service for everybody. */
+  const stray = (error: unknown) => kernel?.log.error("a promise failed and nobody was listening", { error });
+
   /** Ends what is in flight within the grace, then closes what is open; a step that fails does not keep the others from it. */
   async function close(graceMs: number, lastWordsMs: number): Promise<void> {
     const until = performance.now() + graceMs;
@@ -68,6 +71,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
       () => kernel?.jobs.stop(),
       () => closeListeners(true),
       () => kernel?.close(),
+      () => void process.off("unhandledRejection", stray),
     ];
     const failures: unknown[] = [];
     for (const step of steps) {
@@ -88,6 +92,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<Running> {
     await loopTurn();
     const external = await loadExternalPlugins([...config.plugins, ...plugins]);
     kernel = await openKernel(config);
+    process.on("unhandledRejection", stray);
     await loopTurn();
     app = createApp(kernel, external);
     await loopTurn();

@@ -18,6 +18,7 @@ import {
 import { join } from "node:path";
 import { runBerth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
 import { run, temporaryDir } from "./support/process.ts";
 import { expectRefusal, member, provision } from "./support/scene.ts";
 
@@ -324,6 +325,29 @@ describe("third-party plugins", () => {
       expect(berth.output().stderr).toContain("hello has started");
       expect(berth.output().stderr).toContain("hello has stopped");
     }
+    dir.remove();
+  });
+
+  test("one that leaves a promise behind that fails is logged; the service goes on", async () => {
+    const dir = temporaryDir();
+    const careless = `export default ({ plugin, Elysia, openRoutes }) =>
+      plugin("careless", () => ({
+        service: {},
+        web: new Elysia().use(openRoutes).get("/stray", () => { Promise.reject(new Error("a stray")); return "ok"; }, { open: true }),
+      }));`;
+    writeFileSync(join(dir.path, "careless.ts"), careless);
+    await using berth = await startBerth({ dir: dir.path, args: ["--plugin", "./careless.ts"] });
+    const client = createClient(berth);
+    expect((await client.get("/stray")).status).toBe(200);
+    await eventually(() => berth.output().stderr.includes("a stray"));
+    const line =
+      berth
+        .output()
+        .stderr.split("\n")
+        .find((text) => text.includes("a stray")) ?? "";
+    expect(JSON.parse(line)).toMatchObject({ level: "error", error: { message: "a stray" } });
+    expect((await client.get("/readyz")).status).toBe(200);
+    expect(await berth.stop()).toBe(0);
     dir.remove();
   });
 
