@@ -20,6 +20,7 @@ export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: numb
   });
   try {
     const server = Bun.serve<SocketSession>({
+      development: false,
       hostname: host,
       port,
       // Streams may be silent for long; what limits a request is said by its route.
