@@ -111,3 +111,37 @@ test("500 messages, 10 kills: each message is settled once; a reply shows twice 
     `crash test: ${KILLS} kills, ${MESSAGES} messages settled once, ${twice} shown twice, taken by the platform at most ${oldest} ms before a kill`,
   );
 }, 180_000);
+
+test("a message over REST that was being answered at the kill is answered after the start, once", async () => {
+  const upstream = await startUpstream();
+  upstream.script(() => ({ hang: true }));
+  await using berth = await startBerth({
+    env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" },
+  });
+  const owner = await member(berth);
+  await provision(owner);
+
+  const asked = owner.post("/api/agent", { message: "are you there?" }).then(
+    () => "answered",
+    () => "cut off",
+  );
+  await eventually(() => upstream.open === 1);
+  await berth.kill();
+  expect(await asked).toBe("cut off");
+  upstream.script(({ lastUser }) => `echo: ${lastUser}`);
+  await berth.restart({ keepPorts: true });
+
+  type Sessions = { sessions: { id: string }[] };
+  type Whole = { messages: { role: string; content: string }[] };
+  const messages = await eventually(async () => {
+    const { sessions } = (await owner.get<Sessions>("/api/agent?action=sessions")).body;
+    const whole = await owner.get<Whole>(`/api/agent?action=session&sessionId=${sessions[0]?.id}`);
+    return whole.body.messages.length > 0 && whole.body.messages;
+  });
+  expect(messages).toMatchObject([
+    { role: "user", content: "are you there?" },
+    { role: "assistant", content: "echo: are you there?" },
+  ]);
+  expect(upstream.chats.length).toBe(2);
+  await upstream.stop();
+});
