@@ -21,6 +21,8 @@ export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: numb
   try {
     const server = Bun.serve<SocketSession>({
       development: false,
+      // Without development, Bun would share the port with whoever else serves there.
+      reusePort: false,
       hostname: host,
       port,
       // Streams may be silent for long; what limits a request is said by its route.

@@ -193,6 +193,15 @@ describe("a folder that can't be written", () => {
 });
 
 describe("what is taken already", () => {
+  test("a port that another Berth serves is in use too", async () => {
+    const dir = temporaryDir();
+    await using first = await startBerth();
+    const { port } = new URL(first.web);
+    await refused(dir.path, new RegExp(`^berth: PORT: .*${port}.* in use`), { PORT: port });
+    expect(readdirSync(dir.path)).toEqual([]);
+    dir.remove();
+  });
+
   test("a port in use, on either listener: nothing is made", async () => {
     const dir = temporaryDir();
     const taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("mine") });
