@@ -6,8 +6,9 @@ import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { anAgent } from "../../tests/support/skills.ts";
 import type { Agent } from "../agents/index.ts";
 import { boundedHistory, buildPrompt } from "./context.ts";
+import type { History } from "./history.ts";
 import type { InboxEntry } from "./inbox.ts";
-import { createSessions, type History, type Sessions } from "./sessions.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
 
 const entry: InboxEntry = {
   id: "i",

@@ -2,8 +2,9 @@
 import type { LanguageModelV4, LanguageModelV4Message, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { Agent, AgentSettings } from "../agents/index.ts";
 import type { Spending } from "../ai/index.ts";
+import { HISTORY, type History, type Said } from "./history.ts";
 import type { InboxEntry } from "./inbox.ts";
-import { HISTORY, type History, type Said, type Sessions } from "./sessions.ts";
+import type { Sessions } from "./sessions.ts";
 import { storable } from "./text.ts";
 import { usageOf } from "./usage.ts";
 

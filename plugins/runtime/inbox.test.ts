@@ -4,8 +4,9 @@ import { GuardFailed, guard } from "../../src/database.ts";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { seeded } from "../../tests/support/eventually.ts";
 import { anAgent } from "../../tests/support/skills.ts";
+import { HISTORY } from "./history.ts";
 import { type Arrival, conversationOf, createInbox, type Inbox, type InboxEntry } from "./inbox.ts";
-import { createSessions, HISTORY, type Sessions } from "./sessions.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
 
 let store: TestDatabase;
 let sessions: Sessions;

@@ -14,10 +14,11 @@ import { eventStream, wantsEvents } from "./sse.ts";
 export { COMMANDS, commandIn } from "./commands.ts";
 export type { ChatRequest } from "./conversations.ts";
 export type { Reply } from "./engine.ts";
+export type { Said } from "./history.ts";
 export type { Arrival, InboxEntry } from "./inbox.ts";
 export type { TurnBody } from "./model.ts";
 export type { Deliver, Delivery, Outcome } from "./outbox.ts";
-export type { Said, Session } from "./sessions.ts";
+export type { Session } from "./sessions.ts";
 export { parseEvents, wantsEvents } from "./sse.ts";
 export type { Observer, ToolEvent } from "./turn.ts";
 

@@ -1,17 +1,13 @@
-// Sessions: the conversations of an agent, each with its recent messages in a bounded cache.
+// Sessions: the conversations of an agent: opened, found again by their peer, listed, ended.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
-import { type Statement, statement, template } from "../../src/database.ts";
+import { type Statement, template } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
+import { createHistories, type History, type Said } from "./history.ts";
 import { messages, sessions } from "./schema.ts";
 
 /** Without a message for so long, an open session is shown as idle. Contract §6b. */
 const IDLE_AFTER = 30 * 60_000;
-/** Messages of a session that a turn may look back at; older ones live on in the summary. */
-export const HISTORY = 60;
 const CACHED_PEERS = 50_000;
-/** Characters of history kept in memory over all sessions. */
-const CACHED_TEXT = 16 * 1024 * 1024;
-
 export type SessionStatus = "active" | "idle" | "completed";
 
 export interface Session {
@@ -23,24 +19,6 @@ export interface Session {
   /** Epoch ms. */
   createdAt: number;
   lastActivity: number;
-}
-
-export interface Said {
-  /** Grows with the order in which things were said. */
-  seq: number;
-  id: string;
-  role: "user" | "assistant";
-  content: string;
-  /** Epoch ms. */
-  timestamp: number;
-}
-
-/** What a turn looks back at: a summary of what is older, and the recent messages. */
-export interface History {
-  summary: string | null;
-  /** Messages that are in neither: they fell out before they could be summed up. */
-  lost: number;
-  recent: Said[];
 }
 
 export interface Sessions {
@@ -79,8 +57,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   const hole = (name: string) => sql.placeholder(name);
   const peers = new Map<string, string>();
   const unopened = new Map<string, string>();
-  const histories = new Map<string, { history: History; size: number }>();
-  let cachedText = 0;
+  const histories = createHistories({ database });
   /** Sessions that were completed so far. */
   let completed = 0;
 
@@ -115,19 +92,6 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     .orderBy(desc(sessions.createdAt), desc(sessions.id))
     .limit(1)
     .prepare();
-  const selectRecent = drizzle
-    .select({
-      seq: messages.seq,
-      id: messages.id,
-      role: messages.role,
-      content: messages.content,
-      timestamp: messages.createdAt,
-    })
-    .from(messages)
-    .where(and(eq(messages.sessionId, hole("id")), gt(messages.seq, hole("after"))))
-    .orderBy(desc(messages.seq))
-    .limit(hole("limit"))
-    .prepare();
   const insertMessage = template(
     drizzle.insert(messages).values({
       id: hole("id"),
@@ -152,40 +116,6 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   function keepPeer(key: string, sessionId: string): void {
     if (peers.size >= CACHED_PEERS) peers.delete(peers.keys().next().value ?? "");
     peers.set(key, sessionId);
-  }
-
-  function forget(sessionId: string): void {
-    cachedText -= histories.get(sessionId)?.size ?? 0;
-    histories.delete(sessionId);
-  }
-
-  function keep(sessionId: string, history: History): void {
-    forget(sessionId);
-    const size = history.recent.reduce((sum, { content }) => sum + content.length, history.summary?.length ?? 0) + 500;
-    histories.set(sessionId, { history, size });
-    cachedText += size;
-    for (const [oldest] of histories) {
-      if (cachedText <= CACHED_TEXT) break;
-      forget(oldest);
-    }
-  }
-
-  async function countBetween(sessionId: string, after: number, before: number): Promise<number> {
-    const sql = "SELECT count(*) FROM messages WHERE session_id = ? AND seq > ? AND seq < ?";
-    const { rows } = await database.read(sql, [sessionId, after, before]);
-    return Number(rows[0]?.[0] ?? 0);
-  }
-
-  async function history(sessionId: string): Promise<History> {
-    const cached = histories.get(sessionId);
-    if (cached) return cached.history;
-    const [row] = await selectSession.execute({ id: sessionId });
-    const after = row?.summaryUpto ?? 0;
-    const recent = (await selectRecent.execute({ id: sessionId, after, limit: HISTORY })).reverse();
-    const lost = recent.length < HISTORY ? 0 : await countBetween(sessionId, after, recent[0]?.seq ?? 0);
-    const found = { summary: row?.summary ?? null, lost, recent };
-    keep(sessionId, found);
-    return found;
   }
 
   return {
@@ -238,8 +168,9 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       return row && toSession(row);
     },
 
-    messages: async (sessionId, limit) => (await selectRecent.execute({ id: sessionId, after: 0, limit })).reverse(),
-    history,
+    messages: histories.messages,
+    history: histories.of,
+    summarize: histories.summarize,
 
     append({ id: sessionId, agentId, platform, inboxId }, said) {
       const added: Said[] = [];
@@ -262,15 +193,9 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       const count: Statement = {
         sql: "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? WHERE id = ?",
         args: [said.length, Date.now(), sessionId],
-        after: () => extend(sessionId, added),
+        after: () => histories.extend(sessionId, added),
       };
       return [...inserts, count];
-    },
-
-    async summarize(sessionId, summary, upto) {
-      const update = drizzle.update(sessions).set({ summary, summaryUpto: upto }).where(eq(sessions.id, sessionId));
-      await database.write([statement(update)]);
-      forget(sessionId);
     },
 
     complete: (agentId, platform, peer, sessionId) => ({
@@ -279,20 +204,10 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       after: () => {
         completed++;
         peers.delete(peerKey(agentId, platform, peer));
-        forget(sessionId);
+        histories.forget(sessionId);
       },
     }),
   };
-
-  /** Keeps a cached history true after its turn was committed. */
-  function extend(sessionId: string, added: Said[]): void {
-    const cached = histories.get(sessionId);
-    if (!cached) return;
-    const { summary, lost, recent } = cached.history;
-    const all = [...recent, ...added];
-    const over = Math.max(0, all.length - HISTORY);
-    keep(sessionId, { summary, lost: lost + over, recent: all.slice(over) });
-  }
 }
 
 /** `sess_` and 16 hex digits. Contract §1. */
