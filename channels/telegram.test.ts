@@ -22,12 +22,14 @@ const log = {
   warn: (message: string, fields?: object) => void logged.push(`${message} ${Bun.inspect(fields)}`),
 };
 
+const commands = { help: "what I understand", reset: "start a new conversation" };
+
 beforeEach(async () => {
   fake = await startTelegram();
   bot = fake.addBot(token, { username: "test_bot" });
   logged = [];
   stop = new AbortController();
-  telegram = createTelegram({ apiRoot: `${fake.url}/`, log, rules });
+  telegram = createTelegram({ apiRoot: `${fake.url}/`, commands, log, rules });
   bot.userSays(7, "hi");
   bot.userSays(-100, "hi");
 });
@@ -186,7 +188,7 @@ describe("a reply that grows", () => {
 
   test("is shown at Telegram's pace, never instead of the reply", async () => {
     fake.set({ rates: true });
-    const paced = createTelegram({ apiRoot: fake.url, log });
+    const paced = createTelegram({ apiRoot: fake.url, commands, log });
     const show = (messageId?: string) =>
       paced.preview(
         binding,
@@ -207,7 +209,7 @@ describe("a reply that grows", () => {
   });
 
   test("once Telegram asks to wait, that chat is left alone and others are not", async () => {
-    const paced = createTelegram({ apiRoot: fake.url, log });
+    const paced = createTelegram({ apiRoot: fake.url, commands, log });
     fake.fail("sendMessageDraft", { status: 429, retryAfter: 30 });
     const show = (peer: string) => paced.preview(binding, { draftId: 9, peer, group: false, text: "x" }, stop.signal);
     await expect(show("7")).rejects.toMatchObject({ kind: "busy", retryAfter: 30_000 });
@@ -225,7 +227,7 @@ describe("receiving", () => {
     const { sink, waitFor, alive, messages } = inbox();
     const listening = telegram.listen(binding, sink, stop.signal);
     await waitFor(() => alive() > 0);
-    await fake.waitFor(() => bot.commands.length === 6);
+    await fake.waitFor(() => bot.commands.length === 2);
     bot.pushes("callback_query", { id: "1" });
     stop.abort();
     await listening;

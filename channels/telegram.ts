@@ -10,18 +10,11 @@ import { WANTED } from "./telegram/read.ts";
 import { createRecent } from "./telegram/recent.ts";
 import { receiveUpdate } from "./telegram/webhook.ts";
 
-const COMMANDS = [
-  { command: "start", description: "Begin a conversation" },
-  { command: "help", description: "What I can do" },
-  { command: "status", description: "Model, session and usage" },
-  { command: "reset", description: "Start over with an empty session" },
-  { command: "model", description: "Show or change the model" },
-  { command: "stop", description: "Stop the answer being written" },
-];
-
 export interface TelegramOptions {
   /** The Bot API server, without a bot: `https://api.telegram.org`. */
   apiRoot: string;
+  /** The bots' menu: each command with what it does. */
+  commands: Readonly<Record<string, string>>;
   log: {
     debug(message: string, fields?: Record<string, unknown>): void;
     warn(message: string, fields?: Record<string, unknown>): void;
@@ -34,10 +27,11 @@ export interface TelegramOptions {
  * The Telegram adapter: long polling or webhook, drafts or edits while a reply grows, Markdown shown as Telegram shows it.
  *
  * @example
- * const telegram = createTelegram({ apiRoot: "https://api.telegram.org", log });
+ * const telegram = createTelegram({ apiRoot: "https://api.telegram.org", commands: { help: "what I understand" }, log });
  * const bot = await telegram.identify(token, AbortSignal.timeout(10_000));
  */
-export function createTelegram({ apiRoot, log, rules }: TelegramOptions): Channel {
+export function createTelegram({ apiRoot, commands, log, rules }: TelegramOptions): Channel {
+  const menu = Object.entries(commands).map(([command, description]) => ({ command, description }));
   const apis = createApis(apiRoot);
   const pace = createPace(rules);
   const delivery = createDelivery({ apis, pace });
@@ -49,7 +43,7 @@ export function createTelegram({ apiRoot, log, rules }: TelegramOptions): Channe
     if (withMenu.get(bot.id)) return;
     withMenu.set(bot.id, true);
     try {
-      await apis.call(token, signal, (api, signal) => api.setMyCommands(COMMANDS, undefined, signal));
+      await apis.call(token, signal, (api, signal) => api.setMyCommands(menu, undefined, signal));
     } catch (error) {
       withMenu.delete(bot.id);
       log.debug("telegram: the commands menu was not set", {

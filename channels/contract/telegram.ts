@@ -24,7 +24,7 @@ export async function telegram(): Promise<Platform> {
   bot.userSays(chats.group, "hello all");
   await fetch(`${fake.url}/bot${token}/getUpdates?offset=2000000000`);
   return {
-    channel: createTelegram({ apiRoot: fake.url, log: quiet, rules }),
+    channel: createTelegram({ apiRoot: fake.url, commands: {}, log: quiet, rules }),
     binding: { agentId: "agent", token, bot: { id: "4242", username: "contract_bot" } },
     strangeToken: "4243:contract-test-token",
     peers: { private: "77", group: "-1005" },

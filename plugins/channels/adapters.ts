@@ -3,6 +3,7 @@ import type { Channel, ChannelId } from "../../channels/channel.ts";
 import { createTelegram } from "../../channels/telegram.ts";
 import { AppError, notFound } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
+import { COMMANDS } from "../runtime/index.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 
 /** `polling`: an own connection that is kept; `webhook`: the platform posts to Berth. */
@@ -20,7 +21,7 @@ export const isChannelId = (text: string): text is ChannelId => CHANNEL_IDS.some
 export function createAdapters({ config, log }: Pick<Kernel, "config" | "log">): Adapters {
   const { apiRoot, mode } = config.channels.channel_a;
   return {
-    channel_a: { channel: createTelegram({ apiRoot, log }), mode },
+    channel_a: { channel: createTelegram({ apiRoot, commands: COMMANDS, log }), mode },
     channel_b: undefined,
     channel_c: undefined,
   };
