@@ -340,7 +340,8 @@ describe("in Telegram", () => {
       expect(body).toEqual({ success: true, key: "channel_a", configured: true });
     });
     await using _ = berth;
-    expect(bot.polling).toBe(true);
+    // Between two polls nobody is asking; the next one comes.
+    await telegram.waitFor(() => bot.polling);
     expect(bot.webhook).toBeUndefined();
 
     bot.userSays(42, "Hello?");
@@ -359,7 +360,8 @@ describe("in Telegram", () => {
     await telegram.waitFor(() => bot.sent(42).length > count);
     expect(lastTo(bot, 42)).toContain("Grace");
     expect(bot.sent(42)).toHaveLength(count + 1);
-    expect(bot.pending()).toBe(0);
+    // The next poll confirms what the last one brought.
+    await telegram.waitFor(() => bot.pending() === 0);
     // What is said on a channel is a session of its own.
     const { sessions } = (await ada.get<{ sessions: Session[] }>("/api/agent?action=sessions")).body;
     expect(sessions).toHaveLength(1);
