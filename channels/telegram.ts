@@ -1,6 +1,6 @@
 // Telegram (channel_a): the port's verbs over the Bot API. Nothing is kept for a bot but what it used in the last moments.
 import type { Binding, Channel } from "./channel.ts";
-import { apiSignal, createApis, guarded } from "./telegram/api.ts";
+import { apiSignal, createApis, guarded, type Traffic } from "./telegram/api.ts";
 import { createDelivery } from "./telegram/deliver.ts";
 import { toChannelError } from "./telegram/errors.ts";
 import { createPace, type Rules } from "./telegram/pace.ts";
@@ -19,6 +19,8 @@ export interface TelegramOptions {
     debug(message: string, fields?: Record<string, unknown>): void;
     warn(message: string, fields?: Record<string, unknown>): void;
   };
+  /** Told the bytes of each call in an agent's name. */
+  traffic?: Traffic;
   /** How often may be written; Telegram's own limits unless told otherwise. */
   rules?: Rules;
 }
@@ -30,20 +32,21 @@ export interface TelegramOptions {
  * const telegram = createTelegram({ apiRoot: "https://api.telegram.org", commands: { help: "what I understand" }, log });
  * const bot = await telegram.identify(token, AbortSignal.timeout(10_000));
  */
-export function createTelegram({ apiRoot, commands, log, rules }: TelegramOptions): Channel {
+export function createTelegram({ apiRoot, commands, log, traffic, rules }: TelegramOptions): Channel {
   const menu = Object.entries(commands).map(([command, description]) => ({ command, description }));
-  const apis = createApis(apiRoot);
+  const apis = createApis(apiRoot, traffic);
   const pace = createPace(rules);
   const delivery = createDelivery({ apis, pace });
   /** Bots whose menu of commands was set by this process. */
   const withMenu = createRecent<true>(1024);
 
   /** Sets the menu of commands, once per bot; without it everything works, so a failure is only noted. */
-  async function publishCommands({ agentId, token, bot }: Binding, signal: AbortSignal): Promise<void> {
+  async function publishCommands(binding: Binding, signal: AbortSignal): Promise<void> {
+    const { agentId, token, bot } = binding;
     if (withMenu.get(bot.id)) return;
     withMenu.set(bot.id, true);
     try {
-      await apis.call(token, signal, (api, signal) => api.setMyCommands(menu, undefined, signal));
+      await apis.call(binding, signal, (api, signal) => api.setMyCommands(menu, undefined, signal));
     } catch (error) {
       withMenu.delete(bot.id);
       log.debug("telegram: the commands menu was not set", {
@@ -58,14 +61,14 @@ export function createTelegram({ apiRoot, commands, log, rules }: TelegramOption
 
     identify: (token, signal) =>
       guarded(token, "bot", async () => {
-        const api = await apis.open(token);
+        const api = await apis.open({ token });
         const me = await api.getMe(apiSignal(signal));
         return { id: String(me.id), username: me.username };
       }),
 
     listen: (binding, sink, signal) =>
       guarded(binding.token, "bot", async () => {
-        const api = await apis.open(binding.token, POLL_SECONDS + 15);
+        const api = await apis.open(binding, POLL_SECONDS + 15);
         await poll(api, binding, sink, signal, {
           connected: () => publishCommands(binding, signal),
           unreadable: (error) => log.warn("telegram: an update could not be read", { agentId: binding.agentId, error }),
@@ -75,13 +78,13 @@ export function createTelegram({ apiRoot, commands, log, rules }: TelegramOption
     register: (binding, callback, signal) =>
       guarded(binding.token, "bot", async () => {
         const options = { secret_token: callback.secret, allowed_updates: WANTED };
-        await apis.call(binding.token, signal, (api, signal) => api.setWebhook(callback.url, options, signal));
+        await apis.call(binding, signal, (api, signal) => api.setWebhook(callback.url, options, signal));
         await publishCommands(binding, signal);
       }),
 
     unregister: (binding, signal) =>
       guarded(binding.token, "bot", async () => {
-        await apis.call(binding.token, signal, (api, signal) => api.deleteWebhook(undefined, signal));
+        await apis.call(binding, signal, (api, signal) => api.deleteWebhook(undefined, signal));
       }),
 
     receive: (binding, secret, request, sink) =>
@@ -96,7 +99,7 @@ export function createTelegram({ apiRoot, commands, log, rules }: TelegramOption
       guarded(binding.token, "peer", async () => {
         const { chat, thread } = parsePeer(address);
         const options = thread === undefined ? {} : { message_thread_id: thread };
-        await apis.call(binding.token, signal, (api, signal) => api.sendChatAction(chat, "typing", options, signal));
+        await apis.call(binding, signal, (api, signal) => api.sendChatAction(chat, "typing", options, signal));
       }),
 
     forget(binding) {

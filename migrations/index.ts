@@ -7,6 +7,19 @@ import ai from "./0004_ai.sql" with { type: "text" };
 import skills from "./0005_skills.sql" with { type: "text" };
 import runtime from "./0006_runtime.sql" with { type: "text" };
 import channels from "./0007_channels.sql" with { type: "text" };
+import accounts from "./0008_accounts.sql" with { type: "text" };
+import keysAndTwoFactor from "./0009_keys_and_two_factor.sql" with { type: "text" };
+import webhooks from "./0010_webhooks.sql" with { type: "text" };
+import admin from "./0011_admin.sql" with { type: "text" };
+import lifecycle from "./0012_lifecycle.sql" with { type: "text" };
+import gatewayAndPublicPages from "./0013_gateway_and_public_pages.sql" with { type: "text" };
+import verification from "./0014_verification.sql" with { type: "text" };
+import webhooksOfAdmins from "./0015_webhooks_of_admins.sql" with { type: "text" };
+import aiMoney from "./0016_ai.sql" with { type: "text" };
+import wallets from "./0017_wallets.sql" with { type: "text" };
+import social from "./0018_social.sql" with { type: "text" };
+import byAgent from "./0019_by_agent.sql" with { type: "text" };
+import onceVerified from "./0020_once_verified.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -22,4 +35,17 @@ export const migrations: readonly Migration[] = [
   { name: "0005_skills", sql: skills },
   { name: "0006_runtime", sql: runtime },
   { name: "0007_channels", sql: channels },
+  { name: "0008_accounts", sql: accounts },
+  { name: "0009_keys_and_two_factor", sql: keysAndTwoFactor },
+  { name: "0010_webhooks", sql: webhooks },
+  { name: "0011_admin", sql: admin },
+  { name: "0012_lifecycle", sql: lifecycle },
+  { name: "0013_gateway_and_public_pages", sql: gatewayAndPublicPages },
+  { name: "0014_verification", sql: verification },
+  { name: "0015_webhooks_of_admins", sql: webhooksOfAdmins },
+  { name: "0016_ai", sql: aiMoney },
+  { name: "0017_wallets", sql: wallets },
+  { name: "0018_social", sql: social },
+  { name: "0019_by_agent", sql: byAgent },
+  { name: "0020_once_verified", sql: onceVerified },
 ];

@@ -1,12 +1,22 @@
 // The table of contents: every plugin, in order, and the two surfaces they make together.
 import { type AnyElysia, Elysia } from "elysia";
+import { admin, type Commands } from "../plugins/admin/index.ts";
 import { agents } from "../plugins/agents/index.ts";
 import { ai } from "../plugins/ai/index.ts";
 import { auth } from "../plugins/auth/index.ts";
 import { channels } from "../plugins/channels/index.ts";
+import { figures } from "../plugins/figures/index.ts";
+import { gateway } from "../plugins/gateway/index.ts";
+import { gating } from "../plugins/gating/index.ts";
 import { interaction } from "../plugins/interaction/index.ts";
+import { lifecycle } from "../plugins/lifecycle/index.ts";
 import { runtime } from "../plugins/runtime/index.ts";
 import { skills } from "../plugins/skills/index.ts";
+import { social } from "../plugins/social/index.ts";
+import { verification } from "../plugins/verification/index.ts";
+import { visits } from "../plugins/visits/index.ts";
+import { wallet } from "../plugins/wallet/index.ts";
+import { webhooks } from "../plugins/webhooks/index.ts";
 import { health } from "./health.ts";
 import { errorHandler } from "./http.ts";
 import { type BuiltPlugin, createHost, inItsName, type Kernel, type Plugin } from "./plugin.ts";
@@ -14,7 +24,25 @@ import { createSurface, type Surface, servedTimes } from "./surface.ts";
 import { swaggerPage } from "./swagger.ts";
 
 /** In the order in which they start; they stop in reverse. */
-const PLUGINS: readonly Plugin<unknown>[] = [auth, agents, ai, skills, runtime, channels, interaction];
+const PLUGINS: readonly Plugin<unknown>[] = [
+  auth,
+  agents,
+  figures,
+  ai,
+  skills,
+  runtime,
+  channels,
+  lifecycle,
+  interaction,
+  gateway,
+  visits,
+  verification,
+  gating,
+  social,
+  wallet,
+  webhooks,
+  admin,
+];
 
 export interface App {
   readonly web: Surface;
@@ -27,6 +55,8 @@ export interface App {
   defaultModel(): Promise<{ label: string; demo: boolean }>;
   /** What commands and the start-up ask of accounts. */
   readonly accounts: ReturnType<typeof auth.setup>["service"];
+  /** What the operator can do from the command line while this runs. */
+  readonly commands: Commands;
 }
 
 /** Builds every plugin once over this kernel, and the surfaces from their routes. */
@@ -55,6 +85,7 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     web,
     backend,
     accounts: host.use(auth),
+    commands: { ...host.use(admin).commands, "vault.rotate": () => kernel.resealing.run() },
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
     async start() {
       for (const one of built) {

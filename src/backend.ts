@@ -121,6 +121,22 @@ export async function unwrapJson(answer: Response): Promise<unknown> {
   throw refusal(answer.ok ? 502 : answer.status, body);
 }
 
+/** A plain backend answer as the web surface passes it on: status, type and body, whatever they are. */
+export const passOn = ({ status, headers, body }: Response) =>
+  new Response(body, {
+    status,
+    headers: { "content-type": headers.get("content-type") ?? "application/json;charset=utf-8" },
+  });
+
+/**
+ * A caller's text as one part of a path: encoded, and 404 for the two that every URL parser takes for a way up, encoded
+ * or not (WHATWG URL, "dot segment").
+ */
+export function pathPart(text: string): string {
+  if (/^(?:\.|%2e){1,2}$/i.test(text)) throw new AppError(404, "NOT_FOUND", "There is nothing of this name.");
+  return encodeURIComponent(text);
+}
+
 function refusal(status: number, body: unknown): AppError {
   if (typeof body !== "object" || body === null || !("code" in body) || !("error" in body)) {
     return new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend gave no usable answer. Try again shortly.");

@@ -60,8 +60,10 @@ export async function compile(entry: string, outfile: string): Promise<void> {
   await Bun.build({
     entrypoints: [entry],
     target: "bun",
-    // Bytecode halves the start; it needs cjs, and so no top-level await in what main.ts reaches.
-    format: "cjs",
+    // Bytecode halves the start. What is imported lazily is a piece of its own: in one piece, all of it would be read
+    // at each start (6 MiB of memory and 10 ms more).
+    format: "esm",
+    splitting: true,
     bytecode: true,
     // Renamed identifiers break Elysia, which reads its handlers' source.
     minify: { whitespace: true, syntax: true, identifiers: false },

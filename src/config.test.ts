@@ -39,6 +39,7 @@ describe("an empty environment", () => {
       channels: { channel_a: { mode: "polling" } },
       gating: { minBalance: 10n ** 18n },
       publicBudgetMicroUsd: 1_000_000,
+      planBudgetsMicroUsd: { free: 1_000_000, starter: 10_000_000, pro: 50_000_000, enterprise: 500_000_000 },
       shutdownGraceMs: 20_000,
     });
     expect(config.secretKey).toBeUndefined();
@@ -136,8 +137,14 @@ describe("values with a form of their own", () => {
     [{ SIGNUP_TRIAL: "starter:7d" }, { signupTrial: { plan: "starter", durationMs: 604_800_000 } }],
     [{ MODEL_A: "provider_3:llama3.2:1b" }, { models: { model_a: { provider: "provider_3", model: "llama3.2:1b" } } }],
     [{ ADMIN_EMAILS: " Ann@Berth.example ,ann@berth.example" }, { adminEmails: ["ann@berth.example"] }],
+    [{ ADMIN_EMAILS: "0xAbc@Wallet.invalid,ann@berth.example" }, { adminEmails: ["ann@berth.example"] }],
     [{ AI_PUBLIC_BUDGET_USD_PER_DAY: "0.25" }, { publicBudgetMicroUsd: 250_000 }],
     [{ AI_PUBLIC_BUDGET_USD_PER_DAY: "0" }, { publicBudgetMicroUsd: 0 }],
+    [
+      { AI_PLAN_BUDGETS_USD_PER_MONTH: "free:0, pro:20.50" },
+      { planBudgetsMicroUsd: { free: 0, starter: 10_000_000, pro: 20_500_000, enterprise: 500_000_000 } },
+    ],
+    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "off" }, { planBudgetsMicroUsd: { free: Number.POSITIVE_INFINITY } }],
     [{ SHUTDOWN_GRACE: "500ms" }, { shutdownGraceMs: 500 }],
     [{ PLUGINS: "./a.ts,/opt/b.ts" }, { plugins: [join(folder, "a.ts"), "/opt/b.ts"] }],
     [
@@ -188,6 +195,9 @@ describe("a bad value is refused with one line: variable, what was found, what i
     [{ GATING_MIN_BALANCE: "1.5" }],
     [{ GATING_TOKEN_ADDRESS: "0x12" }],
     [{ AI_PUBLIC_BUDGET_USD_PER_DAY: "-1" }],
+    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "gold:5" }],
+    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "free:-1" }],
+    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "free" }],
     [{ ADMIN_EMAILS: "ann" }],
     [{ SMTP_URL: "mail.example" }],
     [{ STREAM_DRIVER: "on" }],

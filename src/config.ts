@@ -1,7 +1,7 @@
 // The only reader of the environment: every setting of Berth, parsed, nested by subject, and frozen.
 
 import { ConfigError, type Environment, type Readings, type ReadOptions, readVariables } from "./config/read.ts";
-import { findings } from "./config/rules.ts";
+import { findings, WALLET_DOMAIN } from "./config/rules.ts";
 
 export {
   type DatabaseLocation,
@@ -15,7 +15,7 @@ export {
   type Trial,
 } from "./config/parsers.ts";
 export { ConfigError, type Environment, type Origin, type ReadOptions } from "./config/read.ts";
-export { isLoopbackHost, isLoopbackUrl } from "./config/rules.ts";
+export { isLoopbackHost, isLoopbackUrl, WALLET_DOMAIN } from "./config/rules.ts";
 export type { VariableName } from "./config/table.ts";
 
 type Frozen<T> = T extends string | number | boolean | bigint | undefined
@@ -64,8 +64,8 @@ function nest({ values: v, list }: Readings) {
     /** Undefined: the vault makes one in the data folder. */
     secretKey: v.SECRET_KEY,
     secretKeyPrevious: v.SECRET_KEY_PREVIOUS,
-    /** NFC, lower case. */
-    adminEmails: v.ADMIN_EMAILS,
+    /** NFC, lower case. Without what is made for wallets: nobody reads mail there, and anybody can make a wallet. */
+    adminEmails: v.ADMIN_EMAILS.filter((email) => !email.endsWith(WALLET_DOMAIN)),
     log: { level: v.LOG_LEVEL, format: v.LOG_FORMAT },
     smtp: { url: v.SMTP_URL, from: v.MAIL_FROM },
     oauth: {
@@ -98,8 +98,20 @@ function nest({ values: v, list }: Readings) {
       channel_c: { apiRoot: v.CHANNEL_C_API_ROOT, appId: v.CHANNEL_C_APP_ID, appSecret: v.CHANNEL_C_APP_SECRET },
     },
     chains: {
-      mainnet: { id: 8453, rpcUrl: v.MAINNET_RPC_URL, stablecoin: v.STABLECOIN_ADDRESS_MAINNET },
-      testnet: { id: 84_532, rpcUrl: v.TESTNET_RPC_URL, stablecoin: v.STABLECOIN_ADDRESS_TESTNET },
+      mainnet: {
+        id: 8453,
+        rpcUrl: v.MAINNET_RPC_URL,
+        stablecoin: v.STABLECOIN_ADDRESS_MAINNET,
+        swapRouter: v.SWAP_ROUTER_ADDRESS_MAINNET,
+        swapQuoter: v.SWAP_QUOTER_ADDRESS_MAINNET,
+      },
+      testnet: {
+        id: 84_532,
+        rpcUrl: v.TESTNET_RPC_URL,
+        stablecoin: v.STABLECOIN_ADDRESS_TESTNET,
+        swapRouter: v.SWAP_ROUTER_ADDRESS_TESTNET,
+        swapQuoter: v.SWAP_QUOTER_ADDRESS_TESTNET,
+      },
     },
     /** No token: the gate is off. `minBalance` in the token's smallest unit. */
     gating: { token: v.GATING_TOKEN_ADDRESS, symbol: v.GATING_TOKEN_SYMBOL, minBalance: v.GATING_MIN_BALANCE },
@@ -134,6 +146,8 @@ function nest({ values: v, list }: Readings) {
     /** Networks in CIDR form. */
     outboundAllow: v.OUTBOUND_ALLOW,
     publicBudgetMicroUsd: v.AI_PUBLIC_BUDGET_USD_PER_DAY,
+    /** By plan, whole micro-USD a month; Infinity: no limit. */
+    planBudgetsMicroUsd: v.AI_PLAN_BUDGETS_USD_PER_MONTH,
     metricsToken: v.METRICS_TOKEN,
     shutdownGraceMs: v.SHUTDOWN_GRACE,
     /** Where each variable's value came from. */

@@ -1,33 +1,32 @@
 // Commands that change data: run inside the service when there is one, over a socket in the data folder; else on the file.
 import { rmSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
-import { PLANS, type Plan } from "../plugins/auth/index.ts";
 import { type App, createApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { AppError, errorBody } from "./errors.ts";
 import { openKernel } from "./kernel.ts";
 import type { Kernel } from "./plugin.ts";
 
-type Command = (args: Record<string, string>) => Promise<unknown>;
-export type Control = Record<string, Command>;
-
 /** Every command, by the name it has on the socket. */
-export function createControl({ log }: Kernel, { accounts }: App): Control {
-  return {
-    async "user.grant"({ email = "", plan = "", days = "30" }) {
-      if (!isPlan(plan)) throw new AppError(400, "UNKNOWN_PLAN", `Unknown plan "${plan}". Plans: ${PLANS.join(", ")}.`);
-      const count = Number(days);
-      if (!Number.isInteger(count) || count < 1 || count > 36_500) {
-        throw new AppError(400, "INVALID_DAYS", `--days takes a whole number from 1 to 36500, not "${days}".`);
-      }
-      const granted = await accounts.grant(email, plan, count);
-      log.info("plan granted", { user: granted.email, plan, days: count });
-      return { ...granted, currentPeriodEnd: new Date(granted.currentPeriodEnd).toISOString() };
-    },
-  };
-}
+export type Control = Readonly<Record<string, (args: Readonly<Record<string, string>>) => Promise<unknown>>>;
 
-const isPlan = (text: string): text is Plan => (PLANS as readonly string[]).includes(text);
+/** The app's commands for the socket. The log names each one; what it is given and what it answers may be secret. */
+export function createControl({ log }: Pick<Kernel, "log">, { commands }: Pick<App, "commands">): Control {
+  const logged =
+    (name: string, run: Control[string]): Control[string] =>
+    async (args) => {
+      try {
+        const answer = await run(args);
+        log.info("command", { name, operator: args.operator });
+        return answer;
+      } catch (error) {
+        if (!(error instanceof AppError)) log.error("command failed", { name, error });
+        throw error;
+      }
+    };
+  return Object.fromEntries(Object.entries(commands).map(([name, run]) => [name, logged(name, run)]));
+}
 
 const socketPath = ({ dataDir }: Pick<Config, "dataDir">) => join(dataDir, "berth.sock");
 
@@ -83,12 +82,21 @@ async function answers(unix: string): Promise<boolean> {
 
 async function answer(control: Control, request: Request): Promise<Response> {
   try {
-    const { name, args } = (await request.json()) as { name: string; args: Record<string, string> };
+    const { name, args } = await readCommand(request);
     return Response.json(await dispatch(control, name, args));
   } catch (error) {
     const { status, body } = errorBody(error);
     return Response.json(body, { status });
   }
+}
+
+async function readCommand(request: Request): Promise<{ name: string; args: Record<string, string> }> {
+  const refusal = new AppError(400, "INVALID_COMMAND", "This is not a command as Berth sends it.");
+  const given: unknown = await request.json().catch(() => undefined);
+  if (typeof given !== "object" || given === null || !("name" in given) || !("args" in given)) throw refusal;
+  const { name, args } = given;
+  if (typeof name !== "string" || typeof args !== "object" || args === null) throw refusal;
+  return { name, args: Object.fromEntries(Object.entries(args).map(([key, value]) => [key, String(value)])) };
 }
 
 async function dispatch(control: Control, name: string, args: Record<string, string>): Promise<unknown> {
@@ -97,9 +105,13 @@ async function dispatch(control: Control, name: string, args: Record<string, str
   return command(args);
 }
 
-/** Runs one command in the service if one runs on this data folder, else on the database itself. */
+/**
+ * Runs one command in the service if one runs on this data folder, else on the database itself; in the name of the
+ * system's user.
+ */
 export async function runCommand(config: Config, name: string, args: Record<string, string>): Promise<unknown> {
-  const answer = await askService(config, name, args);
+  const named = { operator: operator(), ...args };
+  const answer = await askService(config, name, named);
   if (answer) {
     const body = (await answer.json()) as { error?: string; code?: string };
     if (!answer.ok) throw new AppError(answer.status, body.code ?? "FAILED", body.error ?? "The command failed.");
@@ -107,9 +119,20 @@ export async function runCommand(config: Config, name: string, args: Record<stri
   }
   const kernel = await openKernel(config);
   try {
-    return await dispatch(createControl(kernel, createApp(kernel)), name, args);
+    return await dispatch(createApp(kernel).commands, name, named);
   } finally {
     await kernel.close();
+  }
+}
+
+/** Who runs this process; in a container the user may have no name. */
+function operator(): string {
+  try {
+    const { username, uid } = userInfo();
+    // What Bun says where the environment names nobody.
+    return username === "unknown" ? `user ${uid}` : username;
+  } catch {
+    return `user ${process.getuid?.() ?? "?"}`;
   }
 }
 

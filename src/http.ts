@@ -10,6 +10,11 @@ export const MAX_BODY_BYTES = 1024 * 1024;
 /** Nesting of a JSON body, at most. Contract §1. */
 export const MAX_JSON_DEPTH = 64;
 
+/** Milliseconds that a body may take to arrive. */
+const BODY_WITHIN = 30_000;
+/** Milliseconds after which what was settled before the body is settled again. */
+const SLOW_BODY = 250;
+
 /** What is known of a request beside the request itself. */
 export interface RequestContext {
   readonly id: string;
@@ -19,10 +24,16 @@ export interface RequestContext {
   readonly socket: string;
   /** `set-cookie` values to be put on the answer, whatever the route answers. */
   readonly cookies: string[];
+  /** Set where the request came to an agent's own host: the only origin whose pages may act there. */
+  readonly agentOrigin?: string | undefined;
   /** The body as it came, once it was read. */
   bodyText?: string;
+  /** What the body of each refusal says too, on routes that have such a shape. */
+  failure?: Readonly<Record<string, unknown>>;
   /** What has settled who may come in, so that it does so once. */
   settledBy?: unknown;
+  /** Grows when the body took so long that what was found out before it may not hold any more. */
+  round?: number;
 }
 
 const contexts = new WeakMap<Request, RequestContext>();
@@ -34,6 +45,21 @@ export function contextOf(request: Request): RequestContext {
   const context = contexts.get(request);
   if (!context) throw new Error("This request did not come through a surface.");
   return context;
+}
+
+/** What was found out about a request, so that it is found out once; forgotten when its body took long. */
+export function createMemo<Value>() {
+  const known = new WeakMap<Request, { value: Value; round: number | undefined }>();
+  return {
+    get(request: Request): Value | undefined {
+      const found = known.get(request);
+      return found && found.round === contextOf(request).round ? found.value : undefined;
+    },
+    set(request: Request, value: Value): Value {
+      known.set(request, { value, round: contextOf(request).round });
+      return value;
+    },
+  };
 }
 
 /** Headers of those that stand between a client and us. */
@@ -82,7 +108,19 @@ export function guarded(...guards: Guard[]) {
     requireJsonType(request);
     context.settledBy = settle;
   };
-  return { parse: [settle, readBody], transform: settle };
+  const read = async (hook: HookContext) => {
+    const began = performance.now();
+    const body = await readBody(hook);
+    if (performance.now() - began > SLOW_BODY) {
+      // Whoever sends slowly may have been signed out meanwhile: who may come in is settled anew.
+      const context = contextOf(hook.request);
+      context.round = (context.round ?? 0) + 1;
+      context.settledBy = undefined;
+      await settle(hook);
+    }
+    return body;
+  };
+  return { parse: [settle, read], transform: settle };
 }
 
 /** For routes that anyone may call: `open: true`. */
@@ -131,7 +169,10 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 async function readText(request: Request): Promise<string> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
   if (declared > MAX_BODY_BYTES) throw tooLarge();
-  const bytes = Number.isNaN(declared) ? await readCapped(request) : await request.arrayBuffer();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooSlow()), BODY_WITHIN);
+  const whole = Number.isNaN(declared) ? readCapped(request) : request.arrayBuffer();
+  const bytes = await Promise.race([whole, late.promise]).finally(() => clearTimeout(timer));
   try {
     return utf8.decode(bytes);
   } catch (cause) {
@@ -151,6 +192,10 @@ async function readCapped(request: Request): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
+const tooSlow = () => {
+  const text = `The body did not arrive within ${BODY_WITHIN / 1000} seconds.`;
+  return new AppError(408, "BODY_TIMEOUT", text, {}, { headers: { connection: "close" } });
+};
 const tooLarge = () => new AppError(413, "BODY_TOO_LARGE", "The body is larger than 1 MiB.");
 
 /** The deepest nesting of brackets outside strings. */
@@ -205,7 +250,7 @@ export function errorResponse(error: unknown, request: Request, log: Log): Respo
     "content-type": "application/json;charset=utf-8",
     ...(error instanceof AppError ? error.headers : undefined),
   };
-  return new Response(JSON.stringify(body), { status, headers });
+  return new Response(JSON.stringify({ ...body, ...contextOf(request).failure }), { status, headers });
 }
 
 /** Elysia's own errors in our words. */

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createBackendTransport, createServiceTokens } from "./backend.ts";
+import { createChains } from "./chains.ts";
 import type { Config } from "./config.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { StartError } from "./errors.ts";
@@ -10,9 +11,11 @@ import { createIdempotency } from "./idempotency.ts";
 import { createJobs } from "./jobs.ts";
 import { createLimits } from "./limits.ts";
 import { createLog, type Log } from "./log.ts";
+import { createMail } from "./mail.ts";
 import { createMetrics } from "./metrics.ts";
 import { createOutbound } from "./outbound.ts";
 import type { Kernel } from "./plugin.ts";
+import { createResealing } from "./resealing.ts";
 import { createVault, loadOrCreateSecretKey, type Vault } from "./vault.ts";
 
 export interface RunningKernel extends Kernel {
@@ -45,16 +48,21 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
     const limits = await createLimits({ database, rateLimits: config.rateLimits, log });
     opened.push(limits);
     const jobs = createJobs({ database, log });
+    const mail = createMail({ config, jobs, vault, log, metrics });
+    opened.push(mail);
     return {
       config,
       log,
       metrics,
       database,
       vault,
+      resealing: createResealing({ database, vault, log }),
       jobs,
+      mail,
       limits,
       events: createEvents({ database, jobs, log }),
       idempotency: createIdempotency({ database, vault }),
+      chains: createChains(config),
       outbound: createOutbound({ allow: config.outboundAllow, log }),
       backend: createBackendTransport(
         createServiceTokens(vault),

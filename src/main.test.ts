@@ -22,7 +22,7 @@ test("the version and the help are on standard output", async () => {
   const [help, flag] = await Promise.all([berth(["help"]), berth(["--help"])]);
   expect(help).toEqual(flag);
   expect(help.exitCode).toBe(0);
-  for (const name of ["serve", "demo", "doctor", "user grant", "backup", "restore", "migrate", "openapi", "health"]) {
+  for (const name of ["serve", "demo", "doctor", "user", "backup", "restore", "migrate", "openapi", "health"]) {
     expect(help.stdout).toContain(`berth ${name}`);
   }
 });
@@ -111,4 +111,16 @@ test("the API's description is printed without a data folder", async () => {
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout).openapi).toStartWith("3.1");
   expect(readdirSync(dir.path)).toEqual(before);
+});
+
+test("who reads slowly reads all, and who has heard enough is no failure", async () => {
+  const piped = (reader: string) =>
+    run(
+      ["bash", "-o", "pipefail", "-c", `"$0" "$1" openapi web | ${reader}`, bun, join(import.meta.dir, "main.ts")],
+      { PATH: "/usr/local/bin:/usr/bin:/bin" },
+      dir.path,
+    );
+  const slow = await piped("(sleep 0.3; cat)");
+  expect(JSON.parse(slow.stdout).openapi).toStartWith("3.1");
+  expect({ ...(await piped("head -c 9")), stdout: "" }).toEqual({ exitCode: 0, stdout: "", stderr: "" });
 });

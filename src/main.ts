@@ -28,9 +28,14 @@ const COMMANDS: Record<string, Command> = {
     run: async () => (await import("./commands/doctor.ts")).doctorCommand(),
   },
   user: {
-    usage: "user grant EMAIL PLAN [--days N]",
-    summary: "give an account a plan, also while the service runs",
-    run: async (words, flags) => (await import("./commands/user.ts")).userCommand(words, textOf(flags.days)),
+    usage: "user COMMAND …",
+    summary: "accounts: create, grant, admin, list, disable, enable, reset-password (berth user says how)",
+    run: async (words, flags) => (await import("./commands/user.ts")).userCommand(words, flags),
+  },
+  vault: {
+    usage: "vault rotate",
+    summary: "seal every stored secret anew under SECRET_KEY, so that SECRET_KEY_PREVIOUS can go",
+    run: async (words) => (await import("./commands/vault.ts")).vaultCommand(words),
   },
   backup: {
     usage: "backup FILE",
@@ -71,6 +76,12 @@ const OPTIONS = {
   plugin: { type: "string", multiple: true },
   "ready-fd": { type: "string" },
   days: { type: "string" },
+  name: { type: "string" },
+  admin: { type: "boolean" },
+  "password-stdin": { type: "boolean" },
+  off: { type: "boolean" },
+  query: { type: "string" },
+  json: { type: "boolean" },
 } as const;
 
 async function main(args: string[]): Promise<number> {
@@ -89,7 +100,6 @@ function say(text: string): number {
 }
 
 const listOf = (value: Flags[string]) => (Array.isArray(value) ? value : []);
-const textOf = (value: Flags[string]) => (typeof value === "string" ? value : undefined);
 
 function descriptorOf(value: Flags[string]): number | undefined {
   if (value === undefined) return undefined;
@@ -113,11 +123,16 @@ function explain(error: unknown): { text: string; code: number } {
   return { text: known ? line : (error.stack ?? String(error)), code: 1 };
 }
 
+// Whoever reads our words may have heard enough, such as `head`: that is no failure, and no reason for a server to end.
+process.stdout.on("error", (error: Error & { code?: string }) => {
+  if (error.code !== "EPIPE") throw error;
+});
+
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
-    // A server goes on; everything else is done now, whatever timers are left.
-    if (code >= 0) process.exit(code);
+    // A server goes on; everything else is done once its last word is read, whatever timers are left.
+    if (code >= 0) process.stdout.end(() => process.exit(code));
   },
   (error: unknown) => {
     const { text, code } = explain(error);

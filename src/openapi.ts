@@ -15,10 +15,16 @@ const SECURITY_SCHEMES = {
     name: "berth_session",
     description: "Set by a sign-in. On https its name is `__Host-berth_session`.",
   },
+  apiKey: { type: "http", scheme: "bearer", description: "A key of yours (`bk_…`), made with `POST /api/keys`." },
   serviceToken: {
     type: "http",
     scheme: "bearer",
     description: "Signed by the web surface for one action in one caller's name; lives for a moment.",
+  },
+  gatewayToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "An agent's own, from `GET /api/agents/:id/token`.",
   },
   metricsToken: { type: "http", scheme: "bearer", description: "The operator's METRICS_TOKEN, when it is set." },
 };

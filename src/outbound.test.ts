@@ -305,6 +305,14 @@ describe("limits", () => {
     await cut.promise;
   });
 
+  test("where only status and headers are wanted, no body is read", async () => {
+    const { outbound } = local();
+    const answer = await outbound.fetch(`http://127.0.0.1:${server.port}/endless`, { headOnly: true, maxBytes: 1 });
+    expect({ status: answer.status, size: answer.bytes().length }).toEqual({ status: 200, size: 0 });
+    const moved = `http://127.0.0.1:${server.port}/x?to=/endless`;
+    expect((await outbound.fetch(moved, { headOnly: true, maxRedirects: 0 })).status).toBe(302);
+  });
+
   test("a small body that unpacks into a large one counts as large", async () => {
     const { outbound } = local();
     const error = await failure(outbound.fetch(`http://127.0.0.1:${server.port}/bomb`));

@@ -17,6 +17,8 @@ export interface OutboundInit {
   maxBytes?: number;
   /** Default 5; 0 hands a redirect back as the answer it is. */
   maxRedirects?: number;
+  /** Only status and headers are wanted: the body is not read, however long it is or takes. */
+  headOnly?: boolean;
 }
 
 /** An answer whose body is here in full. */
@@ -111,6 +113,10 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
       const response = await hop(url, request, signal);
       const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
       if (location === null || init.maxRedirects === 0) {
+        if (init.headOnly) {
+          await response.body?.cancel();
+          return answer(response, url, new Uint8Array());
+        }
         const bytes = await readBody(response, init.maxBytes ?? 1_048_576, signal);
         return answer(response, url, bytes);
       }

@@ -27,6 +27,14 @@ const refusal = (use: () => unknown): string => {
 };
 
 describe("a host", () => {
+  test("gives third-party plugins a service by its name, and says which there are", () => {
+    const base = plugin("base", () => ({ service: { made: true } }));
+    const host = createHost(kernel);
+    host.use(base);
+    expect(host.named("base")).toEqual({ made: true });
+    expect(refusal(() => host.named("nobody"))).toBe("There is no plugin nobody to be used here. There are: base.");
+  });
+
   test("builds each plugin once, those it uses first, and gives everyone the same service", () => {
     const order: string[] = [];
     const base = plugin("base", () => {

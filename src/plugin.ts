@@ -1,6 +1,7 @@
 // What a plugin is, and the host that builds each one once and hands it to those that use it.
 import type { AnyElysia } from "elysia";
 import type { BackendTransport } from "./backend.ts";
+import type { Chains } from "./chains.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./database.ts";
 import { StartError } from "./errors.ts";
@@ -10,8 +11,10 @@ import type { Idempotency } from "./idempotency.ts";
 import type { Jobs } from "./jobs.ts";
 import type { Limits } from "./limits.ts";
 import type { Log } from "./log.ts";
+import type { Mail } from "./mail.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Outbound } from "./outbound.ts";
+import type { Resealing } from "./resealing.ts";
 import type { Vault } from "./vault.ts";
 
 /** What every capability stands on. Knows none of them. */
@@ -21,14 +24,21 @@ export interface Kernel {
   readonly database: Database;
   readonly events: Events;
   readonly jobs: Jobs;
+  readonly mail: Mail;
   readonly vault: Vault;
+  readonly resealing: Resealing;
   readonly outbound: Outbound;
   readonly limits: Limits;
   readonly idempotency: Idempotency;
   readonly metrics: Metrics;
+  readonly chains: Chains;
   /** How the web surface reaches the backend: in process or over HTTP. */
   readonly backend: BackendTransport;
 }
+
+/** Whether nobody else can write what is read from this database: only then may it be remembered. */
+export const ownsDatabase = ({ config, database }: Pick<Kernel, "config" | "database">) =>
+  config.role === "all" && database.file !== undefined;
 
 /** What a plugin brings. Routes are served on their surface; background work runs where the backend runs. */
 export interface Parts<Service> {
@@ -61,6 +71,8 @@ export interface Host {
   readonly kernel: Kernel;
   /** Another plugin's service, built on first use. A cycle is refused with the path that closes it. */
   use<Service>(plugin: Plugin<Service>): Service;
+  /** The service of a built-in plugin, for third-party ones, which can't import it; they are built after all built-in ones. */
+  named(name: string): unknown;
 }
 
 /**
@@ -130,6 +142,13 @@ export function createHost(kernel: Kernel): Host & { built: readonly BuiltPlugin
     }
   }
 
-  const host = { kernel, use, built };
+  function named(name: string): unknown {
+    const found = built.find((one) => one.name === name);
+    if (found) return found.parts.service;
+    const there = built.map(({ name }) => name).join(", ");
+    throw new StartError(`There is no plugin ${name} to be used here. There are: ${there}.`);
+  }
+
+  const host = { kernel, use, named, built };
   return host;
 }

@@ -1,5 +1,6 @@
 // One listener's front door: everything that holds for every request, whatever route it is for.
 import type { AnyElysia } from "elysia";
+import { type AgentHost, createAgentHosts, moved } from "./agent-hosts.ts";
 import { createClientAddress } from "./client-address.ts";
 import { AppError, forbidden } from "./errors.ts";
 import { attachContext, errorResponse, type RequestContext, type SocketRoute, type WebServer } from "./http.ts";
@@ -44,14 +45,17 @@ export function createSurface(
   const address = createClientAddress(config.trustedProxies);
   const readsForwarded = config.trustedProxies.length > 0;
   const origins = ownOrigins(config, name);
+  const agentHostOf = createAgentHosts(config);
   const byClass = [0, 1, 2, 3, 4, 5].map((n) => served.labels({ surface: name, class: `${n}xx` }));
 
   async function answer(request: Request, context: RequestContext, network: boolean): Promise<Response> {
     attachContext(request, context);
     const origin = request.headers.get("origin");
     try {
-      if (origin !== null && request.method === "OPTIONS") return decorate(preflight(origin), context, origin);
-      refuseForeign(request, origin);
+      if (origin !== null && request.method === "OPTIONS") {
+        return decorate(preflight(origin, context), context, origin);
+      }
+      refuseForeign(request, origin, context);
       if (network) admit(request, context);
       return decorate(await app.fetch(request), context, origin);
     } catch (error) {
@@ -60,10 +64,11 @@ export function createSurface(
   }
 
   /** Cookies ride on requests that other sites cause; bearer tokens don't. */
-  function refuseForeign({ method, headers }: Request, origin: string | null): void {
+  function refuseForeign({ method, headers }: Request, origin: string | null, { agentOrigin }: RequestContext): void {
     if (SAFE_METHODS.has(method) || headers.get("authorization")?.startsWith("Bearer ")) return;
     const site = headers.get("sec-fetch-site");
-    const foreign = origin !== null ? !origins.has(origin) : site === "cross-site" || site === "same-site";
+    const isOwn = (origin: string) => (agentOrigin === undefined ? origins.has(origin) : origin === agentOrigin);
+    const foreign = origin !== null ? !isOwn(origin) : site === "cross-site" || site === "same-site";
     if (foreign)
       throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
   }
@@ -87,8 +92,11 @@ export function createSurface(
     return bearer !== undefined && backend.tokens.verify(bearer) !== undefined;
   }
 
-  function preflight(origin: string): Response {
-    if (!config.corsOrigins.includes(origin)) {
+  const mayRead = (origin: string, { agentOrigin }: RequestContext) =>
+    agentOrigin === undefined && config.corsOrigins.includes(origin);
+
+  function preflight(origin: string, context: RequestContext): Response {
+    if (!mayRead(origin, context)) {
       throw forbidden("FOREIGN_ORIGIN", "Pages of this origin may not call Berth. CORS_ORIGINS lists those that may.");
     }
     return new Response(null, { status: 204, headers: CORS_HEADERS });
@@ -100,7 +108,7 @@ export function createSurface(
     headers.set("x-content-type-options", "nosniff");
     for (const cookie of context.cookies) headers.append("set-cookie", cookie);
     if (config.corsOrigins.length > 0) headers.append("vary", "origin");
-    if (origin !== null && config.corsOrigins.includes(origin)) {
+    if (origin !== null && mayRead(origin, context)) {
       headers.set("access-control-allow-origin", origin);
       headers.set("access-control-allow-credentials", "true");
       headers.set("access-control-expose-headers", EXPOSED);
@@ -120,7 +128,8 @@ export function createSurface(
     try {
       admit(request, context);
       const session = await route.accept(request, path.slice(route.prefix.length));
-      const headers = session.protocol ? { "sec-websocket-protocol": session.protocol } : {};
+      // Left out, Bun confirms the first that was offered, which may be somebody's token.
+      const headers = { "sec-websocket-protocol": session.protocol ?? "" };
       if (server.upgrade(request, { data: session, headers })) return undefined;
       throw new AppError(400, "UPGRADE_FAILED", "This is not a WebSocket request that can be accepted.");
     } catch (error) {
@@ -128,22 +137,25 @@ export function createSurface(
     }
   }
 
-  function networkContext(request: Request, server: WebServer): RequestContext {
+  function networkContext(request: Request, server: WebServer, agentHost?: AgentHost): RequestContext {
     const socket = server.requestIP(request)?.address ?? "";
     const forwardedFor = readsForwarded ? request.headers.get("x-forwarded-for") : null;
-    return { id: requestId(), address: address(socket, forwardedFor), socket, cookies: [] };
+    const agentOrigin = agentHost?.origin;
+    return { id: requestId(), address: address(socket, forwardedFor), socket, cookies: [], agentOrigin };
   }
 
   return {
     name,
     async fetch(request, server) {
-      if (sockets.length > 0 && request.headers.get("upgrade")?.toLowerCase() === "websocket") {
+      const agentHost = name === "web" ? agentHostOf(request) : undefined;
+      if (!agentHost && sockets.length > 0 && request.headers.get("upgrade")?.toLowerCase() === "websocket") {
         const path = pathOf(request);
         const route = sockets.find(({ prefix }) => path.startsWith(prefix));
         if (route) return upgrade(route, path, request, server);
       }
       const started = performance.now();
-      const response = await answer(request, networkContext(request, server), true);
+      const context = networkContext(request, server, agentHost);
+      const response = await answer(agentHost ? moved(request, agentHost) : request, context, true);
       byClass[Math.floor(response.status / 100)]?.observe((performance.now() - started) / 1000);
       return response;
     },

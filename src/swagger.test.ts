@@ -147,7 +147,7 @@ describe("the document", () => {
   test("says who may call: nobody in particular, or who shows what the guard wants", () => {
     expect(operation("get", "/boats").security).toEqual([]);
     expect(operation("get", "/boats/{id}").security).toEqual([{ session: [] }]);
-    expect(Object.keys(document.components?.securitySchemes ?? {})).toEqual(["session"]);
+    expect(Object.keys(document.components?.securitySchemes ?? {})).toEqual(["session", "gatewayToken"]);
   });
 
   test("describes the gateway, which is no route", () => {
@@ -160,7 +160,7 @@ describe("errors", () => {
     expect(statuses(operation("get", "/chart.svg"))).toEqual([200, 429, 500]);
     expect(statuses(operation("get", "/boats"))).toEqual([200, 400, 429, 500]);
     expect(statuses(operation("get", "/boats/{id}"))).toEqual([200, 401, 404, 429, 500]);
-    expect(statuses(operation("patch", "/boats/{id}"))).toEqual([200, 400, 401, 403, 404, 413, 415, 429, 500]);
+    expect(statuses(operation("patch", "/boats/{id}"))).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500]);
   });
 
   test("name their codes, a route's own beside those of the house", () => {

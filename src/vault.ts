@@ -12,6 +12,8 @@ export class VaultError extends Error {
 }
 
 export interface Vault {
+  /** Names the key that new texts are sealed under; the second part of each. */
+  readonly keyId: string;
   /**
    * AES-256-GCM, with a fresh nonce. `context` says where the text belongs (`agent:<id>:credential:provider_1`);
    * it is authenticated, not stored, so a sealed text moved to another row does not open.
@@ -47,6 +49,7 @@ export function createVault({ key, previous }: { key: RootKey; previous?: RootKe
   const ringOf = (id: string) => [current, old].find((candidate) => candidate?.id === id);
 
   return {
+    keyId: current.id,
     seal(plaintext, context) {
       const nonce = randomBytes(NONCE);
       const cipher = createCipheriv("aes-256-gcm", current.derive("seal"), nonce);

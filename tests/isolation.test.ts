@@ -33,39 +33,83 @@ afterAll(() => berth?.[Symbol.asyncDispose]());
 /** Valid, and nobody's. */
 const NOBODY = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-/** Every route that names an agent, with a body it would take from its owner. */
-const onWeb = [
-  ["GET", ""],
-  ["DELETE", ""],
-  ["GET", "/config"],
-  ["PUT", "/config", {}],
-  ["GET", "/logs"],
-  ["GET", "/channels"],
-  ["PUT", "/channels/channel_a", { token: "123456:abcdefghijklmnopqrstuvwxyz0123456789" }],
-  ["DELETE", "/channels/channel_a"],
-  ["POST", "/channels/channel_a/pairings", { code: "ABCDEF" }],
-] as const;
-const onBackend = [
-  ["GET", ""],
-  ["DELETE", ""],
-  ["PUT", "/config", {}],
-  ["POST", "/turns", { platform: "web", message: "What do you remember?" }],
-  ["POST", "/sessions", {}],
-  ["PUT", "/skills/clock", { enabled: false }],
-  ["PUT", "/credentials/provider_1", { value: "stolen" }],
-] as const;
-const routes = [
-  ...onWeb.map(([method, path, body]) => ({ side: "web" as const, method, path, body })),
-  ...onBackend.map(([method, path, body]) => ({ side: "backend" as const, method, path, body })),
-];
+interface Route {
+  side: "web" | "backend";
+  method: string;
+  /** Around the agent's id. */
+  path: [before: string, after: string];
+  body?: object;
+  /** What somebody else's agent and one that does not exist are answered with: contract §5. */
+  refusal: [status: number, code: string];
+}
+
+/** Bodies that an agent's owner would be taken with. */
+const BODIES: Record<string, object> = {
+  "PATCH ": { name: "Stolen" },
+  "PUT ": { name: "Stolen", config: {} },
+  "PUT /config": {},
+  "POST /config/restore": { version: 1 },
+  "PUT /channels/channel_a": { token: "123456:abcdefghijklmnopqrstuvwxyz0123456789" },
+  "POST /channels/channel_a/pairings": { code: "ABCDEF" },
+  "POST /turns": { platform: "web", message: "What do you remember?" },
+  "POST /visits": { message: "What do you remember?", visitor: "v".repeat(22) },
+  "PUT /skills/clock": { enabled: false },
+  "PUT /credentials/provider_1": { value: "stolen" },
+  "PUT /public": { enabled: true },
+  "POST /verification/challenge": { verificationType: "name_service" },
+  "POST /verify": {
+    verificationType: "name_service",
+    walletAddress: `0x${"1".repeat(40)}`,
+    signature: `0x${"1".repeat(130)}`,
+  },
+  "POST /rollback": { backupPath: "backups/none.json.gz" },
+};
+const REST: Record<string, string> = {
+  channel: "channel_a",
+  senderId: "42",
+  skillId: "clock",
+  key: "provider_1",
+  version: "1",
+};
+const LIFECYCLE = /^\/(?:start|stop|restart|update|rollback|repair|reset-memory|token|token\/rotate)$/;
+
+/** Every route that names an agent, by the document of each surface. */
+let routes: Route[];
+beforeAll(async () => {
+  const found = await Promise.all((["web", "backend"] as const).map(routesOf));
+  routes = found.flat();
+});
+
+async function routesOf(side: Route["side"]): Promise<Route[]> {
+  const { body } = await createClient(berth[side]).get<{ paths: Record<string, Record<string, unknown>> }>(
+    "/swagger/json",
+  );
+  return Object.entries(body.paths).flatMap(([path, methods]) => {
+    const [, before = "", rest] = /^(\/api\/agents\/|\/api\/instance\/)\{\w+\}(.*)$/.exec(path) ?? [];
+    if (rest === undefined) return [];
+    const after = rest.replace(/\{(\w+)\}/g, (_, name: string) => REST[name] ?? "x");
+    const lifecycle = before === "/api/instance/" || LIFECYCLE.test(after);
+    return Object.keys(methods).map((name): Route => {
+      const method = name.toUpperCase();
+      const body = BODIES[`${method} ${after}`] ?? (method === "GET" ? undefined : {});
+      return {
+        side,
+        method,
+        path: [before, after],
+        ...(body && { body }),
+        refusal: lifecycle ? [403, "NOT_YOUR_AGENT"] : [404, "AGENT_NOT_FOUND"],
+      };
+    });
+  });
+}
 
 /** Exactly as written, in Mallory's name. */
-const ask = (route: (typeof routes)[number], id: string) =>
-  rawRequest(berth[route.side], {
-    method: route.method,
-    path: `/api/agents/${id}${route.path}`,
+const ask = ({ side, method, path: [before, after], body }: Route, id: string) =>
+  rawRequest(berth[side], {
+    method,
+    path: `${before}${id}${after}`,
     headers: { cookie: mallory.cookie, "content-type": "application/json" },
-    ...(route.body === undefined ? {} : { body: JSON.stringify(route.body) }),
+    ...(body && { body: JSON.stringify(body) }),
   });
 
 const untouched = async () => {
@@ -128,11 +172,25 @@ describe("paths", () => {
     "x".repeat(4_000),
   ];
 
+  test("these are the routes", () => {
+    const named = routes.map(({ side, method, path }) => `${side} ${method} ${path.join(":")}`);
+    const both = [
+      ...["GET :", "PATCH :", "PUT :", "DELETE :", "GET :/config", "PUT :/config", "GET :/logs"],
+      ...["GET :/config/versions", "GET :/config/versions/1", "POST :/config/restore", "GET :/messages"],
+      ...["GET :/verification", "POST :/verification/challenge", "POST :/verify", "DELETE :/verify"],
+      ...["start", "stop", "restart", "update", "rollback", "repair", "reset-memory"].map((name) => `POST :/${name}`),
+      ...["GET :/token", "POST :/token/rotate", "GET :/stats", "GET :/channels", "PUT :/channels/channel_a"],
+    ].map((route) => route.replace(":", "/api/agents/:"));
+    const more = ["web POST /api/instance/:/stop", "web GET /api/instance/:", "backend POST /api/agents/:/turns"];
+    expect(named).toEqual(expect.arrayContaining([...both.map((route) => `web ${route}`), ...more]));
+    expect(named).toEqual(expect.arrayContaining(both.map((route) => `backend ${route}`)));
+  });
+
   test("no spelling of an id, on no route of either surface, gives or changes anything of another tenant", async () => {
     for (const route of routes) {
       const answers = await Promise.all(spellings(hers.id).map(async (id) => ({ id, answer: await ask(route, id) })));
       for (const { id, answer } of answers) {
-        const what = `${route.side} ${route.method} ${id}${route.path}`;
+        const what = `${route.side} ${route.method} ${route.path.join(id)}`;
         expect({ what, refused: answer.status >= 400 && answer.status < 500 }).toEqual({ what, refused: true });
         expect(answer.body).not.toContain(CANARY);
         expect(answer.headers.get("x-evil")).toBeNull();
@@ -140,7 +198,7 @@ describe("paths", () => {
       }
     }
     await untouched();
-  }, 30_000);
+  }, 120_000);
 
   test("the same path for the agent's owner still works", async () => {
     expect((await alice.get(`/api/agents/${hers.id}`)).text).toContain(CANARY);
@@ -155,10 +213,10 @@ describe("paths", () => {
         return { route, status, headers: kept, body };
       };
       expect(seen(foreign)).toEqual(seen(missing));
-      expectRefusal(foreign, 404, "AGENT_NOT_FOUND");
+      expectRefusal(foreign, ...route.refusal);
     }
     await untouched();
-  });
+  }, 30_000);
 
   test("agentId and sessionId in a query or body never reach over", async () => {
     for (const id of [hers.id, NOBODY, `../${hers.id}`, `${hers.id}%00`]) {

@@ -109,3 +109,22 @@ test("a web process whose key is another one gets nothing from the backend", asy
   const env = { ...web.env, SECRET_KEY: "another-root-key-0123456789abcdefghijk" };
   await expect(startBerth({ env })).rejects.toThrow("SECRET_KEY is not the one");
 });
+
+test("two whole services over one server: who is signed out or disabled at one is so at the other, at once", async () => {
+  const env = { DATABASE_URL: sqld.url, SECRET_KEY: "split-test-root-key-0123456789abcdefgh" };
+  await using one = await startBerth({ env });
+  await using two = await startBerth({ env });
+  const bob = await member(one);
+  const { cookie } = bob;
+  const there = createClient(two);
+  const status = async () => (await there.get("/api/settings", { headers: { cookie } })).status;
+  expect(await status()).toBe(200);
+  await bob.signOut();
+  expect(await status()).toBe(401);
+  await bob.signIn();
+  const key = (await bob.post<{ key: string }>("/api/keys", { name: "both" })).body.key;
+  const keyed = () => there.get("/api/settings", { headers: { authorization: `Bearer ${key}` } });
+  expect((await keyed()).status).toBe(200);
+  await one.command("user", "disable", bob.account.email);
+  expect((await keyed()).status).toBe(401);
+}, 30_000);

@@ -6,8 +6,8 @@ import {
   chmodSync,
   chownSync,
   copyFileSync,
+  cpSync,
   existsSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -65,11 +65,7 @@ afterAll(() => used?.remove());
 /** A copy of it to spoil. */
 function copyOfUsed() {
   const dir = temporaryDir();
-  mkdirSync(join(dir.path, "data"), { mode: 0o700 });
-  for (const name of readdirSync(join(used.path, "data"))) {
-    copyFileSync(join(used.path, "data", name), join(dir.path, "data", name));
-    chmodSync(join(dir.path, "data", name), 0o600);
-  }
+  cpSync(join(used.path, "data"), join(dir.path, "data"), { recursive: true });
   return { path: dir.path, database: join(dir.path, "data/berth.db"), [Symbol.dispose]: () => dir.remove() };
 }
 

@@ -30,16 +30,16 @@ export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Deli
 
   /** Makes one call about a chat; when Telegram asks to wait, the chat is left alone for that long. */
   async function call<T>(
-    { token, bot }: Binding,
+    binding: Binding,
     peer: Peer,
     signal: AbortSignal,
     use: (api: Api, signal: ApiSignal) => Promise<T>,
   ): Promise<T> {
     try {
-      return await apis.call(token, signal, use);
+      return await apis.call(binding, signal, use);
     } catch (error) {
       if (isRefusal(error) && error.error_code === 429)
-        pace.hold(bot.id, peer.chat, (error.parameters.retry_after ?? 1) * 1000);
+        pace.hold(binding.bot.id, peer.chat, (error.parameters.retry_after ?? 1) * 1000);
       throw error;
     }
   }

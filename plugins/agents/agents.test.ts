@@ -61,7 +61,7 @@ describe.each([
     const told: string[] = [];
     it.changes.onChange((changed) => told.push(changed));
 
-    expect(await it.agents.setStatus(id, "error", "the bot's token was refused")).toBe(true);
+    expect(await it.agents.setStatus(id, "error", { reason: "the bot's token was refused" })).toBe(true);
     expect(await it.agents.find(id)).toMatchObject({ statusReason: "the bot's token was refused", wanted: "up" });
     expect(await it.agents.setStatus(id, "stopped")).toBe(true);
     expect(await it.agents.setStatus(id, "stopped")).toBe(true);

@@ -4,28 +4,36 @@ import type { Log } from "../../src/log.ts";
 export interface Changes {
   /** Told an agent's id after each committed write of its row, configuration or credentials. Must be quick. */
   onChange(listener: (agentId: string) => void): void;
+  /** Told an agent's id when a configuration that somebody gave it is in force. Must be quick. */
+  onConfigured(listener: (agentId: string) => void): void;
   /** Told the id of each agent that was removed, after the commit; the removal is answered when all are done. */
   onDelete(listener: (agentId: string) => Promise<void> | void): void;
   changed(agentId: string): void;
+  configured(agentId: string): void;
   deleted(agentId: string): Promise<void>;
 }
 
 export function createChanges(log: Log): Changes {
   const onChange: ((agentId: string) => void)[] = [];
+  const onConfigured: ((agentId: string) => void)[] = [];
   const onDelete: ((agentId: string) => Promise<void> | void)[] = [];
+
+  function tell(listeners: readonly ((agentId: string) => void)[], agentId: string): void {
+    for (const listener of listeners) {
+      try {
+        listener(agentId);
+      } catch (error) {
+        log.error("a listener failed", { agentId, error });
+      }
+    }
+  }
 
   return {
     onChange: (listener) => void onChange.push(listener),
+    onConfigured: (listener) => void onConfigured.push(listener),
     onDelete: (listener) => void onDelete.push(listener),
-    changed(agentId) {
-      for (const listener of onChange) {
-        try {
-          listener(agentId);
-        } catch (error) {
-          log.error("a listener failed", { agentId, error });
-        }
-      }
-    },
+    changed: (agentId) => tell(onChange, agentId),
+    configured: (agentId) => tell(onConfigured, agentId),
     async deleted(agentId) {
       for (const listener of onDelete) {
         try {

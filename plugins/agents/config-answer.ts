@@ -15,7 +15,10 @@ export const configRequest = {
   content: { "application/json": { schema: anyObject } },
 };
 /** What a configuration is refused with. */
-export const configErrors = { 400: ["INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"] };
+export const configErrors = {
+  400: ["INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"],
+  409: "OPERATION_IN_PROGRESS",
+};
 
 export const configResponses = (status: "ok" | "updated") => ({
   200: {

@@ -1,6 +1,8 @@
 // Configurations: kept exactly as they were given, in versions, and read as settings.
-import { desc, eq, sql } from "drizzle-orm";
+import { and, desc, eq, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../src/database.ts";
+import { notFound } from "../../src/errors.ts";
+import { heldBytes } from "../../src/held-bytes.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { cacheSize, noSuchAgent } from "./agents.ts";
 import { createCache } from "./cache.ts";
@@ -20,8 +22,24 @@ export interface Configs {
   settings(agentId: string): Promise<AgentSettings>;
   /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
+  /** What stores a new version, for the batch of a larger change. Checked by the caller. */
+  saving(agentId: string, text: string): Statement[];
+  /** The versions that are kept, newest first. */
+  versions(agentId: string): Promise<ConfigVersion[]>;
+  /** The text of one version, whose number may come as text; 404 `VERSION_NOT_FOUND` when it is not kept. */
+  version(agentId: string, version: number | string): Promise<string>;
+  /** Bytes held in memory for this agent. */
+  held(agentId: string): number;
   /** The first version, for the batch that makes the agent. Checked by the caller. */
   first(agentId: string, text: string, now: number): Statement;
+}
+
+export interface ConfigVersion {
+  version: number;
+  /** UTF-8 bytes. */
+  bytes: number;
+  /** Epoch ms. */
+  savedAt: number;
 }
 
 type Deps = Pick<Kernel, "database" | "config"> & { changes: Changes };
@@ -29,7 +47,7 @@ type Deps = Pick<Kernel, "database" | "config"> & { changes: Changes };
 export function createConfigs({ database, config, changes }: Deps): Configs {
   const db = database.drizzle;
   const known = createCache<{ settings: AgentSettings; size: number }>({
-    entries: cacheSize(config),
+    entries: cacheSize({ config, database }),
     weight: { of: ({ size }) => size, limit: CACHED_TEXT },
   });
   changes.onChange(known.drop);
@@ -48,34 +66,63 @@ export function createConfigs({ database, config, changes }: Deps): Configs {
     return { settings: readSettings(JSON.parse(body)).settings, size: body.length };
   };
 
+  function saving(agentId: string, body: string): Statement[] {
+    const add: Statement = {
+      sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at)
+        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3 FROM agent_configs WHERE agent_id = ?1`,
+      args: [agentId, body, Date.now()],
+      after() {
+        changes.changed(agentId);
+        changes.configured(agentId);
+      },
+    };
+    const trim: Statement = {
+      sql: `DELETE FROM agent_configs WHERE agent_id = ?1 AND version <=
+        (SELECT max(version) FROM agent_configs WHERE agent_id = ?1) - ${KEPT_VERSIONS}`,
+      args: [agentId],
+    };
+    return [add, trim];
+  }
+
   return {
     text,
+    saving,
+    held: (agentId) => heldBytes(known.peek(agentId)),
     settings: async (agentId) => (await known.get(agentId, () => load(agentId)))?.settings ?? {},
 
     async save(agentId, body) {
       requireConfig(body);
-      const now = Date.now();
-      const touch = db.update(agents).set({ updatedAt: now }).where(eq(agents.id, agentId));
-      const add: Statement = {
-        sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at)
-          SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3 FROM agent_configs WHERE agent_id = ?1`,
-        args: [agentId, body, now],
-        after: () => changes.changed(agentId),
-      };
-      const trim: Statement = {
-        sql: `DELETE FROM agent_configs WHERE agent_id = ?1 AND version <=
-          (SELECT max(version) FROM agent_configs WHERE agent_id = ?1) - ${KEPT_VERSIONS}`,
-        args: [agentId],
-      };
+      const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
       try {
-        await database.write([statement(touch), guard("agent"), add, trim]);
+        await database.write([statement(touch), guard("agent"), ...saving(agentId, body)]);
       } catch (error) {
         if (error instanceof GuardFailed) throw noSuchAgent();
         throw error;
       }
     },
 
-    first: (agentId, body, now) =>
-      statement(db.insert(agentConfigs).values({ agentId, version: 1, body, updatedAt: now })),
+    versions: (agentId) =>
+      db
+        .select({
+          version: agentConfigs.version,
+          bytes: sql<number>`octet_length(${agentConfigs.body})`,
+          savedAt: agentConfigs.updatedAt,
+        })
+        .from(agentConfigs)
+        .where(eq(agentConfigs.agentId, agentId))
+        .orderBy(desc(agentConfigs.version)),
+
+    async version(agentId, version) {
+      const number = /^[1-9]\d{0,8}$/.test(String(version)) ? Number(version) : 0;
+      const one = and(eq(agentConfigs.agentId, agentId), eq(agentConfigs.version, number));
+      const [found] = await db.select({ body: agentConfigs.body }).from(agentConfigs).where(one);
+      if (!found) throw notFound("This version is not kept.", "VERSION_NOT_FOUND");
+      return found.body;
+    },
+
+    first: (agentId, body, now) => ({
+      ...statement(db.insert(agentConfigs).values({ agentId, version: 1, body, updatedAt: now })),
+      after: () => changes.configured(agentId),
+    }),
   };
 }

@@ -3,6 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import { type ProviderId, providerIds } from "../../src/config.ts";
 import { type Statement, statement } from "../../src/database.ts";
 import { invalid } from "../../src/errors.ts";
+import { heldBytes } from "../../src/held-bytes.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { type Agents, cacheSize } from "./agents.ts";
 import { createCache } from "./cache.ts";
@@ -39,16 +40,25 @@ export interface Credentials {
   providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>>;
   /** Which kinds `open` would find. */
   summary(agentId: string): Promise<CredentialsSummary>;
+  /** Bytes held in memory of the agent's own ones. */
+  held(agentId: string): number;
 }
 
 const MAX_VALUE = 4_096;
 
 type Sealed = ReadonlyMap<string, string>;
-type Deps = Pick<Kernel, "database" | "vault" | "config" | "log"> & { agents: Agents; changes: Changes };
+type Deps = Pick<Kernel, "database" | "vault" | "resealing" | "config" | "log"> & { agents: Agents; changes: Changes };
 
-export function createCredentials({ database, vault, config, log, agents, changes }: Deps): Credentials {
+export function createCredentials({ database, vault, resealing, config, log, agents, changes }: Deps): Credentials {
+  resealing.offer({
+    what: "credentials",
+    table: "credentials",
+    names: ["owner_kind", "owner_id", "kind"],
+    sealed: "sealed",
+    placeOf: ({ owner_kind, owner_id, kind }) => `${owner_kind}:${owner_id}:credential:${kind}`,
+  });
   const db = database.drizzle;
-  const known = createCache<Sealed>({ entries: cacheSize(config) });
+  const known = createCache<Sealed>({ entries: cacheSize({ config, database }) });
   changes.onChange((agentId) => known.drop(`agent:${agentId}`));
 
   const ofOwner = db
@@ -98,6 +108,7 @@ export function createCredentials({ database, vault, config, log, agents, change
     },
 
     open,
+    held: (agentId) => heldBytes(known.peek(`agent:${agentId}`)),
 
     async providerKeys(agentId) {
       const keys: Partial<Record<ProviderId, string>> = {};

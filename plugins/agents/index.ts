@@ -1,22 +1,29 @@
 // Agents: what each one is, how it is configured, its secrets and its log, and whose it is.
+import { Elysia } from "elysia";
 import { plugin } from "../../src/plugin.ts";
 import { auth } from "../auth/index.ts";
+import { agentsGoWithAccount } from "./account-deletion.ts";
 import { createAgents } from "./agents.ts";
 import { backendRoutes } from "./backend.ts";
 import { createChanges } from "./changes.ts";
 import { createConfigs } from "./configs.ts";
 import { createCredentials } from "./credentials.ts";
+import { createEstate } from "./estate.ts";
 import { createAgentGuards } from "./guards.ts";
+import { logRoutes } from "./log-routes.ts";
+import { createLogStream } from "./log-stream.ts";
 import { createLogs } from "./logs.ts";
 import { createViews } from "./model.ts";
 import { createProvision } from "./provision.ts";
+import { createVerifications } from "./verification.ts";
 import { webRoutes } from "./web.ts";
 
-export type { Agent, AgentStatus, ModelChoice } from "./agents.ts";
+export { type Agent, type AgentStatus, isAgentId, type ModelChoice, noSuchAgent } from "./agents.ts";
 export { CREDENTIAL_KINDS, type CredentialKind, type CredentialOwner, type CredentialsSummary } from "./credentials.ts";
+export type { Parts, Rows } from "./estate.ts";
 export type { AgentCall, AgentRouteKind, OwnAgent } from "./guards.ts";
 export type { LogLevel, LogLine } from "./logs.ts";
-export { readLimit, readOffset } from "./paging.ts";
+export { agentAnswer, provisioned, provisioningErrors } from "./model.ts";
 export type { NewAgent } from "./provision.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";
 export type { AgentSettings, Approval, ChannelSettings, McpServerSettings, ScheduleSettings } from "./settings.ts";
@@ -33,33 +40,57 @@ export const agents = plugin("agents", (host) => {
   const credentials = createCredentials({ ...kernel, agents: rows, changes });
   const logs = createLogs({ ...kernel, changes });
   const provision = createProvision({ ...kernel, agents: rows, configs });
-  const guards = createAgentGuards(identities, rows);
+  const updating: ((agentId: string) => boolean)[] = [];
+  const guards = createAgentGuards(identities, rows, (agentId) => updating.some((is) => is(agentId)));
   const views = createViews(kernel.config);
+  const { onSessionRevoked } = accounts;
+  const logStream = createLogStream({ ...kernel, identities, onSessionRevoked, agents: rows, changes, logs, views });
 
+  const ofLogs = logRoutes({ guards, logs, logStream, views });
+
+  accounts.beforeDeletion(agentsGoWithAccount({ ...kernel, identities, agents: rows }));
   kernel.jobs.every("agents.expire-logs", HOUR, () => logs.expire());
 
   return {
     service: {
       find: rows.find,
+      bySubdomain: rows.bySubdomain,
       list: rows.list,
       current: rows.current,
       setStatus: rows.setStatus,
+      troubled: rows.troubled,
       remove: rows.remove,
       provision,
       settings: configs.settings,
       configText: configs.text,
       saveConfig: configs.save,
       credentials,
+      estate: createEstate({ ...kernel, changes, credentials }),
       log: logs.add,
       logs,
+      /** Bytes held in memory for an agent: its row, settings and credentials. */
+      held: (agentId: string) => rows.held(agentId) + configs.held(agentId) + credentials.held(agentId),
       onChange: changes.onChange,
+      onConfigured: changes.onConfigured,
       onDelete: changes.onDelete,
       /** Route macros: `ownAgent` on the web, `agentCall` on the backend. */
       guards,
+      /** Who knows of an update under way, which may put back what was changed meanwhile: such changes are refused. */
+      refuseChangesWhile: (isUpdating: (agentId: string) => boolean) => void updating.push(isUpdating),
       views,
+      verification: createVerifications({ ...kernel, changes }),
     },
-    web: webRoutes({ ...kernel, identities, guards, agents: rows, configs, logs, views }),
-    backend: backendRoutes({ accounts, guards, agents: rows, configs, provision, views }),
-    stop: logs.flush,
+    web: new Elysia({ name: "agents.all" })
+      .use(webRoutes({ ...kernel, identities, guards, agents: rows, configs, views }))
+      .use(ofLogs.web),
+    backend: new Elysia({ name: "agents.backend.all" })
+      .use(backendRoutes({ accounts, guards, agents: rows, configs, provision, views }))
+      .use(ofLogs.backend),
+    // None; but streams are like them: they are ended at a stop also where no background work runs.
+    sockets: [],
+    async stop() {
+      logStream.close();
+      await logs.flush();
+    },
   };
 });

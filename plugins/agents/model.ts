@@ -2,6 +2,7 @@
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/config.ts";
 import type { Agent } from "./agents.ts";
+import type { ConfigVersion } from "./configs.ts";
 import type { LogLine } from "./logs.ts";
 import { MODEL_CHOICES } from "./schema.ts";
 
@@ -18,6 +19,10 @@ export const provisionBody = t.Object({
   config: t.Optional(t.Any({ description: "A JSON object, kept as it is; see PUT /api/agents/:id/config" })),
   tier: t.Optional(t.String({ description: "A hint: starter, pro or enterprise", error: "The tier is text." })),
 });
+
+const { name: agentName, model: modelChoice, config } = provisionBody.properties;
+/** What is left out stays. */
+export const changeBody = t.Object({ name: t.Optional(agentName), model: modelChoice, config });
 
 export const provisioned = t.Object({
   success: t.Literal(true),
@@ -65,11 +70,34 @@ export const agentDetail = t.Object({
 });
 
 export const agentAnswer = t.Object({ agent: agentDetail, status: t.Literal("ok") });
+export const changed = t.Object({ agent: agentDetail, status: t.Literal("updated") });
+
+export const configVersions = t.Object({
+  versions: t.Array(
+    t.Object({
+      version: t.Integer(),
+      bytes: t.Integer(),
+      savedAt: time(),
+      current: t.Boolean({ description: "The one in force" }),
+    }),
+  ),
+  count: t.Integer(),
+});
+export const restoreBody = t.Object({
+  version: t.Number({ multipleOf: 1, minimum: 1, error: "Give the number of a version that is kept." }),
+});
+
 export const deleted = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
 
 export const logsQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   level: t.Optional(t.String({ description: "debug, info, warning or error" })),
+  follow: t.Optional(
+    t.String({ description: "`1`, with `Accept: text/event-stream`: the lines as they are written", examples: ["1"] }),
+  ),
+  lastEventId: t.Optional(
+    t.String({ description: "As the header `Last-Event-ID`: the stream begins after this line", examples: [""] }),
+  ),
 });
 
 export const logs = t.Object({
@@ -131,6 +159,15 @@ export function createViews({ baseUrl, agentsDomain, origins }: Pick<Config, "ba
       verificationType: agent.verificationType,
       attestationUid: agent.attestationUid,
       verifiedAt: isoOrNull(agent.verifiedAt),
+    }),
+    versions: (versions: readonly ConfigVersion[]): Static<typeof configVersions> => ({
+      versions: versions.map(({ version, bytes, savedAt }, index) => ({
+        version,
+        bytes,
+        savedAt: iso(savedAt),
+        current: index === 0,
+      })),
+      count: versions.length,
     }),
     line: ({ id, at, level, message, source, agentId }: LogLine): Static<typeof logs>["logs"][number] => ({
       id,

@@ -1,7 +1,7 @@
 // Provisioning: a new agent, if the owner's subscription has room for it, in one write.
 
 import { GuardFailed, guard, isUniqueViolation, type Statement } from "../../src/database.ts";
-import { AppError, invalid } from "../../src/errors.ts";
+import { AppError, invalid, unauthorized } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import type { Agent, Agents, ModelChoice } from "./agents.ts";
 import type { Configs } from "./configs.ts";
@@ -20,6 +20,8 @@ export interface NewAgent {
   config?: string | undefined;
   /** A hint that is kept and grants nothing. */
   tier?: string | undefined;
+  /** What is made together with it, in the same write. Must not hold guards. */
+  also?: (agentId: string) => readonly Statement[];
 }
 
 /** Agents per plan (interface, "Limits"); a plan that is not listed has room for one. */
@@ -30,21 +32,25 @@ const ADMIN_ROOM = 999;
 const ALLOWANCE = `CASE WHEN ?3 THEN ${ADMIN_ROOM} ELSE coalesce((SELECT ${ROOM} FROM subscriptions
   WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), 0) END`;
 const OWNED = "(SELECT count(*) FROM agents WHERE user_id = ?1)";
+/** Who was let in just before the account was disabled, or went, is let in no more. */
+const WELCOME = "EXISTS (SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL)";
 
 const INSERT = `INSERT INTO agents
   (id, user_id, name, model, status, wanted, subdomain, tier, runtime_version, started_at, created_at, updated_at)
-  SELECT ?4, ?1, ?5, ?6, 'running', 'up', ?7, ?8, ?9, ?2, ?2, ?2 WHERE ${OWNED} < ${ALLOWANCE}`;
+  SELECT ?4, ?1, ?5, ?6, 'running', 'up', ?7, ?8, ?9, ?2, ?2, ?2 WHERE ${OWNED} < ${ALLOWANCE} AND ${WELCOME}`;
 
 const TIERS = ["starter", "pro", "enterprise"];
 
 type Deps = Pick<Kernel, "database" | "events"> & { agents: Agents; configs: Configs };
 
 /**
- * Makes agents. Throws 400 for a name, model or configuration that can't be, 402 `SUBSCRIPTION_REQUIRED`, and 429
- * `AGENT_LIMIT_REACHED` with `current` and `limit`. Whatever comes in at once, nobody gets more than the limit.
+ * Makes agents. Throws 400 for a name, model or configuration that can't be, 401 for an account that is disabled or gone,
+ * 402 `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Whatever comes in at once, nobody
+ * gets more than the limit.
  */
 export function createProvision({ database, events, agents, configs }: Deps) {
-  return async function provision({ userId, isAdmin, name, model, config = "{}", tier }: NewAgent): Promise<Agent> {
+  return async function provision(wanted: NewAgent): Promise<Agent> {
+    const { userId, isAdmin, name, model, config = "{}", tier, also } = wanted;
     const title = requireName(name);
     const choice = requireModel(model);
     requireConfig(config);
@@ -66,6 +72,7 @@ export function createProvision({ database, events, agents, configs }: Deps) {
           guard("room"),
           configs.first(id, config, now),
           events.record("agent.created", { userId, agentId: id, data }),
+          ...(also?.(id) ?? []),
         ]);
       } catch (error) {
         if (error instanceof GuardFailed) throw await refusal(userId, isAdmin);
@@ -79,8 +86,9 @@ export function createProvision({ database, events, agents, configs }: Deps) {
   };
 
   async function refusal(userId: string, isAdmin: boolean): Promise<AppError> {
-    const query = `SELECT ${OWNED} AS current, ${ALLOWANCE} AS allowed`;
+    const query = `SELECT ${OWNED} AS current, ${ALLOWANCE} AS allowed, ${WELCOME} AS welcome`;
     const { rows } = await database.read(query, [userId, Date.now(), isAdmin]);
+    if (rows[0]?.welcome !== 1) return unauthorized();
     const current = Number(rows[0]?.current);
     const limit = Number(rows[0]?.allowed);
     if (limit === 0) {
@@ -102,7 +110,8 @@ export function requireName(name: string): string {
   return trimmed;
 }
 
-function requireModel(model = "model_a"): ModelChoice {
+/** One of the choices; the first where none is made. */
+export function requireModel(model = "model_a"): ModelChoice {
   const choice = MODEL_CHOICES.find((known) => known === model);
   if (!choice) throw invalid({ path: "model", message: `The model is one of: ${MODEL_CHOICES.join(", ")}.` });
   return choice;

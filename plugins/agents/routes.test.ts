@@ -6,6 +6,7 @@ import { errorHandler } from "../../src/http.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel.ts";
 import { createHost } from "../../src/plugin.ts";
 import { createSurface, type Surface, servedTimes } from "../../src/surface.ts";
+import { subscribe } from "../../tests/support/favours.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { auth } from "../auth/index.ts";
 import { agents } from "./index.ts";
@@ -70,7 +71,7 @@ async function member(plan?: "starter" | "pro" | "enterprise") {
   // Checked by the parameters in the hash itself; the real ones would take most of the tests' time.
   const passwordHash = await Bun.password.hash("12345678", { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
   const { id } = await accounts.users.create({ email, name: "Ada", passwordHash });
-  if (plan) await accounts.users.grant(id, plan, 30);
+  if (plan) await subscribe({ app: { accounts } }, email, plan);
   const answer = await nobody("POST", "/api/auth/callback/credentials", { email, password: "12345678" });
   const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
   const ask = asker(() => web, cookie);

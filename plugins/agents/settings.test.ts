@@ -1,7 +1,7 @@
 // What a configuration may hold: anything, but a known key of the wrong type, or a secret.
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/errors.ts";
-import { rawMember } from "./raw-member.ts";
+import { rawMember } from "../../src/json-text.ts";
 import { readSettings, requireConfig } from "./settings.ts";
 
 function refusalOf(config: unknown): AppError {

@@ -3,6 +3,7 @@
 import { loadConfig } from "../../src/config.ts";
 import { createEvents } from "../../src/events.ts";
 import { createJobs } from "../../src/jobs.ts";
+import { createResealing } from "../../src/resealing.ts";
 import { createVault } from "../../src/vault.ts";
 import { silent, type TestDatabase } from "../../tests/support/database.ts";
 import type { Plan } from "../auth/index.ts";
@@ -24,9 +25,10 @@ export function servicesOver({ database, dir }: TestDatabase, role: "all" | "bac
   const changes = createChanges(log);
   const events = createEvents({ database, log, jobs: createJobs({ database, log }) });
   const vault = createVault({ key: env.SECRET_KEY });
+  const resealing = createResealing({ database, vault, log });
   const agents = createAgents({ database, events, config, changes });
   const configs = createConfigs({ database, config, changes });
-  const credentials = createCredentials({ database, vault, config, log, agents, changes });
+  const credentials = createCredentials({ database, vault, resealing, config, log, agents, changes });
   const logs = createLogs({ database, log, changes });
   const provision = createProvision({ database, events, agents, configs });
 

@@ -1,7 +1,6 @@
 // The web's routes of agents: reads are answered here, writes go to the backend in the caller's name.
 import { Elysia } from "elysia";
-import { type BackendTransport, unwrap } from "../../src/backend.ts";
-import { invalid } from "../../src/errors.ts";
+import { type BackendTransport, passOn, unwrap } from "../../src/backend.ts";
 import { contextOf, openRoutes } from "../../src/http.ts";
 import type { Idempotency } from "../../src/idempotency.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
@@ -11,20 +10,20 @@ import type { AgentsBackend } from "./backend.ts";
 import { configAnswer, configErrors, configRequest, configResponses } from "./config-answer.ts";
 import type { Configs } from "./configs.ts";
 import type { createAgentGuards } from "./guards.ts";
-import { LOG_LEVELS, type Logs } from "./logs.ts";
 import {
   agentAnswer,
   agentList,
+  changeBody,
+  changed,
+  configVersions,
   deleted,
-  logsQuery,
-  logs as logsSchema,
   provisionBody,
   provisioned,
   provisionedList,
   provisioningErrors,
+  restoreBody,
   type Views,
 } from "./model.ts";
-import { readLimit } from "./paging.ts";
 
 interface Deps {
   backend: BackendTransport;
@@ -33,16 +32,13 @@ interface Deps {
   guards: ReturnType<typeof createAgentGuards>;
   agents: Agents;
   configs: Configs;
-  logs: Logs;
   views: Views;
 }
 
-const LOGS_DEFAULT = 50;
-const LOGS_MAX = 100;
 /** When `DELETE /api/agents/:id` was deprecated: with the first version of the interface (RFC 9745). */
 const DEPRECATED = "@1767225600";
 
-export function webRoutes({ backend, idempotency, identities, guards, agents, configs, logs, views }: Deps) {
+export function webRoutes({ backend, idempotency, identities, guards, agents, configs, views }: Deps) {
   const detail = { tags: ["Agents"] };
   const grant = ({ identity, request }: { identity: Identity; request: Request }, action: string, agentId?: string) =>
     identities.grant(identity, request, action, agentId);
@@ -51,7 +47,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
   async function forward(
     context: { identity: Identity; request: Request },
     action: string,
-    method: "POST" | "PUT",
+    method: "POST" | "PUT" | "PATCH",
     path: string,
     agentId?: string,
   ): Promise<Response> {
@@ -60,10 +56,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       body: contextOf(context.request).bodyText ?? "",
       headers: { "content-type": "application/json" },
     });
-    return new Response(answer.body, {
-      status: answer.status,
-      headers: { "content-type": answer.headers.get("content-type") ?? "application/json;charset=utf-8" },
-    });
+    return passOn(answer);
   }
 
   /** `POST /api/agents` and `POST /api/agents/provision` are one operation. Contract §4. */
@@ -86,6 +79,21 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
     },
   };
 
+  type Asked = { agent: { id: string }; identity: Identity; request: Request };
+  const change = ({ agent: { id }, identity, request }: Asked) =>
+    forward({ identity, request }, "agent.change", request.method === "PUT" ? "PUT" : "PATCH", `/api/agents/${id}`, id);
+  const changing = {
+    ownAgent: { scope: "write", kind: "data" } as const,
+    body: changeBody,
+    response: { 200: changed },
+    detail: {
+      ...detail,
+      summary: "Change an agent's name, model or configuration",
+      description: "`PUT` and `PATCH` are the same: what is left out stays as it is.",
+      ...mayAnswer({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
+    },
+  };
+
   return (
     new Elysia({ name: "agents.web" })
       .use(openRoutes)
@@ -95,7 +103,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       .get(
         "/api/agents",
         async ({ request }) => {
-          const identity = await identities.identify(request);
+          const identity = await identities.recognize(request, "read");
           const items = identity ? (await agents.list(identity.user.id)).map(views.item) : [];
           return { agents: items, count: items.length, status: "ok" as const };
         },
@@ -128,6 +136,8 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           detail: { ...detail, summary: "An agent in detail" },
         },
       )
+      .patch("/api/agents/:id", change, changing)
+      .put("/api/agents/:id", change, changing)
       .delete(
         "/api/agents/:id",
         async ({ agent: { id }, identity, request, set }) => {
@@ -171,26 +181,38 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           },
         },
       )
+      .get("/api/agents/:id/config/versions", async ({ agent }) => views.versions(await configs.versions(agent.id)), {
+        ownAgent: { scope: "read", kind: "data" },
+        response: { 200: configVersions },
+        detail: { ...detail, summary: "The versions of the configuration that are kept, newest first" },
+      })
       .get(
-        "/api/agents/:id/logs",
-        async ({ agent, query }) => {
-          const limit = readLimit(query.limit, LOGS_DEFAULT, LOGS_MAX);
-          const { lines, total } = await logs.list(agent.id, { limit, level: readLevel(query.level) });
-          return { logs: lines.map(views.line), total, limit, status: "ok" as const };
-        },
+        "/api/agents/:id/config/versions/:version",
+        async ({ agent, params: { version } }) => configAnswer(await configs.version(agent.id, version), "ok"),
         {
           ownAgent: { scope: "read", kind: "data" },
-          query: logsQuery,
-          response: { 200: logsSchema },
-          detail: { ...detail, summary: "What an agent did, newest first" },
+          detail: {
+            ...detail,
+            summary: "One version of the configuration, exactly as it was given",
+            ...mayAnswer({ 404: "VERSION_NOT_FOUND" }),
+            responses: configResponses("ok"),
+          },
+        },
+      )
+      .post(
+        "/api/agents/:id/config/restore",
+        ({ agent: { id }, identity, request }) =>
+          forward({ identity, request }, "agent.configure", "POST", `/api/agents/${id}/config/restore`, id),
+        {
+          ownAgent: { scope: "write", kind: "data" },
+          body: restoreBody,
+          detail: {
+            ...detail,
+            summary: "Put an earlier version of the configuration in force, as the newest",
+            ...mayAnswer({ 404: "VERSION_NOT_FOUND", 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
+            responses: configResponses("updated"),
+          },
         },
       )
   );
-}
-
-function readLevel(given: string | undefined) {
-  if (given === undefined) return undefined;
-  const level = LOG_LEVELS.find((known) => known === given);
-  if (!level) throw invalid({ path: "level", message: `The level is one of: ${LOG_LEVELS.join(", ")}.` });
-  return level;
 }

@@ -1,7 +1,10 @@
 // Well-known models with their prices and context windows: what is shown before, and beside, the providers' live lists.
 import type { ProviderId } from "../../src/config.ts";
 
-/** When these figures were taken, and from where (MIT licensed, collected from the providers' price pages). */
+/**
+ * When these figures were taken, and from where (MIT licensed, collected from the providers' price pages);
+ * scripts/refresh-catalogue.mjs takes newer ones.
+ */
 export const CATALOGUE_DATE = "2026-07-02";
 export const CATALOGUE_SOURCE = "https://models.dev";
 
@@ -82,5 +85,21 @@ export const CATALOGUE: Readonly<Record<ProviderId, readonly Row[]>> = {
     ["gpt-4o-mini", "GPT-4o mini", "Small, cheap, well known", 0.15, 0.6, 128_000, "general"],
     ["o3", "o3", "Thinks before it answers", 2, 8, 200_000, "analysis coding"],
     ["o4-mini", "o4-mini", "Small one that thinks before it answers", 1.1, 4.4, 200_000, "analysis coding"],
+  ],
+};
+
+/** Models that embed: provider's id, and USD per million tokens. */
+// biome-ignore format: a table is read in rows
+export const EMBEDDINGS: Readonly<Record<ProviderId, readonly (readonly [id: string, input: number])[]>> = {
+  provider_1: [],
+  provider_2: [
+    ["gemini-embedding-001", 0.15],
+  ],
+  provider_3: [],
+  provider_4: [],
+  provider_5: [
+    ["text-embedding-3-small", 0.02],
+    ["text-embedding-3-large", 0.13],
+    ["text-embedding-ada-002", 0.1],
   ],
 };

@@ -7,59 +7,58 @@ import {
   type Entry,
   fromRow,
   guessTags,
-  type Model,
   parseReference,
   priced,
   rowPricing,
-  taskTypes,
-  toWire,
   type Unpriced,
 } from "./entries.ts";
 import { fetchLiveModels, type LiveModel } from "./live-models.ts";
-import { FREE, type Pricing, STAND_IN } from "./pricing.ts";
+import { FREE, STAND_IN } from "./pricing.ts";
 import { type ProviderId, type Providers, providerIds, type Upstream } from "./providers.ts";
 
-/** One place that would answer for a model, and the name it has there. */
-export interface Candidate {
-  readonly upstream: Upstream;
-  readonly modelId: string;
-  readonly pricing: Pricing;
-}
-
 export interface Catalogue {
-  /** All models, or one provider's. Waits for a live list only while there is none at all (a few seconds at most). */
-  list(provider?: ProviderId): Promise<Model[]>;
-  /** The best one available for a task type: suited first, then cheapest. Undefined: nothing is available. */
-  select(taskType: string): Promise<Model | undefined>;
-  /** Who serves this model with the operator's keys, best first. `provider_N:id` names one; a bare id may have several. */
-  resolve(reference: string): readonly Candidate[];
+  /** All models. Waits for a live list only while there is none at all (a few seconds at most). */
+  list(): Promise<readonly Entry[]>;
+  /** The same as far as it is known now, with lists that are old read again meanwhile. The same array until it changes. */
+  known(): readonly Entry[];
   /** What is known of one model of one provider, listed or not. */
   entry(provider: ProviderId, modelId: string): Entry;
   /** A provider's models as far as they are known now; never waits. */
   listed(provider: ProviderId): readonly Entry[];
+  /** Ids of a provider's models that embed, as far as its list is known; never waits. */
+  embedders(provider: ProviderId): readonly string[];
   /** Settles when it is known whether there is an Ollama, and what a local server offers. Undefined: it is known. */
   settling(): Promise<void> | undefined;
   /** The entry behind `provider_N:id` or a bare id, if any list or the table knows it; whoever has the key. */
   find(reference: string): Entry | undefined;
+  /**
+   * False for a model that is gone: no list and no table has it, and every provider that could serve it has given its
+   * list. `keyed`: providers whose list the operator can't see, since somebody else's key is used there.
+   */
+  offers(reference: string, keyed: readonly ProviderId[]): Promise<boolean>;
 }
 
 const KEEP = 10 * 60_000;
 const RETRY_FAILED = 30_000;
-const MAX_RESOLVED = 2_000;
 
 interface Live {
   models: LiveModel[] | undefined;
+  embedders: string[];
   fetchedAt: number;
   refreshing: Promise<void> | undefined;
 }
 
+interface Deps {
+  providers: Providers;
+  log: Pick<Log, "warn">;
+}
+
 /** The models of the providers that are configured; live lists are kept 10 minutes and served stale meanwhile. */
-export function createCatalogue({ providers, log }: { providers: Providers; log: Log }): Catalogue {
+export function createCatalogue({ providers, log }: Deps): Catalogue {
   const builtIn = new Map(providerIds.map((id) => [id, new Map(CATALOGUE[id].map((row) => [row[0], row]))] as const));
   const table = providerIds.flatMap((id) => CATALOGUE[id].map((row) => fromRow(id, row, false)));
   let live = new Map<ProviderId, Live>();
-  let known: Entry[] | undefined;
-  let resolved = new Map<string, readonly Candidate[]>();
+  let known: readonly Entry[] | undefined;
   let settled = false;
   let settling: Promise<void> | undefined;
   providers.onChange(() => {
@@ -70,13 +69,12 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
 
   function forget(): void {
     known = undefined;
-    resolved = new Map();
   }
 
   function refresh(upstream: Upstream): Live {
     let state = live.get(upstream.provider);
     if (!state) {
-      state = { models: undefined, fetchedAt: 0, refreshing: undefined };
+      state = { models: undefined, embedders: [], fetchedAt: 0, refreshing: undefined };
       live.set(upstream.provider, state);
     }
     const age = Date.now() - state.fetchedAt;
@@ -86,7 +84,9 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
 
   async function load(upstream: Upstream, state: Live): Promise<void> {
     try {
-      state.models = await fetchLiveModels(upstream);
+      const all = await fetchLiveModels(upstream);
+      state.models = all.filter(({ embeds }) => !embeds);
+      state.embedders = all.flatMap(({ id, embeds }) => (embeds ? [id] : []));
       forget();
     } catch (error) {
       log.warn("a provider's list of models could not be read", { provider: upstream.provider, error });
@@ -96,7 +96,7 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
   }
 
   /** Refreshes what is old in the background; waits only for lists that were never read. */
-  async function upToDate(): Promise<Entry[]> {
+  async function upToDate(): Promise<readonly Entry[]> {
     await providers.ready();
     const first = providers.configured().flatMap((upstream) => {
       const { models, refreshing } = refresh(upstream);
@@ -114,7 +114,7 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
     settling = undefined;
   }
 
-  function entries(): Entry[] {
+  function entries(): readonly Entry[] {
     known ??= providerIds.flatMap((id) => {
       const upstream = providers.operator(id);
       if (upstream?.demo) return [DEMO];
@@ -164,10 +164,6 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
     return { ...priced(entry, STAND_IN, false), description: "Its price is not known and is counted at a stand-in." };
   }
 
-  function candidate(upstream: Upstream, modelId: string): Candidate {
-    return { upstream, modelId, pricing: upstream.demo ? FREE : entryOf(upstream.provider, modelId).pricing };
-  }
-
   function entryOf(provider: ProviderId, modelId: string): Entry {
     const listed = entries().find((one) => one.provider === provider && one.id === modelId);
     if (listed) return listed;
@@ -184,49 +180,11 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
     return same.find(({ available }) => available) ?? same[0];
   }
 
-  function search(reference: string): readonly Candidate[] {
-    const configured = providers.configured();
-    const first = configured[0];
-    if (!first) return [];
-    // The demo answers whatever model is asked for, and says so: everything can be tried without a key.
-    if (first.demo) return [candidate(first, DEMO.id)];
-    const named = parseReference(reference);
-    if (named) {
-      const upstream = providers.operator(named.provider);
-      return upstream ? [candidate(upstream, named.modelId)] : [];
-    }
-    const wanted = canonical(reference);
-    const matches = entries().filter(
-      ({ id, available }) => available && (id === reference || canonical(id) === wanted),
-    );
-    const byFit = [...matches].sort((a, b) => Number(b.id === reference) - Number(a.id === reference));
-    const found = byFit.flatMap(({ provider, id }) => {
-      const upstream = providers.operator(provider);
-      return upstream ? [candidate(upstream, id)] : [];
-    });
-    // Lists are never complete (variants, previews): what none of them names is the first provider's to refuse.
-    return found.length > 0 ? found : [candidate(first, reference)];
-  }
-
   return {
-    async list(provider) {
-      const all = await upToDate();
-      return all.filter((one) => !provider || one.provider === provider).map(toWire);
-    },
-    async select(taskType) {
-      const available = (await upToDate()).filter((one) => one.available);
-      const best = available.sort(bySuitability(isTaskType(taskType) ? taskType : "general"))[0];
-      return best && toWire(best);
-    },
-    resolve(reference) {
+    list: upToDate,
+    known() {
       for (const upstream of providers.configured()) refresh(upstream);
-      let found = resolved.get(reference);
-      if (!found) {
-        found = search(reference);
-        if (resolved.size >= MAX_RESOLVED) resolved.clear();
-        resolved.set(reference, found);
-      }
-      return found;
+      return entries();
     },
     entry: entryOf,
     settling() {
@@ -234,16 +192,21 @@ export function createCatalogue({ providers, log }: { providers: Providers; log:
       settling ??= settle();
       return settling;
     },
+    async offers(reference, keyed) {
+      await upToDate();
+      const reads = parseReference(reference);
+      const named = reads?.provider;
+      const wanted = canonical(reads?.modelId ?? reference);
+      // The demo stands in for a provider, and says nothing of what that one has.
+      const listed = [...entries(), ...table.filter(({ provider }) => providers.operator(provider)?.demo)];
+      const has = (one: Entry) => canonical(one.id) === wanted && (named === undefined || one.provider === named);
+      if (listed.some(has)) return true;
+      const unseen = providers.configured().filter(({ demo, provider }) => !demo && !live.get(provider)?.models);
+      const unknown = [...keyed, ...unseen.map(({ provider }) => provider)];
+      return unknown.some((provider) => named === undefined || provider === named);
+    },
+    embedders: (provider) => live.get(provider)?.embedders ?? [],
     listed: (provider) => entries().filter((one) => one.provider === provider),
     find,
   };
-}
-
-const isTaskType = (text: string): text is (typeof taskTypes)[number] => taskTypes.some((type) => type === text);
-
-/** Suited by the table, then suited by its name, then any; then cheapest, counting three tokens in for one out. */
-function bySuitability(task: string): (a: Entry, b: Entry) => number {
-  const rank = ({ tags, curated }: Entry) => (tags.includes(task) ? (curated ? 0 : 1) : 2);
-  const price = ({ pricing }: Entry) => 3 * pricing.input + pricing.output;
-  return (a, b) => rank(a) - rank(b) || price(a) - price(b) || (a.id < b.id ? -1 : 1);
 }

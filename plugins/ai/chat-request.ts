@@ -118,9 +118,14 @@ export const chatRequest = {
 
 /** What a chat is refused with, or fails with. */
 export const chatErrors = {
+  400: "PROVIDER_REFUSED",
+  401: "UNAUTHORIZED",
   402: "BUDGET_EXCEEDED",
-  404: "NO_MODELS",
-  502: ["PROVIDER_FAILED", "PROVIDER_MISCONFIGURED", "PROVIDER_TIMEOUT", "PROVIDER_UNREACHABLE"],
+  404: ["NO_MODELS", "PROVIDER_REFUSED"],
+  413: "PROVIDER_REFUSED",
+  422: "PROVIDER_REFUSED",
+  429: "PROVIDER_RATE_LIMITED",
+  502: ["PROVIDER_FAILED", "PROVIDER_MISCONFIGURED", "PROVIDER_RESTING", "PROVIDER_TIMEOUT", "PROVIDER_UNREACHABLE"],
 };
 
 /** Of what a chat answers; `x-berth-model` names who did. */

@@ -159,6 +159,12 @@ describe("a stream", () => {
 });
 
 describe("a failure", () => {
+  // Answers in between: a provider that does nothing but fail would be left alone.
+  beforeEach(async () => {
+    await (await ask({})).text();
+    first.reset();
+  });
+
   const failed = async (status: number, more: object = {}) => {
     first.failNext(1, { status, message: `No: ${KEY} sk-proj-abcdefgh123`, ...more });
     const response = await ask({});

@@ -1,11 +1,25 @@
 // The gateway's patience: how long it waits, for whom, and how much it holds.
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { loadConfig } from "../../src/config.ts";
+import { createMetrics } from "../../src/metrics.ts";
 import { silent } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
-import type { Candidate } from "./catalogue.ts";
+import { createCalls } from "./calls.ts";
+import type { Candidate } from "./candidates.ts";
+import { demoFetch } from "./demo.ts";
 import { createGateway, type Settled } from "./gateway.ts";
-import type { ProviderId } from "./providers.ts";
+import { createHealth } from "./health.ts";
+import { createProviders, type ProviderId } from "./providers.ts";
+
+/** A gateway of its own, whose patience is told in milliseconds. */
+function gatewayWith(patience: { streamTimeout?: number; wholeTimeout?: number; silence?: number } = {}) {
+  const metrics = createMetrics();
+  metrics.stop();
+  const providers = createProviders({ settings: loadConfig({}, { cwd: "/" }).providers, demo: demoFetch, log: silent });
+  const health = createHealth({ providers, metrics, log: silent });
+  return createGateway({ calls: createCalls({ health, metrics }), log: silent, ...patience });
+}
 
 let slow: Upstream;
 let quick: Upstream;
@@ -35,7 +49,7 @@ function call(gateway: ReturnType<typeof createGateway>, stream: boolean, signal
 
 test.each([true, false])("a provider that does not begin in time is left for the next (stream: %p)", async (stream) => {
   slow.script({ hang: true });
-  const { answer, ended } = call(createGateway({ log: silent, streamTimeout: 50, wholeTimeout: 50 }), stream);
+  const { answer, ended } = call(gatewayWith({ streamTimeout: 100, wholeTimeout: 100 }), stream);
   const response = await answer;
   expect(response.headers.get("x-berth-model")).toBe("provider_2:m");
   expect(await response.text()).toContain("echo");
@@ -45,7 +59,7 @@ test.each([true, false])("a provider that does not begin in time is left for the
 
 test("a stream that falls silent is broken off, and neither tried again nor taken for complete", async () => {
   slow.script({ pieces: ["one ", "two "], hangAfter: 2 });
-  const { answer, ended } = call(createGateway({ log: silent, streamTimeout: 50 }), true);
+  const { answer, ended } = call(gatewayWith({ silence: 50 }), true);
   const response = await answer;
   expect(await response.text().catch(() => "broken off")).toBe("broken off");
   expect(quick.chats).toHaveLength(0);
@@ -55,7 +69,7 @@ test("a stream that falls silent is broken off, and neither tried again nor take
 test("a client that has gone is not served elsewhere", async () => {
   slow.script({ hang: true });
   const client = new AbortController();
-  const { answer, ended } = call(createGateway({ log: silent }), false, client.signal);
+  const { answer, ended } = call(gatewayWith(), false, client.signal);
   await slow.waitFor(({ open }) => open === 1);
   client.abort();
   await expect(answer).rejects.toMatchObject({ status: 499 });
@@ -65,7 +79,7 @@ test("a client that has gone is not served elsewhere", async () => {
 
 test("broken JSON is passed on as it came; it was an answer", async () => {
   slow.script({ broken: "json" });
-  const { answer, ended } = call(createGateway({ log: silent }), false);
+  const { answer, ended } = call(gatewayWith(), false);
   const text = await (await answer).text();
   expect(() => JSON.parse(text)).toThrow();
   expect(ended).toMatchObject([{ estimated: true }]);
@@ -89,7 +103,7 @@ test("a client that doesn't read stops the provider, instead of filling the memo
         }),
       ),
   });
-  const gateway = createGateway({ log: silent });
+  const gateway = gatewayWith();
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

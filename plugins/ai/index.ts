@@ -6,11 +6,18 @@ import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { figures } from "../figures/index.ts";
+import { createCalls } from "./calls.ts";
+import { createCandidates } from "./candidates.ts";
 import { createCatalogue } from "./catalogue.ts";
 import { chatErrors, chatRequest, chatResponses, readChatBody } from "./chat-request.ts";
 import { demoFetch } from "./demo.ts";
+import { embeddingsRequest, embeddingsResponses, readEmbeddingsBody } from "./embeddings-request.ts";
+import { type Entry, toWire } from "./entries.ts";
 import { createGateway } from "./gateway.ts";
-import { createLedger } from "./ledger.ts";
+import { createHealth } from "./health.ts";
+import { createMoney } from "./ledger-parts.ts";
+import { createMetering } from "./metering.ts";
 import {
   aiHealth,
   estimate,
@@ -23,26 +30,46 @@ import {
 } from "./model.ts";
 import { costUsd } from "./pricing.ts";
 import { createProviders, providerIds } from "./providers.ts";
-import { createPublicChat } from "./public-chat.ts";
+import { createPublicCalls } from "./public-chat.ts";
+import { cacheHeader, readCacheWish } from "./response-cache.ts";
 import { createTurns } from "./turns.ts";
+import { warnOfUnknownModels } from "./unknown-models.ts";
 
 export type { Model } from "./entries.ts";
 export type { Scope, Spending } from "./ledger.ts";
+export type { TurnCache } from "./response-cache-turns.ts";
 export type { TurnModel } from "./turns.ts";
 
 export const ai = plugin("ai", (host) => {
-  const { config, database, limits, log } = host.kernel;
-  const { identities } = host.use(auth);
+  const { kernel } = host;
+  const { config, limits, log, metrics } = kernel;
+  const accounts = host.use(auth);
+  const { identities } = accounts;
   const hosted = host.use(agents);
   const providers = createProviders({ settings: config.providers, demo: demoFetch, log });
+  const health = createHealth({ providers, metrics, log });
   const catalogue = createCatalogue({ providers, log });
-  const ledger = createLedger({ database, log });
-  const turns = createTurns({ config, providers, catalogue, ledger });
-  const publicChat = createPublicChat({
+  const candidates = createCandidates({ providers, health, catalogue });
+  const calls = createCalls({ health, metrics });
+  const money = createMoney({ kernel, accounts, agents: hosted });
+  const { ledger } = money;
+  const turns = createTurns({
+    config,
+    providers,
     catalogue,
-    gateway: createGateway({ log }),
+    candidates,
+    calls,
+    ledger,
+    metering: createMetering(host.use(figures).traffic),
+  });
+  warnOfUnknownModels({ agents: hosted, offers: catalogue.offers, log });
+  const open = createPublicCalls({
+    candidates,
+    catalogue,
+    gateway: createGateway({ calls, log }),
     ledger,
     budget: config.publicBudgetMicroUsd,
+    cached: money.cached,
   });
 
   const tags = ["AI"];
@@ -52,31 +79,36 @@ export const ai = plugin("ai", (host) => {
   async function enter(request: Request): Promise<string | undefined> {
     const decision = limits.take("ai", contextOf(request).address);
     if (!decision.allowed) throw limits.refusal(decision);
-    const known = request.headers.has("cookie") || request.headers.get("authorization")?.startsWith("Bearer bk_");
-    return known ? (await identities.identify(request))?.user.id : undefined;
+    const otherKey = /^bearer (?!bk_)/i.test(request.headers.get("authorization") ?? "");
+    return otherKey ? undefined : (await identities.recognize(request, "chat"))?.user.id;
   }
 
-  const chat = async ({ body, request }: { body: unknown; request: Request }) => {
+  const callOf = async <Body>(request: Request, body: () => Body) => {
     const userId = await enter(request);
-    const text = contextOf(request).bodyText ?? "";
-    return publicChat({ text, body: readChatBody(body), signal: request.signal, userId });
+    const maxAgeS = readCacheWish(request.headers.get("x-berth-cache"));
+    return { text: contextOf(request).bodyText ?? "", body: body(), signal: request.signal, userId, maxAgeS };
   };
+
+  const chat = async ({ body, request }: { body: unknown; request: Request }) =>
+    open.chat(await callOf(request, () => readChatBody(body)));
+
+  const shown = (entry: Entry) =>
+    toWire({ ...entry, available: entry.available && !candidates.isDown(entry.provider) });
 
   const backend = new Elysia({ name: "ai.backend" })
     .use(openRoutes)
+    .use(money.backend)
     .get(
       "/api/ai/health",
       async () => {
-        const health = await providers.health();
-        const down = providers.configured().filter(({ provider }) => !health[provider]);
+        const up = await health.report();
+        const down = providers.configured().filter(({ provider }) => !up[provider]);
         if (down.length === providers.configured().length) {
-          throw new AppError(503, "AI_UNAVAILABLE", "No AI provider can be reached.", {
-            status: "error",
-            providers: health,
-          });
+          const more = { status: "error", providers: up, timestamp: now() };
+          throw new AppError(503, "AI_UNAVAILABLE", "No AI provider can be reached.", more);
         }
         const status = down.length === 0 ? ("healthy" as const) : ("degraded" as const);
-        return { status, providers: health, demo: providers.isDemo(), timestamp: now() };
+        return { status, providers: up, demo: providers.isDemo(), timestamp: now() };
       },
       {
         open: true,
@@ -87,7 +119,7 @@ export const ai = plugin("ai", (host) => {
     .get(
       "/api/ai/models",
       async () => {
-        const models = await catalogue.list();
+        const models = (await catalogue.list()).map(shown);
         const of = (id: string) => models.filter(({ provider }) => provider === id).length;
         return {
           models,
@@ -113,7 +145,7 @@ export const ai = plugin("ai", (host) => {
             `There is no such provider; there are ${providerIds.join(", ")}.`,
           );
         }
-        const models = await catalogue.list(provider);
+        const models = (await catalogue.list()).filter((one) => one.provider === provider).map(shown);
         return { provider, models, count: models.length, timestamp: now() };
       },
       {
@@ -125,9 +157,9 @@ export const ai = plugin("ai", (host) => {
     .post(
       "/api/ai/models/select",
       async ({ body: { taskType = "general" } }) => {
-        const model = await catalogue.select(taskType);
+        const model = await candidates.best(taskType);
         if (!model) throw new AppError(404, "NO_MODELS", "No model is available.");
-        return { model, taskType, timestamp: now() };
+        return { model: toWire(model), taskType, timestamp: now() };
       },
       {
         open: true,
@@ -146,6 +178,7 @@ export const ai = plugin("ai", (host) => {
         tags,
         summary: "Chat with a model, passed through",
         ...mayAnswer(chatErrors),
+        parameters: [cacheHeader],
         requestBody: chatRequest,
         responses: chatResponses,
       },
@@ -172,10 +205,26 @@ export const ai = plugin("ai", (host) => {
         summary: "The same as /api/ai/chat, for OpenAI clients",
         description: "Errors have Berth's body, which OpenAI's own clients put into their exceptions as it is.",
         ...mayAnswer(chatErrors),
+        parameters: [cacheHeader],
         requestBody: chatRequest,
         responses: chatResponses,
       },
     })
+    .post(
+      "/v1/embeddings",
+      async ({ body, request }) => open.embeddings(await callOf(request, () => readEmbeddingsBody(body))),
+      {
+        open: true,
+        detail: {
+          tags,
+          summary: "Embeddings, passed through, for OpenAI clients",
+          ...mayAnswer(chatErrors),
+          parameters: [cacheHeader],
+          requestBody: embeddingsRequest,
+          responses: embeddingsResponses,
+        },
+      },
+    )
     .get(
       "/v1/models",
       async () => {
@@ -196,9 +245,11 @@ export const ai = plugin("ai", (host) => {
     );
 
   return {
+    web: money.web,
     backend,
     service: {
       ...turns,
+      turnCache: money.turnCache,
       /** The model that this agent's next turn would use. */
       async modelOf({ id, model }: Pick<Agent, "id" | "model">) {
         const settings = await hosted.settings(id);
@@ -208,10 +259,14 @@ export const ai = plugin("ai", (host) => {
       /** No key is configured and no Ollama answers: what was not given a key of its own speaks with the demo model. */
       isDemo: providers.isDemo,
       spent: ledger.spent,
+      offers: catalogue.offers,
     },
-    start: providers.start,
+    async start() {
+      health.start();
+      await ledger.start();
+    },
     async stop() {
-      providers.stop();
+      health.stop();
       await ledger.close();
     },
   };

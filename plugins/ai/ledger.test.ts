@@ -1,8 +1,12 @@
 // Budgets hold under a crowd, over restarts and over midnight, and every call has a row.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Migration, migrations } from "../../migrations/index.ts";
+import { openDatabase } from "../../src/database.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
+import { temporaryDir } from "../../tests/support/process.ts";
 import { type CallOf, createLedger, type Scope } from "./ledger.ts";
+import { pruneLedger } from "./ledger-prune.ts";
 
 let store: TestDatabase;
 beforeEach(async () => {
@@ -134,4 +138,58 @@ describe("a row", () => {
     await ledger.close();
     expect(await rows()).toHaveLength(2);
   });
+});
+
+test("calls are kept for 400 days, and what they add up to for good", async () => {
+  const day = 86_400_000;
+  let at = Date.parse("2026-01-01T00:00:00Z");
+  const ledger = open(() => at);
+  for (let n = 0; n < 4_100; n++) {
+    if (n === 4_090) at += 400 * day;
+    (await ledger.reserve(call, [], 0)).record(ten, 1);
+  }
+  await ledger.close();
+  expect(await pruneLedger(store.database, at + day)).toBe(4_090);
+  expect(await rows()).toHaveLength(10);
+  const { rows: sums } = await store.database.read("SELECT sum(calls), sum(cost_micro_usd) FROM usage_days");
+  expect([sums[0]?.[0], sums[0]?.[1]]).toEqual([4_100, 41_000]);
+});
+
+test("what was spent before there were sums is in them", async () => {
+  const dir = temporaryDir();
+  const open = (known?: readonly Migration[]) =>
+    openDatabase({
+      url: `file:${dir.path}/berth.db`,
+      dataDir: dir.path,
+      log: silent,
+      ...(known && { migrations: known }),
+    });
+  const before = await open(
+    migrations.slice(
+      0,
+      migrations.findIndex(({ name }) => name === "0016_ai"),
+    ),
+  );
+  const sql = `INSERT INTO usage (id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens,
+    cost_micro_usd, latency_ms, estimated) VALUES (?, ?, ?, ?, ?, 'provider_1', 'm', 1, 2, 3, 4, 1)`;
+  const today = Date.now();
+  const calls = [
+    ["1", today, "turn", "u", "a"],
+    ["2", today, "turn", "u", "a"],
+    ["3", today - 86_400_000, "api", "u", null],
+    ["4", today, "public", null, null],
+  ];
+  await before.write(calls.map((args) => ({ sql, args })));
+  await before.close();
+  const after = await open();
+  const { rows } = await after.read(
+    "SELECT user_id, agent_id, calls, estimated, cost_micro_usd FROM usage_days ORDER BY user_id, agent_id",
+  );
+  expect(rows.map((row) => Array.from(row))).toEqual([
+    ["", "", 1, 1, 3],
+    ["u", "", 1, 1, 3],
+    ["u", "a", 2, 2, 6],
+  ]);
+  await after.close();
+  dir.remove();
 });

@@ -1,17 +1,18 @@
-// What calls cost: budgets reserved before a call and settled after it, every call a row.
+// The ledger: every call of a model is a row, with what it used and cost; what it may cost is set aside before.
+
+import { sqliteCode } from "../../src/database/errors.ts";
 import type { Database, Statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Log } from "../../src/log.ts";
+import { createBudgets, type Hold, type Place, type Refusal, type Scope } from "./budgets.ts";
+import type { PurseHold, Purses } from "./credits.ts";
+import { createJournal } from "./ledger-journal.ts";
+import { insertRow, insertRows, type Row } from "./ledger-rows.ts";
 import { costMicroUsd, type Pricing } from "./pricing.ts";
 import type { ProviderId } from "./providers.ts";
-import type { CallUsage } from "./usage.ts";
+import { type CallUsage, isTokenCount } from "./usage.ts";
 
-/** A budget: whose, over which UTC period, and how much (whole micro-USD). */
-export interface Scope {
-  readonly of: { agentId: string } | { userId: string } | "public";
-  readonly period: "day" | "month";
-  readonly limit: number;
-}
+export type { Scope } from "./budgets.ts";
 
 /** What answered a call. */
 export interface Served {
@@ -23,15 +24,24 @@ export interface Served {
 /** Who made a call, and to what. */
 export interface CallOf extends Served {
   readonly kind: "turn" | "public" | "api";
+  /** Whose plan and credits pay, unless it is public or on a key of their own. */
   readonly userId?: string | undefined;
   readonly agentId?: string | undefined;
+  /** On the agent's or its owner's key: the provider is paid by them, the agent's budget counts all the same. */
+  readonly ownKey?: boolean | undefined;
+}
+
+/** What a call may use, as far as that can be told before. */
+export interface Expected {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 /** A started call. Exactly one of `settle`, `record` and `release` ends it; what comes after that changes no budget. */
 export interface Spending {
   /** The row of the call, for the batch of its cause. `served`: who answered in the end, where that was another. */
   settle(usage: CallUsage, latencyMs: number, served?: Served): Statement;
-  /** The same, written on its own within 50 ms: for calls that cause no other write. */
+  /** The same, written on its own within 50 ms: for calls that cause no other write, or whose other write failed. */
   record(usage: CallUsage, latencyMs: number, served?: Served): void;
   /** The call used nothing. */
   release(): void;
@@ -39,141 +49,137 @@ export interface Spending {
 
 export interface Ledger {
   /**
-   * Puts `microUsd` aside in every scope, or throws 402 BUDGET_EXCEEDED and puts aside nothing. Answers at once unless a
-   * scope has to be summed up from the ledger first. What costs nothing is never refused.
+   * Puts `microUsd` aside in every scope and for whoever pays, or throws 402 BUDGET_EXCEEDED and puts aside nothing.
+   * Answers at once unless something has to be read first. What costs nothing is never refused. A call that a crash cuts
+   * off is written down at the next start: with what it had used, if that was known, else with all that was set aside
+   * (a free one is not).
    */
-  reserve(call: CallOf, scopes: readonly Scope[], microUsd: number): Spending | Promise<Spending>;
+  reserve(call: CallOf, scopes: readonly Scope[], microUsd: number, expected?: Expected): Spending | Promise<Spending>;
+  /** The row of an answer that came from the cache: it costs nothing. */
+  cached(call: CallOf): Spending;
   /** Whole micro-USD spent and set aside in this scope's current period. */
   spent(scope: Omit<Scope, "limit">): Promise<number>;
+  /** Writes what a crash left behind. */
+  start(): Promise<void>;
   /** Writes what `record` still holds. */
   close(): Promise<void>;
 }
 
-interface Account {
-  readonly key: string;
-  /** Epoch ms at which the period began; another one means a new account. */
-  readonly since: number;
-  spent: number;
-  reserved: number;
-}
-
-/** Accounts held in memory; those with nothing set aside go first, the oldest of them. */
-const MAX_ACCOUNTS = 20_000;
 const FLUSH_MS = 50;
 const FLUSH_ROWS = 200;
 /** Rows kept while the database can't be written; beyond it the oldest are lost, and the log says how many. */
 const MAX_WAITING = 20_000;
+const NOTHING: Expected = { inputTokens: 0, outputTokens: 0 };
 
-const COLUMNS =
-  "id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens, cost_micro_usd, latency_ms, estimated";
-const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-/** Rows of one statement. */
-const SIZES = [200, 50, 10, 1];
-const INSERT_ONE = `INSERT INTO usage (${COLUMNS}) VALUES ${ROW}`;
+/** A row on its way into the database, and what is to happen when it is there. */
+interface Entry {
+  row: Row;
+  written(): void;
+}
 
-type Row = Statement["args"];
+/** What a call is paid from. */
+interface Means {
+  hold?: Hold | undefined;
+  purse?: PurseHold | undefined;
+  cached?: boolean;
+}
 
 interface Deps {
   database: Pick<Database, "write" | "read">;
-  log: Pick<Log, "error">;
+  log: Pick<Log, "error" | "warn" | "info">;
+  /** Who pays; without them nobody but budgets limits accounts. */
+  purses?: Purses;
+  /** Where calls under way are kept for a crash; without it they are not. */
+  journalFile?: string;
+  /** Told of each refused budget. */
+  refused?: (refusal: Refusal) => void;
   /** Epoch ms. */
   now?: () => number;
 }
 
-export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
-  const accounts = new Map<string, Account>();
-  const loading = new Map<string, Promise<Account>>();
-  let waiting: Row[] = [];
+export function createLedger({ database, log, purses, journalFile, refused, now = Date.now }: Deps): Ledger {
+  const journal = journalFile === undefined ? undefined : createJournal(journalFile, log);
+  const budgets = createBudgets({ sum, now, ...(refused && { refused }) });
+  let waiting: Entry[] = [];
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
+  let recovered = false;
 
-  function held(scope: Omit<Scope, "limit">, at: number): Account | undefined {
-    const account = accounts.get(keyOf(scope));
-    return account?.since === periodStart(scope.period, at) ? account : undefined;
-  }
-
-  function load(scope: Omit<Scope, "limit">, at: number): Promise<Account> {
-    const since = periodStart(scope.period, at);
-    const key = keyOf(scope);
-    const flight = `${key} ${since}`;
-    let under = loading.get(flight);
-    if (!under) {
-      under = sumUp(scope, key, since).finally(() => loading.delete(flight));
-      loading.set(flight, under);
-    }
-    return under;
-  }
-
-  async function sumUp(scope: Omit<Scope, "limit">, key: string, since: number): Promise<Account> {
+  async function sum({ of, since }: Place): Promise<number> {
     await flush();
-    const { sql, args } = sumOf(scope, since);
-    const { rows } = await database.read(sql, args);
-    const account: Account = { key, since, spent: Number(rows[0]?.[0] ?? 0), reserved: 0 };
-    evict();
-    accounts.set(key, account);
-    return account;
+    const day = since / 86_400_000;
+    const { rows } =
+      of === "public" ? await database.read(PUBLIC, [day]) : await database.read(AGENT, [of.agentId, day]);
+    return Number(rows[0]?.[0] ?? 0);
   }
 
-  function evict(): void {
-    if (accounts.size < MAX_ACCOUNTS) return;
-    let left = MAX_ACCOUNTS / 10;
-    for (const [key, { reserved }] of accounts) {
-      if (reserved > 0) continue;
-      accounts.delete(key);
-      if (--left === 0) return;
-    }
+  /** What an earlier process could not write goes first. */
+  function recover(): void {
+    if (recovered) return;
+    recovered = true;
+    const rows = journal?.left() ?? [];
+    if (rows.length === 0) return;
+    log.info("calls that a crash had cut off are written into the ledger", { calls: rows.length });
+    waiting.push(...rows.map((row) => ({ row, written: () => journal?.drop(row[0], false) })));
   }
 
-  function take(call: CallOf, scopes: readonly Scope[], accountsOf: readonly Account[], micro: number, at: number) {
-    for (const [index, scope] of scopes.entries()) {
-      const account = accountsOf[index];
-      if (account && account.spent + account.reserved + micro > scope.limit) throw exceeded(scope, account);
-    }
-    for (const account of accountsOf) account.reserved += micro;
-    return spending(call, accountsOf, micro, at);
-  }
+  function spending(call: CallOf, expected: Expected, micro: number, by: Means = {}): Spending {
+    const { hold, purse, cached } = by;
+    const id = Bun.randomUUIDv7();
+    const at = now();
+    let row: Row | undefined;
+    if (micro > 0) journal?.put(rowOf({ ...expected, estimated: true }, 0, call, micro, purse?.credit ?? 0));
 
-  function spending(call: CallOf, accountsOf: readonly Account[], micro: number, at: number): Spending {
-    let open = true;
-    function end(cost: number): void {
-      if (!open) return;
-      open = false;
-      for (const account of accountsOf) {
-        account.reserved -= micro;
-        account.spent += cost;
-      }
-    }
-    function row({ inputTokens, outputTokens, estimated }: CallUsage, latencyMs: number, served: Served = call): Row {
-      const { provider, modelId } = served;
-      const cost = costMicroUsd(served.pricing, inputTokens, outputTokens);
-      end(cost);
-      const { kind, userId = null, agentId = null } = call;
-      const latency = Math.round(latencyMs);
-      const id = Bun.randomUUIDv7();
+    function rowOf(usage: CallUsage, latencyMs: number, served: Served, cost: number, credit: number): Row {
+      const { kind, userId = null, agentId = null, ownKey } = call;
+      const { inputTokens, outputTokens, estimated } = usage;
+      const used = [inputTokens, outputTokens, cost, Math.round(latencyMs), estimated ? 1 : 0] as const;
       return [
         id,
         at,
         kind,
         userId,
         agentId,
-        provider,
-        modelId,
-        inputTokens,
-        outputTokens,
-        cost,
-        latency,
-        estimated ? 1 : 0,
+        served.provider,
+        served.modelId,
+        ...used,
+        ownKey ? 1 : 0,
+        credit,
+        cached ? 1 : 0,
       ];
     }
+    /** The same row however often it is asked for: a batch that failed is tried in another. */
+    function settled(given: CallUsage, latencyMs: number, served: Served = call): Row {
+      if (row) return row;
+      const usage = plausible(given);
+      const cost = costMicroUsd(served.pricing, usage.inputTokens, usage.outputTokens);
+      hold?.end(cost);
+      row = rowOf(usage, latencyMs, served, cost, purse?.end(cost) ?? 0);
+      // What cost nothing is worth no write of its own: a crash takes at most the last moments of it.
+      if (cost > 0 || micro > 0) journal?.put(row);
+      return row;
+    }
+    function written(): void {
+      purse?.written();
+      journal?.drop(id, false);
+    }
     return {
-      settle: (usage, latencyMs, served) => ({ sql: INSERT_ONE, args: row(usage, latencyMs, served) }),
-      record(usage, latencyMs, served) {
-        waiting.push(row(usage, latencyMs, served));
-        if (waiting.length >= FLUSH_ROWS) flushSoon(0);
-        else flushSoon(FLUSH_MS);
+      settle: (...answer) => ({ ...insertRow(settled(...answer)), after: written }),
+      record(...answer) {
+        write({ row: settled(...answer), written });
       },
-      release: () => end(0),
+      release() {
+        if (row) return;
+        hold?.end(0);
+        purse?.end(0);
+        journal?.drop(id, true);
+      },
     };
+  }
+
+  function write(entry: Entry): void {
+    waiting.push(entry);
+    flushSoon(waiting.length >= FLUSH_ROWS ? 0 : FLUSH_MS);
   }
 
   function flushSoon(ms: number): void {
@@ -183,6 +189,7 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
   }
 
   function flush(): Promise<void> {
+    recover();
     clearTimeout(timer);
     timer = undefined;
     flushing = flushing.then(writeWaiting);
@@ -192,13 +199,13 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
   /** Never rejects: rows that can't be written now are written with the next ones. */
   async function writeWaiting(): Promise<void> {
     while (waiting.length > 0) {
-      const rows = waiting;
+      const entries = waiting;
       waiting = [];
       try {
-        await database.write(inserts(rows));
+        await insert(entries);
       } catch (error) {
-        const lost = Math.max(0, rows.length + waiting.length - MAX_WAITING);
-        waiting = [...rows, ...waiting].slice(lost);
+        const lost = Math.max(0, entries.length + waiting.length - MAX_WAITING);
+        waiting = [...entries, ...waiting].slice(lost);
         log.error("the ledger could not be written; it will be with the next calls", {
           rows: waiting.length,
           lost,
@@ -209,63 +216,72 @@ export function createLedger({ database, log, now = Date.now }: Deps): Ledger {
     }
   }
 
+  async function insert(entries: readonly Entry[]): Promise<void> {
+    const statements = insertRows(entries.map(({ row }) => row));
+    const last = statements.at(-1);
+    if (last) last.after = () => entries.forEach(({ written }) => void written());
+    try {
+      await database.write(statements);
+    } catch (error) {
+      // A storage in trouble comes back. A row that it never takes must not hold up the others.
+      if (!isHopeless(error)) throw error;
+      if (entries.length > 1) for (const entry of entries) await insert([entry]);
+      else giveUp(entries, error);
+    }
+  }
+
+  function giveUp(entries: readonly Entry[], error: unknown): void {
+    for (const { row, written } of entries) {
+      log.error("a row of the ledger can't be stored and is given up", { row: JSON.stringify(row), error });
+      journal?.drop(row[0], true);
+      written();
+    }
+  }
+
   return {
-    reserve(call, scopes, microUsd) {
-      const at = now();
-      if (scopes.length === 0 || microUsd === 0) return spending(call, [], 0, at);
-      const known = scopes.map((scope) => held(scope, at));
-      const ready = known.filter((account) => account !== undefined);
-      if (ready.length === scopes.length) return take(call, scopes, ready, microUsd, at);
-      return Promise.all(scopes.map((scope) => held(scope, at) ?? load(scope, at))).then((loaded) =>
-        take(call, scopes, loaded, microUsd, at),
-      );
+    reserve(call, scopes, microUsd, expected = NOTHING) {
+      recover();
+      if (microUsd === 0) return spending(call, expected, 0);
+      const pays = call.ownKey || call.kind === "public" ? undefined : call.userId;
+      const hold = scopes.length === 0 ? undefined : budgets.take(scopes, microUsd);
+      if (!purses || pays === undefined) {
+        if (!(hold instanceof Promise)) return spending(call, expected, microUsd, { hold });
+        return hold.then((held) => spending(call, expected, microUsd, { hold: held }));
+      }
+      return (async () => {
+        const held = await hold;
+        try {
+          const purse = await purses.take(pays, microUsd);
+          return spending(call, expected, microUsd, { hold: held, purse });
+        } catch (error) {
+          held?.end(0);
+          throw error;
+        }
+      })();
     },
-    async spent(scope) {
-      const { spent, reserved } = held(scope, now()) ?? (await load(scope, now()));
-      return spent + reserved;
+    cached: (call) => spending(call, NOTHING, 0, { cached: true }),
+    spent: budgets.spent,
+    start: flush,
+    async close() {
+      if (recovered) await flush();
+      journal?.close();
     },
-    close: flush,
   };
 }
 
-/** Few different statements, so that they stay prepared; many rows in one are twice as fast as one in each. */
-function inserts(rows: readonly Row[]): Statement[] {
-  const statements: Statement[] = [];
-  for (let at = 0; at < rows.length; ) {
-    const size = SIZES.find((count) => count <= rows.length - at) ?? 1;
-    const values = Array(size).fill(ROW).join(", ");
-    statements.push({
-      sql: `INSERT INTO usage (${COLUMNS}) VALUES ${values}`,
-      args: rows.slice(at, at + size).flat(),
-    });
-    at += size;
-  }
-  return statements;
-}
+const SUM = "SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days";
+const PUBLIC = `${SUM} WHERE user_id = '' AND day >= ?`;
+const AGENT = `${SUM} WHERE agent_id = ? AND agent_id <> '' AND day >= ?`;
 
-function keyOf({ of, period }: Omit<Scope, "limit">): string {
-  if (of === "public") return `public ${period}`;
-  return "agentId" in of ? `agent ${of.agentId} ${period}` : `user ${of.userId} ${period}`;
-}
+/** The same would happen again: a value that the table or the database doesn't take. */
+const isHopeless = (error: unknown) =>
+  error instanceof AppError
+    ? error.status < 500
+    : sqliteCode(error).startsWith("SQLITE_CONSTRAINT") || error instanceof TypeError || error instanceof RangeError;
 
-/** Days and months are UTC. */
-function periodStart(period: Scope["period"], at: number): number {
-  if (period === "day") return at - (at % 86_400_000);
-  const date = new Date(at);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-}
-
-function sumOf({ of }: Omit<Scope, "limit">, since: number): { sql: string; args: Row } {
-  const sum = "SELECT coalesce(sum(cost_micro_usd), 0) FROM usage WHERE";
-  if (of === "public") return { sql: `${sum} kind = 'public' AND at >= ?`, args: [since] };
-  if ("agentId" in of) return { sql: `${sum} agent_id = ? AND at >= ?`, args: [of.agentId, since] };
-  const own = "(kind = 'api' AND user_id = ? AND at >= ?)";
-  const agents = "(agent_id IN (SELECT id FROM agents WHERE user_id = ?) AND at >= ?)";
-  return { sql: `${sum} ${own} OR ${agents}`, args: [of.userId, since, of.userId, since] };
-}
-
-function exceeded({ of, period, limit }: Scope, { spent }: Account): AppError {
-  const whose = of === "public" ? "Public use of AI" : "agentId" in of ? "This agent" : "This account";
-  const message = `${whose} has used up its budget for this ${period}.`;
-  return new AppError(402, "BUDGET_EXCEEDED", message, { period, limitUsd: limit / 1e6, spentUsd: spent / 1e6 });
+/** A count that can't be one is taken for none, and the row says that it is a guess. */
+function plausible({ inputTokens, outputTokens, estimated }: CallUsage): CallUsage {
+  const sane = isTokenCount(inputTokens) && isTokenCount(outputTokens);
+  const count = (given: number) => (isTokenCount(given) ? given : 0);
+  return { inputTokens: count(inputTokens), outputTokens: count(outputTokens), estimated: estimated || !sane };
 }

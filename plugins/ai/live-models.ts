@@ -8,6 +8,8 @@ export interface LiveModel {
   description?: string;
   contextWindow?: number;
   pricing?: Pricing;
+  /** Turns text into vectors, and does not chat. */
+  embeds?: true;
 }
 
 const TIMEOUT = 5_000;
@@ -19,10 +21,11 @@ const MAX_MODELS = 2_000;
 const NOT_FOR_CHAT =
   /embed|whisper|tts|dall-e|image|moderation|audio|realtime|transcribe|guard|sora|orpheus|imagen|veo|aqa|babbage|davinci/i;
 
-/** The chat models of a provider. Rejects when the list can't be had, is too long, or is no list. */
+/** The models of a provider that chat or embed. Rejects when the list can't be had, is too long, or is no list. */
 export async function fetchLiveModels(upstream: Upstream): Promise<LiveModel[]> {
   const response = await upstream.fetch(`${upstream.baseUrl}/models`, {
     headers: { ...authHeaders(upstream), accept: "application/json" },
+    redirect: "manual",
     signal: AbortSignal.timeout(TIMEOUT),
   });
   if (!response.ok) {
@@ -52,9 +55,10 @@ function readModel(item: unknown): LiveModel | undefined {
   // Google's ids come as "models/gemini-…"; both forms are accepted there, the short one is what people write.
   const id = raw.replace(/^models\//, "");
   const outputs = field(field(item, "architecture"), "output_modalities");
+  const embeds = /embed/i.test(id);
   const chats = Array.isArray(outputs) ? outputs.includes("text") : !NOT_FOR_CHAT.test(id);
-  if (!chats || field(item, "active") === false) return undefined;
-  const model: LiveModel = { id };
+  if (!(chats || embeds) || field(item, "active") === false) return undefined;
+  const model: LiveModel = embeds ? { id, embeds } : { id };
   const name = text(item, "display_name") ?? text(item, "name");
   if (name) model.name = name;
   const description = text(item, "description");

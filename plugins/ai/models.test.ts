@@ -1,9 +1,12 @@
 // Which models there are, which one is best, and who serves it.
 import { describe, expect, test } from "bun:test";
-import { eventually } from "../../tests/support/eventually.ts";
+import { loadConfig } from "../../src/config.ts";
+import { silent } from "../../tests/support/database.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
 import { CATALOGUE } from "./catalogue-data.ts";
+import { demoFetch } from "./demo.ts";
 import { canonical } from "./entries.ts";
+import { createProviders } from "./providers.ts";
 import { bodyOf, serveAi } from "./support.test.ts";
 
 const noon = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -144,25 +147,19 @@ describe("with providers", () => {
 });
 
 test("an Ollama on this machine is used while it answers", async () => {
-  const { createProviders } = await import("./providers.ts");
-  const { demoFetch } = await import("./demo.ts");
-  const { loadConfig } = await import("../../src/config.ts");
-  const { silent } = await import("../../tests/support/database.ts");
   const ollama = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ version: "1", data: [] }) });
   const providers = createProviders({
     settings: loadConfig({}, { cwd: "/" }).providers,
     demo: demoFetch,
     log: silent,
     ollamaUrl: `http://127.0.0.1:${ollama.port}`,
-    probeEvery: 5,
   });
   expect(providers.isDemo()).toBe(true);
   await providers.ready();
   expect(providers.configured()).toMatchObject([{ provider: "provider_3", label: "Ollama", demo: false, local: true }]);
   await ollama.stop(true);
-  providers.start();
-  await eventually(() => providers.isDemo());
-  providers.stop();
+  await providers.detect();
+  expect(providers.isDemo()).toBe(true);
 });
 
 describe("estimates", () => {

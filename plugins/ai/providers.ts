@@ -1,4 +1,4 @@
-// The five providers: which of them can serve, with which key, and whether they can be reached.
+// The five providers: which of them can serve, where, and with which key.
 import type { Config, ProviderId } from "../../src/config.ts";
 import { isLoopbackUrl, providerIds } from "../../src/config.ts";
 import type { Log } from "../../src/log.ts";
@@ -34,12 +34,10 @@ export interface Providers {
   isDemo(): boolean;
   /** Settles once it is known whether there is an Ollama to use; at once where keys are configured. Never rejects. */
   ready(): Promise<void>;
-  /** The last probe of each; those not configured are false. Waits for the first probe alone. */
-  health(): Promise<Record<ProviderId, boolean>>;
+  /** Looks again whether there is an Ollama, where no keys are configured. Never rejects. */
+  detect(): Promise<void>;
   /** Calls back when the set of usable providers has changed. */
   onChange(listener: () => void): void;
-  start(): void;
-  stop(): void;
 }
 
 interface Options {
@@ -49,12 +47,12 @@ interface Options {
   fetch?: Fetch;
   /** Where a local Ollama would answer. */
   ollamaUrl?: string;
-  /** Milliseconds between probes. */
-  probeEvery?: number;
 }
 
-const PROBE_TIMEOUT = 3_000;
+/** Milliseconds. */
 const OLLAMA_TIMEOUT = 300;
+/** Keys other than the operator's whose upstreams are remembered. */
+const MAX_OWN = 1_000;
 
 /** Headers that say who calls. Anthropic's list of models wants its own two (docs.anthropic.com, Models API). */
 export function authHeaders({ provider, apiKey }: Upstream): Record<string, string> {
@@ -65,7 +63,7 @@ export function authHeaders({ provider, apiKey }: Upstream): Record<string, stri
 
 /**
  * Reads the providers' settings. With no key anywhere and no own address for provider 3, a local Ollama is used while it
- * answers, else the demo model (contract §7). Nothing here delays the start: all probing is in the background.
+ * answers, else the demo model (contract §7). Nothing here delays the start: it is looked for in the background.
  */
 export function createProviders({
   settings,
@@ -73,7 +71,6 @@ export function createProviders({
   log,
   fetch: send = fetch,
   ollamaUrl = "http://127.0.0.1:11434",
-  probeEvery = 30_000,
 }: Options): Providers {
   const fixed = providerIds.flatMap((id): Upstream[] => {
     const { apiKey, ownBaseUrl } = settings[id];
@@ -92,10 +89,9 @@ export function createProviders({
   const demoOnly = [demoUpstream];
   let current: readonly Upstream[] = fixed.length > 0 ? fixed : demoOnly;
   let detection: Promise<void> | undefined;
-  let probing: Promise<void> | undefined;
-  let reachable: ReadonlySet<ProviderId> | undefined;
-  let timer: ReturnType<typeof setInterval> | undefined;
   const listeners: (() => void)[] = [];
+  /** By provider and hash of the key. */
+  const own = new Map<string, Upstream>();
 
   function upstream(id: ProviderId, apiKey: string | undefined): Upstream {
     const { baseUrl, label, ownBaseUrl } = settings[id];
@@ -112,7 +108,7 @@ export function createProviders({
   }
 
   async function detectOllama(): Promise<void> {
-    const found = await answers(send, `${ollamaUrl}/api/version`, {}, OLLAMA_TIMEOUT);
+    const found = await isOllama(send, ollamaUrl);
     if (found !== current[0]?.demo) return;
     const ollama: Upstream = {
       ...upstream("provider_3", undefined),
@@ -125,71 +121,43 @@ export function createProviders({
     for (const listener of listeners) listener();
   }
 
-  async function probe(): Promise<void> {
-    if (fixed.length === 0) {
-      detection = detectOllama();
-      await detection;
-    }
-    const up = await Promise.all(
-      current.map((one) => one.demo || answers(one.fetch, `${one.baseUrl}/models`, authHeaders(one), PROBE_TIMEOUT)),
-    );
-    const now = new Set(current.filter((_, index) => up[index]).map(({ provider }) => provider));
-    for (const { provider, label } of current) {
-      if (!now.has(provider) && (reachable === undefined || reachable.has(provider))) {
-        log.warn("an AI provider can't be reached", { provider, label });
-      }
-    }
-    reachable = now;
-  }
-
-  function ready(): Promise<void> {
+  function detect(): Promise<void> {
     if (fixed.length > 0) return Promise.resolve();
-    detection ??= detectOllama();
+    detection = detectOllama();
     return detection;
   }
 
-  function probed(): Promise<void> {
-    probing ??= probe();
-    return probing;
+  /** The same object for the same key, since it is remembered how its calls went. */
+  function withKey(provider: ProviderId, apiKey: string): Upstream {
+    const place = `${provider} ${Bun.hash(apiKey).toString(36)}`;
+    const known = own.get(place);
+    if (known?.apiKey === apiKey) return known;
+    const made = upstream(provider, apiKey);
+    const oldest = own.size >= MAX_OWN ? own.keys().next().value : undefined;
+    if (oldest !== undefined) own.delete(oldest);
+    own.set(place, made);
+    return made;
   }
 
   return {
     configured: () => current,
     operator: (provider) => current.find((one) => one.provider === provider),
-    withKey: (provider, apiKey) => upstream(provider, apiKey),
+    withKey,
     demo: demoUpstream,
     isDemo: () => current[0]?.demo === true,
-    ready,
-    async health() {
-      await probed();
-      const up = (id: ProviderId) => reachable?.has(id) === true;
-      return {
-        provider_1: up("provider_1"),
-        provider_2: up("provider_2"),
-        provider_3: up("provider_3"),
-        provider_4: up("provider_4"),
-        provider_5: up("provider_5"),
-      };
-    },
+    ready: () => detection ?? detect(),
+    detect,
     onChange: (listener) => void listeners.push(listener),
-    start() {
-      void probed();
-      timer = setInterval(() => {
-        probing = probe();
-      }, probeEvery);
-      timer.unref();
-    },
-    stop: () => clearInterval(timer),
   };
 }
 
-/** Whether something useful answers there within the time. Never rejects; what it answers is thrown away. */
-async function answers(send: Fetch, url: string, headers: Record<string, string>, timeout: number): Promise<boolean> {
+async function isOllama(send: Fetch, url: string): Promise<boolean> {
   try {
-    const response = await send(url, { headers, signal: AbortSignal.timeout(timeout) });
+    const response = await send(`${url}/api/version`, { signal: AbortSignal.timeout(OLLAMA_TIMEOUT) });
     await response.body?.cancel();
-    return response.status < 400 || response.status === 404 || response.status === 405;
+    return response.ok;
   } catch {
+    // Nobody there, as on most machines.
     return false;
   }
 }

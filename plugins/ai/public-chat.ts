@@ -1,86 +1,117 @@
-// Chat for everyone on the operator's keys: which provider, within which budget, with how many tokens.
-import { AppError, unauthorized } from "../../src/errors.ts";
-import type { Candidate, Catalogue } from "./catalogue.ts";
+// Calls for everyone on the operator's keys: which provider, within which budget, with how many tokens.
+import { unauthorized } from "../../src/errors.ts";
+import type { Candidate, Candidates } from "./candidates.ts";
+import type { Catalogue } from "./catalogue.ts";
 import type { ChatBody } from "./chat-request.ts";
-import type { Gateway, Settled } from "./gateway.ts";
-import type { Ledger, Scope } from "./ledger.ts";
-import { costMicroUsd, estimateTokens } from "./pricing.ts";
+import type { EmbeddingsBody } from "./embeddings-request.ts";
+import type { Gateway, PassedCall } from "./gateway.ts";
+import type { CallOf, Ledger, Scope } from "./ledger.ts";
+import { cautiousTokens, costMicroUsd } from "./pricing.ts";
+import { mayHaveCost, noProvider } from "./refusals.ts";
+import type { CachedCalls } from "./response-cache-calls.ts";
+import { unansweredUsage } from "./usage.ts";
 
 /** The most tokens one may ask for here. Contract §7. */
 export const MAX_PUBLIC_TOKENS = 4_096;
 
-export interface PublicChat {
+export interface PublicCall<Body> {
   /** The request body as it came, and what it says (checked). */
   text: string;
-  body: ChatBody;
+  body: Body;
   signal: AbortSignal;
   /** Who calls, if that is known. */
   userId: string | undefined;
+  /** Seconds that a kept answer may be old; undefined: none is wanted. */
+  maxAgeS: number | undefined;
 }
 
 interface Deps {
-  catalogue: Catalogue;
+  candidates: Candidates;
+  catalogue: Pick<Catalogue, "settling">;
   gateway: Gateway;
   ledger: Ledger;
   /** Whole micro-USD a day; 0: nobody without an account. */
   budget: number;
+  /** Answers from the cache, or asks. */
+  cached: CachedCalls;
 }
 
-/** Answers with the provider's response. Throws 401, 402, 404, or what the gateway throws, before the first byte. */
-export function createPublicChat({ catalogue, gateway, ledger, budget }: Deps) {
+/** Both answer with the provider's response, and throw 401, 402, 404, or what the gateway throws, before the first byte. */
+export function createPublicCalls({ candidates, catalogue, gateway, ledger, budget, cached }: Deps) {
   const scopes: readonly Scope[] = [{ of: "public", period: "day", limit: budget }];
 
-  async function candidatesFor({ model, taskType }: ChatBody): Promise<readonly Candidate[]> {
-    if (model) return catalogue.resolve(model);
-    const chosen = await catalogue.select(taskType ?? "general");
-    if (!chosen) throw noModels();
-    const [first] = catalogue.resolve(`${chosen.provider}:${chosen.id}`);
-    const others = catalogue.resolve(chosen.id).filter(({ upstream }) => upstream !== first?.upstream);
-    return first ? [first, ...others] : others;
-  }
-
-  return async ({ text, body, signal, userId }: PublicChat): Promise<Response> => {
+  async function admit(userId: string | undefined): Promise<void> {
     if (budget === 0 && userId === undefined) {
       throw unauthorized("Use without an account is turned off here. Send an API key, or sign in.");
     }
     const settling = catalogue.settling();
     if (settling) await settling;
-    const candidates = await candidatesFor(body);
-    const first = candidates[0];
-    if (!first) throw noModels();
-    const { upstream, modelId, pricing } = first;
-    const call = {
-      kind: userId === undefined ? "public" : "api",
-      userId,
-      provider: upstream.provider,
-      modelId,
-      pricing,
-    } as const;
-    const reserved = ledger.reserve(call, scopes, mostItCosts(text, body, candidates));
+  }
+
+  /** A kept answer where one is wanted and there; else a call that is paid for. */
+  async function answered(
+    asked: PublicCall<object>,
+    able: readonly Candidate[],
+    outputTokens: number,
+    pass: (call: PassedCall) => Promise<Response>,
+  ): Promise<Response> {
+    const first = able[0];
+    if (!first) throw noProvider();
+    const { text, body, userId, maxAgeS } = asked;
+    const call = { kind: userId === undefined ? "public" : "api", userId, ...served(first) } as const;
+    const ask = () => paid(asked, call, able, outputTokens, pass);
+    return maxAgeS === undefined ? ask() : cached({ text, body, call, maxAgeS }, ask);
+  }
+
+  /** Sets aside what the dearest of those that may answer can cost, and settles what the one that did has cost. */
+  async function paid(
+    { text, signal, userId }: PublicCall<object>,
+    call: CallOf,
+    able: readonly Candidate[],
+    outputTokens: number,
+    pass: (call: PassedCall) => Promise<Response>,
+  ): Promise<Response> {
+    const inputTokens = cautiousTokens(text);
+    let most = 0;
+    for (const { pricing } of able) most = Math.max(most, costMicroUsd(pricing, inputTokens, outputTokens));
+    // Whoever is known pays from the own plan and credits; the public budget is everybody else's.
+    const limits = userId === undefined ? scopes : [];
+    const expected = { inputTokens, outputTokens };
+    const reserved = ledger.reserve(call, limits, most, expected);
     const spending = reserved instanceof Promise ? await reserved : reserved;
-    const settled = ({ candidate, latencyMs, ...usage }: Settled) =>
-      spending.record(usage, latencyMs, {
-        provider: candidate.upstream.provider,
-        modelId: candidate.modelId,
-        pricing: candidate.pricing,
-      });
+    const started = performance.now();
     try {
-      return await gateway.chat({ text, body, candidates, signal, maxTokens: MAX_PUBLIC_TOKENS, settled });
+      return await pass({
+        text,
+        candidates: able,
+        signal,
+        settled: ({ candidate, latencyMs, ...usage }) => spending.record(usage, latencyMs, served(candidate)),
+      });
     } catch (error) {
-      spending.release();
+      const latencyMs = performance.now() - started;
+      if (mayHaveCost(error)) spending.record(unansweredUsage(expected, latencyMs), latencyMs);
+      else spending.release();
       throw error;
     }
+  }
+
+  return {
+    async chat(call: PublicCall<ChatBody>): Promise<Response> {
+      await admit(call.userId);
+      const { body } = call;
+      const able = body.model ? candidates.of(body.model) : await candidates.forTask(body.taskType ?? "general");
+      const wanted = Math.max(body.max_tokens ?? 0, body.max_completion_tokens ?? 0) || MAX_PUBLIC_TOKENS;
+      const output = Math.min(wanted, MAX_PUBLIC_TOKENS) * (body.n ?? 1);
+      const asked = body.stream === true ? { ...call, maxAgeS: undefined } : call;
+      return answered(asked, able, output, (passed) => gateway.chat({ ...passed, body, maxTokens: MAX_PUBLIC_TOKENS }));
+    },
+
+    async embeddings(call: PublicCall<EmbeddingsBody>): Promise<Response> {
+      await admit(call.userId);
+      const { body } = call;
+      return answered(call, candidates.embedding(body.model), 0, (passed) => gateway.embeddings({ ...passed, body }));
+    },
   };
 }
 
-const noModels = () => new AppError(404, "NO_MODELS", "No configured provider serves such a model.");
-
-/** What the call can cost with the dearest of those that may answer, as far as it can be told before. */
-function mostItCosts(text: string, body: ChatBody, candidates: readonly Candidate[]): number {
-  const asked = Math.max(body.max_tokens ?? 0, body.max_completion_tokens ?? 0) || MAX_PUBLIC_TOKENS;
-  const output = Math.min(asked, MAX_PUBLIC_TOKENS) * (body.n ?? 1);
-  const input = estimateTokens(text.length);
-  let most = 0;
-  for (const { pricing } of candidates) most = Math.max(most, costMicroUsd(pricing, input, output));
-  return most;
-}
+const served = ({ upstream, modelId, pricing }: Candidate) => ({ provider: upstream.provider, modelId, pricing });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { startUpstream } from "../../tests/support/upstream.ts";
 import { serveAi } from "./support.test.ts";
+import type { ModelWish } from "./turns.ts";
 
 const prompt: LanguageModelV4CallOptions["prompt"] = [
   { role: "user", content: [{ type: "text", text: "What time is it?" }] },
@@ -67,6 +68,7 @@ describe("what it does", () => {
     await using berth = await serveAi();
     const model = await berth.service.languageModel(
       await berth.service.resolveTurnModel({ choice: "model_a", keys: {} }),
+      "agent",
     );
     const { content, finishReason } = await model.doGenerate({ prompt, tools: [clock] });
     expect(finishReason.unified).toBe("tool-calls");
@@ -82,16 +84,17 @@ describe("what it does", () => {
     expect(outputTokens).toBeGreaterThan(0);
   });
 
-  test("a provider gets its own key, and clients are kept", async () => {
+  test("a provider gets its own key, and no other", async () => {
     await using upstream = await startUpstream({ key: "mine" });
     await using berth = await serveAi({ PROVIDER_5_BASE_URL: upstream.url });
     const chosen = await berth.service.resolveTurnModel({ choice: "model_a", keys: { provider_5: "mine" } });
-    const model = await berth.service.languageModel(chosen);
-    expect(await berth.service.languageModel({ ...chosen })).toBe(model);
-    expect(await berth.service.languageModel({ ...chosen, apiKey: "other" })).not.toBe(model);
+    const model = await berth.service.languageModel(chosen, "agent");
     const { content } = await model.doGenerate({ prompt });
     expect(content).toMatchObject([{ type: "text", text: "echo: What time is it?" }]);
     expect(upstream.chats[0]?.headers.authorization).toBe("Bearer mine");
+    const other = await berth.service.languageModel({ ...chosen, apiKey: "other" }, "agent");
+    await expect(Promise.resolve(other.doGenerate({ prompt }))).rejects.toMatchObject({ statusCode: 401 });
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer other");
   });
 
   test("a budget is put aside before and settled after", async () => {
@@ -106,5 +109,85 @@ describe("what it does", () => {
     expect(await berth.ledger()).toMatchObject([{ kind: "turn", model: "gpt-4o", cost: 125 }]);
     (await berth.service.reserve({ ...small, maxTokens: 10 })).release();
     (await berth.service.reserve({ ...turn, budget: undefined })).release();
+  });
+});
+
+describe("when a provider fails", () => {
+  const model = "openai/gpt-4o-mini";
+  async function stand(more: Record<string, string> = {}) {
+    const [first, second] = [await startUpstream({ key: "one" }), await startUpstream({ key: "five" })];
+    const berth = await serveAi({
+      PROVIDER_1_API_KEY: "one",
+      PROVIDER_1_BASE_URL: first.url,
+      PROVIDER_5_API_KEY: "five",
+      PROVIDER_5_BASE_URL: second.url,
+      MODEL_A: `provider_1:${model}`,
+      ...more,
+    });
+    const ask = async (wish: Partial<ModelWish> = {}) => {
+      const chosen = await berth.service.resolveTurnModel({ choice: "model_a", keys: {}, ...wish });
+      const agent = { id: "a", userId: "u" };
+      const spending = await berth.service.reserve({ agent, model: chosen, budget: undefined, prompt, maxTokens: 100 });
+      const language = await berth.service.languageModel(chosen, agent.id);
+      const { signal: abortSignal } = new AbortController();
+      const asked = Promise.resolve(language.doGenerate({ prompt, abortSignal }));
+      const text = await asked.then(
+        ({ content }) => content,
+        (error: unknown) => error,
+      );
+      spending.record({ inputTokens: 1000, outputTokens: 0, estimated: false }, 1);
+      return text;
+    };
+    return {
+      first,
+      second,
+      berth,
+      ask,
+      [Symbol.asyncDispose]: async () => {
+        await berth[Symbol.asyncDispose]();
+        await first.stop();
+        await second.stop();
+      },
+    };
+  }
+  const said = [{ type: "text", text: "echo: What time is it?" }];
+
+  test("the next one that serves the same model answers, with its own key and at its own price", async () => {
+    await using here = await stand();
+    here.first.failNext(1, 503);
+    expect(await here.ask()).toMatchObject(said);
+    expect(here.second.chats.map(({ body, headers }) => [body.model, headers.authorization])).toEqual([
+      ["gpt-4o-mini", "Bearer five"],
+    ]);
+    expect(await here.ask()).toMatchObject(said);
+    await here.berth.stop();
+    expect(await here.berth.ledger()).toMatchObject([
+      { provider: "provider_5", model: "gpt-4o-mini", cost: 150 },
+      { provider: "provider_1", model, cost: 150 },
+    ]);
+  });
+
+  test("what it refuses is refused: nobody else is asked", async () => {
+    await using here = await stand();
+    here.first.failNext(1, { status: 429, retryAfter: 7 });
+    expect(await here.ask()).toMatchObject({ statusCode: 429, responseHeaders: { "retry-after": "7" } });
+    expect(here.second.chats).toHaveLength(0);
+  });
+
+  test("a provider that was named, and somebody's own key, have no stand-in", async () => {
+    await using here = await stand();
+    here.first.failNext(2, 503);
+    expect(await here.ask({ choice: "custom", configModel: `provider_1:${model}` })).toMatchObject({ statusCode: 503 });
+    expect(await here.ask({ keys: { provider_1: "one" } })).toMatchObject({ statusCode: 503 });
+    expect(here.second.chats).toHaveLength(0);
+  });
+
+  test("all that fail often are left alone, and the turn is told until when; a tenant's key counts for itself", async () => {
+    await using here = await stand({ PROVIDER_5_API_KEY: "" });
+    here.first.failNext(8, 500);
+    for (let n = 0; n < 8; n++) expect(await here.ask()).toMatchObject({ statusCode: 500 });
+    expect(await here.ask()).toMatchObject({ statusCode: 502, responseHeaders: { "retry-after": "5" } });
+    expect(here.first.chats).toHaveLength(8);
+    expect(await here.ask({ keys: { provider_1: "one" } })).toMatchObject(said);
   });
 });

@@ -1,11 +1,15 @@
 // Models for the agents' own turns: which one, with whose key, and what it may cost.
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { Config, ProviderId } from "../../src/config.ts";
+import type { Calls } from "./calls.ts";
+import type { Candidates } from "./candidates.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { canonical, DEMO, parseReference } from "./entries.ts";
 import type { Ledger, Scope, Spending } from "./ledger.ts";
-import { costMicroUsd, estimateTokens, type Pricing } from "./pricing.ts";
+import type { Metering } from "./metering.ts";
+import { cautiousTokens, costMicroUsd, type Pricing } from "./pricing.ts";
 import { type Providers, providerIds, type Upstream } from "./providers.ts";
+import { createTurnCalls } from "./turn-calls.ts";
 
 /** The model of one turn. */
 export interface TurnModel {
@@ -22,6 +26,8 @@ export interface TurnModel {
   readonly contextWindow: number | undefined;
   /** The key is the agent's or its owner's: they pay the provider themselves. */
   readonly ownKey: boolean;
+  /** This provider and no other: it was named, or the key is its. */
+  readonly only: boolean;
 }
 
 export interface ModelWish {
@@ -43,7 +49,8 @@ export interface TurnReservation {
 
 /** Output tokens set aside for a turn without a limit of its own; what it really uses is settled. */
 const USUAL_OUTPUT = 4_096;
-const MAX_CLIENTS = 500;
+const MAX_OUTPUT = 200_000;
+/** Models that are kept, each with its client. */
 const MAX_MODELS = 1_000;
 
 /** What stands in for `model_a` and `model_b` where the provider they name is not to be had. */
@@ -59,12 +66,15 @@ interface Deps {
   config: Pick<Config, "models">;
   providers: Providers;
   catalogue: Catalogue;
+  candidates: Pick<Candidates, "besides">;
+  calls: Calls;
   ledger: Ledger;
+  /** Counts bytes of calls. */
+  metering: Metering;
 }
 
-export function createTurns({ config, providers, catalogue, ledger }: Deps) {
-  type Client = (modelId: string) => LanguageModelV4;
-  const clients = new Map<string, Promise<Client>>();
+export function createTurns({ config, providers, catalogue, candidates, calls, ledger, metering }: Deps) {
+  const turnCalls = createTurnCalls({ calls });
   const models = new Map<string, Promise<LanguageModelV4>>();
 
   /** Whoever can serve this provider: the agent's own key first. */
@@ -127,6 +137,7 @@ export function createTurns({ config, providers, catalogue, ledger }: Deps) {
       pricing,
       contextWindow: windowKnown ? contextWindow : undefined,
       ownKey: keys[provider] !== undefined,
+      only: keys[provider] !== undefined || (custom !== undefined && parseReference(configModel ?? "") !== undefined),
     };
   }
 
@@ -135,54 +146,67 @@ export function createTurns({ config, providers, catalogue, ledger }: Deps) {
     return ownKey && apiKey !== undefined ? providers.withKey(provider, apiKey) : providers.operator(provider);
   }
 
-  /** Where a provider is and how it is entered. Keys are told apart by their hash, so that none is kept as a map's key. */
-  const clientKey = ({ provider, apiKey = "", demo }: TurnModel, { baseUrl }: { baseUrl: string }) =>
-    demo ? "demo" : `${provider} ${baseUrl} ${Bun.hash(apiKey).toString(36)}`;
+  /** Who else may answer in its place, and is paid by the same. */
+  const othersOf = ({ only, provider, modelId }: TurnModel) => (only ? [] : candidates.besides(provider, modelId));
 
-  async function connect(model: TurnModel, { baseUrl, fetch }: Pick<Upstream, "baseUrl" | "fetch">): Promise<Client> {
+  async function connect(model: TurnModel, upstream: Upstream): Promise<LanguageModelV4> {
     const { createOpenAI } = await import("@ai-sdk/openai");
     const provider = createOpenAI({
       apiKey: model.apiKey ?? "none",
-      baseURL: baseUrl,
+      baseURL: upstream.baseUrl,
       name: model.provider,
-      fetch: asGlobalFetch(fetch),
+      fetch: asGlobalFetch(metering.fetch(turnCalls.fetch(upstream, () => othersOf(model)))),
     });
-    return (modelId) => provider.chat(modelId);
+    return provider.chat(model.modelId);
   }
 
   /**
-   * The model behind the AI SDK's provider interface: `doStream` and `doGenerate`. The SDK is loaded at the first call;
-   * clients are kept per provider and key.
+   * The model behind the AI SDK's provider interface, `doStream` and `doGenerate`, for calls in an agent's name. The SDK is
+   * loaded at the first call; a client is kept for each model and key.
    */
-  function languageModel(model: TurnModel): Promise<LanguageModelV4> {
+  async function languageModel(model: TurnModel, agentId: string): Promise<LanguageModelV4> {
+    const shared = await sharedModel(model);
+    return metering.inNameOf(agentId, model.only ? shared : turnCalls.watched(shared));
+  }
+
+  function sharedModel(model: TurnModel): Promise<LanguageModelV4> {
     const upstream = upstreamOf(model) ?? providers.demo;
-    const place = clientKey(model, upstream);
-    const key = `${place} ${model.modelId}`;
+    const key = `${placeOf(model, upstream)} ${model.only} ${model.modelId}`;
     let made = models.get(key);
     if (!made) {
-      let client = clients.get(place);
-      if (!client) {
-        client = connect(model, upstream);
-        keep(clients, place, client, MAX_CLIENTS);
-      }
-      made = client.then((open) => open(model.modelId));
+      made = connect(model, upstream);
       keep(models, key, made, MAX_MODELS);
     }
     return made;
   }
 
   /**
-   * Puts aside what a turn may cost within the agent's budget. Throws 402 BUDGET_EXCEEDED; where the ledger has to be read
-   * first, rejects with it. Calls on the agent's own key count as well: the budget is the owner's word.
+   * Puts aside what a turn may cost: within the agent's budget, and on the operator's keys within its owner's plan and
+   * credits. Throws 402 BUDGET_EXCEEDED; where something has to be read first, rejects with it. Calls on the agent's own
+   * key count for its budget as well, which is the owner's word.
    */
   function reserve({ agent, model, budget, prompt, maxTokens }: TurnReservation): Spending | Promise<Spending> {
-    const { provider, modelId, pricing } = model;
-    const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, provider, modelId, pricing };
+    const { provider, modelId, pricing, ownKey } = model;
+    const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, provider, modelId, pricing, ownKey };
+    const able = [model, ...othersOf(model)];
+    if (able.every(isFree)) return asAnswered(ledger.reserve(call, [], 0), prompt);
+    const inputTokens = cautiousTokens(JSON.stringify(prompt));
+    const outputTokens = Math.min(maxTokens ?? USUAL_OUTPUT, MAX_OUTPUT);
+    const most = Math.max(...able.map((one) => costMicroUsd(one.pricing, inputTokens, outputTokens)));
     const scopes = scopesOf(agent.id, budget);
-    if (scopes.length === 0) return ledger.reserve(call, [], 0);
-    const input = estimateTokens(JSON.stringify(prompt).length);
-    return ledger.reserve(call, scopes, costMicroUsd(pricing, input, Math.min(maxTokens ?? USUAL_OUTPUT, 200_000)));
+    return asAnswered(ledger.reserve(call, scopes, most, { inputTokens, outputTokens }), prompt);
   }
+
+  function asAnswered(reserved: Spending | Promise<Spending>, prompt: LanguageModelV4Prompt) {
+    return reserved instanceof Promise ? reserved.then((one) => asServed(one, prompt)) : asServed(reserved, prompt);
+  }
+
+  /** The same spending, at the price of whoever answers in the end. */
+  const asServed = (spending: Spending, prompt: LanguageModelV4Prompt): Spending => ({
+    settle: (usage, latencyMs, served = turnCalls.served(prompt)) => spending.settle(usage, latencyMs, served),
+    record: (usage, latencyMs, served = turnCalls.served(prompt)) => spending.record(usage, latencyMs, served),
+    release: () => spending.release(),
+  });
 
   return { resolveTurnModel, languageModel, reserve };
 }
@@ -196,7 +220,10 @@ export const DEMO_MODEL: TurnModel = {
   pricing: DEMO.pricing,
   contextWindow: DEMO.contextWindow,
   ownKey: false,
+  only: true,
 };
+
+const isFree = ({ pricing }: Pick<TurnModel, "pricing">) => pricing.input === 0 && pricing.output === 0;
 
 function scopesOf(agentId: string, budget: TurnReservation["budget"]): Scope[] {
   const { usdPerDay, usdPerMonth } = budget ?? {};
@@ -206,6 +233,10 @@ function scopesOf(agentId: string, budget: TurnReservation["budget"]): Scope[] {
     ...(usdPerMonth === undefined ? [] : [{ of, period: "month" as const, limit: Math.round(usdPerMonth * 1e6) }]),
   ];
 }
+
+/** Where a provider is and how it is entered. Keys are told apart by their hash, so that none is kept as a map's key. */
+const placeOf = ({ provider, apiKey = "", demo }: TurnModel, { baseUrl }: Upstream) =>
+  demo ? "demo" : `${provider} ${baseUrl} ${Bun.hash(apiKey).toString(36)}`;
 
 /** A bounded map: the oldest goes first. What is rejected is not kept. */
 function keep<Value>(map: Map<string, Promise<Value>>, key: string, value: Promise<Value>, most: number): void {

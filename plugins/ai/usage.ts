@@ -1,5 +1,5 @@
 // Finds out what a call used: from the provider's own count, or by a guess where it gives none.
-import { valueEnd } from "./json-splice.ts";
+import { valueEnd } from "../../src/json-text.ts";
 import { estimateTokens } from "./pricing.ts";
 
 /** Tokens of one call. `estimated`: guessed from lengths, since the provider did not say. */
@@ -37,6 +37,16 @@ export const guessUsage = (requestText: string, answered: number): CallUsage => 
   estimated: true,
 });
 
+/** Tokens that a quick model writes in a second. */
+const TOKENS_PER_SECOND = 100;
+
+/** Of a call that was given up before its answer came: what was asked, and what may have been written meanwhile. */
+export const unansweredUsage = (most: { inputTokens: number; outputTokens: number }, ms: number): CallUsage => ({
+  inputTokens: most.inputTokens,
+  outputTokens: Math.min(most.outputTokens, Math.ceil((ms / 1000) * TOKENS_PER_SECOND)),
+  estimated: true,
+});
+
 /** Bytes of answer text in this part of a body, roughly: what stands in quotes behind `"content":`. */
 export function contentBytes(part: Buffer): number {
   let sum = 0;
@@ -61,5 +71,11 @@ function parse(json: string): Record<string, unknown> | undefined {
   }
 }
 
-const count = (value: unknown) =>
-  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+/** No call has more tokens than that; a provider that says so is mistaken. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** Whether a provider's count can be one: whole, not negative, and not beyond all bounds. */
+export const isTokenCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS;
+
+const count = (value: unknown) => (isTokenCount(value) ? value : undefined);

@@ -1,7 +1,7 @@
 // Which addresses are one address, and which are none.
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/errors.ts";
-import { normalizeEmail, requireEmail } from "./email.ts";
+import { isWalletEmail, normalizeEmail, requireEmail, requireEmailShape } from "./email.ts";
 
 describe("two spellings of one address", () => {
   test.each([
@@ -58,6 +58,10 @@ test.each([
   "ada\r\nBcc: x@example.com",
   "ada\u0000@example.com",
   "ada\u200b@example.com",
+  "ada@\uff45xample.com",
+  "ada@exam\ufe0fple.com",
+  "ada@\ufb01ne.example",
+  "ada@xn--a.example",
   "ada\u202e@example.com",
   "ada@exam\u00adple.com",
   `${"a".repeat(243)}@example.com`,
@@ -70,6 +74,10 @@ test("addresses made for wallets are nobody's to take, in any spelling", () => {
     expect(codeOf(text)).toBe("INVALID_EMAIL");
   }
   expect(requireEmail("ada@notwallet.invalid")).toBe("ada@notwallet.invalid");
+  // They look like addresses all the same, to those who must not tell them apart.
+  expect(requireEmailShape(" 0xABC@Wallet.Invalid ")).toBe("0xabc@wallet.invalid");
+  expect(isWalletEmail("0xabc@wallet.invalid")).toBe(true);
+  expect(isWalletEmail("ada@notwallet.invalid")).toBe(false);
 });
 
 test("a hostile length takes no time", () => {

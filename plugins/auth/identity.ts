@@ -1,24 +1,34 @@
-// Who is asking: from a session cookie on the web surface, from a service token or a session on the backend.
+// Who is asking: a session cookie or an API key on both surfaces, on the backend also a service token.
 import { Elysia } from "elysia";
 import { type Grant, type ServiceTokens, TOKEN_REFUSED } from "../../src/backend.ts";
 import { type Config, isLoopbackHost } from "../../src/config.ts";
-import { AppError, unauthorized } from "../../src/errors.ts";
-import { contextOf, guarded, isDirect } from "../../src/http.ts";
+import { AppError, forbidden, unauthorized } from "../../src/errors.ts";
+import { contextOf, createMemo, guarded, isDirect } from "../../src/http.ts";
 import type { Limits } from "../../src/limits.ts";
 import { guardedBy } from "../../src/openapi/told.ts";
 import { ownOrigins } from "../../src/origins.ts";
+import { type Keys, looksLikeKey, SCOPES, type Scope } from "./keys/keys.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import type { User, Users } from "./users.ts";
 
-/** What a route asks for. API keys will be limited by it; sessions have all of them. */
-export type Scope = "read" | "write" | "chat";
-
-/** Somebody signed in. `isAdmin` is what counts for this very request. */
+/** Somebody signed in, by a session or by an API key. `isAdmin` is what counts for this very request. */
 export interface Identity {
   user: User;
-  session: Session;
   isAdmin: boolean;
+  /** Undefined for an API key. */
+  session: Session | undefined;
+  scopes: ReadonlySet<Scope>;
 }
+
+/** Somebody who has signed in, not only brought a key. */
+export interface OwnSession extends Identity {
+  session: Session;
+}
+
+/** Methods that change nothing. */
+const SAFE = new Set(["GET", "HEAD"]);
+
+const EVERY_SCOPE: ReadonlySet<Scope> = new Set(SCOPES);
 
 /** Who the backend works for. */
 export interface Caller {
@@ -31,17 +41,27 @@ export interface Caller {
 }
 
 export interface Identities {
-  /** Who the cookie of this request names; undefined for nobody. Found and counted once per request; 429 past the rate. */
+  /**
+   * Who this request names; undefined for nobody. A bearer token decides alone, whatever cookie is beside it. Found and
+   * counted once per request; 429 past the rate.
+   */
   identify(request: Request): Promise<Identity | undefined>;
-  /** The same, or 401. */
-  authenticate(request: Request): Promise<Identity>;
-  /** Backend: the holder of a service token for just this action, or somebody signed in; else 401. */
-  authorize(request: Request, action: string): Promise<Caller>;
+  /** The same, or 401; 403 `MISSING_SCOPE` for a key without one of these scopes. */
+  authenticate(request: Request, ...scopes: Scope[]): Promise<Identity>;
+  /** For routes open to all: undefined for who shows nothing or an old cookie; a bearer token must be as `authenticate` wants it. */
+  recognize(request: Request, scope: Scope): Promise<Identity | undefined>;
+  /** Somebody with a session, or 401; 403 `SESSION_REQUIRED` for an API key. */
+  authenticateSession(request: Request): Promise<OwnSession>;
+  /**
+   * Backend: the holder of a service token for just this action, or somebody signed in; else 401. An API key needs the
+   * scope: left out, `read` or `write` by the method.
+   */
+  authorize(request: Request, action: string, scope?: Scope): Promise<Caller>;
   /** What the web surface asks the backend with, in this caller's name. */
   grant(identity: Identity, request: Request, action: string, agentId?: string): Grant;
   /** Whether a page of this origin may act with the visitor's cookie. */
   isOwnOrigin(origin: string): boolean;
-  /** Route macros: `signedIn: scope` on the web, `granted: action` on the backend. */
+  /** Route macros: `signedIn: scope` (or several, all of which a key must have), `ownSession`, `admin` and `adminSession` on the web, `granted: action` on the backend. */
   readonly guards: ReturnType<typeof createGuards>;
 }
 
@@ -49,49 +69,86 @@ interface Deps {
   config: Config;
   users: Users;
   sessions: Sessions;
+  keys: Pick<Keys, "find">;
   tokens: ServiceTokens;
   limits: Limits;
 }
 
-export function createIdentities({ config, users, sessions, tokens, limits }: Deps): Identities {
-  const known = new WeakMap<Request, Identity>();
+/** What lets somebody in: just one of the two. */
+interface Shown {
+  userId: string;
+  /** Shown or made straight on this machine. */
+  direct: boolean;
+  session?: Session;
+  scopes: ReadonlySet<Scope>;
+}
+
+export function createIdentities({ config, users, sessions, keys, tokens, limits }: Deps): Identities {
+  const known = createMemo<Identity>();
   const origins = ownOrigins(config, "web");
   const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
 
   async function identify(request: Request): Promise<Identity | undefined> {
     const found = known.get(request);
     if (found) return found;
-    const session = await sessions.find(request.headers.get("cookie"));
-    const user = session && (await users.byId(session.userId));
-    if (!user) return undefined;
+    const shown = await shownBy(request);
+    const user = shown && (await users.byId(shown.userId));
+    if (!user || user.disabledAt !== null) return undefined;
     // Each account has the rate of one address, however many addresses it comes from. Contract §3.
     const decision = limits.take("default", `user ${user.id}`);
     if (!decision.allowed) throw limits.refusal(decision);
-    const renewed = await sessions.renew(session);
+    const { session, scopes } = shown;
+    const renewed = session && (await sessions.renew(session));
     if (renewed !== undefined) contextOf(request).cookies.push(renewed);
-    const identity = { user, session, isAdmin: isAdmin(user, session, request) };
-    known.set(request, identity);
-    return identity;
+    const identity = { user, session, scopes, isAdmin: isAdmin(user, shown, request) };
+    return known.set(request, identity);
+  }
+
+  async function shownBy(request: Request): Promise<Shown | undefined> {
+    const bearer = bearerOf(request);
+    if (bearer !== undefined) return keys.find(bearer);
+    const session = await sessions.find(request.headers.get("cookie"));
+    return session && { userId: session.userId, direct: session.direct, session, scopes: EVERY_SCOPE };
   }
 
   /** An address in ADMIN_EMAILS counts when it was verified, or when nobody but this machine can have asked. Contract §2. */
-  function isAdmin(user: User, session: Session, request: Request): boolean {
+  function isAdmin(user: User, { direct }: Shown, request: Request): boolean {
     if (user.isAdmin) return true;
     if (!config.adminEmails.includes(user.email)) return false;
-    return user.emailVerified || (trustsLoopback && session.direct && isDirect(request));
+    return user.emailVerified || (trustsLoopback && direct && isDirect(request));
   }
 
-  async function authenticate(request: Request): Promise<Identity> {
+  async function authenticate(request: Request, ...scopes: Scope[]): Promise<Identity> {
     const identity = await identify(request);
     if (!identity) throw unauthorized();
+    for (const scope of scopes) requireScope(identity, scope);
     return identity;
   }
 
-  async function authorize(request: Request, action: string): Promise<Caller> {
-    const bearer = request.headers.get("authorization");
+  const recognize = async (request: Request, scope: Scope) =>
+    bearerOf(request) === undefined ? identify(request) : authenticate(request, scope);
+
+  async function authenticateSession(request: Request): Promise<OwnSession> {
+    const identity = await identify(request);
+    if (!identity) throw unauthorized();
+    const { session } = identity;
+    if (!session) throw forbidden("SESSION_REQUIRED", "API keys can't do this. Sign in instead.");
+    return { ...identity, session };
+  }
+
+  function requireAdmin<Somebody extends Identity>(identity: Somebody): Somebody {
+    if (!identity.isAdmin) throw forbidden("ADMIN_REQUIRED", "Only admins can do this.");
+    return identity;
+  }
+
+  const authenticateAdmin = async (request: Request) => requireAdmin(await authenticate(request, scopeOf(request)));
+  const authenticateAdminSession = async (request: Request) => requireAdmin(await authenticateSession(request));
+
+  async function authorize(request: Request, action: string, scope = scopeOf(request)): Promise<Caller> {
+    const bearer = bearerOf(request);
     const context = contextOf(request);
-    if (bearer?.startsWith("Bearer ")) {
-      const grant = tokens.verify(bearer.slice("Bearer ".length));
+    if (bearer !== undefined && !looksLikeKey(bearer)) {
+      const grant = tokens.verify(bearer);
       if (grant?.action !== action) {
         const text = "This service token is not valid for this request.";
         throw new AppError(401, "UNAUTHORIZED", text, {}, { headers: { "www-authenticate": TOKEN_REFUSED } });
@@ -99,13 +156,15 @@ export function createIdentities({ config, users, sessions, tokens, limits }: De
       context.address = grant.address;
       return { userId: grant.userId, isAdmin: grant.isAdmin, address: grant.address, agentId: grant.agentId };
     }
-    const { user, isAdmin } = await authenticate(request);
+    const { user, isAdmin } = await authenticate(request, scope);
     return { userId: user.id, isAdmin, address: context.address, agentId: undefined };
   }
 
   return {
     identify,
     authenticate,
+    recognize,
+    authenticateSession,
     authorize,
     grant: ({ user, isAdmin }, request, action, agentId) => ({
       userId: user.id,
@@ -115,24 +174,73 @@ export function createIdentities({ config, users, sessions, tokens, limits }: De
       ...(agentId === undefined ? {} : { agentId }),
     }),
     isOwnOrigin: (origin) => origins.has(origin),
-    guards: createGuards(authenticate, authorize),
+    guards: createGuards({ authenticate, authenticateSession, authenticateAdmin, authenticateAdminSession, authorize }),
   };
 }
 
-function createGuards(authenticate: Identities["authenticate"], authorize: Identities["authorize"]) {
-  const callers = new WeakMap<Request, Caller>();
+/** The token of `Authorization: Bearer …` (RFC 6750 §2.1), good or not; undefined where another scheme or none is used. */
+export const bearerOf = ({ headers }: Request): string | undefined =>
+  /^bearer(?:\s+(.*))?$/i
+    .exec(headers.get("authorization") ?? "")
+    ?.slice(1)
+    .join("");
+
+/** What a route asks for that says nothing else. */
+const scopeOf = ({ method }: Request): Scope => (SAFE.has(method) ? "read" : "write");
+
+/** Throws 403 `MISSING_SCOPE` for an API key that lacks this scope. */
+export function requireScope({ scopes }: Pick<Identity, "scopes">, scope: Scope): void {
+  if (scopes.has(scope)) return;
+  throw forbidden("MISSING_SCOPE", `This API key lacks the scope "${scope}". Make one that has it.`);
+}
+
+/** The action that a service token must name; for one that asks an API key for another scope than its method does, both. */
+export type Granted = string | { action: string; scope: Scope };
+
+interface Checks extends Pick<Identities, "authenticate" | "authenticateSession" | "authorize"> {
+  authenticateAdmin(request: Request): Promise<Identity>;
+  authenticateAdminSession(request: Request): Promise<OwnSession>;
+}
+
+function createGuards(checks: Checks) {
+  const { authenticate, authenticateSession, authenticateAdmin, authenticateAdminSession, authorize } = checks;
+  const callers = createMemo<Caller>();
+  type Context = { request: Request };
   return new Elysia({ name: "identity" }).macro({
-    signedIn: (_scope: Scope) => ({
-      ...guarded(async ({ request }) => void (await authenticate(request))),
-      detail: guardedBy(["session"]),
-      resolve: async ({ request }: { request: Request }) => ({ identity: await authenticate(request) }),
+    signedIn: (scope: Scope | readonly Scope[]) => {
+      const scopes = [scope].flat();
+      return {
+        ...guarded(async ({ request }) => void (await authenticate(request, ...scopes))),
+        detail: guardedBy(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        resolve: async ({ request }: Context) => ({ identity: await authenticate(request, ...scopes) }),
+      };
+    },
+    /** For the security of the account itself. */
+    ownSession: (_: true) => ({
+      ...guarded(async ({ request }) => void (await authenticateSession(request))),
+      detail: guardedBy(["session"], { 403: "SESSION_REQUIRED" }),
+      resolve: async ({ request }: Context) => ({ identity: await authenticateSession(request) }),
     }),
-    granted: (action: string) => ({
-      ...guarded(async ({ request }) => void callers.set(request, await authorize(request, action))),
-      detail: guardedBy(["serviceToken", "session"]),
-      resolve: async ({ request }: { request: Request }) => ({
-        caller: callers.get(request) ?? (await authorize(request, action)),
-      }),
+    admin: (_: true) => ({
+      ...guarded(async ({ request }) => void (await authenticateAdmin(request))),
+      detail: guardedBy(["session", "apiKey"], { 403: ["ADMIN_REQUIRED", "MISSING_SCOPE"] }),
+      resolve: async ({ request }: Context) => ({ identity: await authenticateAdmin(request) }),
     }),
+    /** For what would outlast a key that got out: who is an admin, and who comes into which account. */
+    adminSession: (_: true) => ({
+      ...guarded(async ({ request }) => void (await authenticateAdminSession(request))),
+      detail: guardedBy(["session"], { 403: ["ADMIN_REQUIRED", "SESSION_REQUIRED"] }),
+      resolve: async ({ request }: Context) => ({ identity: await authenticateAdminSession(request) }),
+    }),
+    granted: (granted: Granted) => {
+      const { action, scope } = typeof granted === "string" ? { action: granted, scope: undefined } : granted;
+      return {
+        ...guarded(async ({ request }) => void callers.set(request, await authorize(request, action, scope))),
+        detail: guardedBy(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        resolve: async ({ request }: Context) => ({
+          caller: callers.get(request) ?? (await authorize(request, action, scope)),
+        }),
+      };
+    },
   });
 }

@@ -1,165 +1,119 @@
-// Accounts: sign-up, sign-in, the session, and who is asking.
-import { Elysia, t } from "elysia";
-import { AppError } from "../../src/errors.ts";
+// Accounts: who may come in, how they show who they are, and what they may change of themselves.
+import { Elysia } from "elysia";
 import { contextOf, isDirect, openRoutes } from "../../src/http.ts";
-import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
-import { normalizeEmail, requireEmail } from "./email.ts";
-import { createFirstAdmin } from "./first-admin.ts";
+import { createAdministration } from "./administration/administration.ts";
 import { createIdentities } from "./identity.ts";
-import {
-  account,
-  currentSession,
-  currentUser,
-  firstAdminBody,
-  signedIn,
-  signInBody,
-  signUpBody,
-  toCurrentUser,
-} from "./model.ts";
-import { createPasswords, requirePassword } from "./passwords.ts";
+import { createKeys } from "./keys/keys.ts";
+import { keysRoutes } from "./keys/routes.ts";
+import { createLinkedAccounts } from "./linked-accounts.ts";
+import { createLinks } from "./links.ts";
+import { createMails } from "./mails/mails.ts";
+import { oauthRoutes } from "./oauth/routes.ts";
+import { pageRoutes } from "./pages/pages.ts";
+import type { AuthParts } from "./parts.ts";
+import { createPasswords } from "./password/passwords.ts";
+import { passwordResetRoutes } from "./password/routes.ts";
+import { createTakeover } from "./password/takeover.ts";
 import { createSessions } from "./sessions.ts";
-import setupPage from "./setup-page.htm" with { type: "text" };
-import { createSignIn } from "./sign-in.ts";
-import { type Account, createUsers } from "./users.ts";
+import { createDeletion } from "./settings/deletion.ts";
+import { settingsRoutes } from "./settings/routes.ts";
+import { sessionsRoutes } from "./settings/sessions-routes.ts";
+import { createConfirm } from "./sign-in/confirm.ts";
+import { createGuests } from "./sign-in/guests.ts";
+import { signInRoutes } from "./sign-in/routes.ts";
+import { createSignIn } from "./sign-in/sign-in.ts";
+import { sweepUsedOnce } from "./sign-in/used-once.ts";
+import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
+import { createFirstAdmin } from "./sign-up/first-admin.ts";
+import { signUpRoutes } from "./sign-up/routes.ts";
+import { twoFactorRoutes } from "./two-factor/routes.ts";
+import { createTwoFactor } from "./two-factor/two-factor.ts";
+import { createUsers } from "./users.ts";
+import { walletRoutes } from "./wallet/routes.ts";
 
-export type { Caller, Identity, Scope } from "./identity.ts";
+export type { AccountChange, Recorder } from "./administration/account-changes.ts";
+export { ACCOUNT_STATES, type AccountFilter, type Administration } from "./administration/administration.ts";
+export { bearerOf, type Caller, type Identities, type Identity, type OwnSession, requireScope } from "./identity.ts";
+export type { Scope } from "./keys/keys.ts";
+export type { OnTakeover } from "./password/takeover.ts";
+export type { BeforeDeletion } from "./settings/deletion.ts";
 export { isActive, PLANS, type Plan, type User } from "./users.ts";
+export { isSignedBy } from "./wallet/signature.ts";
 
-const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 export const auth = plugin("auth", ({ kernel }) => {
-  const { idempotency, limits } = kernel;
   const users = createUsers(kernel);
   const sessions = createSessions(kernel);
+  const keys = createKeys(kernel);
   const passwords = createPasswords();
-  const firstAdmin = createFirstAdmin(kernel, users);
-  const identities = createIdentities({ ...kernel, users, sessions, tokens: kernel.backend.tokens });
-  const signIn = createSignIn({ users, passwords, limits });
+  const links = createLinks(kernel.database);
+  const linked = createLinkedAccounts(kernel.database);
+  const twoFactor = createTwoFactor({ ...kernel, users });
+  const signIn = createSignIn({ users, passwords, twoFactor, limits: kernel.limits });
+  const firstAdmin = createFirstAdmin({ ...kernel, users, links });
+  const identities = createIdentities({ ...kernel, users, sessions, keys, tokens: kernel.backend.tokens });
+  const parts: AuthParts = {
+    kernel,
+    users,
+    sessions,
+    passwords,
+    identities,
+    signIn,
+    keys,
+    twoFactor,
+    takeover: createTakeover({ sessions, keys, linked, links, twoFactor }),
+    links,
+    mails: createMails(kernel),
+    linked,
+    confirm: createConfirm(signIn),
+    firstAdmin,
+    guests: createGuests({ users, limits: kernel.limits }),
+    async startSession(request, userId, grounds) {
+      const { address, cookies } = contextOf(request);
+      const userAgent = request.headers.get("user-agent")?.slice(0, 300) ?? "";
+      const from = { direct: isDirect(request), address, userAgent };
+      cookies.push((await sessions.start(userId, from, grounds)).cookie);
+    },
+  };
 
-  function hashOf(password: string): Promise<string> {
-    requirePassword(password);
-    return passwords.hash(password);
-  }
+  const deletion = createDeletion({ ...kernel, ...parts });
+  kernel.jobs.every("auth.sweep", DAY, async () => [sessions.sweep(), links.sweep()]);
+  // Anybody who sets out to sign in adds to it.
+  kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnce()]);
 
-  /** Starts a session on this answer. Whatever cookie came along is never adopted. */
-  async function startSession(request: Request, userId: string): Promise<void> {
-    const context = contextOf(request);
-    context.cookies.push((await sessions.start(userId, isDirect(request))).cookie);
-  }
-
-  kernel.jobs.every("auth.expired-sessions", DAY, async () => [sessions.sweep()]);
-
-  const tags = ["Accounts"];
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
-    .use(identities.guards)
-
-    .post(
-      "/api/register",
-      ({ body: { email, password, name }, request }) =>
-        idempotency.respond({ request }, async (keep) => {
-          await limits.require("sign-up", contextOf(request).address);
-          const account = { email: requireEmail(email), name, passwordHash: await hashOf(password) };
-          const kept = (made: Account) => keep({ status: 201, body: JSON.stringify(made) });
-          return Response.json(await users.create(account, kept), { status: 201 });
-        }),
-      {
-        open: true,
-        body: signUpBody,
-        response: { 201: account },
-        detail: {
-          tags,
-          summary: "Sign up",
-          ...mayAnswer({ ...badAccount, 409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
-        },
-      },
-    )
-    .post(
-      "/api/auth/callback/credentials",
-      async ({ body, request }) => {
-        const user = await signIn(body.email, body.password, contextOf(request).address);
-        await startSession(request, user.id);
-        return { ok: true as const, user: { id: user.id, email: user.email, name: user.name } };
-      },
-      {
-        open: true,
-        body: signInBody,
-        response: { 200: signedIn },
-        detail: { tags, summary: "Sign in", ...mayAnswer({ 401: "BAD_CREDENTIALS" }) },
-      },
-    )
-    .get(
-      "/api/auth/session",
-      async ({ request }) => {
-        const identity = await identities.identify(request);
-        if (!identity) return { user: null, expires: null };
-        const { id, email, name } = identity.user;
-        return { user: { id, email, name }, expires: new Date(identity.session.expiresAt).toISOString() };
-      },
-      { open: true, response: { 200: currentSession }, detail: { tags, summary: "The current session, if any" } },
-    )
-    .post(
-      "/api/auth/signout",
-      async ({ request }) => {
-        const identity = await identities.identify(request);
-        if (identity) await sessions.revoke(identity.session.id);
-        const { cookies } = contextOf(request);
-        cookies.length = 0;
-        cookies.push(sessions.clearCookie());
-        return { ok: true };
-      },
-      { open: true, response: { 200: t.Object({ ok: t.Boolean() }) }, detail: { tags, summary: "Sign out" } },
-    )
-    .get("/api/settings", ({ identity }) => toCurrentUser(identity), {
-      signedIn: "read",
-      response: { 200: currentUser },
-      detail: { tags, summary: "The current user" },
-    })
-    .post(
-      "/api/auth/first-admin",
-      async ({ body, request, status }) => {
-        await limits.require("sign-up", contextOf(request).address);
-        const account = { email: requireEmail(body.email), name: body.name, passwordHash: await hashOf(body.password) };
-        const user = await firstAdmin.create(body.token, account);
-        await startSession(request, user.id);
-        return status(201, { ok: true as const, user });
-      },
-      {
-        open: true,
-        body: firstAdminBody,
-        response: { 201: signedIn },
-        detail: {
-          tags,
-          summary: "Make the first admin account with the link printed at the start",
-          ...mayAnswer({ 400: [...badAccount[400], "INVALID_LINK"], 409: "USER_EXISTS" }),
-        },
-      },
-    )
-    .get("/setup", () => new Response(setupPage, { headers: pageHeaders }), { open: true, detail: { hide: true } });
+    .use(signUpRoutes(parts))
+    .use(emailVerificationRoutes(parts))
+    .use(passwordResetRoutes(parts))
+    .use(signInRoutes(parts))
+    .use(oauthRoutes(parts))
+    .use(settingsRoutes(parts, deletion))
+    .use(sessionsRoutes(parts))
+    .use(keysRoutes(parts))
+    .use(twoFactorRoutes(parts))
+    .use(walletRoutes(parts))
+    .use(pageRoutes(kernel));
 
   return {
     web,
+    stop: keys.close,
     service: {
+      administration: createAdministration({ ...parts, deletion }),
       users,
       identities,
       onSessionRevoked: sessions.onRevoked,
+      aliveSessions: sessions.alive,
+      /** The wallets a user has signed in with. */
+      wallets: parts.linked.wallets,
+      beforeDeletion: deletion.before,
+      onTakeover: parts.takeover.on,
+      onGuest: parts.guests.on,
       firstAdminLink: firstAdmin.link,
-      /** Gives the account with this email a plan. 404 when there is none. */
-      async grant(email: string, plan: Parameters<typeof users.grant>[1], days: number) {
-        const user = await users.byEmail(normalizeEmail(email));
-        if (!user) throw new AppError(404, "USER_NOT_FOUND", "There is no account with this email.");
-        return { email: user.email, ...(await users.grant(user.id, plan, days)) };
-      },
+      onFirstAdmin: firstAdmin.on,
     },
   };
 });
-
-const badAccount = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD"] };
-
-const pageHeaders = {
-  "content-type": "text/html;charset=utf-8",
-  "referrer-policy": "no-referrer",
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
-};

@@ -1,10 +1,11 @@
 // What accounts look like on the wire. Written by hand, so that no column gets out by itself.
 import { type Static, t } from "elysia";
 import type { Identity } from "./identity.ts";
+import type { Notification } from "./settings/profile.ts";
 import { isActive } from "./users.ts";
 
 /** One line: no control characters, no line breaks, and nothing that turns the direction of what follows. */
-const name = t.String({
+export const name = t.String({
   maxLength: 200,
   pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$",
   error: "A name is one line of at most 200 characters.",
@@ -14,11 +15,38 @@ export const signUpBody = t.Object({
   email: t.String({ maxLength: 320, error: "Give your email address." }),
   password: t.String({ error: "Give a password of at least 8 characters." }),
   name: t.Optional(name),
+  referralCode: t.Optional(
+    t.String({ error: "A referral code is a text.", description: "In any case; from a friend" }),
+  ),
+  website: t.Optional(t.Unknown({ description: "A trap for robots: leave it out, or empty" })),
 });
+
+export const forgotPasswordBody = t.Object({
+  email: t.String({ maxLength: 320, error: "Give your email address." }),
+  website: t.Optional(t.Unknown({ description: "A trap for robots: leave it out, or empty" })),
+});
+
+/** As it stands in a link. */
+const token = t.String({ minLength: 1, maxLength: 200, error: "Open the link from the mail." });
+
+export const resetPasswordBody = t.Object({
+  token,
+  password: t.String({ error: "Give a password of at least 6 characters." }),
+});
+
+export const verifyEmailBody = t.Object({ token });
+
+export const message = t.Object({ message: t.String() });
+
+/** Of the second factor, at a sign-in. */
+export const totp = t.Optional(
+  t.String({ maxLength: 64, description: "A code or a recovery code, with two-factor on", error: "A code is text." }),
+);
 
 export const signInBody = t.Object({
   email: t.String({ minLength: 1, maxLength: 320, error: "Give your email address." }),
   password: t.String({ minLength: 1, maxLength: 4096, error: "Give your password." }),
+  totp,
 });
 
 export const firstAdminBody = t.Object({
@@ -31,6 +59,12 @@ export const firstAdminBody = t.Object({
 export const account = t.Object({ id: t.String(), email: t.String(), name: t.String() });
 
 export const signedIn = t.Object({ ok: t.Literal(true), user: account });
+
+export const signedInTo = t.Object({
+  ok: t.Literal(true),
+  url: t.String({ description: "Where to go then, within Berth" }),
+  user: account,
+});
 
 export const currentSession = t.Object({
   user: t.Union([account, t.Null()]),
@@ -51,13 +85,20 @@ export const currentUser = t.Object({
     t.Object({ plan: t.String(), status: t.String(), active: t.Boolean(), currentPeriodEnd: t.String() }),
     t.Null(),
   ]),
-  notifications: t.Record(t.String(), t.Boolean()),
+  notifications: t.Object({
+    agent: t.Boolean(),
+    billing: t.Boolean(),
+    security: t.Boolean(),
+    referral: t.Boolean(),
+    system: t.Boolean(),
+  }),
   createdAt: t.String(),
 });
 
 /** The current user as `GET /api/settings` shows it. */
 export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof currentUser> {
-  const { subscription } = user;
+  const { subscription, notifications } = user;
+  const on = (topic: Notification) => notifications[topic] ?? true;
   return {
     id: user.id,
     email: user.email,
@@ -74,7 +115,13 @@ export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof curren
       active: isActive(subscription),
       currentPeriodEnd: new Date(subscription.currentPeriodEnd).toISOString(),
     },
-    notifications: user.notifications,
+    notifications: {
+      agent: on("agent"),
+      billing: on("billing"),
+      security: on("security"),
+      referral: on("referral"),
+      system: on("system"),
+    },
     createdAt: new Date(user.createdAt).toISOString(),
   };
 }

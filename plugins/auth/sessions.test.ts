@@ -5,7 +5,7 @@ import { loadConfig } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
 import { createVault } from "../../src/vault.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
-import { createSessions, SESSION_LIFETIME, type Sessions } from "./sessions.ts";
+import { createSessions, type Grounds, SESSION_LIFETIME, type Sessions } from "./sessions.ts";
 
 const DAY = 86_400_000;
 const vault = createVault({ key: "a key of this test alone" });
@@ -14,6 +14,8 @@ let reads = 0;
 const warnings: string[] = [];
 const log = createLog({ level: "warn", format: "json", write: (line) => warnings.push(line) });
 const userId = Bun.randomUUIDv7();
+const from = { direct: true, address: "127.0.0.1", userAgent: "Browser/1.0" };
+const grounds: Grounds = { twoFactor: false };
 
 beforeAll(async () => {
   store = await fileDatabase();
@@ -36,6 +38,7 @@ function sessionsOf(env: Record<string, string> = {}, database = store.database)
   const config = loadConfig({ DATA_DIR: store.dir, ...env }, { cwd: store.dir });
   return createSessions({ database, config, vault, log });
 }
+const revoke = (sessions: Sessions, id: string) => store.database.write([sessions.revoke(userId, id)]);
 const pairOf = (cookie: string) => cookie.split(";")[0] ?? "";
 const rows = async () => Number((await store.database.read("SELECT count(*) AS n FROM auth_sessions")).rows[0]?.n);
 
@@ -54,14 +57,14 @@ const soon = () => Math.floor(Date.now() / 1000) + 3600;
 
 describe("the cookie", () => {
   test("on http", async () => {
-    const { cookie } = await sessionsOf().start(userId, true);
+    const { cookie } = await sessionsOf().start(userId, from, grounds);
     expect(cookie).toMatch(/^berth_session=[\w-]+\.[\w-]+\.[\w-]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(sessionsOf().clearCookie()).toBe("berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax");
   });
 
   test("on https has the name that browsers hold to its host, and goes over nothing else", async () => {
     const secure = sessionsOf({ BASE_URL: "https://berth.example" });
-    const { cookie } = await secure.start(userId, false);
+    const { cookie } = await secure.start(userId, { ...from, direct: false }, grounds);
     expect(cookie).toMatch(/^__Host-berth_session=[\w.-]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
     expect(secure.clearCookie()).toBe("__Host-berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax; Secure");
     expect(await secure.find(pairOf(cookie))).toMatchObject({ userId, direct: false });
@@ -70,7 +73,7 @@ describe("the cookie", () => {
 
   test("names a row of its own each time, and nobody in it", async () => {
     const sessions = sessionsOf();
-    const [one, two] = [await sessions.start(userId, true), await sessions.start(userId, true)];
+    const [one, two] = [await sessions.start(userId, from, grounds), await sessions.start(userId, from, grounds)];
     expect(one.session.id).not.toBe(two.session.id);
     const payload = JSON.parse(Buffer.from(one.cookie.split(".")[1] ?? "", "base64url").toString());
     expect(Object.keys(payload).sort()).toEqual(["exp", "iat", "sub"]);
@@ -80,7 +83,7 @@ describe("the cookie", () => {
 
   test("is found among others, in another process too", async () => {
     const sessions = sessionsOf();
-    const value = pairOf((await sessions.start(userId, true)).cookie);
+    const value = pairOf((await sessions.start(userId, from, grounds)).cookie);
     for (const header of [value, `a=1; ${value}`, `${value}; b=2`, `a=1;${value} ;b`, `xberth_session=1; ${value}`]) {
       expect(await sessions.find(header)).toMatchObject({ userId, direct: true });
       expect(await sessionsOf().find(header)).toMatchObject({ userId, direct: true });
@@ -98,7 +101,7 @@ describe("a cookie that is not Berth's is nobody", () => {
   };
 
   test("without a signature, with one of another key, purpose or algorithm, changed, or without an end", async () => {
-    const { session, cookie } = await sessionsOf().start(userId, true);
+    const { session, cookie } = await sessionsOf().start(userId, from, grounds);
     const sub = session.id;
     const good = { sub, exp: soon() };
     expect(await sessionsOf().find(`berth_session=${jwt(good)}`)).toMatchObject({ id: sub });
@@ -131,14 +134,100 @@ describe("a cookie that is not Berth's is nobody", () => {
   );
 });
 
+describe("a session starts", () => {
+  const refusal = (start: Promise<unknown>) => start.catch(({ status, code }) => ({ status, code }));
+
+  test("only while the password that was checked is still the account's", async () => {
+    const sessions = sessionsOf();
+    const before = await rows();
+    await store.database.write([{ sql: "UPDATE users SET password_hash = 'new'", args: [] }]);
+    for (const old of ["old", null]) {
+      expect(await refusal(sessions.start(userId, from, { ...grounds, passwordHash: old }))).toEqual({
+        status: 401,
+        code: "BAD_CREDENTIALS",
+      });
+    }
+    expect(await rows()).toBe(before);
+    for (const more of [{ passwordHash: "new" }, {}]) {
+      const { cookie } = await sessions.start(userId, from, { ...grounds, ...more });
+      expect(await sessions.find(pairOf(cookie))).toMatchObject({ userId, ...from });
+    }
+    await store.database.write([{ sql: "UPDATE users SET password_hash = NULL", args: [] }]);
+    const had = sessions.start(userId, from, { ...grounds, passwordHash: "new" });
+    expect(await refusal(had)).toEqual({ status: 401, code: "BAD_CREDENTIALS" });
+    const none = await sessions.start(userId, from, { ...grounds, passwordHash: null });
+    expect(none.session).toMatchObject({ userId });
+  });
+
+  test("only while what stood in for a password still signs this account in", async () => {
+    const sessions = sessionsOf();
+    const linked = { provider: "wallet", subject: "0xada" } as const;
+    const through = () => sessions.start(userId, from, { ...grounds, linked });
+    const changed = { status: 401, code: "UNAUTHORIZED" };
+    const write = (sql: string, ...args: string[]) => store.database.write([{ sql, args }]);
+    expect(await refusal(through())).toEqual(changed);
+    await write("INSERT INTO linked_accounts VALUES ('wallet', '0xada', ?, 0)", userId);
+    expect((await through()).session).toMatchObject({ userId });
+    // The owner of the address took the account over after the signature was checked.
+    await write("DELETE FROM linked_accounts");
+    const before = await rows();
+    expect(await refusal(through())).toEqual(changed);
+    await write("INSERT INTO linked_accounts VALUES ('google', '0xada', ?, 0)", userId);
+    expect(await refusal(through())).toEqual(changed);
+    await write("DELETE FROM linked_accounts");
+    expect(await rows()).toBe(before);
+  });
+
+  test("only while the second factor is as it was when its code was asked for, or was not", async () => {
+    const sessions = sessionsOf();
+    const write = (sql: string) => store.database.write([{ sql, args: [] }]);
+    await write("UPDATE users SET two_factor_enabled = 1");
+    expect(await refusal(sessions.start(userId, from, grounds))).toEqual({ status: 401, code: "UNAUTHORIZED" });
+    expect((await sessions.start(userId, from, { twoFactor: true })).session).toMatchObject({ userId });
+    await write("UPDATE users SET two_factor_enabled = 0");
+  });
+
+  test("for nobody who was disabled meanwhile", async () => {
+    const sessions = sessionsOf();
+    const write = (sql: string) => store.database.write([{ sql, args: [] }]);
+    await write("UPDATE users SET disabled_at = 1");
+    expect(await refusal(sessions.start(userId, from, grounds))).toEqual({ status: 401, code: "UNAUTHORIZED" });
+    await write("UPDATE users SET disabled_at = NULL");
+  });
+
+  test("in place of the oldest, where an account has a hundred of them", async () => {
+    const sessions = sessionsOf();
+    await store.database.write([{ sql: "DELETE FROM auth_sessions", args: [] }]);
+    const told: string[] = [];
+    sessions.onRevoked((id) => told.push(id));
+    const made: Awaited<ReturnType<Sessions["start"]>>[] = [];
+    for (let n = 0; n < 102; n++) made.push(await sessions.start(userId, from, grounds));
+    expect(await rows()).toBe(100);
+    expect(told).toEqual(made.slice(0, 2).map(({ session }) => session.id));
+    const found = await Promise.all(made.map(({ cookie }) => sessions.find(pairOf(cookie))));
+    expect(found.map((session) => session !== undefined)).toEqual(made.map((_, n) => n >= 2));
+    // A clock that was set back does not end the one that has just begun.
+    setSystemTime(Date.now() - DAY);
+    const { cookie } = await sessions.start(userId, from, grounds);
+    expect(await sessionsOf().find(pairOf(cookie))).toBeDefined();
+    expect(await rows()).toBe(100);
+    await store.database.write([{ sql: "DELETE FROM auth_sessions", args: [] }]);
+  });
+
+  test("for nobody who has gone", async () => {
+    const gone = sessionsOf().start(Bun.randomUUIDv7(), from, grounds);
+    expect(await refusal(gone)).toEqual({ status: 401, code: "UNAUTHORIZED" });
+  });
+});
+
 describe("revoking", () => {
   test("ends the session at once, here and for good, and tells", async () => {
     const sessions = sessionsOf();
     const told: string[] = [];
     sessions.onRevoked((id) => told.push(id));
-    const [one, two] = [await sessions.start(userId, true), await sessions.start(userId, true)];
+    const [one, two] = [await sessions.start(userId, from, grounds), await sessions.start(userId, from, grounds)];
     expect(await sessions.find(pairOf(one.cookie))).toBeDefined();
-    await sessions.revoke(one.session.id);
+    await revoke(sessions, one.session.id);
     expect(await sessions.find(pairOf(one.cookie))).toBeUndefined();
     expect(await sessionsOf().find(pairOf(one.cookie))).toBeUndefined();
     expect(await sessions.find(pairOf(two.cookie))).toBeDefined();
@@ -146,23 +235,23 @@ describe("revoking", () => {
   });
 
   test("counts also for what was being read meanwhile", async () => {
-    const { cookie, session } = await sessionsOf().start(userId, true);
+    const { cookie, session } = await sessionsOf().start(userId, from, grounds);
     const sessions = sessionsOf();
     for (let turns = 0; turns < 12; turns++) {
       const found = sessions.find(pairOf(cookie));
       for (let n = 0; n < turns; n++) await Promise.resolve();
-      if (turns === 11) await sessions.revoke(session.id);
+      if (turns === 11) await revoke(sessions, session.id);
       await found;
     }
     expect(await sessions.find(pairOf(cookie))).toBeUndefined();
     // Deterministically: the row is read, the session ends, and only then does the reader go on.
-    const again = await sessionsOf().start(userId, true);
+    const again = await sessionsOf().start(userId, from, grounds);
     const pause = Promise.withResolvers<void>();
     const read = Promise.withResolvers<void>();
     const slow = sessionsOf({}, slowed(read, pause));
     const reading = slow.find(pairOf(again.cookie));
     await read.promise;
-    await slow.revoke(again.session.id);
+    await revoke(slow, again.session.id);
     pause.resolve();
     await reading;
     expect(await slow.find(pairOf(again.cookie))).toBeUndefined();
@@ -170,11 +259,11 @@ describe("revoking", () => {
 
   test("counts also for a session that is being prolonged meanwhile", async () => {
     const sessions = sessionsOf();
-    const { cookie, session } = await sessions.start(userId, true);
+    const { cookie, session } = await sessions.start(userId, from, grounds);
     setSystemTime(Date.now() + 2 * DAY);
     const found = await sessions.find(pairOf(cookie));
     if (!found) throw new Error("It was good for 30 days.");
-    const [renewed] = await Promise.all([sessions.renew(found), sessions.revoke(session.id)]);
+    const [renewed] = await Promise.all([sessions.renew(found), revoke(sessions, session.id)]);
     for (const value of [cookie, renewed ?? ""]) expect(await sessions.find(pairOf(value))).toBeUndefined();
   });
 });
@@ -182,7 +271,7 @@ describe("revoking", () => {
 describe("time", () => {
   test("a session ends after 30 days without use", async () => {
     const sessions = sessionsOf();
-    const value = pairOf((await sessions.start(userId, true)).cookie);
+    const value = pairOf((await sessions.start(userId, from, grounds)).cookie);
     setSystemTime(Date.now() + SESSION_LIFETIME - 60_000);
     expect(await sessions.find(value)).toBeDefined();
     setSystemTime(Date.now() + 60_000);
@@ -192,7 +281,7 @@ describe("time", () => {
 
   test("one in use is prolonged, at most once a day, and by one of many requests", async () => {
     const sessions = sessionsOf();
-    const { session, cookie } = await sessions.start(userId, true);
+    const { session, cookie } = await sessions.start(userId, from, grounds);
     expect(await sessions.renew(session)).toBeUndefined();
     setSystemTime(Date.now() + DAY + 1);
     const found = await sessions.find(pairOf(cookie));
@@ -209,7 +298,7 @@ describe("time", () => {
 
   test("a disk that is full prolongs nothing and stops nobody", async () => {
     const failing = { ...store.database, write: () => Promise.reject(new Error("disk full")) };
-    const { cookie } = await sessionsOf().start(userId, true);
+    const { cookie } = await sessionsOf().start(userId, from, grounds);
     const sessions = sessionsOf({}, failing);
     setSystemTime(Date.now() + 2 * DAY);
     const found = await sessions.find(pairOf(cookie));
@@ -225,9 +314,9 @@ describe("time", () => {
   test("those that are over are swept away, the others stay", async () => {
     const sessions = sessionsOf();
     await store.database.write([{ sql: "DELETE FROM auth_sessions", args: [] }]);
-    const old = await sessions.start(userId, true);
+    const old = await sessions.start(userId, from, grounds);
     setSystemTime(Date.now() + 20 * DAY);
-    const young = await sessions.start(userId, true);
+    const young = await sessions.start(userId, from, grounds);
     setSystemTime(Date.now() + 11 * DAY);
     await store.database.write([sessions.sweep()]);
     expect(await rows()).toBe(1);
@@ -246,7 +335,7 @@ describe("what is remembered", () => {
   });
 
   test("one process asks the database once for a cookie; of two, each asks every time", async () => {
-    const { cookie } = await sessionsOf().start(userId, true);
+    const { cookie } = await sessionsOf().start(userId, from, grounds);
     for (const [env, times] of [
       [{}, 1],
       [SPLIT, 3],
@@ -259,7 +348,7 @@ describe("what is remembered", () => {
   });
 
   test("is bounded: the oldest are asked for again", async () => {
-    const { session } = await sessionsOf().start(userId, true);
+    const { session } = await sessionsOf().start(userId, from, grounds);
     const sessions = sessionsOf({}, counted());
     const end = soon();
     const cookie = (n: number) => `berth_session=${jwt({ sub: session.id, exp: end + n })}`;
@@ -270,7 +359,7 @@ describe("what is remembered", () => {
     expect(reads).toBe(10_001);
     await sessions.find(cookie(0));
     expect(reads).toBe(10_002);
-    await sessions.revoke(session.id);
+    await revoke(sessions, session.id);
     for (const n of [0, 5_000, 10_000]) expect(await sessions.find(cookie(n))).toBeUndefined();
   }, 30_000);
 });

@@ -1,7 +1,9 @@
 // Sign-in sessions: a row that can be revoked, named by a JWT in a cookie, verified once and then found in a bounded cache.
-import { eq, lte, sql } from "drizzle-orm";
-import { type Statement, statement } from "../../src/database.ts";
-import type { Kernel } from "../../src/plugin.ts";
+import { and, desc, eq, gt, lte, ne, notInArray, type SQL, sql } from "drizzle-orm";
+import { GuardFailed, guard, type Statement, statement } from "../../src/database.ts";
+import { AppError, unauthorized } from "../../src/errors.ts";
+import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
+import type { LinkedAccount } from "./linked-accounts.ts";
 import { authSessions } from "./schema.ts";
 
 /** 30 days, sliding. Contract §3. */
@@ -9,27 +11,55 @@ export const SESSION_LIFETIME = 30 * 86_400_000;
 /** A session in use is prolonged at most this often. */
 const RENEW_AFTER = 86_400_000;
 const CACHED_SESSIONS = 10_000;
+/** Of one account; the oldest end when there are more. */
+const MOST_PER_USER = 100;
 
 export interface Session {
   id: string;
   userId: string;
   /** Signed in straight from this machine. */
   direct: boolean;
+  /** Where from and with what, as it was at the sign-in. */
+  address: string;
+  userAgent: string;
   createdAt: number;
   renewedAt: number;
   expiresAt: number;
 }
 
+export type SignedInFrom = Pick<Session, "direct" | "address" | "userAgent">;
+
+/** What a sign-in rests on. Checking takes time, and the account may be changed or taken over meanwhile. */
+export interface Grounds {
+  /** The hash that the password was checked against; null: there is no password. Left out where none was asked for. */
+  passwordHash?: string | null | undefined;
+  /** What stood in for a password. */
+  linked?: LinkedAccount | undefined;
+  /** Whether two-factor was on when its code was asked for, or was not. */
+  twoFactor: boolean;
+}
+
 export interface Sessions {
   /** Name of the cookie: `__Host-` on https. */
   readonly cookieName: string;
-  /** Starts a session; the value of `set-cookie`. */
-  start(userId: string, direct: boolean): Promise<{ session: Session; cookie: string }>;
+  /**
+   * Starts a session, in place of the oldest where there are a hundred; the value of `set-cookie`. Only while all that the
+   * sign-in rests on still holds, and the account is there and not disabled: else 401, `BAD_CREDENTIALS` where a password
+   * was checked.
+   */
+  start(userId: string, from: SignedInFrom, grounds: Grounds): Promise<{ session: Session; cookie: string }>;
   /** The session a `Cookie` header names; undefined when it names none that is valid. */
   find(cookieHeader: string | null): Promise<Session | undefined>;
   /** A new `set-cookie` value when the session is due for it and could be prolonged. */
   renew(session: Session): Promise<string | undefined>;
-  revoke(sessionId: string): Promise<void>;
+  /** Ends one session of this user. Changes no row when there is none. */
+  revoke(userId: string, sessionId: string): Statement;
+  /** Ends every session of this user, but for the one that may stay. */
+  revokeAll(userId: string, exceptId?: string): Statement;
+  /** Those that are good, the newest first. */
+  of(userId: string): Promise<Session[]>;
+  /** Which of these are good, whichever process may have ended them: for what was let in by one and stays. */
+  alive(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Takes away those that are over. */
   sweep(): Statement;
   /** Empties the cookie in the browser. */
@@ -51,7 +81,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
   const secure = config.baseUrl.startsWith("https:");
   const cookieName = secure ? "__Host-berth_session" : "berth_session";
   const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
-  const cache = config.role === "all" ? new Map<string, Session>() : undefined;
+  const cache = ownsDatabase({ config, database }) ? new Map<string, Session>() : undefined;
   const listeners: ((sessionId: string) => void)[] = [];
   const selectById = database.drizzle
     .select()
@@ -91,21 +121,88 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     return session;
   }
 
+  /** Inserts a session while its grounds hold. */
+  function started(session: Session, { passwordHash, linked, twoFactor }: Grounds): Statement {
+    const { id, userId, direct, address, userAgent, createdAt, renewedAt, expiresAt } = session;
+    const columns = "id, user_id, direct, address, user_agent, created_at, renewed_at, expires_at";
+    const args: Statement["args"] = [
+      id,
+      direct,
+      address,
+      userAgent,
+      createdAt,
+      renewedAt,
+      expiresAt,
+      userId,
+      twoFactor,
+    ];
+    const conditions = ["id = ?", "two_factor_enabled = ?", "disabled_at IS NULL"];
+    const hold = (condition: string, ...more: (string | null)[]) => {
+      conditions.push(condition);
+      args.push(...more);
+    };
+    if (passwordHash !== undefined) hold("password_hash IS ?", passwordHash);
+    if (linked) {
+      const same = "SELECT 1 FROM linked_accounts WHERE provider = ? AND subject = ? AND user_id = users.id";
+      hold(`EXISTS (${same})`, linked.provider, linked.subject);
+    }
+    const where = conditions.join(" AND ");
+    return {
+      sql: `INSERT INTO auth_sessions (${columns}) SELECT ?, id, ?, ?, ?, ?, ?, ? FROM users WHERE ${where}`,
+      args,
+    };
+  }
+
+  /** Ends the oldest beyond the most that a user may have, beside the one that has just begun. */
+  function endOldest({ id, userId }: Session): Statement {
+    const others = and(eq(authSessions.userId, userId), ne(authSessions.id, id));
+    const newest = database.drizzle
+      .select({ id: authSessions.id })
+      .from(authSessions)
+      .where(others)
+      .orderBy(desc(authSessions.createdAt), desc(authSessions.id))
+      .limit(MOST_PER_USER - 1);
+    return ended(and(others, notInArray(authSessions.id, newest)));
+  }
+
+  /** Deletes sessions; once that is committed nobody is let in with one of them, and whoever listens is told. */
+  function ended(which: SQL | undefined): Statement {
+    const query = database.drizzle.delete(authSessions).where(which).returning({ id: authSessions.id });
+    return {
+      ...statement(query),
+      after({ rows }) {
+        if (rows.length === 0) return;
+        const ids = new Set(rows.map(({ id }) => String(id)));
+        revoked++;
+        for (const [value, { id }] of cache ?? []) if (ids.has(id)) cache?.delete(value);
+        for (const id of ids) for (const listener of listeners) listener(id);
+      },
+    };
+  }
+
   return {
     cookieName,
 
-    async start(userId, direct) {
+    async start(userId, from, grounds) {
       const now = Date.now();
       const session = {
         id: Bun.randomUUIDv7(),
         userId,
-        direct,
+        ...from,
         createdAt: now,
         renewedAt: now,
         expiresAt: now + SESSION_LIFETIME,
       };
-      await database.write([statement(database.drizzle.insert(authSessions).values(session))]);
-      return { session, cookie: await cookieFor(session, revoked) };
+      const before = revoked;
+      try {
+        await database.write([started(session, grounds), guard("account"), endOldest(session)]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        if (grounds.passwordHash === undefined)
+          throw unauthorized("Sign in again: this account was changed meanwhile.");
+        throw new AppError(401, "BAD_CREDENTIALS", "Email or password is wrong.");
+      }
+      return { session, cookie: await cookieFor(session, before) };
     },
 
     async find(cookieHeader) {
@@ -137,11 +234,22 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
       return cookieFor(session, before);
     },
 
-    async revoke(sessionId) {
-      await database.write([statement(database.drizzle.delete(authSessions).where(eq(authSessions.id, sessionId)))]);
-      revoked++;
-      for (const [value, session] of cache ?? []) if (session.id === sessionId) cache?.delete(value);
-      for (const listener of listeners) listener(sessionId);
+    revoke: (userId, sessionId) => ended(and(eq(authSessions.userId, userId), eq(authSessions.id, sessionId))),
+    revokeAll: (userId, exceptId) =>
+      ended(and(eq(authSessions.userId, userId), exceptId ? ne(authSessions.id, exceptId) : undefined)),
+    of: (userId) =>
+      database.drizzle
+        .select()
+        .from(authSessions)
+        .where(and(eq(authSessions.userId, userId), gt(authSessions.expiresAt, Date.now())))
+        .orderBy(desc(authSessions.createdAt)),
+
+    async alive(ids) {
+      const { rows } = await database.read(
+        "SELECT id FROM auth_sessions WHERE id IN (SELECT value FROM json_each(?)) AND expires_at > ?",
+        [JSON.stringify(ids), Date.now()],
+      );
+      return new Set(rows.map(({ id }) => String(id)));
     },
 
     sweep: () => statement(database.drizzle.delete(authSessions).where(lte(authSessions.expiresAt, Date.now()))),

@@ -4,7 +4,7 @@ import { loadConfig } from "../../src/config.ts";
 import { createEvents } from "../../src/events.ts";
 import { createJobs } from "../../src/jobs.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
-import { createUsers, isActive, PLANS, type Subscription, type Users } from "./users.ts";
+import { createUsers, isActive, type Subscription, type Users } from "./users.ts";
 
 const DAY = 86_400_000;
 let store: TestDatabase;
@@ -96,35 +96,6 @@ describe("a subscription", () => {
     for (const status of ["past_due", "canceled"] as const) expect(isActive(having(status), end - 1)).toBe(false);
     expect(isActive(null, 0)).toBe(false);
   });
-
-  test("that is granted counts from the next look on, for as long as was said", async () => {
-    const { id, email } = await users.create({ email: fresh(), passwordHash: null });
-    await users.byId(id);
-    const now = Date.now();
-    setSystemTime(now);
-    const granted = await users.grant(id, "pro", 7);
-    expect(granted).toEqual({ plan: "pro", status: "active", currentPeriodEnd: now + 7 * DAY });
-    for (const user of [await users.byId(id), await users.byEmail(email), await usersOf().byId(id)]) {
-      expect(user).toMatchObject({ plan: "pro", subscription: granted });
-    }
-    setSystemTime(now + 7 * DAY - 1);
-    expect(isActive((await users.byId(id))?.subscription ?? null)).toBe(true);
-    setSystemTime(now + 7 * DAY);
-    expect(isActive((await users.byId(id))?.subscription ?? null)).toBe(false);
-  });
-
-  test("ends the one before, whatever that was", async () => {
-    const { id } = await users.create({ email: fresh(), passwordHash: null });
-    for (const plan of PLANS) {
-      await users.grant(id, plan, 30);
-      expect((await users.byId(id))?.subscription?.plan).toBe(plan);
-    }
-    await sql("UPDATE subscriptions SET status = 'canceled' WHERE user_id = ?", [id]);
-    await users.grant(id, "starter", 1);
-    expect((await users.byId(id))?.subscription).toMatchObject({ plan: "starter", status: "active" });
-    const { rows } = await store.database.read("SELECT 1 FROM subscriptions WHERE user_id = ?", [id]);
-    expect(rows).toHaveLength(1);
-  });
 });
 
 describe("what is remembered", () => {
@@ -148,8 +119,8 @@ describe("what is remembered", () => {
       const other = usersOf();
       const early = other.byId(id);
       for (let n = 0; n < turns; n++) await Promise.resolve();
-      const granted = other.grant(id, "pro", 1);
-      await Promise.all([early, granted]);
+      const written = store.database.write([other.update(id, { plan: "pro" })]);
+      await Promise.all([early, written]);
       expect((await other.byId(id))?.plan).toBe("pro");
     }
   });
@@ -165,4 +136,47 @@ describe("what is remembered", () => {
     );
     expect((await users.byId(id))?.name).toBe("Late");
   });
+});
+
+describe("a trial for new accounts", () => {
+  test("is theirs from the first moment, and over when it is over", async () => {
+    const now = Date.now();
+    setSystemTime(now);
+    const trying = usersOf({ SIGNUP_TRIAL: "starter:7d" });
+    const { id } = await trying.create({ email: fresh(), passwordHash: null });
+    const user = await trying.byId(id);
+    const trial: Subscription = { plan: "starter", status: "trialing", currentPeriodEnd: now + 7 * DAY };
+    expect(user).toMatchObject({ plan: "starter", subscription: trial });
+    expect([isActive(trial), isActive(trial, now + 7 * DAY)]).toEqual([true, false]);
+    const { rows } = await store.database.read("SELECT data FROM events WHERE user_id = ?", [id]);
+    expect(JSON.parse(String(rows[0]?.data))).toMatchObject({ plan: "starter" });
+  });
+});
+
+describe("what is written of a user", () => {
+  test("is seen by the next look, and only of the one it is meant for", async () => {
+    const [ada, bob] = [fresh(), fresh()];
+    const { id } = await users.create({ email: ada, passwordHash: null });
+    const { id: other } = await users.create({ email: bob, passwordHash: null });
+    expect((await users.byId(id))?.emailVerified).toBe(false);
+    await store.database.write([users.update(id, { emailVerified: true, name: "Ada" })]);
+    expect(await users.byId(id)).toMatchObject({ emailVerified: true, name: "Ada", email: ada });
+    expect(await users.byId(other)).toMatchObject({ emailVerified: false, name: bob });
+  });
+
+  test("changes nothing of one that has another address by now", async () => {
+    const { id } = await users.create({ email: fresh(), passwordHash: null });
+    const write = users.update(id, { emailVerified: true }, { email: "old@example.com" });
+    expect((await store.database.write([write]))[0]?.rowsAffected).toBe(0);
+    expect((await users.byId(id))?.emailVerified).toBe(false);
+  });
+});
+
+test("a referral code finds its owner in any case, and nothing else does", async () => {
+  const { id } = await users.create({ email: fresh(), passwordHash: null });
+  const { referralCode = "" } = (await users.byId(id)) ?? {};
+  expect((await users.byReferralCode(referralCode.toUpperCase()))?.id).toBe(id);
+  for (const code of ["", "%", referralCode.slice(1), `${referralCode} `]) {
+    expect(await users.byReferralCode(code)).toBeUndefined();
+  }
 });

@@ -1,8 +1,9 @@
 // Users and their subscriptions, read through a bounded cache and written in one batch each.
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
+import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { isUniqueViolation, type Statement, statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
-import type { Kernel } from "../../src/plugin.ts";
+import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
 import { subscriptions, users } from "./schema.ts";
 
 export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
@@ -30,6 +31,11 @@ export interface User {
   twoFactorEnabled: boolean;
   referralCode: string;
   notifications: Record<string, boolean>;
+  /** Two letters: the language of mails. */
+  locale: string;
+  /** Blocked by an admin since then (epoch ms): nobody is signed in as such a user. */
+  disabledAt: number | null;
+  referredBy: string | null;
   createdAt: number;
   subscription: Subscription | null;
 }
@@ -47,15 +53,30 @@ export interface NewUser {
   passwordHash: string | null;
   emailVerified?: boolean;
   isAdmin?: boolean;
+  /** Two letters; English unless told. */
+  locale?: string;
+  referredBy?: string | undefined;
+  /** To begin with; none unless told. */
+  credits?: number;
 }
+
+/** What can be written of a user: columns with values or SQL. */
+export type UserFields = Omit<SQLiteUpdateSetSource<typeof users>, "id" | "onceVerified" | "createdAt" | "updatedAt">;
+
+/** What must still be so, for a change to be right. */
+export type Having = Partial<
+  Pick<typeof users.$inferSelect, "email" | "emailVerified" | "onceVerified" | "twoFactorEnabled">
+>;
 
 export interface Users {
   byId(id: string): Promise<User | undefined>;
   byEmail(email: string): Promise<User | undefined>;
-  /** Throws 409 `USER_EXISTS`. `also` is written in the same batch. */
+  /** In whatever case it was typed. */
+  byReferralCode(code: string): Promise<User | undefined>;
+  /** Throws 409 `USER_EXISTS`. `also` is written in the same batch. With `SIGNUP_TRIAL` it starts with that subscription. */
   create(user: NewUser, also?: (made: Account) => Statement[]): Promise<Account>;
-  /** Gives a plan for so many days from now; the old subscription ends. */
-  grant(userId: string, plan: Plan, days: number): Promise<Subscription>;
+  /** For a batch. Changes no row when there is no such user, or it is not, or no longer, as in `having`: put a guard after it. */
+  update(userId: string, fields: UserFields, having?: Having): Statement;
   /** False until the first account exists. */
   any(): Promise<boolean>;
   /** Something about this user was written elsewhere. */
@@ -72,7 +93,7 @@ const CACHED_USERS = 10_000;
 
 export function createUsers({ database, config, events }: Pick<Kernel, "database" | "config" | "events">): Users {
   // Another process may write the same rows when the roles are split; then every read asks the database.
-  const cache = config.role === "all" ? new Map<string, User>() : undefined;
+  const cache = ownsDatabase({ config, database }) ? new Map<string, User>() : undefined;
   const select = () =>
     database.drizzle.select().from(users).leftJoin(subscriptions, eq(subscriptions.userId, users.id));
   const selectById = select()
@@ -80,6 +101,9 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
     .prepare();
   const selectByEmail = select()
     .where(eq(users.email, sql.placeholder("email")))
+    .prepare();
+  const selectByReferralCode = select()
+    .where(eq(users.referralCode, sql.placeholder("code")))
     .prepare();
 
   type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
@@ -103,7 +127,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
       status: row.subscriptions.status,
       currentPeriodEnd: row.subscriptions.currentPeriodEnd,
     };
-    const { notifications, updatedAt: _, ...user } = row.users;
+    const { notifications, onceVerified: _, updatedAt: __, ...user } = row.users;
     const found: User = { ...user, notifications: JSON.parse(notifications), subscription };
     if (cache && changes === before) {
       if (cache.size >= CACHED_USERS) cache.delete(cache.keys().next().value ?? "");
@@ -112,11 +136,19 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
     return found;
   }
 
+  function trialOf(userId: string, now: number): Statement[] {
+    if (!config.signupTrial) return [];
+    const { plan, durationMs } = config.signupTrial;
+    const row = { userId, plan, status: "trialing" as const, currentPeriodEnd: now + durationMs, updatedAt: now };
+    return [statement(database.drizzle.insert(subscriptions).values(row))];
+  }
+
   return {
     byId: async (id) => cache?.get(id) ?? read(selectById.execute({ id })),
     byEmail: (email) => read(selectByEmail.execute({ email })),
+    byReferralCode: (code) => read(selectByReferralCode.execute({ code: code.toLowerCase() })),
 
-    async create({ email, name, passwordHash, emailVerified = false, isAdmin = false }, also = () => []) {
+    async create({ email, name, passwordHash, emailVerified = false, isAdmin = false, ...more }, also = () => []) {
       const id = Bun.randomUUIDv7();
       const now = Date.now();
       const user = { id, email, name: name?.trim().normalize("NFC") || email };
@@ -125,11 +157,13 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         passwordHash,
         emailVerified,
         isAdmin,
-        plan: "free",
-        credits: 0,
+        plan: config.signupTrial?.plan ?? "free",
+        credits: more.credits ?? 0,
         twoFactorEnabled: false,
         referralCode: referralCode(),
         notifications: "{}",
+        locale: more.locale ?? "en",
+        referredBy: more.referredBy ?? null,
         createdAt: now,
         updatedAt: now,
       };
@@ -138,6 +172,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         await database.write([
           statement(database.drizzle.insert(users).values(row)),
           events.record("user.created", { userId: id, data: created }),
+          ...trialOf(id, now),
           ...also(user),
         ]);
       } catch (error) {
@@ -147,21 +182,20 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
       return user;
     },
 
-    async grant(userId, plan, days) {
-      const now = Date.now();
-      const subscription: Subscription = { plan, status: "active", currentPeriodEnd: now + days * 86_400_000 };
-      const row = { ...subscription, userId, updatedAt: now };
-      await database.write([
-        statement(
-          database.drizzle
-            .insert(subscriptions)
-            .values(row)
-            .onConflictDoUpdate({ target: subscriptions.userId, set: row }),
-        ),
-        statement(database.drizzle.update(users).set({ plan, updatedAt: now }).where(eq(users.id, userId))),
-      ]);
-      forget(userId);
-      return subscription;
+    update(userId, fields, having = {}) {
+      const { email, emailVerified, onceVerified, twoFactorEnabled } = having;
+      const where = and(
+        eq(users.id, userId),
+        email === undefined ? undefined : eq(users.email, email),
+        emailVerified === undefined ? undefined : eq(users.emailVerified, emailVerified),
+        onceVerified === undefined ? undefined : eq(users.onceVerified, onceVerified),
+        twoFactorEnabled === undefined ? undefined : eq(users.twoFactorEnabled, twoFactorEnabled),
+      );
+      const query = database.drizzle
+        .update(users)
+        .set({ ...fields, updatedAt: Date.now() })
+        .where(where);
+      return { ...statement(query), after: () => forget(userId) };
     },
 
     any: async () => (await database.drizzle.select({ id: users.id }).from(users).limit(1)).length > 0,

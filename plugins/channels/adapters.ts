@@ -1,6 +1,6 @@
 // The platforms this binary speaks to, by their neutral names, and how each one's messages come in.
 import type { Channel, ChannelId } from "../../channels/channel.ts";
-import { createTelegram } from "../../channels/telegram.ts";
+import { createTelegram, type TelegramOptions } from "../../channels/telegram.ts";
 import { AppError, notFound } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { COMMANDS } from "../runtime/index.ts";
@@ -18,10 +18,14 @@ export type Adapters = Readonly<Record<ChannelId, Adapter | undefined>>;
 
 export const isChannelId = (text: string): text is ChannelId => CHANNEL_IDS.some((id) => id === text);
 
-export function createAdapters({ config, log }: Pick<Kernel, "config" | "log">): Adapters {
+interface Deps extends Pick<Kernel, "config" | "log"> {
+  traffic: NonNullable<TelegramOptions["traffic"]>;
+}
+
+export function createAdapters({ config, log, traffic }: Deps): Adapters {
   const { apiRoot, mode } = config.channels.channel_a;
   return {
-    channel_a: { channel: createTelegram({ apiRoot, commands: COMMANDS, log }), mode },
+    channel_a: { channel: createTelegram({ apiRoot, commands: COMMANDS, log, traffic }), mode },
     channel_b: undefined,
     channel_c: undefined,
   };

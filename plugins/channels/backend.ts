@@ -88,7 +88,7 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           return toConnected(await channels.connect(agent, channel, { token, ownerId: readOwnerId(ownerId) }));
         },
         {
-          agentCall: CONNECT,
+          agentCall: { action: CONNECT, changes: true },
           body: connectBody,
           response: { 200: connected },
           detail: {
@@ -108,7 +108,7 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           return { success: true as const, channel };
         },
         {
-          agentCall: CONNECT,
+          agentCall: { action: CONNECT, changes: true },
           response: { 200: disconnected },
           detail: {
             ...detail,
@@ -137,7 +137,7 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
         "/api/agents/:id/channels/:channel/pairings",
         ({ agent, params, body }) => approve(agent.id, requireChannelId(params.channel), body.code),
         {
-          agentCall: CONNECT,
+          agentCall: { action: CONNECT, changes: true },
           body: approveBody,
           response: { 200: paired },
           detail: {
@@ -156,7 +156,7 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           return { success: true as const, senderId };
         },
         {
-          agentCall: CONNECT,
+          agentCall: { action: CONNECT, changes: true },
           response: { 200: paired },
           detail: {
             ...detail,

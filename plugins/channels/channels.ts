@@ -1,12 +1,12 @@
 // Connecting and disconnecting: the platform is asked before anything is stored, and told when something is taken back.
 import { ChannelError, type ChannelId } from "../../channels/channel.ts";
 import { AppError, invalid, notFound } from "../../src/errors.ts";
+import type { Order } from "../../src/order.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import { type Adapter, type Adapters, type Mode, requireAdapter } from "./adapters.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Line, Lines } from "./lines.ts";
-import type { Order } from "./order.ts";
 import type { Pairings } from "./pairings.ts";
 import type { Standing, Supervisor } from "./supervisor.ts";
 

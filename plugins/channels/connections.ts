@@ -1,4 +1,5 @@
 // Connections: which bot an agent answers as on which platform. The token itself is a credential of the agent.
+import type { Row } from "@libsql/client";
 import { and, asc, eq, gt, inArray, isNull, notInArray, or, sql } from "drizzle-orm";
 import type { BotIdentity, ChannelId } from "../../channels/channel.ts";
 import { isUniqueViolation, statement } from "../../src/database.ts";
@@ -34,7 +35,12 @@ export const digestOf = (token: string) => new Bun.CryptoHasher("sha256").update
 const random = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64url");
 const sealedFor = (callbackId: string) => `channel-callback:${callbackId}`;
 
-export function createConnections({ database, vault }: Pick<Kernel, "database" | "vault">): Connections {
+type Deps = Pick<Kernel, "database" | "vault" | "resealing">;
+
+export function createConnections({ database, vault, resealing }: Deps): Connections {
+  const place = ({ callback_id }: Row) => sealedFor(String(callback_id));
+  const where = { table: "channel_connections", names: ["callback_id"], sealed: "callback_secret" };
+  resealing.offer({ what: "channels", ...where, placeOf: place });
   const db = database.drizzle;
   const { agentId: agentColumn, channel: channelColumn, registeredBase } = connections;
   const hole = (name: string) => sql.placeholder(name);

@@ -19,7 +19,8 @@ export function createDeliver(channel: ChannelId, { agents, lines, refused, log 
     let line: Line | undefined;
     try {
       const agent = await agents.find(agentId);
-      if (!agent || agent.status === "stopped") return { kind: "refused", reason: "The agent is stopped." };
+      if (!agent) return { kind: "refused", reason: "The agent is gone." };
+      if (agent.status === "stopped") return { kind: "held" };
       line = await lines.of(agentId, channel);
       if (!line) return { kind: "refused", reason: `${channel} is not connected any more.` };
       const answered = platformIdOf(line.binding.bot, replyTo);

@@ -5,6 +5,7 @@ import { AppError, notFound } from "../../src/errors.ts";
 import { contextOf } from "../../src/http.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { Figures } from "../figures/index.ts";
 import { isChannelId } from "./adapters.ts";
 import type { Intake } from "./intake.ts";
 import type { Lines } from "./lines.ts";
@@ -26,9 +27,10 @@ interface Deps extends Pick<Kernel, "config" | "limits" | "backend"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
   lines: Lines;
   intake: Intake;
+  traffic: Figures["traffic"];
 }
 
-export function createHooks({ agents, lines, intake, config, limits, backend }: Deps): Hooks {
+export function createHooks({ agents, lines, intake, traffic, config, limits, backend }: Deps): Hooks {
   /** Whoever posts to an address that is nobody's, or without its secret, is limited as anybody else. */
   function stranger(request: Request): void {
     const decision = limits.take("default", contextOf(request).address);
@@ -57,6 +59,7 @@ export function createHooks({ agents, lines, intake, config, limits, backend }: 
     if (!agent || agent.status === "stopped") {
       throw new AppError(409, "AGENT_STOPPED", "This agent is stopped. Send it again later.");
     }
+    traffic(agent.id, 0, Number(request.headers.get("content-length") ?? 0) || 0);
     const response = await line.channel.receive(line.binding, line.secret, request, intake.sinkOf(line));
     if (response.status === 401) stranger(request);
     return response;

@@ -1,18 +1,21 @@
 // Channels: the bots that agents answer as, hosted in this process: connected, kept connected, heard and spoken through.
+
+import { createOrder } from "../../src/order.ts";
 import { plugin } from "../../src/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { figures } from "../figures/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { createAdapters } from "./adapters.ts";
 import { backendRoutes } from "./backend.ts";
 import { createChannels } from "./channels.ts";
 import { createConnections } from "./connections.ts";
 import { createDeliver } from "./delivery.ts";
+import { createEstate } from "./estate.ts";
 import { createHooks } from "./hooks.ts";
 import { createIntake } from "./intake.ts";
 import { createLines } from "./lines.ts";
 import { createNews, type State } from "./news.ts";
-import { createOrder } from "./order.ts";
 import { createPairings } from "./pairings.ts";
 import { createPreviews } from "./previews.ts";
 import { CHANNEL_IDS } from "./schema.ts";
@@ -31,7 +34,8 @@ export const channels = plugin("channels", (host) => {
   const hosted = host.use(agents);
   const talks = host.use(runtime);
 
-  const adapters = createAdapters(kernel);
+  const counted = host.use(figures);
+  const adapters = createAdapters({ ...kernel, traffic: counted.traffic });
   const connections = createConnections(kernel);
   const pairings = createPairings(kernel);
   const inOrder = createOrder();
@@ -50,7 +54,9 @@ export const channels = plugin("channels", (host) => {
     tell,
   });
   const service = createChannels({ log, agents: hosted, adapters, connections, lines, pairings, supervisor, inOrder });
-  const hooks = createHooks({ ...kernel, agents: hosted, lines, intake });
+  const hooks = createHooks({ ...kernel, agents: hosted, lines, intake, traffic: counted.traffic });
+  counted.holds(lines.held);
+  counted.keeps(supervisor.kept);
   const previews = createPreviews({ log, lines, runtime: talks });
 
   for (const channel of CHANNEL_IDS) {
@@ -76,8 +82,10 @@ export const channels = plugin("channels", (host) => {
   });
   hosted.onDelete((agentId) => service.removed(agentId, CHANNEL_IDS));
 
+  const estate = createEstate({ ...kernel, agents: hosted, connections, lines, pairings });
+
   return {
-    service,
+    service: { ...service, estate },
     web: webRoutes({ backend: kernel.backend, identities, guards: hosted.guards, hooks }),
     backend: backendRoutes({ identities, guards: hosted.guards, channels: service, pairings, lines, intake, hooks }),
     start() {

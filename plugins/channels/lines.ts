@@ -1,10 +1,12 @@
 // Lines: connections ready for use, their token open. The few that were used lately are kept; an idle bot costs nothing.
 import type { Binding, Channel, ChannelId } from "../../channels/channel.ts";
+import { heldBytes } from "../../src/held-bytes.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Adapters, Mode } from "./adapters.ts";
 import { type Connection, type Connections, digestOf } from "./connections.ts";
 import { createMeter } from "./meter.ts";
+import { CHANNEL_IDS } from "./schema.ts";
 
 const KEPT = 2_048;
 
@@ -24,6 +26,8 @@ export interface Lines {
   /** Undefined when the channel is not connected, or its token is not the one it was connected with. */
   of(agentId: string, channel: ChannelId): Promise<Line | undefined>;
   byCallback(callbackId: string): Promise<Line | undefined>;
+  /** Bytes kept in memory for an agent. */
+  held(agentId: string): number;
   /** A connection was written, or is gone. Answers what was kept of it. */
   drop(agentId: string, channel: ChannelId): Line | undefined;
 }
@@ -96,6 +100,13 @@ export function createLines({ agents, adapters, connections }: Deps): Lines {
       const line = callbacks.get(callbackId);
       return line ? touched(line) : open(() => connections.byCallback(callbackId));
     },
+    held: (agentId) =>
+      heldBytes(
+        CHANNEL_IDS.flatMap((channel) => {
+          const line = kept.get(keyOf(agentId, channel));
+          return line ? [line.connection, line.binding, line.secret] : [];
+        }),
+      ),
     drop(agentId, channel) {
       drops++;
       return remove(keyOf(agentId, channel));

@@ -16,7 +16,7 @@ const iso = { description: "ISO 8601" };
 /** What connecting a bot can be refused with, for the documents. */
 export const CONNECT_ERRORS = {
   400: ["INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
-  409: "CHANNEL_IN_USE",
+  409: ["CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
   502: "CHANNEL_UNREACHABLE",
 };
 

@@ -73,6 +73,20 @@ test("a stopped agent's bot is disconnected, and what people write waits at the 
   expect(await scene.channel(id)).toMatchObject({ state: "connected" });
 });
 
+test("a reply that is not sent yet when its agent is stopped is sent once it is up again", async () => {
+  const { id, bot } = await connected();
+  const outbox = () => scene.rows("SELECT status, attempts FROM outbox WHERE agent_id = ?", id);
+  scene.telegram.fail("sendMessage", { status: 502 }, { botId: bot.id });
+  bot.userSays(42, "hello");
+  await eventually(async () => (await outbox())[0]?.attempts === 1);
+  await scene.setStatus(id, "stopped");
+  await scene.restart();
+  expect(await outbox()).toEqual([{ status: "pending", attempts: 1 }]);
+  await scene.setStatus(id, "active");
+  await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+  await eventually(async () => (await outbox())[0]?.status === "sent");
+});
+
 test("a start takes all bots up again, waits for none, and is no news", async () => {
   const [first, second] = [await connected(), await connected()];
   scene.telegram.fail("getUpdates", "hang", { botId: first.bot.id });

@@ -1,13 +1,13 @@
 // Keeps bots connected: each by itself, with a state that can be seen, and none in the way of another.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ChannelError, type ChannelId, type Sink } from "../../channels/channel.ts";
+import type { Order } from "../../src/order.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Adapters } from "./adapters.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Line, Lines } from "./lines.ts";
 import type { State, Tell } from "./news.ts";
-import type { Order } from "./order.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 import { within } from "./wait.ts";
 
@@ -31,6 +31,8 @@ export interface Supervisor {
   standing(connection: Connection, isStopped: boolean): Standing;
   /** The platform refused the bot elsewhere, such as when it was to send. */
   refused(line: Line, reason: string): void;
+  /** Connections of an agent that work. */
+  kept(agentId: string): number;
   /** Held connections by state. */
   counts(): Record<State, number>;
   /** Takes up all connections that need work, some at a time. Ends by itself at `stop`. */
@@ -249,6 +251,9 @@ export function createSupervisor(deps: Deps): Supervisor {
       links.set(keyOf(agentId, channel), link);
       turn(link, "failed", reason);
     },
+
+    kept: (agentId) =>
+      CHANNEL_IDS.filter((channel) => links.get(keyOf(agentId, channel))?.standing.state === "connected").length,
 
     counts() {
       const counts: Record<State, number> = { connecting: 0, connected: 0, backing_off: 0, failed: 0 };

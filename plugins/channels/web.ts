@@ -1,6 +1,6 @@
 // The web's routes of channels: whose agent it is is settled here, everything else where the connections live.
 import { Elysia } from "elysia";
-import type { BackendTransport } from "../../src/backend.ts";
+import { type BackendTransport, passOn, pathPart } from "../../src/backend.ts";
 import { contextOf } from "../../src/http.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
@@ -53,8 +53,7 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         ? {}
         : { body: contextOf(request).bodyText ?? "", headers: { "content-type": "application/json" } }),
     });
-    const type = answer.headers.get("content-type") ?? "application/json;charset=utf-8";
-    return new Response(answer.body, { status: answer.status, headers: { "content-type": type } });
+    return passOn(answer);
   }
   const channelPath = ({ channel }: { channel: string }, rest = "") => `/${requireChannelId(channel)}${rest}`;
 
@@ -101,7 +100,11 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         detail: {
           ...detail,
           summary: "Disconnect a channel and forget its token",
-          ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
+          ...mayAnswer({
+            404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"],
+            409: "OPERATION_IN_PROGRESS",
+            502: "BACKEND_UNAVAILABLE",
+          }),
         },
       })
       .get(
@@ -127,20 +130,28 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
           detail: {
             ...detail,
             summary: "Let the person talk who was told this code",
-            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"], 502: "BACKEND_UNAVAILABLE" }),
+            ...mayAnswer({
+              404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
+              409: "OPERATION_IN_PROGRESS",
+              502: "BACKEND_UNAVAILABLE",
+            }),
           },
         },
       )
       .delete(
         "/api/agents/:id/channels/:channel/pairings/:senderId",
-        (asked) => forward(asked, channelPath(asked.params, `/pairings/${encodeURIComponent(asked.params.senderId)}`)),
+        (asked) => forward(asked, channelPath(asked.params, `/pairings/${pathPart(asked.params.senderId)}`)),
         {
           ...writing,
           response: { 200: paired },
           detail: {
             ...detail,
             summary: "Take a person's permission, or request, back",
-            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"], 502: "BACKEND_UNAVAILABLE" }),
+            ...mayAnswer({
+              404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
+              409: "OPERATION_IN_PROGRESS",
+              502: "BACKEND_UNAVAILABLE",
+            }),
           },
         },
       )

@@ -23,7 +23,7 @@ export function interactionBackend({ agents, skills, channels }: Deps) {
         return { success: true, skillId: id, enabled };
       },
       {
-        agentCall: "agent.skill",
+        agentCall: { action: "agent.skill", changes: true },
         body: t.Object({ enabled: t.Boolean({ error: "Say true or false." }) }),
         response: { 200: t.Object({ success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }) },
         detail: { tags, summary: "Switch a skill on or off", ...mayAnswer({ 404: "UNKNOWN_SKILL" }) },
@@ -42,7 +42,7 @@ export function interactionBackend({ agents, skills, channels }: Deps) {
         return { success: true, key, configured };
       },
       {
-        agentCall: "agent.credential",
+        agentCall: { action: "agent.credential", changes: true },
         body: t.Object({ value: t.String({ maxLength: 8_192, error: "A credential is text." }) }),
         response: { 200: t.Object({ success: t.Boolean(), key: t.String(), configured: t.Boolean() }) },
         detail: {

@@ -117,6 +117,12 @@ describe("GET /api/agent", () => {
     });
   });
 
+  test("health tells which runtime the agent itself is on", async () => {
+    await scene.agents.setStatus(agentId, "running", { runtimeVersion: "2.2.0" });
+    expect(await view("health")).toMatchObject({ runtimeVersion: "2.2.0" });
+    await scene.agents.setStatus(agentId, "running", { runtimeVersion: "1.0.0" });
+  });
+
   test("sessions, one session with its messages, and the memory view: ten messages, a hundred characters", async () => {
     const long = "🦊".repeat(150);
     for (let n = 0; n < 6; n++) await ada.post("/api/agent", { message: n === 5 ? long : `message ${n}` });

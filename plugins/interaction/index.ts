@@ -1,21 +1,25 @@
-// Interaction: how people and programs talk to their agent on the web: /api/agent, /api/chat, and the gateway socket.
+// Interaction: how people and programs talk to their agent on the web: /api/agent and /api/chat.
 import { Elysia } from "elysia";
-import { unwrapJson } from "../../src/backend.ts";
+import { pathPart, unwrapJson } from "../../src/backend.ts";
 import { AppError, invalid } from "../../src/errors.ts";
+import { STREAM_HEADERS } from "../../src/live-streams.ts";
 import { answers, mayAnswer } from "../../src/openapi/told.ts";
+import { readLimit, readOffset } from "../../src/paging.ts";
 import { plugin } from "../../src/plugin.ts";
-import { type Agent, agents, readLimit, readOffset } from "../agents/index.ts";
-import { auth, type Identity } from "../auth/index.ts";
+import { type Agent, agents } from "../agents/index.ts";
+import { auth, type Identity, requireScope } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { noAgent, runtime, TURN_ERRORS, type TurnBody, wantsEvents } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
 import { interactionBackend } from "./backend.ts";
-import { createGateway } from "./gateway.ts";
 import { agentBody, agentQuery, agentView, done, sendBody, sent, sentList, sentQuery } from "./model.ts";
 import { createAgentViews } from "./views.ts";
 
 /** What an `Idempotency-Key` can be refused with. */
 const REPLAYED = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
+
+/** What an API key may do that is for talking alone. */
+const TALKING = new Set(["chat", "create-session"]);
 
 interface Asked {
   identity: Identity;
@@ -30,8 +34,8 @@ interface Turn {
 }
 
 export const interaction = plugin("interaction", (host) => {
-  const { backend, config, idempotency, log } = host.kernel;
-  const { identities, onSessionRevoked } = host.use(auth);
+  const { backend, config, idempotency } = host.kernel;
+  const { identities } = host.use(auth);
   const hosted = host.use(agents);
   const talks = host.use(runtime);
   const lines = host.use(channels);
@@ -42,7 +46,6 @@ export const interaction = plugin("interaction", (host) => {
     skills: abilities,
     channels: lines,
   });
-  const gateway = createGateway({ backend, log, identities, agents: hosted, onSessionRevoked });
 
   async function theirs({ identity }: Asked, agentId: string | undefined): Promise<Agent> {
     const agent = await hosted.current(identity.user.id, agentId);
@@ -113,13 +116,13 @@ export const interaction = plugin("interaction", (host) => {
     async "update-skill"(asked, { agentId, skillId, enabled }) {
       if (!skillId) throw missing("skillId", "Name the skill.");
       if (enabled === undefined) throw missing("enabled", "Say true or false.");
-      const path = `/skills/${encodeURIComponent(skillId)}`;
+      const path = `/skills/${pathPart(skillId)}`;
       return unwrapJson(await ask(asked, "agent.skill", await theirs(asked, agentId), path, { enabled }, "PUT"));
     },
     async "set-credential"(asked, { agentId, key, value }) {
       if (!key) throw missing("key", "Name the credential kind.");
       if (value === undefined) throw missing("value", "Give the credential; an empty text clears it.");
-      const path = `/credentials/${encodeURIComponent(key)}`;
+      const path = `/credentials/${pathPart(key)}`;
       return unwrapJson(await ask(asked, "agent.credential", await theirs(asked, agentId), path, { value }, "PUT"));
     },
   };
@@ -148,6 +151,7 @@ export const interaction = plugin("interaction", (host) => {
         const name = body.action || "chat";
         const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
         const asked = { identity, request };
+        if (!TALKING.has(name)) requireScope(identity, "write");
         if (action) return once(asked, () => action(asked, body));
         const known = Object.keys(actions).join(", ");
         throw new AppError(400, "INVALID_ACTION", `There is no action "${name}". Actions: ${known}.`);
@@ -158,12 +162,12 @@ export const interaction = plugin("interaction", (host) => {
         detail: {
           tags,
           summary: "Talk to your agent, or change what it can do",
-          description: STREAMED,
+          description: `${STREAMED} An API key needs the scope \`chat\`, and \`write\` too for what changes the agent.`,
           ...mayAnswer({
             ...TURN_ERRORS,
             400: [...TURN_ERRORS[400], "INVALID_ACTION", "INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
             404: [...TURN_ERRORS[404], "NO_AGENT", "UNKNOWN_SKILL"],
-            409: [...TURN_ERRORS[409], ...REPLAYED, "CHANNEL_IN_USE"],
+            409: [...TURN_ERRORS[409], ...REPLAYED, "CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
             502: ["MODEL_UNAVAILABLE", "CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
           }),
           ...answers(done, "What the action did"),
@@ -212,9 +216,7 @@ export const interaction = plugin("interaction", (host) => {
   return {
     service: {},
     web,
-    sockets: [gateway.route],
     backend: interactionBackend({ agents: hosted, skills: abilities, channels: lines }),
-    stop: gateway.close,
   };
 });
 
@@ -223,14 +225,7 @@ const STREAMED = "With `accept: text/event-stream` the reply is streamed: delta,
 const missing = (path: string, message: string) => invalid({ path, message });
 
 /** The backend's stream as it comes, under our own headers. */
-const passOn = (answer: Response) =>
-  new Response(answer.body, {
-    headers: {
-      "content-type": "text/event-stream;charset=utf-8",
-      "cache-control": "no-store",
-      "x-accel-buffering": "no",
-    },
-  });
+const passOn = (answer: Response) => new Response(answer.body, { headers: STREAM_HEADERS });
 
 type SentMessage = Awaited<ReturnType<ReturnType<typeof runtime.setup>["service"]["sent"]>>[number];
 

@@ -6,6 +6,7 @@ import { openKernel } from "../../src/kernel.ts";
 import { plugin, type ServiceOf } from "../../src/plugin.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { createWatch } from "../../tests/support/eventually.ts";
+import { subscribe } from "../../tests/support/favours.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
 import { agents } from "../agents/index.ts";
@@ -13,7 +14,7 @@ import { agents } from "../agents/index.ts";
 export type Scene = Awaited<ReturnType<typeof openScene>>;
 export type Frame = Record<string, unknown> & { type: string };
 
-export async function openScene() {
+export async function openScene(env: Record<string, string> = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
   const settings = {
@@ -24,6 +25,7 @@ export async function openScene() {
     PROVIDER_5_BASE_URL: upstream.url,
     PROVIDER_5_API_KEY: "sk-test",
     MODEL_A: "provider_5:fake-small",
+    ...env,
   };
   const kernel = await openKernel(loadConfig(settings, { cwd: dir.path }));
   let hosted: ServiceOf<typeof agents> | undefined;
@@ -60,7 +62,7 @@ export async function openScene() {
     async member(): Promise<Client & { userId: string }> {
       const client = createClient(origin);
       const userId = await client.join();
-      await app.accounts.users.grant(userId, "enterprise", 30);
+      await subscribe({ app }, client.account.email, "enterprise");
       return Object.assign(client, { userId });
     },
     async provision(owner: Client, config: object = {}): Promise<string> {

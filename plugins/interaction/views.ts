@@ -2,7 +2,7 @@
 import { version } from "../../package.json";
 import { AppError, invalid, notFound } from "../../src/errors.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
-import { type Agent, type agents, RUNTIME_VERSION } from "../agents/index.ts";
+import type { Agent, agents } from "../agents/index.ts";
 import type { channels } from "../channels/index.ts";
 import type { runtime, Said, Session } from "../runtime/index.ts";
 import type { skills } from "../skills/index.ts";
@@ -39,7 +39,6 @@ export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
       const common = { version, apiVersion: API_VERSION };
       if (!agent)
         return { status: "unknown", ...common, uptime: 0, model: null, channels: [], skills: [], lastSeen: null };
-      const [newest] = await runtime.sessions.list(agent.id);
       return {
         status: agent.status,
         ...common,
@@ -47,9 +46,9 @@ export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
         model: (await runtime.chooseModel(agent)).label,
         channels: await channels.configured(agent.id),
         skills: await listed(agent),
-        lastSeen: newest?.lastActivity ?? agent.updatedAt,
+        lastSeen: (await runtime.sessions.lastActivity(agent.id)) ?? agent.updatedAt,
         agentId: agent.id,
-        runtimeVersion: RUNTIME_VERSION,
+        runtimeVersion: agent.runtimeVersion,
       };
     },
 

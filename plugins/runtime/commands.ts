@@ -33,13 +33,21 @@ export async function runCommand(
   entry: InboxEntry,
 ): Promise<{ reply: string; statements: Statement[] }> {
   const say = (reply: string, statements: Statement[] = []) => ({ reply, statements });
+  /** Visitors of a public page are not told which model an agent has. */
+  const tellsModel = entry.platform !== "public";
   switch (commandIn(entry.content)) {
     case "start":
       return say(`Hello, I am ${agent.name}. Write me anything; /help shows the commands.`);
     case "status":
-      return say(`${agent.name} is ${agent.status}. Model: ${(await chooseModel(agent)).label}.`);
+      return say(
+        `${agent.name} is ${agent.status}.${tellsModel ? ` Model: ${(await chooseModel(agent)).label}.` : ""}`,
+      );
     case "model":
-      return say(`I answer with ${(await chooseModel(agent)).label}.`);
+      return say(
+        tellsModel
+          ? `I answer with ${(await chooseModel(agent)).label}.`
+          : "Which model I answer with, only my owner is told.",
+      );
     case "stop":
       return say("Stopped.");
     case "reset":

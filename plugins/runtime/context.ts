@@ -40,7 +40,7 @@ export interface ContextRequest {
 
 export function buildPrompt({ agent, settings, entry, knowledge, history }: ContextRequest): LanguageModelV4Prompt {
   const system = [
-    `You are ${agent.name}, an AI agent${entry.platform === "web" || entry.platform === "api" ? "" : " in a chat app"}.`,
+    `You are ${agent.name}, an AI agent${whereabouts(entry.platform)}.`,
     settings.instructions ?? "Be helpful, friendly and brief.",
     GROUND_RULES,
     knowledge,
@@ -51,6 +51,12 @@ export function buildPrompt({ agent, settings, entry, knowledge, history }: Cont
   for (const said of history.recent) prompt.push(message(said.role, said.content));
   prompt.push(message("user", asked(entry)));
   return prompt;
+}
+
+function whereabouts(platform: string): string {
+  if (platform === "web" || platform === "api") return "";
+  if (platform === "public") return " on its public page, where anybody may write; this is a visitor, not your owner";
+  return " in a chat app";
 }
 
 const missing = (count: number) => (count === 0 ? "" : `[${count} earlier messages are not shown here.]\n`);
@@ -128,16 +134,20 @@ async function summarize(
   signal.addEventListener("abort", turnEnds, { once: true });
   const timer = setTimeout(turnEnds, SUMMARY_TIMEOUT);
   let spending: Spending | undefined;
+  let started = 0;
+  const passed = () => Math.round(performance.now() - started);
   try {
     spending = await reserve(prompt);
-    const started = performance.now();
+    started = performance.now();
     const { content, usage } = await language.doGenerate({ prompt, maxOutputTokens: 1_000, abortSignal: call.signal });
     const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
-    spending.record(usageOf({ usage, text, calls: [] }, prompt), Math.round(performance.now() - started));
+    spending.record(usageOf({ usage, text, calls: [] }, prompt), passed());
     return text.trim() === "" ? undefined : storable(text.slice(0, MAX_SUMMARY));
   } catch {
     // A turn must not fail because its past could not be shortened; the prompt says what is missing.
-    spending?.release();
+    // What was broken off while the model worked on it has its price.
+    if (call.signal.aborted) spending?.record(usageOf({ usage: undefined, text: "", calls: [] }, prompt), passed());
+    else spending?.release();
     signal.throwIfAborted();
     return undefined;
   } finally {

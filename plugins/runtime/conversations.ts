@@ -2,15 +2,18 @@
 import { AppError, notFound } from "../../src/errors.ts";
 import type { Agent } from "../agents/index.ts";
 import { commandIn } from "./commands.ts";
-import { CANCELLED, kept, type Reply, removed, STOPPING, stopped, type Waiter } from "./engine.ts";
+import { CANCELLED, INTERRUPTED, kept, removed, STOPPING, stopped } from "./endings.ts";
+import type { Reply, Waiter } from "./engine.ts";
 import { type Arrival, conversationOf, type Inbox, type InboxEntry } from "./inbox.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Observer } from "./turn.ts";
 
 export interface ChatRequest {
   agent: Agent;
-  platform: "web" | "api";
+  platform: "web" | "api" | "public";
   message: string;
+  /** The conversation's address on the platform, instead of a session or a topic. */
+  peer?: string | undefined;
   sessionId?: string | undefined;
   topic?: string | undefined;
   sender: { id: string; name: string };
@@ -57,9 +60,10 @@ export function createConversations({ inbox, sessions }: Deps) {
   /** Answers when the message is stored and answered; rejects with what the caller is to be told. */
   async function chat(request: ChatRequest): Promise<Reply> {
     const { agent, platform, message, sessionId, topic, sender, byOwner, observer, signal } = request;
+    const peer = request.peer ?? (topic === undefined ? undefined : topicPeer(topic));
     if (agent.status === "stopped") throw stopped();
     if (closing) throw new AppError(503, "STOPPING", "Berth is stopping. Try again shortly.");
-    const to = topic === undefined ? { sessionId: await sessionFor(agent.id, sessionId) } : { peer: topicPeer(topic) };
+    const to = peer === undefined ? { sessionId: await sessionFor(agent.id, sessionId) } : { peer };
     const kind = commandIn(message) ? "command" : "message";
     const arrival: Arrival = { agentId: agent.id, platform, to, sender, byOwner, kind, content: message, topic };
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
@@ -156,6 +160,11 @@ export function createConversations({ inbox, sessions }: Deps) {
       giveUp(agentId, removed());
     },
 
+    /** Breaks off what runs of this agent: it begins anew later, and who waits for it is told so. */
+    interrupt(agentId: string) {
+      for (const { entry, abort } of running.values()) if (entry.agentId === agentId) abort(INTERRUPTED);
+    },
+
     /** Turns in flight may go on for so long, then they are aborted; their messages, and those that wait, stay in the inbox. */
     stopSoon(graceMs: number) {
       closing = true;
@@ -198,3 +207,5 @@ export function createConversations({ inbox, sessions }: Deps) {
 
 /** Sessions of topics are found by name. */
 export const topicPeer = (topic: string) => `topic:${topic.trim()}`;
+/** The topic of a session's peer; null where it has none. */
+export const topicOf = (peer: string | null) => (peer?.startsWith("topic:") ? peer.slice("topic:".length) : null);

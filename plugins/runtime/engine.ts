@@ -2,15 +2,17 @@
 
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { GuardFailed, guard, type Statement } from "../../src/database.ts";
-import { AppError, notFound } from "../../src/errors.ts";
+import { AppError } from "../../src/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../agents/index.ts";
 import type { ai as aiPlugin, TurnModel } from "../ai/index.ts";
+import type { Figures } from "../figures/index.ts";
 import type { skills as skillsPlugin } from "../skills/index.ts";
 import { runCommand } from "./commands.ts";
 import { boundedHistory, buildPrompt } from "./context.ts";
+import { CANCELLED, givenUp, INTERRUPTED, interrupted, kept, removed, STOPPING, stopped } from "./endings.ts";
 import { type Failure, failureOf } from "./failures.ts";
-import type { Inbox, InboxEntry } from "./inbox.ts";
+import type { Ending, Inbox, InboxEntry } from "./inbox.ts";
 import type { Ran } from "./lanes.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Sessions } from "./sessions.ts";
@@ -46,6 +48,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   agents: ServiceOf<typeof agentsPlugin>;
   ai: ServiceOf<typeof aiPlugin>;
   skills: ServiceOf<typeof skillsPlugin>;
+  figures: Pick<Figures, "settled">;
   inbox: Inbox;
   sessions: Sessions;
   outbox: Outbox;
@@ -74,7 +77,7 @@ interface Turn {
 
 /** Runs one entry to its end, or says when it should be tried again. Never rejects. */
 export function createEngine(deps: Deps) {
-  const { agents, ai, skills, inbox, sessions, outbox, chooseModel, database, events, log } = deps;
+  const { agents, ai, skills, figures, inbox, sessions, outbox, chooseModel, database, events, log } = deps;
   const { retryDelays = RETRY_DELAYS } = deps;
 
   async function run(queued: InboxEntry): Promise<Ran> {
@@ -143,9 +146,9 @@ export function createEngine(deps: Deps) {
     };
     const { budget, maxTokens } = settings;
     const reserve = (prompt: LanguageModelV4Prompt) => ai.reserve({ agent, model: chosen, budget, prompt, maxTokens });
-    const language = await ai.languageModel(chosen);
+    const language = await ai.languageModel(chosen, agent.id);
     const { contextWindow } = chosen;
-    const [tools, knowledge, history] = await Promise.all([
+    const [tools, knowledge, history, cache] = await Promise.all([
       skills.toolsFor(agent.id, audience.byOwner),
       skills.instructionsFor({ ...audience, text: entry.content }),
       boundedHistory(sessions, entry.sessionId, {
@@ -153,6 +156,7 @@ export function createEngine(deps: Deps) {
         signal,
         summarizer: chosen.demo ? undefined : { language, reserve },
       }),
+      ai.turnCache(agent, chosen),
     ]);
     const preview = waiter?.observer ? undefined : deps.previewOf(entry);
     let result: TurnResult;
@@ -164,6 +168,7 @@ export function createEngine(deps: Deps) {
         toolContext: { ...audience, userId: agent.userId, sessionId: entry.sessionId, inboxId: entry.id },
         settings: sampling(settings),
         reserve,
+        cache,
         observer: waiter?.observer ?? preview,
         signal,
       });
@@ -198,7 +203,7 @@ export function createEngine(deps: Deps) {
         asked(entry),
         { id: Bun.randomUUIDv7(), role: "assistant", content: text, steps, at: now },
       ]),
-      inbox.settled(entry, "done"),
+      ending(entry, "done"),
       guard("settled"),
       ...also,
       ...delivery(entry, text),
@@ -209,6 +214,16 @@ export function createEngine(deps: Deps) {
       }),
     ]);
     waiter?.resolve({ inboxId, sessionId, reply: text, timestamp: now });
+  }
+
+  /** Ends an entry, and counts its turn once that is on disk: see `isTurn` in tally.ts. */
+  function ending(entry: InboxEntry, status: Ending, code?: string): Statement {
+    const statement = inbox.settled(entry, status, code);
+    if (entry.kind === "command" || status === "cancelled") return statement;
+    const { agentId, receivedAt } = entry;
+    const at = Date.now();
+    const after = () => figures.settled(agentId, { ok: status === "done", ms: at - receivedAt, at });
+    return { ...statement, after };
   }
 
   /** Replies to channels go through the outbox; the others are waited for. */
@@ -240,6 +255,10 @@ export function createEngine(deps: Deps) {
     if (signal.reason === STOPPING) {
       waiter?.reject(kept());
       return undefined;
+    }
+    if (signal.reason === INTERRUPTED) {
+      waiter?.reject(interrupted());
+      return { again: 0 };
     }
     if (signal.reason === CANCELLED) {
       await close(turn, "cancelled");
@@ -274,12 +293,12 @@ export function createEngine(deps: Deps) {
     failure?: Failure,
   ): Promise<void> {
     const { sessionId: id, agentId, platform, id: inboxId } = entry;
-    const notice = failure && `Sorry, I can't answer right now. ${failure.error.message}`;
+    const notice = failure && noticeOf(entry, failure);
     try {
       await database.write([
         ...opening,
         ...sessions.append({ id, agentId, platform, inboxId }, [asked(entry)]),
-        inbox.settled(entry, status, failure?.error.code),
+        ending(entry, status, failure?.error.code),
         guard("settled"),
         ...(notice === undefined ? [] : delivery(entry, notice)),
       ]);
@@ -294,18 +313,12 @@ export function createEngine(deps: Deps) {
 /** What the user said, as the session keeps it: under the id of the inbox entry. */
 const asked = ({ id, content, receivedAt }: InboxEntry) => ({ id, role: "user" as const, content, at: receivedAt });
 
-/** The reason of a signal that aborts because the process ends: the entry stays pending. */
-export const STOPPING = new DOMException("Berth is stopping.", "AbortError");
-/** The reason of one that aborts because nobody wants the reply any more. */
-export const CANCELLED = new DOMException("The reply was cancelled.", "AbortError");
+/** What a person on a channel is told. How much money an agent's owner has left is nobody else's business. */
+function noticeOf({ byOwner, isGroup }: InboxEntry, { error }: Failure): string {
+  const tells = error.code !== "BUDGET_EXCEEDED" || (byOwner && !isGroup);
+  return `Sorry, I can't answer right now. ${tells ? error.message : "My budget is used up for now."}`;
+}
 
-export const stopped = () =>
-  new AppError(409, "AGENT_STOPPED", "This agent is stopped. Start it, then send the message again.");
-export const kept = () =>
-  new AppError(503, "STOPPING", "Berth is stopping. The message is kept and will be answered after the start.");
-export const removed = () => notFound("This agent was deleted.", "AGENT_NOT_FOUND");
-/** A message that took the process down with it, time and again. */
-const givenUp = () => new AppError(500, "PARKED", "This message could not be answered after several tries.");
 const isStopped = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_STOPPED";
 
 function sampling({ temperature, topP, maxTokens }: AgentSettings) {

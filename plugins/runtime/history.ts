@@ -1,6 +1,7 @@
 // What was said in a session: the recent part of it in a bounded cache, the rest in a summary.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { statement } from "../../src/database.ts";
+import { heldBytes } from "../../src/held-bytes.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { messages, sessions } from "./schema.ts";
 
@@ -30,11 +31,11 @@ export interface History {
 export function createHistories({ database }: Pick<Kernel, "database">) {
   const { drizzle } = database;
   const hole = (name: string) => sql.placeholder(name);
-  const histories = new Map<string, { history: History; size: number }>();
+  const histories = new Map<string, { agentId: string; history: History; size: number }>();
   let cachedText = 0;
 
   const selectSummary = drizzle
-    .select({ summary: sessions.summary, summaryUpto: sessions.summaryUpto })
+    .select({ agentId: sessions.agentId, summary: sessions.summary, summaryUpto: sessions.summaryUpto })
     .from(sessions)
     .where(eq(sessions.id, hole("id")))
     .prepare();
@@ -57,10 +58,10 @@ export function createHistories({ database }: Pick<Kernel, "database">) {
     histories.delete(sessionId);
   }
 
-  function keep(sessionId: string, history: History): void {
+  function keep(sessionId: string, agentId: string, history: History): void {
     forget(sessionId);
     const size = history.recent.reduce((sum, { content }) => sum + content.length, history.summary?.length ?? 0) + 500;
-    histories.set(sessionId, { history, size });
+    histories.set(sessionId, { agentId, history, size });
     cachedText += size;
     for (const [oldest] of histories) {
       if (cachedText <= CACHED_TEXT) break;
@@ -82,7 +83,7 @@ export function createHistories({ database }: Pick<Kernel, "database">) {
     const recent = (await selectRecent.execute({ id: sessionId, after, limit: HISTORY })).reverse();
     const lost = recent.length < HISTORY ? 0 : await countBetween(sessionId, after, recent[0]?.seq ?? 0);
     const found = { summary: row?.summary ?? null, lost, recent };
-    keep(sessionId, found);
+    keep(sessionId, row?.agentId ?? "", found);
     return found;
   }
 
@@ -90,10 +91,11 @@ export function createHistories({ database }: Pick<Kernel, "database">) {
   function extend(sessionId: string, added: Said[]): void {
     const cached = histories.get(sessionId);
     if (!cached) return;
-    const { summary, lost, recent } = cached.history;
+    const { agentId, history } = cached;
+    const { summary, lost, recent } = history;
     const all = [...recent, ...added];
     const over = Math.max(0, all.length - HISTORY);
-    keep(sessionId, { summary, lost: lost + over, recent: all.slice(over) });
+    keep(sessionId, agentId, { summary, lost: lost + over, recent: all.slice(over) });
   }
 
   return {
@@ -103,6 +105,12 @@ export function createHistories({ database }: Pick<Kernel, "database">) {
       (await selectRecent.execute({ id: sessionId, after: 0, limit })).reverse(),
     extend,
     forget,
+    forgetAgent(agentId: string): void {
+      for (const [id, one] of histories) if (one.agentId === agentId) forget(id);
+    },
+    /** Bytes held in memory for an agent. */
+    held: (agentId: string): number =>
+      histories.values().reduce((sum, one) => sum + (one.agentId === agentId ? heldBytes(one.history) : 0), 0),
     /** Puts a summary in place of everything up to this message. */
     async summarize(sessionId: string, summary: string, upto: number): Promise<void> {
       const update = drizzle.update(sessions).set({ summary, summaryUpto: upto }).where(eq(sessions.id, sessionId));

@@ -246,6 +246,26 @@ describe("sessions", () => {
     expect(Object.fromEntries(statuses)).toEqual({ [old.sessionId]: "completed", [fresh.sessionId]: "active" });
   });
 
+  test("of visitors don't push the owner's out of sight, and say when the agent was last spoken to", async () => {
+    expect(await sessions.lastActivity(agentId)).toBeUndefined();
+    const { id, lastActivity } = await sessions.create(agentId, "web");
+    const visitors = `INSERT INTO sessions (id, agent_id, platform, peer, created_at, last_activity_at)
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 510)
+      SELECT 'sess_' || i, ?1, 'public', 'visitor:' || i, ?2 + i, ?2 + i FROM n`;
+    await store.database.write([{ sql: visitors, args: [agentId, lastActivity] }]);
+    expect((await sessions.list(agentId)).map((one) => one.id)).toEqual([id]);
+    expect(await sessions.lastActivity(agentId)).toBe(lastActivity + 510);
+  });
+
+  test("written elsewhere are read anew, whoever they are with", async () => {
+    const entry = one(await inbox.accept([arrival("Hello", { platform: "public" })]));
+    await turn(entry, "Hi");
+    expect((await sessions.history(entry.sessionId)).recent).toHaveLength(2);
+    await store.database.write([{ sql: "DELETE FROM messages WHERE agent_id = ?", args: [agentId] }]);
+    sessions.forget(agentId);
+    expect((await sessions.history(entry.sessionId)).recent).toEqual([]);
+  });
+
   test("is active, then idle after half an hour, and active again with the next message", async () => {
     const { id } = await sessions.create(agentId, "web");
     const status = async () => (await sessions.find(agentId, id))?.status;

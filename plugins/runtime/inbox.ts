@@ -1,5 +1,5 @@
 // The inbox: every message is stored once, whatever its entrance, before anybody is told that it arrived.
-import { and, asc, desc, eq, sql } from "drizzle-orm";
+import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import { type Statement, statement, template } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { inbox, messages } from "./schema.ts";
@@ -13,7 +13,8 @@ export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   attempts: number;
   previewId: string | null;
 };
-export type Platform = "web" | "api" | "channel_a" | "channel_b" | "channel_c";
+/** `public` is the agent's public page. */
+export type Platform = "web" | "api" | "public" | "channel_a" | "channel_b" | "channel_c";
 
 /** A message at an entrance. */
 export interface Arrival {
@@ -63,14 +64,13 @@ export interface Inbox {
   /**
    * Ends an entry, whoever comes first: to be followed by a guard. `done` right after its reply was inserted.
    */
-  settled(
-    entry: Pick<InboxEntry, "agentId" | "id">,
-    status: "done" | "failed" | "cancelled" | "parked",
-    error?: string,
-  ): Statement;
+  settled(entry: Pick<InboxEntry, "agentId" | "id">, status: Ending, error?: string): Statement;
   /** A preview became a message on the platform. */
   previewed(entry: InboxEntry, previewId: string): Statement;
 }
+
+/** How an entry ends. */
+export type Ending = "done" | "failed" | "cancelled" | "parked";
 
 /** What runs one after the other: a conversation on a platform, over all its sessions, or a session named by its id. */
 export const conversationOf = ({ platform, peer, sessionId }: InboxEntry) =>
@@ -198,11 +198,14 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
           timestamp: inbox.receivedAt,
         })
         .from(inbox)
-        .leftJoin(messages, eq(messages.seq, inbox.reply))
+        // Numbers of messages that are gone are given to others.
+        .leftJoin(messages, and(eq(messages.seq, inbox.reply), eq(messages.inboxId, inbox.id)))
         .where(
           and(
             eq(inbox.agentId, agentId),
             eq(inbox.platform, "api"),
+            // Forgotten, with what was said.
+            ne(inbox.content, ""),
             topic === undefined ? undefined : eq(inbox.topic, topic),
           ),
         )

@@ -5,7 +5,10 @@ import { mayAnswer } from "../../src/openapi/told.ts";
 import { plugin } from "../../src/plugin.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
+import { figures } from "../figures/index.ts";
 import { skills } from "../skills/index.ts";
+import { createArchive } from "./archive.ts";
+import { archiveRoutes } from "./archive-routes.ts";
 import { commandIn } from "./commands.ts";
 import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import { createRuntime } from "./runtime.ts";
@@ -14,12 +17,13 @@ import { eventStream, wantsEvents } from "./sse.ts";
 export { COMMANDS, commandIn } from "./commands.ts";
 export type { ChatRequest } from "./conversations.ts";
 export type { Reply } from "./engine.ts";
+export type { Change, Extent, MessageRow, SessionRow } from "./estate.ts";
 export type { Said } from "./history.ts";
 export type { Arrival, InboxEntry } from "./inbox.ts";
 export type { TurnBody } from "./model.ts";
 export type { Deliver, Delivery, Outcome } from "./outbox.ts";
-export type { Session } from "./sessions.ts";
-export { parseEvents, wantsEvents } from "./sse.ts";
+export { newSessionId, type Session } from "./sessions.ts";
+export { eventStream, parseEvents, wantsEvents } from "./sse.ts";
 export type { Observer, ToolEvent } from "./turn.ts";
 
 /** What a message to an agent can be refused with, or fail with, for the documents. */
@@ -29,13 +33,19 @@ export const TURN_ERRORS = {
   404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"],
   409: ["AGENT_STOPPED", "CANCELLED", "ALREADY_SETTLED"],
   502: "MODEL_UNAVAILABLE",
-  503: "STOPPING",
+  503: ["STOPPING", "AGENT_CHANGING"],
 };
 
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
   const hosted = host.use(agents);
-  const work = createRuntime({ ...kernel, agents: hosted, ai: host.use(ai), skills: host.use(skills) });
+  const work = createRuntime({
+    ...kernel,
+    agents: hosted,
+    ai: host.use(ai),
+    skills: host.use(skills),
+    figures: host.use(figures),
+  });
   const { conversations, sessions } = work;
 
   /** One turn for whoever sent this request: the reply, or its events where the request asks for them. */
@@ -51,7 +61,7 @@ export const runtime = plugin("runtime", (host) => {
       "/api/agents/:id/turns",
       ({ agent, caller, body, request }) => converse(request, agent, caller.userId, body),
       {
-        agentCall: "agent.chat",
+        agentCall: { action: "agent.chat", scope: "chat" },
         body: turnBody,
         response: { 200: chatReply },
         detail: {
@@ -69,14 +79,17 @@ export const runtime = plugin("runtime", (host) => {
         return status(201, { sessionId: id, status: "active" });
       },
       {
-        agentCall: "agent.session",
+        agentCall: { action: "agent.session", scope: "chat", changes: true },
         response: { 201: newSession },
         detail: { tags: ["Agents"], summary: "Begin a new session with an agent" },
       },
     );
 
+  const archive = archiveRoutes({ agents: hosted, archive: createArchive(kernel) });
+
   return {
-    backend,
+    web: archive.web,
+    backend: new Elysia({ name: "runtime.all" }).use(backend).use(archive.backend),
     service: {
       chat: conversations.chat,
       converse,
@@ -84,6 +97,7 @@ export const runtime = plugin("runtime", (host) => {
       accept: conversations.accept,
       sessions: {
         list: sessions.list,
+        lastActivity: sessions.lastActivity,
         find: sessions.find,
         active: sessions.active,
         messages: sessions.messages,
@@ -93,6 +107,10 @@ export const runtime = plugin("runtime", (host) => {
       chooseModel: work.chooseModel,
       /** Takes up what waits for an agent that is up again. */
       resume: work.resume,
+      quietly: work.quietly,
+      hold: work.hold,
+      beforeResuming: work.beforeResuming,
+      estate: work.estate,
       deliverVia: work.deliverVia,
       previewVia: conversations.previewVia,
       isCommand: (text: string) => commandIn(text) !== undefined,

@@ -384,6 +384,43 @@ describe("an agent that is put down", () => {
   });
 });
 
+describe("quiet", () => {
+  test("what runs ends, nothing else begins until it is over, and then everything does, in order", async () => {
+    const { lanes, add, started, end, idle, endAll } = house();
+    add(entry("1"), entry("2"), entry("other", "one", "b"));
+    const { idle: quiet, release } = lanes.quiet("a");
+    let isQuiet = false;
+    void quiet.then(() => {
+      isQuiet = true;
+    });
+    await tick();
+    expect({ isQuiet, started }).toEqual({ isQuiet: false, started: ["1", "other"] });
+    await end("1");
+    await quiet;
+    add(entry("3", "two"));
+    await tick();
+    expect(started).toEqual(["1", "other"]);
+    release();
+    endAll();
+    await idle();
+    expect(started.slice(2).sort()).toEqual(["2", "3"]);
+  });
+
+  test("is there at once where nothing runs, and lasts until the last who asked for it is done", async () => {
+    const { lanes, add, started, endAll } = house();
+    const [first, second] = [lanes.quiet("a"), lanes.quiet("a")];
+    await Promise.all([first.idle, second.idle]);
+    add(entry("1"));
+    first.release();
+    await tick();
+    expect(started).toEqual([]);
+    second.release();
+    await tick();
+    expect(started).toEqual(["1"]);
+    endAll();
+  });
+});
+
 describe("the end", () => {
   test("drain waits for what runs and starts nothing more", async () => {
     const { lanes, add, started, end } = house();

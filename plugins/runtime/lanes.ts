@@ -39,8 +39,12 @@ export interface Lanes<Entry extends Queued> {
   wake(agentId: string): void;
   /** Entries that wait or run, held in memory. */
   size(): number;
+  /** Those of this agent. */
+  held(agentId: string): readonly Entry[];
   /** Forgets what waits for this agent; what runs goes on. */
   drop(agentId: string): void;
+  /** Starts nothing of this agent until it is released as often; `idle` resolves when nothing of it runs. */
+  quiet(agentId: string): { idle: Promise<void>; release(): void };
   /** Takes nothing new from now on and resolves when what runs has ended. */
   drain(): Promise<void>;
 }
@@ -78,6 +82,10 @@ interface AgentLanes<Entry> {
   missed: boolean;
   /** What waited was forgotten since then: the page may name what has run meanwhile. */
   overtaken: boolean;
+  /** How many ask for quiet. */
+  quiet: number;
+  /** Told when nothing runs. */
+  idle: (() => void)[];
 }
 
 /**
@@ -103,7 +111,8 @@ export function createLanes<Entry extends Queued>({
     let agent = agents.get(agentId);
     if (!agent) {
       const none = { more: false, loading: false, paused: false, resumed: 0, missed: false, overtaken: false };
-      agent = { lanes: new Map(), ready: [], running: new Set(), resting: 0, held: new Set(), ...none };
+      const empty = { lanes: new Map(), ready: [], running: new Set<string>(), held: new Set<string>(), idle: [] };
+      agent = { ...empty, ...none, resting: 0, quiet: 0 };
       agents.set(agentId, agent);
     }
     return agent;
@@ -125,7 +134,7 @@ export function createLanes<Entry extends Queued>({
       if (inFlight >= limits.inFlight || draining) return;
       turns.delete(agentId);
       const agent = agents.get(agentId);
-      if (!agent || taken(agent) >= limits.perAgent) continue;
+      if (!agent || agent.quiet > 0 || taken(agent) >= limits.perAgent) continue;
       const name = agent.ready.shift();
       const entry = name === undefined ? undefined : agent.lanes.get(name)?.[0];
       if (name === undefined || !entry) continue;
@@ -163,6 +172,7 @@ export function createLanes<Entry extends Queued>({
   function finished(agent: AgentLanes<Entry>, name: string, entry: Entry, ran: Ran): void {
     agent.running.delete(name);
     inFlight--;
+    if (agent.running.size === 0) for (const tell of agent.idle.splice(0)) tell();
     const lane = agent.lanes.get(name) ?? [];
     if (typeof ran === "object") {
       setTimeout(() => {
@@ -190,8 +200,9 @@ export function createLanes<Entry extends Queued>({
   function next(agentId: string, agent: AgentLanes<Entry>): void {
     const idle = agent.more && !agent.loading && !agent.paused && !draining;
     if (idle && agent.held.size < limits.inMemory / 4) void refill(agentId, agent);
-    if (agent.ready.length > 0 && taken(agent) < limits.perAgent) turns.add(agentId);
-    else if (agent.held.size === 0 && !agent.more && !agent.loading) agents.delete(agentId);
+    const free = agent.quiet === 0;
+    if (free && agent.ready.length > 0 && taken(agent) < limits.perAgent) turns.add(agentId);
+    else if (free && agent.held.size === 0 && !agent.more && !agent.loading) agents.delete(agentId);
     pump();
   }
 
@@ -251,6 +262,7 @@ export function createLanes<Entry extends Queued>({
     wake(agentId) {
       if (agents.get(agentId)?.paused) resume(agentId);
     },
+    held: (agentId) => [...(agents.get(agentId)?.lanes.values() ?? [])].flat(),
     size: () => agents.values().reduce((sum, { held }) => sum + held.size, 0),
     drop(agentId) {
       const agent = agents.get(agentId);
@@ -258,6 +270,20 @@ export function createLanes<Entry extends Queued>({
       forget(agent);
       agent.paused = false;
       next(agentId, agent);
+    },
+    quiet(agentId) {
+      const agent = lanesOf(agentId);
+      const { promise: idle, resolve } = Promise.withResolvers<void>();
+      agent.quiet++;
+      if (agent.running.size === 0) resolve();
+      else agent.idle.push(resolve);
+      return {
+        idle,
+        release() {
+          agent.quiet--;
+          next(agentId, agent);
+        },
+      };
     },
     drain() {
       draining = true;

@@ -1,4 +1,4 @@
-// What a turn looks like on the wire, between the web surface and the backend.
+// What turns and messages look like on the wire.
 import { t } from "elysia";
 
 export const chatBody = t.Object({
@@ -22,3 +22,28 @@ export const chatReply = t.Object({
 });
 
 export const newSession = t.Object({ sessionId: t.String(), status: t.String() });
+
+export const messagesQuery = t.Object({
+  limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
+  offset: t.Optional(t.String({ description: "Messages to leave out at the beginning, default 0" })),
+  include: t.Optional(
+    t.String({ description: "`all`: those from the web, the API and the public page too", examples: ["all"] }),
+  ),
+});
+
+export const agentMessage = t.Object({
+  id: t.String(),
+  agentId: t.String(),
+  sender: t.Union([t.Literal("user"), t.Literal("agent")]),
+  content: t.String(),
+  timestamp: t.String({ description: "ISO 8601" }),
+  platform: t.String({ description: "channel_a, channel_b or channel_c; with `include=all` also web, api or public" }),
+});
+
+export const messagesPage = t.Object({
+  messages: t.Array(agentMessage),
+  total: t.Integer({ description: "The offset and the number of messages here: where to go on" }),
+  limit: t.Integer(),
+  offset: t.Integer(),
+  status: t.Literal("ok"),
+});

@@ -199,6 +199,52 @@ describe("trouble", () => {
   });
 });
 
+describe("an agent that is stopped", () => {
+  test("keeps its replies, untried and uncounted, until it is up; then they go in order", async () => {
+    let up = false;
+    const { arrived, deliver } = platform();
+    outbox.deliverVia("channel_a", (...given) => (up ? deliver(...given) : Promise.resolve({ kind: "held" })));
+    await put(reply("1"), reply("2"), reply("3", { peer: "two" }));
+    await idle();
+    outbox.wake(agentId);
+    await idle();
+    const waiting = { status: "pending", attempts: 0, error: null };
+    expect(await rows()).toMatchObject([waiting, waiting, waiting]);
+    expect(reports).toEqual([]);
+    up = true;
+    outbox.wake(agentId);
+    await eventually(() => arrived.length === 3);
+    await idle();
+    expect(arrived.filter((body) => body !== "3")).toEqual(["1", "2"]);
+    expect((await rows()).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
+  });
+
+  test("and comes up while that is being found out misses nothing", async () => {
+    const found = Promise.withResolvers<Awaited<ReturnType<Deliver>>>();
+    let tries = 0;
+    outbox.deliverVia("channel_a", () => (++tries === 1 ? found.promise : Promise.resolve({ kind: "sent" })));
+    await put(reply("hello"));
+    await eventually(() => tries === 1);
+    outbox.wake(agentId);
+    found.resolve({ kind: "held" });
+    await eventually(async () => (await rows())[0]?.status === "sent");
+  });
+
+  test("does not lose them over a restart", async () => {
+    outbox.deliverVia("channel_a", async () => ({ kind: "held" }));
+    await put(reply("hello"));
+    await idle();
+    await outbox.stop();
+    outbox = newOutbox();
+    const { arrived, tries, deliver } = platform([{ kind: "held" }]);
+    outbox.deliverVia("channel_a", deliver);
+    await outbox.start();
+    await eventually(() => tries.length === 1);
+    outbox.wake(agentId);
+    await eventually(() => arrived.length === 1);
+  });
+});
+
 describe("the end and the next start", () => {
   test("what has not arrived is taken up, with its parts, in order, each once", async () => {
     outbox.deliverVia("channel_a", async ({ body }, delivered, signal) => {

@@ -41,7 +41,9 @@ export type Outcome =
   /** The platform said no for good. */
   | { kind: "refused"; reason: string }
   /** Try again, not before `after` ms where the platform said so. */
-  | { kind: "later"; reason: string; after?: number | undefined };
+  | { kind: "later"; reason: string; after?: number | undefined }
+  /** Nothing was tried, since the agent is stopped: what it has to say waits until it is up. */
+  | { kind: "held" };
 
 /** Sends one reply; tells each part as soon as it has arrived. Rejecting counts as `later`. */
 export type Deliver = (delivery: Delivery, delivered: (part: string) => void, signal: AbortSignal) => Promise<Outcome>;
@@ -53,6 +55,10 @@ export interface Outbox {
   deliverVia(platform: string, deliver: Deliver): void;
   /** Takes up what was left when the process ended. */
   start(): Promise<void>;
+  /** Takes up what waits for this agent in the database. */
+  resume(agentId: string): void;
+  /** The same, if something of it was held: for whoever doesn't know whether it is up by now. */
+  wake(agentId: string): void;
   /** The agent is gone, with its rows. */
   drop(agentId: string): void;
   /** Replies held in memory, waiting or under way. */
@@ -107,6 +113,9 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     .prepare();
   const deliverers = new Map<string, Deliver>();
   const stopping = new AbortController();
+  /** Agents of which something is held. */
+  const holding = new Set<string>();
+  let wakes = 0;
 
   const lanes = createLanes<Delivery>({
     run: attempt,
@@ -121,7 +130,13 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
   });
 
   async function attempt(delivery: Delivery): Promise<Ran> {
+    const known = wakes;
     const outcome = await tryOnce(delivery);
+    if (outcome.kind === "held") {
+      holding.add(delivery.agentId);
+      // It may have come up while it was looked at.
+      return known === wakes ? "pause" : { again: 0 };
+    }
     if (stopping.signal.aborted && outcome.kind === "later") return undefined;
     const kept = await record(delivery, outcome);
     if (!kept || outcome.kind !== "later" || delivery.attempts >= MAX_ATTEMPTS) return undefined;
@@ -150,7 +165,7 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
   }
 
   /** False when the row is gone, with its agent. */
-  async function record(delivery: Delivery, outcome: Outcome): Promise<boolean> {
+  async function record(delivery: Delivery, outcome: Exclude<Outcome, { kind: "held" }>): Promise<boolean> {
     delivery.attempts++;
     const { id, agentId, attempts } = delivery;
     if (outcome.kind === "sent") {
@@ -183,7 +198,15 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
       for (const { id } of rows) lanes.resume(id);
     },
 
-    drop: lanes.drop,
+    resume: lanes.resume,
+    wake(agentId) {
+      wakes++;
+      if (holding.delete(agentId)) lanes.resume(agentId);
+    },
+    drop(agentId) {
+      holding.delete(agentId);
+      lanes.drop(agentId);
+    },
     size: lanes.size,
 
     async stop() {

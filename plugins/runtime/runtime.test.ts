@@ -379,9 +379,15 @@ describe("budgets", () => {
     expect(await refusal(stand.chat(poor, "Hello"))).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
     await stand.hear(poor, "Hello");
     await eventually(() => stand.sent.length === 1);
-    expect(stand.sent[0]?.body).toContain("budget");
+    await stand.hear(poor, "Hello", { byOwner: true });
+    await eventually(() => stand.sent.length === 2);
+    // Only its owner is told whose money it is, and until when.
+    expect(stand.sent.map(({ body }) => body)).toEqual([
+      "Sorry, I can't answer right now. My budget is used up for now.",
+      "Sorry, I can't answer right now. This agent has used up its budget for this day.",
+    ]);
     expect(stand.upstream.chats).toHaveLength(0);
-    expect((await stand.inbox(poor)).map(({ status }) => status)).toEqual(["failed", "failed"]);
+    expect((await stand.inbox(poor)).map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
   });
 
   test("many at once don't overrun it, whatever is still under way", async () => {
@@ -439,7 +445,7 @@ describe("the end and the next start", () => {
     await own.hear(hosted, "one");
     await own.hear(hosted, "two");
     const waiting = refusal(own.chat(hosted, "three"));
-    await own.upstream.waitFor(({ open }) => open === 2);
+    await own.upstream.waitFor(({ chats }) => chats.length === 2);
     const stopped = own.restart();
     expect(await waiting).toMatchObject({ status: 503, code: "STOPPING" });
     own.upstream.reset();
@@ -462,7 +468,7 @@ describe("the end and the next start", () => {
     });
     const running = own.chat(hosted, "one");
     const waiting = refusal(own.chat(hosted, "two"));
-    await own.upstream.waitFor(({ open }) => open === 1);
+    await own.upstream.waitFor(({ chats }) => chats.length === 1);
     const restarted = own.restart();
     expect(await waiting).toMatchObject({ status: 503, code: "STOPPING", message: expect.stringContaining("kept") });
     const late = await refusal(own.chat(hosted, "three"));
@@ -502,7 +508,7 @@ describe("the end and the next start", () => {
     const hosted = await own.agent();
     own.upstream.script({ hang: true });
     await own.hear(hosted, "poison");
-    await own.upstream.waitFor(({ open }) => open === 1);
+    await own.upstream.waitFor(({ chats }) => chats.length === 1);
     await own.restart();
     await own.upstream.waitFor(({ chats }) => chats.length === 2);
     expect(await own.inbox(hosted)).toEqual([{ content: "poison", status: "pending", attempts: 1, error: null }]);

@@ -8,6 +8,9 @@ import { messages, sessions } from "./schema.ts";
 /** Without a message for so long, an open session is shown as idle. Contract §6b. */
 const IDLE_AFTER = 30 * 60_000;
 const CACHED_PEERS = 50_000;
+const LISTED = 500;
+/** The platform of sessions that are being brought back or cleared away: see estate.ts. They are not shown. */
+export const NOBODYS = "";
 export type SessionStatus = "active" | "idle" | "completed";
 
 export interface Session {
@@ -26,7 +29,10 @@ export interface Sessions {
   openFor(agentId: string, platform: string, peer: string): Promise<{ id: string; statements: Statement[] }>;
   /** A new session named by its id alone. */
   create(agentId: string, platform: string): Promise<Session>;
+  /** The newest that its owner sees: not those of visitors, who may be any number. */
   list(agentId: string): Promise<Session[]>;
+  /** When something was last said in any of them. */
+  lastActivity(agentId: string): Promise<number | undefined>;
   /** Undefined when it is not one of this agent's. */
   find(agentId: string, sessionId: string): Promise<Session | undefined>;
   /** The newest session of the web that is active. */
@@ -40,6 +46,12 @@ export interface Sessions {
   summarize(sessionId: string, summary: string, upto: number): Promise<void>;
   /** Ends the conversation's session; the next message opens a new one. */
   complete(agentId: string, platform: string, peer: string, sessionId: string): Statement;
+  /** Bytes held in memory of what was said to an agent. */
+  held(agentId: string): number;
+  /** An agent's sessions were written elsewhere: nothing of them is remembered. */
+  forget(agentId: string, sessionIds?: readonly string[]): void;
+  /** One was ended or deleted elsewhere. */
+  ended(session: Pick<Session, "id" | "agentId" | "platform"> & { peer: string | null }): void;
 }
 
 export interface Appended extends Pick<Said, "id" | "role" | "content"> {
@@ -51,6 +63,8 @@ export interface Appended extends Pick<Said, "id" | "role" | "content"> {
 
 /** As text: with a bound value SQLite can't know that the partial index holds all of them. */
 const isOpen = sql`${sessions.status} = 'open'`;
+const isShown = sql`${sessions.platform} NOT IN ('', 'public')`;
+const isSomebodys = sql`${sessions.platform} <> ''`;
 
 export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
   const { drizzle } = database;
@@ -92,6 +106,20 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     .orderBy(desc(sessions.createdAt), desc(sessions.id))
     .limit(1)
     .prepare();
+  const selectShown = drizzle
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.agentId, hole("agentId")), isShown))
+    .orderBy(desc(sessions.lastActivityAt))
+    .limit(LISTED)
+    .prepare();
+  const selectLast = drizzle
+    .select({ at: sessions.lastActivityAt })
+    .from(sessions)
+    .where(and(eq(sessions.agentId, hole("agentId")), isSomebodys))
+    .orderBy(desc(sessions.lastActivityAt))
+    .limit(1)
+    .prepare();
   const insertMessage = template(
     drizzle.insert(messages).values({
       id: hole("id"),
@@ -117,6 +145,12 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     if (peers.size >= CACHED_PEERS) peers.delete(peers.keys().next().value ?? "");
     peers.set(key, sessionId);
   }
+
+  const ended: Sessions["ended"] = ({ id, agentId, platform, peer }) => {
+    completed++;
+    if (peer !== null) peers.delete(peerKey(agentId, platform, peer));
+    histories.forget(id);
+  };
 
   return {
     async openFor(agentId, platform, peer) {
@@ -148,15 +182,8 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       return { id, agentId, platform, status: "active", messageCount: 0, createdAt: now, lastActivity: now };
     },
 
-    async list(agentId) {
-      const rows = await drizzle
-        .select()
-        .from(sessions)
-        .where(eq(sessions.agentId, agentId))
-        .orderBy(desc(sessions.lastActivityAt))
-        .limit(500);
-      return rows.map(toSession);
-    },
+    list: async (agentId) => (await selectShown.execute({ agentId })).map(toSession),
+    lastActivity: async (agentId) => (await selectLast.execute({ agentId }))[0]?.at,
 
     async find(agentId, sessionId) {
       const [row] = await selectSession.execute({ id: sessionId });
@@ -170,6 +197,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
 
     messages: histories.messages,
     history: histories.of,
+    held: histories.held,
     summarize: histories.summarize,
 
     append({ id: sessionId, agentId, platform, inboxId }, said) {
@@ -198,20 +226,29 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       return [...inserts, count];
     },
 
+    forget(agentId, sessionIds = []) {
+      completed++;
+      for (const key of [...peers.keys(), ...unopened.keys()]) {
+        if (!key.startsWith(`${agentId} `)) continue;
+        peers.delete(key);
+        unopened.delete(key);
+      }
+      histories.forgetAgent(agentId);
+      for (const id of sessionIds) histories.forget(id);
+    },
+
+    ended,
+
     complete: (agentId, platform, peer, sessionId) => ({
       sql: "UPDATE sessions SET status = 'completed' WHERE id = ?",
       args: [sessionId],
-      after: () => {
-        completed++;
-        peers.delete(peerKey(agentId, platform, peer));
-        histories.forget(sessionId);
-      },
+      after: () => ended({ id: sessionId, agentId, platform, peer }),
     }),
   };
 }
 
 /** `sess_` and 16 hex digits. Contract §1. */
-const newSessionId = () => `sess_${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}`;
+export const newSessionId = () => `sess_${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}`;
 
 function toSession(row: typeof sessions.$inferSelect): Session {
   const idle = Date.now() - row.lastActivityAt > IDLE_AFTER;

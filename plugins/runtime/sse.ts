@@ -1,16 +1,12 @@
 // Server-sent events (WHATWG HTML §9.2), out and in.
 import { errorBody } from "../../src/errors.ts";
+import { STREAM_HEADERS } from "../../src/live-streams.ts";
 import type { Reply } from "./engine.ts";
 import type { Observer } from "./turn.ts";
 
-export const wantsEvents = (request: Request) => request.headers.get("accept")?.includes("text/event-stream") === true;
+export { wantsEvents } from "../../src/live-streams.ts";
 
 const encoder = new TextEncoder();
-const HEAD = {
-  "content-type": "text/event-stream;charset=utf-8",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-};
 
 const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 
@@ -23,7 +19,7 @@ const READ_AHEAD = 16;
  */
 export function eventStream(
   gone: AbortSignal,
-  chat: (observer: Observer, signal: AbortSignal) => Promise<Reply>,
+  chat: (observer: Observer, signal: AbortSignal) => Promise<Pick<Reply, "reply" | "timestamp">>,
 ): Response {
   const left = new AbortController();
   const leave = () => left.abort();
@@ -74,7 +70,7 @@ export function eventStream(
     },
     { highWaterMark: READ_AHEAD },
   );
-  return new Response(body, { headers: HEAD });
+  return new Response(body, { headers: STREAM_HEADERS });
 }
 
 /** The events of a stream as they come. Ends with the stream; leaving the loop cancels it. */

@@ -9,6 +9,7 @@ import { startUpstream } from "../../tests/support/upstream.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
+import { figures } from "../figures/index.ts";
 import { skills } from "../skills/index.ts";
 import type { ChatRequest } from "./conversations.ts";
 import type { Arrival } from "./inbox.ts";
@@ -49,7 +50,14 @@ export async function openStand(env: Record<string, string> = {}) {
     const accounts = host.use(auth);
     const models = host.use(ai);
     const pace = { turnRetries: [1], firstDelivery: 1 };
-    const runtime = createRuntime({ ...kernel, agents: hosted, ai: models, skills: abilities, pace });
+    const runtime = createRuntime({
+      ...kernel,
+      agents: hosted,
+      ai: models,
+      skills: abilities,
+      figures: host.use(figures),
+      pace,
+    });
     runtime.deliverVia("channel_a", async (delivery) => {
       const outcome = await platform.answer(delivery);
       if (outcome.kind === "sent") sent.push({ ...delivery });
@@ -88,6 +96,9 @@ export async function openStand(env: Record<string, string> = {}) {
     },
     get models() {
       return running.models;
+    },
+    get host() {
+      return running.host;
     },
     async agent(config: object = {}): Promise<Agent> {
       const email = `user-${++made}-${crypto.randomUUID()}@example.com`;

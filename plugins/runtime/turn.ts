@@ -7,7 +7,7 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import type { Spending } from "../ai/index.ts";
+import type { Spending, TurnCache } from "../ai/index.ts";
 import type { OfferedTool, ToolContext } from "../skills/index.ts";
 import { ModelError } from "./failures.ts";
 import { storable } from "./text.ts";
@@ -50,6 +50,8 @@ export interface TurnRequest {
   settings: Pick<LanguageModelV4CallOptions, "temperature" | "topP" | "maxOutputTokens">;
   /** Puts aside what one call of the model may cost; the model is asked only once that is done. */
   reserve(prompt: LanguageModelV4Prompt): Spending | Promise<Spending>;
+  /** Where the agent has it turned on: what was said to the same before is said again. */
+  cache?: TurnCache | undefined;
   /** Without one the model isn't asked to stream: that is cheaper, and nobody would see it. */
   observer: Observer | undefined;
   signal: AbortSignal;
@@ -201,12 +203,14 @@ const asObject = (value: unknown) =>
 
 /** One call of the model, with its price put aside before: streamed while somebody watches, else in one piece. */
 async function speak(
-  { model, signal, reserve, patience = PATIENCE }: TurnRequest,
+  { model, signal, reserve, cache, patience = PATIENCE }: TurnRequest,
   options: LanguageModelV4CallOptions,
   say: ((text: string) => void) | undefined,
   room: number,
 ): Promise<[Spoken, Called]> {
   signal.throwIfAborted();
+  const kept = cache?.find(options);
+  if (kept) return again(kept, say, room);
   const spending = await reserve(options.prompt);
   const started = performance.now();
   const spoken: Spoken = { text: "", calls: [], usage: undefined, cut: false };
@@ -225,6 +229,7 @@ async function speak(
     const asked = { ...options, abortSignal: call.signal };
     if (say) await listen(await model.doStream(asked), spoken, say, timer, room);
     else hear(await model.doGenerate(asked), spoken, room);
+    if (!spoken.cut) cache?.keep(options, spoken);
     return [spoken, called()];
   } catch (error) {
     // An answer that was under way costs what it costs; a call that was refused costs nothing.
@@ -239,6 +244,18 @@ async function speak(
     // Ends the call where it was left early.
     if (spoken.cut) call.abort();
   }
+}
+
+/** What is kept, as if it had just been said; it costs nothing. */
+function again(
+  { text, calls, spending }: NonNullable<ReturnType<TurnCache["find"]>>,
+  say: ((text: string) => void) | undefined,
+  room: number,
+): [Spoken, Called] {
+  const spoken: Spoken = { text, calls: [...calls], usage: undefined, cut: false };
+  cut(spoken, room);
+  say?.(spoken.text);
+  return [spoken, { spending, usage: { inputTokens: 0, outputTokens: 0, estimated: false }, latencyMs: 0 }];
 }
 
 type Generated = Awaited<ReturnType<LanguageModelV4["doGenerate"]>>;

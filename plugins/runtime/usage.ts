@@ -18,9 +18,16 @@ interface Answer {
 /** Characters a token has, roughly. */
 const CHARACTERS_PER_TOKEN = 4;
 
+/** More than any call has. */
+const MAX_TOKENS = 1_000_000_000;
+
+/** Some providers count wrongly; what can't be a count is none. */
+const counted = (total: number | undefined) =>
+  total !== undefined && Number.isInteger(total) && total >= 0 && total <= MAX_TOKENS ? total : undefined;
+
 export function usageOf({ usage, text, calls }: Answer, prompt: LanguageModelV4Prompt): Usage {
-  const input = usage?.inputTokens.total;
-  const output = usage?.outputTokens.total;
+  const input = counted(usage?.inputTokens.total);
+  const output = counted(usage?.outputTokens.total);
   const said = text.length + calls.reduce((sum, call) => sum + call.input.length, 0);
   return {
     inputTokens: input ?? Math.ceil(JSON.stringify(prompt).length / CHARACTERS_PER_TOKEN),

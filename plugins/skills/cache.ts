@@ -5,6 +5,8 @@ export interface LoadingCache<Value> {
   /** To be called after the change is committed: what was being loaded meanwhile is not kept either. */
   forget(key: string): void;
   forgetAll(matching?: (key: string) => boolean): void;
+  /** What is there of these keys. */
+  values(matching: (key: string) => boolean): Value[];
 }
 
 /**
@@ -36,6 +38,13 @@ export function createLoadingCache<Value>(limit: number, load: (key: string) => 
     forget: (key) => void entries.delete(key),
     forgetAll(matching = () => true) {
       for (const key of entries.keys()) if (matching(key)) entries.delete(key);
+    },
+    values(matching) {
+      const there = [...entries].filter(([key, value]) => matching(key) && Bun.peek.status(value) === "fulfilled");
+      return there.flatMap(([, loaded]) => {
+        const value = Bun.peek(loaded);
+        return value instanceof Promise ? [] : [value];
+      });
     },
   };
 }

@@ -2,7 +2,8 @@
 import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { type Statement, statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
-import type { Kernel } from "../../src/plugin.ts";
+import { heldBytes } from "../../src/held-bytes.ts";
+import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
 import { createLoadingCache } from "./cache.ts";
 import { memories as table } from "./schema.ts";
 import type { Audience } from "./tool.ts";
@@ -51,6 +52,8 @@ export interface Memories {
   rememberStatements(fact: NewFact): Statement[];
   /** Facts that speak of what `text` speaks of, best first. */
   relevant(agentId: string, text: string, limit: number, audience?: Audience): Promise<Fact[]>;
+  /** Bytes held in memory for this agent. */
+  held(agentId: string): number;
   /** The newest facts, from a bounded cache. */
   factsFor(agentId: string, audience?: Audience): Promise<RecentFacts>;
   /** All facts, newest first, for the owner's eyes. */
@@ -105,18 +108,21 @@ export function createMemories({ database, config }: Pick<Kernel, "database" | "
     .limit(sql.placeholder("limit"))
     .prepare();
 
-  const recent = createLoadingCache(config.role === "all" ? CACHED_CIRCLES : 0, async (key): Promise<RecentFacts> => {
-    const [agentId = "", ...circle] = key.split("\n");
-    const found = await selectRecent.execute({ agentId, circle: circle.join("\n") });
-    const facts = fitting(found.slice(0, RECENT.facts), RECENT.characters);
-    return facts.length === 0 ? NOTHING : { facts, complete: facts.length === found.length };
-  });
+  const recent = createLoadingCache(
+    ownsDatabase({ config, database }) ? CACHED_CIRCLES : 0,
+    async (key): Promise<RecentFacts> => {
+      const [agentId = "", ...circle] = key.split("\n");
+      const found = await selectRecent.execute({ agentId, circle: circle.join("\n") });
+      const facts = fitting(found.slice(0, RECENT.facts), RECENT.characters);
+      return facts.length === 0 ? NOTHING : { facts, complete: facts.length === found.length };
+    },
+  );
   const keyOf = (agentId: string, circle: string) => `${agentId}\n${circle}`;
   const forgetCached = (agentId: string) => recent.forgetAll((key) => key.startsWith(`${agentId}\n`));
 
   function insertion({ agentId, source, audience }: NewFact, content: string): Statement[] {
     const circle = circleOf(audience);
-    const digest = new Bun.CryptoHasher("sha256").update(content.toLowerCase()).digest("base64url");
+    const digest = digestOf(content);
     const now = Date.now();
     const insert: Statement = {
       sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at)
@@ -132,6 +138,8 @@ export function createMemories({ database, config }: Pick<Kernel, "database" | "
   }
 
   return {
+    held: (agentId) => heldBytes(recent.values((key) => key.startsWith(`${agentId}\n`))),
+
     async remember(fact) {
       const content = tidied(fact.content);
       if (content === "") throw new AppError(400, "EMPTY_FACT", "There is nothing to remember.");
@@ -189,6 +197,10 @@ export function createMemories({ database, config }: Pick<Kernel, "database" | "
   };
 }
 
+/** The same for facts that differ only in case. */
+export const digestOf = (content: string) =>
+  new Bun.CryptoHasher("sha256").update(content.toLowerCase()).digest("base64url");
+
 /** The first ones, for as long as there is room for their text. */
 function fitting(facts: readonly Fact[], room: number): Fact[] {
   const taken: Fact[] = [];
@@ -218,7 +230,7 @@ function makeRoom(agentId: string, circle: string, forgetCached: (agentId: strin
 }
 
 /** One line without control characters, so that a fact can't pose as more than one line of the prompt. */
-const tidied = (text: string) =>
+export const tidied = (text: string) =>
   text
     .toWellFormed()
     .normalize("NFC")

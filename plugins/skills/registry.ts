@@ -2,7 +2,7 @@
 import { eq, sql } from "drizzle-orm";
 import { statement } from "../../src/database.ts";
 import { notFound } from "../../src/errors.ts";
-import type { Kernel } from "../../src/plugin.ts";
+import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
 import { createLoadingCache } from "./cache.ts";
 import { type OfferedTool, offer } from "./offered.ts";
 import { agentSkills } from "./schema.ts";
@@ -65,7 +65,7 @@ export function createRegistry({ database, log, config, configured }: RegistryDe
     .from(agentSkills)
     .where(eq(agentSkills.agentId, sql.placeholder("agentId")))
     .prepare();
-  const entries = createLoadingCache(config.role === "all" ? CACHED_AGENTS : 0, load);
+  const entries = createLoadingCache(ownsDatabase({ config, database }) ? CACHED_AGENTS : 0, load);
 
   async function viewOf(agentId: string): Promise<View> {
     const known = await entries.get(agentId);

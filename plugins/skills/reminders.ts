@@ -113,11 +113,7 @@ export function createReminders({ database, jobs }: Pick<Kernel, "database" | "j
         args: [id, agentId, sessionId, platform, peer, text, dedupe, dueAt, now, byOwner],
       };
       try {
-        await database.write([
-          insert,
-          guard("reminders.room"),
-          jobs.enqueue(JOB, { id }, { runAt: dueAt, uniqueKey: id, maxAttempts: 20 }),
-        ]);
+        await database.write([insert, guard("reminders.room"), reminderJob(jobs, id, dueAt)]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         throw new AppError(409, "TOO_MANY_REMINDERS", "There are too many open reminders. Cancel some first.");
@@ -146,6 +142,10 @@ export function createReminders({ database, jobs }: Pick<Kernel, "database" | "j
     },
   };
 }
+
+/** What says a reminder when it is due. Asked for again, it stays one. */
+export const reminderJob = (jobs: Pick<Kernel["jobs"], "enqueue">, id: string, dueAt: number): Statement =>
+  jobs.enqueue(JOB, { id }, { runAt: dueAt, uniqueKey: id, maxAttempts: 20 });
 
 function reminderIdOf(payload: unknown): string {
   if (typeof payload === "object" && payload !== null && "id" in payload && typeof payload.id === "string")

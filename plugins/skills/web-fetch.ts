@@ -12,9 +12,12 @@ const PAGE = MAX_RESULT - 2000;
 const READABLE =
   /^(text\/|application\/(json|xml|xhtml\+xml|rss\+xml|atom\+xml|ld\+json|javascript|x-yaml|yaml)|[^;]*\+(json|xml)\b)/i;
 
+/** Bytes that went out and came in for an agent. */
+type Traffic = (agentId: string, sent: number, received: number) => void;
+
 /** The skill over this way out. */
-export function createWebFetchSkill(outbound: Outbound): Skill {
-  const tools = [webFetch(outbound)];
+export function createWebFetchSkill(outbound: Outbound, traffic: Traffic = () => undefined): Skill {
+  const tools = [webFetch(outbound, traffic)];
   return {
     id: "web-fetch",
     name: "Web fetch",
@@ -26,7 +29,7 @@ export function createWebFetchSkill(outbound: Outbound): Skill {
   };
 }
 
-const webFetch = (outbound: Outbound) =>
+const webFetch = (outbound: Outbound, traffic: Traffic) =>
   defineTool({
     name: "web_fetch",
     description: "Reads a web page or text document: its text, with headings and links. Long ones come in parts.",
@@ -36,7 +39,7 @@ const webFetch = (outbound: Outbound) =>
       url: t.String({ minLength: 1, maxLength: 2000, description: "http or https." }),
       from: t.Optional(t.Integer({ minimum: 0, description: "Character to start at, to read on." })),
     }),
-    async execute({ url, from = 0 }, { signal }) {
+    async execute({ url, from = 0 }, { signal, agentId }) {
       const response = await outbound.fetch(url, {
         signal,
         timeoutMs: FETCH_TIMEOUT,
@@ -47,6 +50,7 @@ const webFetch = (outbound: Outbound) =>
           "user-agent": "Mozilla/5.0 (compatible; Berth)",
         },
       });
+      traffic(agentId, 0, response.bytes().byteLength);
       const type = response.headers.get("content-type") ?? "text/plain";
       if (!READABLE.test(type)) throw declined(`${response.finalUrl} is not text but ${type.slice(0, 100)}.`);
       const { title, text } = await contentOf(response, type);

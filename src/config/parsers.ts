@@ -183,6 +183,29 @@ export const trial: Parser<Trial> = parser("PLAN:TIME, such as starter:7d (start
   return plan && durationMs ? { plan, durationMs } : undefined;
 });
 
+/** What each plan includes, in whole micro-USD a month. */
+export type PlanBudgets = Record<"free" | "starter" | "pro" | "enterprise", number>;
+
+/** Plans that are not named keep what they have by default. */
+export const planBudgets: Parser<PlanBudgets> = parser(
+  "off, or PLAN:USD pairs with commas between, such as free:0,pro:20.50 (free, starter, pro, enterprise)",
+  (text, place) => {
+    const budgets: PlanBudgets = { free: 1_000_000, starter: 10_000_000, pro: 50_000_000, enterprise: 500_000_000 };
+    if (text.toLowerCase() === "off") {
+      const none = Number.POSITIVE_INFINITY;
+      return { free: none, starter: none, pro: none, enterprise: none };
+    }
+    for (const pair of text.split(",")) {
+      const [name = "", usd = ""] = pair.trim().split(":");
+      const plan = oneOf("free", "starter", "pro", "enterprise").read(name, place);
+      const amount = dollars.read(usd, place);
+      if (plan === undefined || amount === undefined) return undefined;
+      budgets[plan] = amount;
+    }
+    return budgets;
+  },
+);
+
 export const rateLimitRules = [
   "sign-up",
   "sign-in",

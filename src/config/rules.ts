@@ -17,6 +17,9 @@ export const isLoopbackHost = (host: string): boolean =>
 /** Whether an address's host is this machine alone. */
 export const isLoopbackUrl = (url: string): boolean => isLoopbackHost(URL.parse(url)?.hostname ?? "");
 
+/** How the addresses end that Berth makes for accounts of wallets. Contract §3. */
+export const WALLET_DOMAIN = "@wallet.invalid";
+
 /** Everything wrong with what was read: first the bad values, then what does not fit together. */
 export function findings({ list, values, unknown }: Readings): Finding[] {
   const found: Finding[] = [];
@@ -54,6 +57,12 @@ export function findings({ list, values, unknown }: Readings): Finding[] {
   }
   if (v.WALLET_PLATFORM === "cdp" && !(v.CDP_API_KEY_ID && v.CDP_API_KEY_SECRET && v.CDP_WALLET_SECRET)) {
     warn("WALLET_PLATFORM", "cdp needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET.");
+  }
+  if (v.ADMIN_EMAILS.some((email) => email.endsWith(WALLET_DOMAIN))) {
+    warn(
+      "ADMIN_EMAILS",
+      `names a wallet's address, which has no effect here; make its account an admin with berth user admin.`,
+    );
   }
   const loopback = isLoopbackUrl(v.BASE_URL);
   if (!loopback && v.BASE_URL.startsWith("http:")) {

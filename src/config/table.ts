@@ -204,6 +204,26 @@ export const table = {
     "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
     "Stablecoin of `testnet_chain`; USDC's.",
   ),
+  SWAP_ROUTER_ADDRESS_MAINNET: given(
+    as.contractAddress,
+    "0x2626664c2603336E57B271c5C0b26F421741e481",
+    "Uniswap v3's SwapRouter02 on `mainnet_chain`.",
+  ),
+  SWAP_ROUTER_ADDRESS_TESTNET: given(
+    as.contractAddress,
+    "0x94cC0AaC535CCDB3C01d6787D6413C739ae12bc4",
+    "The same on `testnet_chain`.",
+  ),
+  SWAP_QUOTER_ADDRESS_MAINNET: given(
+    as.contractAddress,
+    "0x3d4e44Eb1374240CE5F1B871ab261CD16335B76a",
+    "Uniswap v3's QuoterV2 on `mainnet_chain`.",
+  ),
+  SWAP_QUOTER_ADDRESS_TESTNET: given(
+    as.contractAddress,
+    "0xC5290058841028F1614F3A6F0F5816cAd0df5E27",
+    "The same on `testnet_chain`.",
+  ),
   VERIFY_EAS_ADDRESS: given(as.contractAddress, "0x4200000000000000000000000000000000000021", "Attestation service."),
   VERIFY_ATTESTATION_SCHEMAS: several(
     as.bytes32,
@@ -253,6 +273,11 @@ export const table = {
     as.dollars,
     "1",
     "What `/api/ai/*` may spend on the operator's keys a day; 0 turns keyless use off.",
+  ),
+  AI_PLAN_BUDGETS_USD_PER_MONTH: given(
+    as.planBudgets,
+    "free:1,starter:10,pro:50,enterprise:500",
+    "What each account may use of the operator's keys a month before its credits, by plan; admins are free of it.",
   ),
   METRICS_TOKEN: optional(as.anyText, "Bearer token for `/metrics`.", "secret"),
   SHUTDOWN_GRACE: given(as.duration, "20s", "How long turns in flight may finish after SIGTERM."),

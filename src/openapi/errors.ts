@@ -46,6 +46,7 @@ const RULES: Record<string, Rule> = {
   },
   404: { description: "There is no such thing, or it is not yours.", codes: [] },
   409: { description: "This does not go together with what is there.", codes: [] },
+  408: { description: "The body did not arrive in time.", codes: ["BODY_TIMEOUT"] },
   413: { description: "The body is larger than 1 MiB.", codes: ["BODY_TOO_LARGE"] },
   415: { description: "The body is not JSON.", codes: ["UNSUPPORTED_MEDIA_TYPE"] },
   429: { description: "A limit is reached.", codes: ["RATE_LIMITED"] },
@@ -68,7 +69,7 @@ function ruled(method: string, operation: Operation): string[] {
   if (operation.responses?.[101]) return [];
   const inQuery = operation.parameters?.some((parameter) => parameter.in === "query") ?? false;
   const reading = inQuery ? ["400"] : [];
-  return [...(READING.has(method) ? reading : ["400", "403", "413", "415"]), "429", "500"];
+  return [...(READING.has(method) ? reading : ["400", "403", "408", "413", "415"]), "429", "500"];
 }
 
 /** Adds every error that an operation can give and does not declare itself. `shared` collects the common ones. */

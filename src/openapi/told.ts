@@ -3,7 +3,7 @@
 import type { TSchema } from "elysia";
 
 /** How a caller shows who it is. */
-export type Scheme = "session" | "serviceToken" | "metricsToken";
+export type Scheme = "session" | "apiKey" | "serviceToken" | "metricsToken";
 
 /** Codes by status, as `detail` carries them until the document is made. */
 export interface ToldErrors {

@@ -1,0 +1,166 @@
+// What admins send and see. Written by hand, so that no column gets out by itself.
+import { type Static, t } from "elysia";
+import { ACCOUNT_STATES, type Administration, isActive, PLANS, type User } from "../auth/index.ts";
+import type { AuditEntry } from "./audit.ts";
+
+const name = t.String({ maxLength: 200, error: "A name is one line of at most 200 characters." });
+const flag = (description: string) => t.Optional(t.Boolean({ description, error: "Either true or false." }));
+const oneOf = <Text extends string>(values: readonly Text[]) =>
+  t.Unsafe<Text>(t.Union(values.map((value) => t.Literal(value))));
+/** Of a list: how many, and from where. Read by src/paging.ts. */
+const paging = {
+  limit: t.Optional(t.String({ description: "1 to 200; more counts as 200. Default 50" })),
+  offset: t.Optional(t.String({ description: "0 or more. Default 0" })),
+};
+
+export const usersQuery = t.Object({
+  query: t.Optional(t.String({ maxLength: 320, description: "Part of the address or of the name" })),
+  status: t.Optional(oneOf(ACCOUNT_STATES)),
+  ...paging,
+});
+
+export const auditQuery = t.Object({
+  user: t.Optional(t.String({ maxLength: 320, description: "Whom it was done to: an id or an address" })),
+  actor: t.Optional(t.String({ maxLength: 320, description: "Who did it: an id or an address" })),
+  action: t.Optional(t.String({ maxLength: 64, description: "Such as `user.disable`" })),
+  ...paging,
+});
+
+export const newUserBody = t.Object({
+  email: t.String({ maxLength: 320, error: "Give an email address." }),
+  name: t.Optional(name),
+  password: t.Optional(
+    t.String({ description: "Left out: its owner sets one", error: "Give a password of at least 8 characters." }),
+  ),
+  isAdmin: flag("Whether it is an admin, whatever its address"),
+  emailVerified: flag("Whether the address counts as verified"),
+  invite: flag("Without a password: whether a mail with a link to set one goes out. Default true"),
+});
+
+export const changesBody = t.Object({
+  name: t.Optional(name),
+  isAdmin: flag("Whether it is an admin, whatever its address"),
+  disabled: flag("Nobody is signed in to a disabled account, or can sign in"),
+  emailVerified: flag("Whether the address counts as verified"),
+  credits: t.Optional(
+    t.Number({ minimum: 0, maximum: 1e9, multipleOf: 1, error: "Credits are a whole number from 0 to 1000000000." }),
+  ),
+});
+
+const SUBSCRIPTION_STATUSES = ["active", "trialing", "past_due", "canceled"] as const;
+
+export const subscriptionBody = t.Object({
+  plan: oneOf(PLANS),
+  status: t.Optional(oneOf(SUBSCRIPTION_STATUSES)),
+  days: t.Optional(
+    t.Number({
+      minimum: 1,
+      maximum: 36_500,
+      multipleOf: 1,
+      description: "From now; 30 where neither this nor `currentPeriodEnd` is given",
+      error: "Days are a whole number from 1 to 36500.",
+    }),
+  ),
+  currentPeriodEnd: t.Optional(t.String({ maxLength: 64, description: "ISO 8601", error: "Give an ISO 8601 time." })),
+});
+
+const time = t.String({ description: "ISO 8601" });
+
+const account = {
+  id: t.String(),
+  email: t.String(),
+  name: t.String(),
+  plan: t.String(),
+  credits: t.Number(),
+  emailVerified: t.Boolean(),
+  isAdmin: t.Boolean({ description: "Marked as one, or verified and in ADMIN_EMAILS" }),
+  disabled: t.Boolean(),
+  disabledAt: t.Union([time, t.Null()]),
+  hasPassword: t.Boolean(),
+  twoFactorEnabled: t.Boolean(),
+  subscription: t.Union([
+    t.Object({ plan: t.String(), status: t.String(), active: t.Boolean(), currentPeriodEnd: time }),
+    t.Null(),
+  ]),
+  createdAt: time,
+};
+
+export const userItem = t.Object(account);
+
+export const userList = t.Object({
+  users: t.Array(userItem),
+  total: t.Number({ description: "How many match" }),
+  limit: t.Number(),
+  offset: t.Number(),
+});
+
+export const userDetail = t.Object({
+  ...account,
+  agents: t.Number(),
+  sessions: t.Number({ description: "That are good" }),
+  keys: t.Number({ description: "API keys that are good" }),
+});
+
+export const removed = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+
+export const done = t.Object({ success: t.Literal(true), message: t.String() });
+
+export const auditList = t.Object({
+  entries: t.Array(
+    t.Object({
+      id: t.String(),
+      at: time,
+      actor: t.Object({
+        kind: t.String({ description: "`user` or `command`" }),
+        id: t.Union([t.String(), t.Null()]),
+        name: t.String({ description: "The admin's address then, or who ran the command" }),
+      }),
+      action: t.String(),
+      target: t.Object({ kind: t.String(), id: t.String(), name: t.String() }),
+      details: t.Record(t.String(), t.Unknown(), { description: "`{ field: { from, to } }`" }),
+      address: t.Union([t.String(), t.Null()]),
+      requestId: t.Union([t.String(), t.Null()]),
+    }),
+  ),
+  total: t.Number({ description: "How many match" }),
+  limit: t.Number(),
+  offset: t.Number(),
+});
+
+const iso = (time: number) => new Date(time).toISOString();
+
+/** A user as admins see it, in lists too. */
+export function toItem(user: User, { isAdmin }: Pick<Administration, "isAdmin">): Static<typeof userItem> {
+  const { subscription, disabledAt } = user;
+  return {
+    id: user.id,
+    email: user.email,
+    name: user.name,
+    plan: user.plan,
+    credits: user.credits,
+    emailVerified: user.emailVerified,
+    isAdmin: isAdmin(user),
+    disabled: disabledAt !== null,
+    disabledAt: disabledAt === null ? null : iso(disabledAt),
+    hasPassword: user.passwordHash !== null,
+    twoFactorEnabled: user.twoFactorEnabled,
+    subscription: subscription && {
+      plan: subscription.plan,
+      status: subscription.status,
+      active: isActive(subscription),
+      currentPeriodEnd: iso(subscription.currentPeriodEnd),
+    },
+    createdAt: iso(user.createdAt),
+  };
+}
+
+export const toEntry = (entry: AuditEntry): Static<typeof auditList>["entries"][number] => ({
+  id: entry.id,
+  at: iso(entry.at),
+  actor: { kind: entry.actorKind, id: entry.actorId, name: entry.actorName },
+  action: entry.action,
+  target: { kind: entry.targetKind, id: entry.targetId, name: entry.targetName },
+  details: JSON.parse(entry.details),
+  address: entry.address,
+  requestId: entry.requestId,
+});

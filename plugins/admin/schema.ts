@@ -1,0 +1,17 @@
+// The table of the audit log. Created by migrations/0011_admin.sql.
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const auditLog = sqliteTable("audit_log", {
+  id: text("id").primaryKey(),
+  at: integer("at").notNull(),
+  actorKind: text("actor_kind", { enum: ["user", "command"] }).notNull(),
+  actorId: text("actor_id"),
+  actorName: text("actor_name").notNull(),
+  action: text("action").notNull(),
+  targetKind: text("target_kind").notNull(),
+  targetId: text("target_id").notNull(),
+  targetName: text("target_name").notNull(),
+  details: text("details").notNull(),
+  address: text("address"),
+  requestId: text("request_id"),
+});

@@ -1,0 +1,63 @@
+// What reports of usage look like on the wire.
+import { t } from "elysia";
+
+const date = (description: string) => t.String({ description });
+const usd = (description: string) => t.Number({ description: `USD. ${description}` });
+const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
+
+export const usageQuery = t.Object({
+  from: t.Optional(t.String({ description: "First day, such as 2026-07-02, or an ISO 8601 time in it; UTC" })),
+  to: t.Optional(t.String({ description: "Last day, which is in the report; by default today" })),
+});
+
+const sums = {
+  calls: t.Integer(),
+  cachedCalls: t.Integer({ description: "Of them answered from the cache, for nothing" }),
+  estimatedCalls: t.Integer({ description: "Of them without a count of the provider: tokens and cost are a guess" }),
+  inputTokens: t.Integer(),
+  outputTokens: t.Integer(),
+  costUsd: usd("At the prices of the catalogue"),
+  ownKeyUsd: usd("Part of the cost that went to the provider on own keys"),
+  creditsUsd: usd("Part of the cost that credits paid"),
+};
+
+const report = {
+  from: date("First day, UTC"),
+  to: date("Last day, UTC"),
+  total: t.Object(sums),
+  days: t.Array(t.Object({ date: date("UTC"), ...sums }), { description: "Days with calls, oldest first" }),
+  models: t.Array(t.Object({ provider: t.String(), model: t.String(), ...sums }), { description: "The dearest first" }),
+};
+
+const budget = t.Object({
+  limitUsd: nullable(usd("Null: no limit")),
+  spentUsd: t.Number(),
+  resetsAt: t.String({ description: "ISO 8601: the period ends, UTC" }),
+});
+
+export const accountUsage = t.Object({
+  ...report,
+  agents: t.Array(
+    t.Object({
+      agentId: nullable(t.String({ description: "Null: calls of the account itself, with its API keys" })),
+      name: nullable(t.String({ description: "Null also for an agent that was deleted" })),
+      ...sums,
+    }),
+    { description: "The dearest first, at most 200" },
+  ),
+  plan: t.Object({
+    plan: t.String({ description: "In force now" }),
+    ...budget.properties,
+    limitUsd: nullable(usd("What the plan includes of the operator's keys this month; null: no limit")),
+  }),
+  credits: t.Object({
+    left: t.Number({ description: "With the part of the one that is begun" }),
+    usdEach: t.Number({ description: "USD of model use that one is worth, once the plan's part is used" }),
+  }),
+});
+
+export const agentUsage = t.Object({
+  agentId: t.String(),
+  ...report,
+  budget: t.Object({ day: budget, month: budget }),
+});

@@ -1,0 +1,258 @@
+// Who is asking: what an API key may do, where it may not, and that a bearer token decides alone.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Client, createClient, type SendOptions } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { subscribe } from "../../tests/support/favours.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { expectRefusal } from "../../tests/support/scene.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com" } });
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+
+const bearer = (key: string): SendOptions => ({ headers: { authorization: `Bearer ${key}` } });
+
+async function member(email?: string) {
+  const client = createClient(house.web);
+  const id = await client.join(email === undefined ? {} : { email });
+  const key = async (scopes?: string[], options?: SendOptions) =>
+    (await client.post<{ key: string }>("/api/keys", { name: "k", scopes }, options)).body.key;
+  return { client, id, key };
+}
+
+/** Somebody with an agent, asking with nothing but a key of these scopes. */
+async function scene(...scopes: string[]) {
+  const { client, id, key } = await member();
+  await subscribe(house, client.account.email, "pro");
+  const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", {
+    name: "Harbour",
+    config: {},
+  });
+  const options = bearer(await key(scopes.length > 0 ? scopes : undefined));
+  const ask = (surface: string, method: string, path: string, sent?: unknown) => {
+    const http = createClient(surface);
+    if (method === "GET") return http.get(path, options);
+    if (method === "PUT") return http.put(path, sent, options);
+    return method === "DELETE" ? http.delete(path, sent, options) : http.post(path, sent, options);
+  };
+  return { client, id, agentId: body.agent.id, ask, options };
+}
+
+describe("an API key", () => {
+  test("works wherever a session does, on both surfaces", async () => {
+    const { id, agentId, ask } = await scene();
+    expect((await ask(house.web, "GET", "/api/settings")).body).toMatchObject({ id });
+    expect((await ask(house.web, "GET", "/api/agents")).body).toMatchObject({ count: 1 });
+    expect((await ask(house.web, "POST", "/api/chat", { message: "Hello" })).status).toBe(200);
+    expect((await ask(house.web, "PUT", `/api/agents/${agentId}/config`, { a: 1 })).status).toBe(200);
+    expect((await ask(house.backend, "GET", `/api/agents/${agentId}`)).body).toMatchObject({ id: agentId });
+    const said = { platform: "api", message: "Hello" };
+    expect((await ask(house.backend, "POST", `/api/agents/${agentId}/turns`, said)).status).toBe(200);
+    expect((await ask(house.backend, "DELETE", `/api/agents/${agentId}`)).status).toBe(200);
+  });
+
+  test("is asked for the scope of what it does, before the body is looked at", async () => {
+    const { agentId } = await scene();
+    const all = [
+      ["read", "web", "GET", "/api/settings"],
+      ["read", "web", "GET", "/api/agents"],
+      ["read", "web", "GET", `/api/agents/${agentId}`],
+      ["read", "web", "GET", "/api/agent"],
+      ["read", "web", "GET", "/api/chat"],
+      ["read", "backend", "GET", `/api/agents/${agentId}`],
+      ["read", "backend", "GET", `/api/agents/${agentId}/channels`],
+      ["chat", "web", "POST", "/api/chat"],
+      ["chat", "web", "POST", "/api/agent"],
+      ["chat", "backend", "POST", `/api/agents/${agentId}/turns`],
+      ["chat", "backend", "POST", `/api/agents/${agentId}/sessions`],
+      ["write", "web", "POST", "/api/agents/provision"],
+      ["write", "web", "PUT", `/api/agents/${agentId}/config`],
+      ["write", "web", "DELETE", `/api/agents/${agentId}`],
+      ["write", "backend", "POST", "/api/agents"],
+      ["write", "backend", "PUT", `/api/agents/${agentId}/config`],
+      ["write", "backend", "PUT", `/api/agents/${agentId}/skills/clock`],
+      ["write", "backend", "PUT", `/api/agents/${agentId}/credentials/provider_1`],
+      ["write", "backend", "DELETE", `/api/agents/${agentId}`],
+    ] as const;
+    for (const scope of ["read", "write", "chat"] as const) {
+      const { key } = await member();
+      const headers = { ...bearer(await key([scope])).headers, "content-type": "application/json" };
+      for (const [wanted, surface, method, path] of all) {
+        const init = { method, headers, ...(method === "GET" ? {} : { body: "{ not JSON" }) };
+        const answer = await fetch(`${house[surface]}${path}`, init);
+        const { code } = (await answer.json()) as { code?: string };
+        expect({ scope, method, path, missing: code === "MISSING_SCOPE" }).toEqual({
+          scope,
+          method,
+          path,
+          missing: scope !== wanted,
+        });
+        if (scope !== wanted) expect(answer.status).toBe(403);
+      }
+    }
+  });
+
+  test("for talking changes no agent through the talking route", async () => {
+    const { ask } = await scene("chat");
+    const change = { action: "set-credential", key: "provider_1", value: "sk-x" };
+    expectRefusal(await ask(house.web, "POST", "/api/agent", change), 403, "MISSING_SCOPE");
+    const skill = { action: "update-skill", skillId: "clock", enabled: false };
+    expectRefusal(await ask(house.web, "POST", "/api/agent", skill), 403, "MISSING_SCOPE");
+    expect((await ask(house.web, "POST", "/api/agent", { message: "Hello" })).status).toBe(200);
+  });
+
+  test("never touches the security of the account, whatever its scopes", async () => {
+    for (const scopes of [["read", "write", "chat"], ["chat"]]) {
+      const { key } = await member();
+      const options = bearer(await key(scopes));
+      const http = createClient(house.web);
+      for (const answer of [
+        await http.post("/api/keys", { name: "more" }, options),
+        await http.get("/api/keys", options),
+        await http.delete("/api/keys/any", undefined, options),
+        await http.post("/api/settings/2fa", {}, options),
+        await http.post("/api/settings/2fa/confirm", {}, options),
+        await http.delete("/api/settings/2fa", {}, options),
+        await http.post("/api/settings/password", {}, options),
+        await http.delete("/api/settings", {}, options),
+      ]) {
+        expectRefusal(answer, 403, "SESSION_REQUIRED");
+      }
+    }
+  });
+
+  test("is no session: none is told of, none is renewed, and signing out with it ends nothing", async () => {
+    const { client, key } = await member();
+    const options = bearer(await key());
+    const answer = await createClient(house.web).get("/api/auth/session", options);
+    expect(answer.body).toEqual({ user: null, expires: null });
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect((await createClient(house.web).post("/api/auth/signout", undefined, options)).status).toBe(200);
+    expect((await client.get("/api/settings")).status).toBe(200);
+    expect((await createClient(house.web).get("/api/settings", options)).status).toBe(200);
+  });
+
+  test("may come from another site's page: no cookie is in play", async () => {
+    const { key } = await member();
+    const headers = { authorization: `Bearer ${await key()}`, origin: "https://other.example" };
+    expect((await createClient(house.web).patch("/api/settings", { name: "Eve" }, { headers })).status).toBe(200);
+  });
+
+  test("of a disabled account opens nothing", async () => {
+    const { id, key } = await member();
+    const options = bearer(await key());
+    await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
+    house.app.accounts.users.forget(id);
+    expectRefusal(await createClient(house.web).get("/api/settings", options), 401, "UNAUTHORIZED");
+    expectRefusal(await createClient(house.backend).post("/api/agents", {}, options), 401, "UNAUTHORIZED");
+  });
+});
+
+describe("a bearer token decides alone", () => {
+  const notKeys = ["", "x", "bk_", `bk_${"A".repeat(43)}`, "st.e30.AAAA", "null"];
+
+  test("and a good cookie beside it counts for nothing", async () => {
+    const { client } = await member();
+    for (const text of notKeys) {
+      for (const authorization of [`Bearer ${text}`, `bearer ${text}`, `BEARER  ${text}`]) {
+        const headers = { authorization };
+        expectRefusal(await client.get("/api/settings", { headers }), 401, "UNAUTHORIZED");
+        expectRefusal(await client.post("/api/agents/provision", {}, { headers }), 401, "UNAUTHORIZED");
+        expectRefusal(await client.get("/api/agents", { headers }), 401, "UNAUTHORIZED");
+        expect((await client.get("/api/auth/session", { headers })).body).toMatchObject({ user: null });
+      }
+    }
+    expect((await client.get("/api/settings", { headers: { authorization: "Basic eDp5" } })).status).toBe(200);
+  });
+
+  test("so another site's page gains nothing by sending junk with the visitor's cookie", async () => {
+    const { client } = await member();
+    for (const text of notKeys) {
+      const headers = { authorization: `Bearer ${text}`, origin: "https://evil.example" };
+      const answer = await client.patch("/api/settings", { name: "Eve" }, { headers });
+      expect([401, 403]).toContain(answer.status);
+    }
+    expect((await client.get("/api/settings")).body).toMatchObject({ name: "Ada" });
+  });
+
+  test("whoever's cookie it is", async () => {
+    const [ada, eve] = [await member(), await member()];
+    expect((await eve.client.get("/api/settings", bearer(await ada.key()))).body).toMatchObject({ id: ada.id });
+  });
+
+  test("a key of Berth's making is nobody's service token, and the other way round", async () => {
+    const { key } = await member();
+    const { tokens } = house.kernel.backend;
+    const grant = { userId: "x", isAdmin: true, action: "agent.provision", address: "127.0.0.1" };
+    const options = bearer(tokens.sign(grant));
+    expectRefusal(await createClient(house.web).get("/api/settings", options), 401, "UNAUTHORIZED");
+    expect(tokens.verify(await key())).toBeUndefined();
+  });
+});
+
+describe("calls of the AI layer", () => {
+  const chat = (options?: SendOptions) =>
+    createClient(house.backend).post("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] }, options);
+  const payers = async () =>
+    (await house.kernel.database.read("SELECT kind, user_id FROM usage WHERE kind <> 'turn'")).rows.map((row) => ({
+      kind: row.kind,
+      user: row.user_id,
+    }));
+
+  test("are its owner's with a key of Berth's, and anybody's with the key of another make", async () => {
+    const { client, id, key } = await member();
+    expect((await chat(bearer(await key(["chat"])))).status).toBe(200);
+    expect((await chat(bearer("sk-whatever-a-client-must-send"))).status).toBe(200);
+    const { cookie } = client;
+    const both = { headers: { cookie, authorization: "Bearer sk-whatever" } };
+    expect((await chat(both)).status).toBe(200);
+    await eventually(async () => (await payers()).length === 3);
+    const [own, ...others] = await payers();
+    expect([own, ...others]).toEqual([
+      { kind: "api", user: id },
+      { kind: "public", user: null },
+      { kind: "public", user: null },
+    ]);
+  });
+
+  test("with a key that is not for talking, are refused", async () => {
+    const { key } = await member();
+    expectRefusal(await chat(bearer(await key(["read", "write"]))), 403, "MISSING_SCOPE");
+  });
+
+  test("with a key that looks like Berth's and is none, are refused", async () => {
+    expectRefusal(await chat(bearer(`bk_${"A".repeat(43)}`)), 401, "UNAUTHORIZED");
+  });
+});
+
+describe("an address of ADMIN_EMAILS", () => {
+  const isAdmin = async (key: string, headers: Record<string, string> = {}) => {
+    const options = { headers: { ...bearer(key).headers, ...headers } };
+    return (await createClient(house.web).get<{ isAdmin: boolean }>("/api/settings", options)).body.isAdmin;
+  };
+  const proxied = { "x-forwarded-for": "127.0.0.1" };
+
+  test("counts unverified only for a key made straight on this machine, used straight on it", async () => {
+    const { client, key } = await member("root@example.com");
+    const direct = await key();
+    expect(await isAdmin(direct)).toBe(true);
+    expect(await isAdmin(direct, proxied)).toBe(false);
+    expect(await isAdmin(await key(undefined, { headers: proxied }))).toBe(false);
+    const far: Client = createClient(house.web);
+    const { email, password } = client.account;
+    await far.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
+    const { body } = await far.post<{ key: string }>("/api/keys", { name: "far" });
+    expect(await isAdmin(body.key)).toBe(false);
+  });
+
+  test("counts with any key once it is verified", async () => {
+    const { id, key } = await member("boss@example.com");
+    const far = await key(undefined, { headers: proxied });
+    expect(await isAdmin(far)).toBe(false);
+    await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
+    house.app.accounts.users.forget(id);
+    expect(await isAdmin(far, proxied)).toBe(true);
+  });
+});

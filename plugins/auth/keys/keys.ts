@@ -1,0 +1,196 @@
+// API keys: 256 random bits, shown once and stored hashed, found in a bounded cache while they are good.
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import { type Database, GuardFailed, guard, type Statement, statement, template } from "../../../src/database.ts";
+import { AppError } from "../../../src/errors.ts";
+import { type Kernel, ownsDatabase } from "../../../src/plugin.ts";
+import { apiKeys } from "../schema.ts";
+
+export const SCOPES = ["read", "write", "chat"] as const;
+
+/** What a route asks for. An API key may lack some; sessions have all of them. */
+export type Scope = (typeof SCOPES)[number];
+
+/** An API key as the service knows it: everything but the key. Times are epoch ms. */
+export interface ApiKey {
+  id: string;
+  userId: string;
+  name: string;
+  /** The first characters of the key, to tell one from another. */
+  prefix: string;
+  scopes: ReadonlySet<Scope>;
+  /** Made straight on this machine. */
+  direct: boolean;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  createdAt: number;
+}
+
+export type NewKey = Pick<ApiKey, "userId" | "name" | "scopes" | "direct" | "expiresAt">;
+
+export interface Keys {
+  /** Makes a key; it is given out here and never again. `also` is written in the same batch. 409 `TOO_MANY_KEYS`. */
+  create(key: NewKey, also?: (made: ApiKey, key: string) => Statement[]): Promise<{ made: ApiKey; key: string }>;
+  /** The key with this text; undefined when there is none that is good. Counts as use. */
+  find(key: string): Promise<ApiKey | undefined>;
+  /** A user's keys, the newest first, those that are over too. */
+  of(userId: string): Promise<ApiKey[]>;
+  /** Ends one key of this user. Changes no row when there is none. */
+  revoke(userId: string, id: string): Statement;
+  /** Ends every key of this user. */
+  revokeAll(userId: string): Statement;
+  /** Writes down the uses that wait for it. */
+  close(): Promise<void>;
+}
+
+const PREFIX = "bk_";
+const SHAPE = /^bk_[\w-]{43}$/;
+const MOST_PER_USER = 50;
+const CACHED_KEYS = 10_000;
+/** A key's last use is as exact as this. */
+const USE_NOTED_EVERY = 60_000;
+const USES_WRITTEN_AFTER = 5_000;
+
+/** Whether a bearer token means to be an API key. */
+export const looksLikeKey = (token: string) => token.startsWith(PREFIX);
+
+const hashOf = (key: string) => new Bun.CryptoHasher("sha256").update(key).digest("hex");
+
+export function createKeys({ database, config, log }: Pick<Kernel, "database" | "config" | "log">): Keys {
+  const { drizzle } = database;
+  const cache = ownsDatabase({ config, database }) ? new Map<string, ApiKey>() : undefined;
+  const selectByHash = drizzle
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.keyHash, sql.placeholder("hash")))
+    .prepare();
+
+  /** Grows when keys are revoked: what was read before is not remembered after. */
+  let revocations = 0;
+  const uses = createUses(database, log);
+
+  async function load(hash: string): Promise<ApiKey | undefined> {
+    const before = revocations;
+    const [row] = await selectByHash.execute({ hash });
+    if (!row) return undefined;
+    const found = toKey(row);
+    if (cache && revocations === before) {
+      if (cache.size >= CACHED_KEYS) cache.delete(cache.keys().next().value ?? "");
+      cache.set(hash, found);
+    }
+    return found;
+  }
+
+  /** Deletes keys; once that is committed nobody is let in with one of them. */
+  function ended(which: SQL | undefined): Statement {
+    return {
+      ...statement(drizzle.delete(apiKeys).where(which).returning({ hash: apiKeys.keyHash })),
+      after({ rows }) {
+        revocations++;
+        for (const row of rows) cache?.delete(String(row.key_hash));
+      },
+    };
+  }
+
+  return {
+    async create({ scopes, ...more }, also = () => []) {
+      const key = PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const sorted = SCOPES.filter((scope) => scopes.has(scope));
+      const made: ApiKey = {
+        ...more,
+        id: Bun.randomUUIDv7(),
+        prefix: key.slice(0, PREFIX.length + 6),
+        scopes: new Set(sorted),
+        lastUsedAt: null,
+        createdAt: Date.now(),
+      };
+      const { id, userId, name, prefix, direct, expiresAt, createdAt } = made;
+      const insert = {
+        sql: `INSERT INTO api_keys (id, user_id, name, key_hash, prefix, scopes, direct, expires_at, created_at)
+              SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM api_keys WHERE user_id = ?) < ?`,
+        args: [id, userId, name, hashOf(key), prefix, JSON.stringify(sorted), direct ? 1 : 0, expiresAt, createdAt],
+      };
+      insert.args.push(userId, MOST_PER_USER);
+      try {
+        await database.write([insert, guard("keys"), ...also(made, key)]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed) || error.guard !== "keys") throw error;
+        const text = `There are ${MOST_PER_USER} keys already. Delete one that is not needed any more.`;
+        throw new AppError(409, "TOO_MANY_KEYS", text, { limit: MOST_PER_USER }, { cause: error });
+      }
+      return { made, key };
+    },
+
+    async find(key) {
+      if (!SHAPE.test(key)) return undefined;
+      const hash = hashOf(key);
+      const found = cache?.get(hash) ?? (await load(hash));
+      const now = Date.now();
+      if (!found || (found.expiresAt !== null && found.expiresAt <= now)) return undefined;
+      if (now - (found.lastUsedAt ?? 0) >= USE_NOTED_EVERY) {
+        found.lastUsedAt = now;
+        uses.note(found.id, now);
+      }
+      return found;
+    },
+
+    async of(userId) {
+      const rows = await drizzle
+        .select()
+        .from(apiKeys)
+        .where(eq(apiKeys.userId, userId))
+        .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id));
+      return rows.map((row) => ({ ...toKey(row), lastUsedAt: uses.waiting(row.id) ?? row.lastUsedAt }));
+    },
+
+    revoke: (userId, id) => ended(and(eq(apiKeys.userId, userId), eq(apiKeys.id, id))),
+    revokeAll: (userId) => ended(eq(apiKeys.userId, userId)),
+    close: uses.close,
+  };
+}
+
+function toKey({ keyHash: _, scopes, ...row }: typeof apiKeys.$inferSelect): ApiKey {
+  const named: unknown = JSON.parse(scopes);
+  return { ...row, scopes: new Set(SCOPES.filter((scope) => Array.isArray(named) && named.includes(scope))) };
+}
+
+/** When keys were last used: kept in memory for some seconds and written together, so that no request waits for it. */
+function createUses(database: Pick<Database, "drizzle" | "write">, log: Kernel["log"]) {
+  const noted = new Map<string, number>();
+  const write = template(
+    database.drizzle
+      .update(apiKeys)
+      .set({ lastUsedAt: sql`${sql.placeholder("at")}` })
+      .where(eq(apiKeys.id, sql.placeholder("id"))),
+  );
+  let timer: Timer | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    timer = undefined;
+    const batch = [...noted];
+    try {
+      if (batch.length > 0) await database.write(batch.map(([id, at]) => write({ id, at })));
+    } catch (error) {
+      // The next minute's use tries again.
+      log.warn("the last use of API keys could not be stored", { error });
+    }
+    for (const [id, at] of batch) if (noted.get(id) === at) noted.delete(id);
+  }
+
+  return {
+    note(id: string, at: number): void {
+      // Where nothing is cached, every request reads the row anew, which does not know of it yet.
+      if (at - (noted.get(id) ?? 0) < USE_NOTED_EVERY) return;
+      noted.set(id, at);
+      timer ??= setTimeout(() => {
+        writing = flush();
+      }, USES_WRITTEN_AFTER).unref();
+    },
+    waiting: (id: string) => noted.get(id),
+    async close(): Promise<void> {
+      clearTimeout(timer);
+      await writing;
+      await flush();
+    },
+  };
+}

@@ -1,0 +1,173 @@
+// The mails about accounts: every one in every language, to those who want it, and with nobody else's words in it.
+import { beforeEach, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { loadConfig } from "../../../src/config.ts";
+import type { Letter } from "../../../src/mail.ts";
+import { createMails, type Mails, type MailTo } from "./mails.ts";
+import { templates } from "./templates.ts";
+
+const config = loadConfig({ BASE_URL: "https://berth.example", LOG_LEVEL: "error" }, { cwd: "/nonexistent" });
+const link = "https://berth.example/verify-email?token=abc";
+const until = Date.UTC(2031, 2, 4);
+
+let sent: Letter[];
+let mails: Mails;
+beforeEach(() => {
+  sent = [];
+  const mail = {
+    send(letter: Letter) {
+      sent.push(letter);
+      return { sql: "SELECT 1", args: [] };
+    },
+    close: () => undefined,
+  };
+  mails = createMails({ mail, config, limits: { take: (rule, key) => count(rule, key) } });
+  taken = new Map();
+});
+
+/** How often each key was counted; the sixth time is too often. */
+let taken: Map<string, number>;
+function count(rule: string, key: string) {
+  const times = (taken.get(`${rule} ${key}`) ?? 0) + 1;
+  taken.set(`${rule} ${key}`, times);
+  return { allowed: times <= 5 };
+}
+
+const ada: MailTo = {
+  email: "ada@example.com",
+  name: "Ada Lovelace",
+  locale: "en",
+  notifications: {},
+  emailVerified: true,
+};
+/** These belong to an address that is not verified, too. */
+const toAnyone = ["verifyEmail", "resetPassword", "emailChanged"];
+const always: [string, (to: MailTo) => unknown[]][] = [
+  ["verifyEmail", (to) => mails.verifyEmail(to, link)],
+  ["resetPassword", (to) => mails.resetPassword(to, link)],
+  ["emailChanged", (to) => mails.emailChanged(to, "new@example.com")],
+  ["accountDeleted", (to) => mails.accountDeleted(to)],
+];
+const wanted: [string, string, (to: MailTo) => unknown[]][] = [
+  ["passwordChanged", "security", (to) => mails.passwordChanged(to)],
+  ["twoFactorChanged on", "security", (to) => mails.twoFactorChanged(to, true)],
+  ["twoFactorChanged off", "security", (to) => mails.twoFactorChanged(to, false)],
+  ["apiKeyCreated", "security", (to) => mails.apiKeyCreated(to, "laptop")],
+  ["signInMethodAdded", "security", (to) => mails.signInMethodAdded(to, "github")],
+  ["referralCredited", "referral", (to) => mails.referralCredited(to, 10)],
+  ["planChanged", "billing", (to) => mails.planChanged(to, "pro", until)],
+];
+const all = [...always, ...wanted.map(([name, , make]) => [name, make] as const)];
+
+test("every file is a mail, and every mail is there in every language", () => {
+  for (const [language, table] of Object.entries(templates)) {
+    const files = readdirSync(join(import.meta.dir, language)).map((name) => name.replace(/\.txt$/, ""));
+    expect(files.sort()).toEqual(Object.keys(table).sort());
+  }
+  expect(all).toHaveLength(Object.keys(templates.en).length);
+});
+
+describe.each(["en", "de"])("in the language %s", (locale) => {
+  test.each(all)("%s says who, why and where from", (_, make) => {
+    expect(make({ ...ada, locale })).toHaveLength(1);
+    const [letter] = sent;
+    expect(letter?.to).toBe(ada.email);
+    expect(letter?.html).toContain(`lang="${locale}"`);
+    expect(letter?.subject).not.toBe("");
+    const [body = "", footer] = letter?.text.split("\n-- \n") ?? [];
+    expect(body).toContain("berth.example");
+    expect(footer).toContain("ada@example.com");
+    for (const part of [letter?.subject, letter?.text, letter?.html]) expect(part).not.toMatch(/[{}]{2}|undefined|NaN/);
+  });
+});
+
+test("the languages differ, and one that is not there is English", () => {
+  for (const locale of ["en", "de", "fr", "__proto__"]) mails.planChanged({ ...ada, locale }, "pro", until);
+  expect(sent.map(({ subject }) => subject)).toEqual([
+    "Your plan is now pro",
+    "Dein Tarif ist jetzt pro",
+    "Your plan is now pro",
+    "Your plan is now pro",
+  ]);
+  expect(sent[0]?.text).toContain("until 4 March 2031.");
+  expect(sent[1]?.text).toContain("bis zum 4. März 2031.");
+});
+
+describe("who gets it", () => {
+  const off = { agent: false, billing: false, security: false, referral: false, system: false };
+
+  test.each(always)("%s goes out whatever is turned off", (_, make) => {
+    expect(make({ ...ada, notifications: off })).toHaveLength(1);
+  });
+
+  test.each(wanted)("%s can be turned off as %s, and only so", (_, topic, make) => {
+    expect(make({ ...ada, notifications: { ...off, [topic]: true } })).toHaveLength(1);
+    expect(make({ ...ada, notifications: { [topic]: false } })).toEqual([]);
+    expect(sent).toHaveLength(1);
+  });
+
+  test.each(all)("%s: to an address that nobody verified only where it is about just that address", (name, make) => {
+    expect(make({ ...ada, emailVerified: false })).toHaveLength(toAnyone.includes(name) ? 1 : 0);
+    expect(sent).toHaveLength(toAnyone.includes(name) ? 1 : 0);
+  });
+
+  test.each(wanted)("%s goes to one address only so often, and to others still", (_, __, make) => {
+    for (let n = 0; n < 9; n++) make(ada);
+    expect(sent).toHaveLength(5);
+    make({ ...ada, email: "grace@example.com" });
+    expect(sent).toHaveLength(6);
+  });
+
+  test("a mail that is asked for often does not silence another", () => {
+    for (let n = 0; n < 9; n++) mails.apiKeyCreated(ada, "laptop");
+    expect(mails.twoFactorChanged(ada, false)).toHaveLength(1);
+  });
+
+  test.each(all)("%s never goes to a wallet", (_, make) => {
+    expect(make({ ...ada, email: "0xabc@wallet.invalid" })).toEqual([]);
+    expect(sent).toEqual([]);
+  });
+});
+
+test("links are where they belong, and a reset mail is not sent after its link has died", () => {
+  mails.verifyEmail(ada, link, 42);
+  mails.resetPassword(ada, "https://berth.example/reset-password?token=xyz");
+  expect(sent[0]?.text).toContain(`\n${link}\n`);
+  expect(sent[0]?.html).toContain(`href="${link}"`);
+  expect(sent[0]?.expiresAt).toBe(42);
+  expect(sent[1]?.text).toContain("\nhttps://berth.example/reset-password?token=xyz\n");
+  expect(Math.abs((sent[1]?.expiresAt ?? 0) - Date.now() - 3_600_000)).toBeLessThan(5_000);
+});
+
+describe("nobody can make Berth say their words to somebody else", () => {
+  test.each([
+    "Win at https://evil.example",
+    "evil.example",
+    "<b>Ada</b>",
+    "ada@example.com",
+    "Ada\nClick",
+    "x".repeat(41),
+    "+49 170 1234567",
+  ])("the name %j is left out of a greeting", (name) => {
+    mails.resetPassword({ ...ada, name }, link);
+    expect(sent[0]?.text).toStartWith("Hello,\n");
+    expect(sent[0]?.html).not.toContain("evil.example");
+  });
+
+  test.each(["Ada", "Zoë O’Hara-Łukasz", "Jean Luc", "李雷"])("the name %s is greeted", (name) => {
+    mails.resetPassword({ ...ada, name }, link);
+    expect(sent[0]?.text).toStartWith(`Hello ${name},\n`);
+  });
+
+  test("an address that is not confirmed yet is greeted without any name", () => {
+    mails.verifyEmail(ada, link);
+    expect(sent[0]?.text).toStartWith("Hello,\n");
+    expect(JSON.stringify(sent)).not.toContain("Lovelace");
+  });
+
+  test("the name of a key is no link", () => {
+    mails.apiKeyCreated(ada, "http://evil.example/?x=<b>");
+    expect(sent[0]?.text).toContain("“http evil example x b”");
+  });
+});

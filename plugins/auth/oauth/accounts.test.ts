@@ -1,0 +1,126 @@
+// A provider vouches for the address of an account that is there already: whose account it is then, and what goes.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Person } from "../../../tests/support/oidc.ts";
+import {
+  developer,
+  expectFailure,
+  expectSignedIn,
+  type OAuthHouse,
+  openOAuthHouse,
+  settingsOf,
+  signInWith,
+  stranger,
+} from "../../../tests/support/providers.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+
+const MINUTE = 60_000;
+let house: OAuthHouse;
+beforeAll(async () => {
+  house = await openOAuthHouse();
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+beforeEach(() => house.calm());
+
+describe("an account with the same address", () => {
+  test("that is verified is linked, keeps its password, and is told", async () => {
+    const { sub, email } = house.atGoogle(stranger());
+    const local = await house.member(email, true);
+    const { id } = await settingsOf(local);
+    house.google.person = { ...house.google.person, email: email.toUpperCase() } as Person;
+    const client = house.browser();
+    expectSignedIn(await signInWith(client, "google"));
+    expect((await settingsOf(client)).id).toBe(id);
+    expect((await settingsOf(local)).id).toBe(id);
+    house.github.person = developer(email);
+    expectSignedIn(await signInWith(house.browser(), "github"));
+    expect(await house.linksOf(id)).toEqual([
+      { provider: "github", subject: String(house.github.person.id) },
+      { provider: "google", subject: sub },
+    ]);
+    await local.signIn();
+    expect(await house.rows("SELECT count(*) AS mails FROM jobs WHERE kind LIKE 'mail%'")).toEqual([
+      { mails: expect.any(Number) },
+    ]);
+  });
+
+  test("that was never verified is taken from whoever made it: password, sessions, keys, second factor, links", async () => {
+    const { sub, email } = house.atGoogle(stranger());
+    const eve = await house.member(email, false);
+    const { id } = await settingsOf(eve);
+    const { body } = await eve.post<{ key: string }>("/api/keys", { name: "back door" });
+    const now = Date.now();
+    await house.write(
+      id,
+      "INSERT INTO two_factor (user_id, secret, confirmed_at, created_at) VALUES (?, 'x', ?, ?)",
+      id,
+      now,
+      now,
+    );
+    await house.write(id, "INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, 'x')", id);
+    await house.write(id, "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", id);
+    await house.write(id, "INSERT INTO linked_accounts VALUES ('wallet', ?, ?, 0)", `0xeve-${id}`, id);
+    for (const kind of ["verify-email", "reset-password"]) {
+      await house.write(
+        id,
+        "INSERT INTO auth_links VALUES (?, ?, ?, ?, ?)",
+        `${kind}-${id}`,
+        kind,
+        id,
+        now + MINUTE,
+        email,
+      );
+    }
+
+    const owner = house.browser();
+    expectSignedIn(await signInWith(owner, "google"));
+    expect(await settingsOf(owner)).toMatchObject({ id, emailVerified: true, twoFactorEnabled: false });
+    expect(await house.linksOf(id)).toEqual([{ provider: "google", subject: sub }]);
+    expectRefusal(await eve.get("/api/settings"), 401, "UNAUTHORIZED");
+    expectRefusal(
+      await house.browser().get("/api/settings", { headers: { authorization: `Bearer ${body.key}` } }),
+      401,
+      "UNAUTHORIZED",
+    );
+    const { password } = eve.account;
+    expectRefusal(
+      await house.browser().post("/api/auth/callback/credentials", { email, password }),
+      401,
+      "BAD_CREDENTIALS",
+    );
+    for (const table of ["api_keys", "two_factor", "recovery_codes", "auth_links"]) {
+      expect(await house.rows(`SELECT * FROM ${table} WHERE user_id = ?`, id)).toEqual([]);
+    }
+    expect(await house.rows("SELECT id FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
+  });
+
+  test("that is taken over before its session begins lets nobody in", async () => {
+    const { email } = house.atGoogle(stranger());
+    const { id } = await settingsOf(await house.member(email, true));
+    const gone = "DELETE FROM linked_accounts WHERE user_id = NEW.user_id";
+    await house.write(id, `CREATE TRIGGER taken AFTER INSERT ON linked_accounts BEGIN ${gone}; END`);
+    expectFailure(await signInWith(house.browser(), "google"), "SIGN_IN_FAILED");
+    await house.write(id, "DROP TRIGGER taken");
+    expect(await house.rows("SELECT 1 FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
+    expectSignedIn(await signInWith(house.browser(), "google"));
+  });
+
+  test.each([true, false])("that is disabled stays shut, verified or not: %p", async (verified) => {
+    const { sub, email } = house.atGoogle(stranger());
+    const { id } = await settingsOf(await house.member(email, verified));
+    await house.write(id, "UPDATE users SET disabled_at = 1 WHERE id = ?", id);
+    expectFailure(await signInWith(house.browser(), "google"), "ACCOUNT_DISABLED");
+    expect(await house.linksOf(id)).toEqual([]);
+    await house.write(id, "INSERT INTO linked_accounts VALUES ('google', ?, ?, 0)", sub, id);
+    expectFailure(await signInWith(house.browser(), "google"), "ACCOUNT_DISABLED");
+  });
+
+  test("is not linked by an address that is unverified at the provider", async () => {
+    const { email } = house.atGoogle(stranger({ email_verified: false }));
+    for (const verified of [true, false]) {
+      const local = await house.member(verified ? email : `x${email}`, verified);
+      house.google.person = { ...house.google.person, email: local.account.email } as Person;
+      expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
+      expect((await settingsOf(local)).email).toBe(local.account.email);
+    }
+  });
+});

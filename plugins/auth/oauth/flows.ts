@@ -1,0 +1,60 @@
+// A sign-in under way: what the browser that began it has to bring back from the provider, once.
+import { GuardFailed } from "../../../src/database.ts";
+import type { Kernel } from "../../../src/plugin.ts";
+import { createSealedCookie, type Kept } from "../sign-in/sealed-cookie.ts";
+import type { Checks, ProviderName } from "./provider.ts";
+
+/** How long a visitor may take at the provider. */
+const LIFETIME = 10 * 60_000;
+
+export interface Flow extends Checks {
+  provider: ProviderName;
+  /** A path of our own. */
+  callbackUrl: string;
+}
+
+export interface Flows {
+  /** A new flow, and the `set-cookie` that holds it. A browser has one at a time: the newest. */
+  begin(provider: ProviderName, callbackUrl: string): { flow: Flow; cookie: string };
+  /** The flow that this browser began with this provider and state; undefined when there is none, or it is too old. */
+  find(cookies: string | null, provider: ProviderName, state: string | null): (Flow & Kept) | undefined;
+  /** Uses a flow up; false when that was done before. */
+  use(flow: Kept): Promise<boolean>;
+  /** Empties the cookie in the browser. */
+  readonly endCookie: string;
+}
+
+const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+
+export function createFlows(kernel: Pick<Kernel, "config" | "vault" | "database">): Flows {
+  const cookie = createSealedCookie<Flow>(kernel, {
+    name: "berth_oauth",
+    path: "/api/auth/callback",
+    lifetimeMs: LIFETIME,
+    purpose: "oauth-state",
+  });
+
+  return {
+    begin(provider, callbackUrl) {
+      const flow = { state: random(), nonce: random(), verifier: random(), provider, callbackUrl };
+      return { flow, cookie: cookie.keep(flow) };
+    },
+
+    find(cookies, provider, state) {
+      const flow = cookie.find(cookies);
+      return flow?.provider === provider && flow.state === state ? flow : undefined;
+    },
+
+    async use(flow) {
+      try {
+        await kernel.database.write(cookie.use(flow));
+        return true;
+      } catch (error) {
+        if (error instanceof GuardFailed) return false;
+        throw error;
+      }
+    },
+
+    endCookie: cookie.end,
+  };
+}

@@ -1,0 +1,83 @@
+// GitHub: plain OAuth 2, so who somebody is has to be asked with the token. An Enterprise Server has other addresses.
+import { OAuthFailure } from "./failure.ts";
+import {
+  boundedFetch,
+  type Provider,
+  type ProviderSettings,
+  pkce,
+  protocol,
+  refuseMixUp,
+  TIMEOUT,
+  withProvider,
+} from "./provider.ts";
+
+/** https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps */
+export function createGithub(settings: ProviderSettings & { baseUrl: string; apiUrl: string }): Provider {
+  const { clientId, clientSecret, redirectUri, baseUrl, apiUrl } = settings;
+  // GitHub publishes no metadata; this is the `iss` it puts on its answers since 2026.
+  const issuer = `${baseUrl}/login/oauth`;
+
+  async function client() {
+    const library = await protocol();
+    const config = new library.Configuration(
+      { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/access_token` },
+      clientId,
+      clientSecret,
+    );
+    config.timeout = TIMEOUT;
+    config[library.customFetch] = boundedFetch;
+    if ([baseUrl, apiUrl].some((url) => url.startsWith("http:"))) library.allowInsecureRequests(config);
+    return config;
+  }
+
+  return {
+    authorize: (checks) =>
+      withProvider(async () => {
+        const { buildAuthorizationUrl } = await protocol();
+        return buildAuthorizationUrl(await client(), {
+          redirect_uri: redirectUri,
+          scope: "read:user user:email",
+          state: checks.state,
+          ...(await pkce(checks)),
+        });
+      }),
+
+    identify: (answer, { state, verifier }) =>
+      withProvider(async () => {
+        const { authorizationCodeGrant, fetchProtectedResource } = await protocol();
+        const config = await client();
+        refuseMixUp(answer, { issuer });
+        const checks = { expectedState: state, pkceCodeVerifier: verifier };
+        const { access_token } = await authorizationCodeGrant(config, answer, checks);
+
+        async function ask(path: string): Promise<unknown> {
+          const headers = new Headers({ accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" });
+          const url = new URL(apiUrl + path);
+          const response = await fetchProtectedResource(config, access_token, url, "GET", undefined, headers);
+          if (!response.ok) throw new OAuthFailure("PROVIDER_UNAVAILABLE", `${path} answers ${response.status}`);
+          return response.json();
+        }
+        const [user, emails] = await Promise.all([ask("/user"), ask("/user/emails?per_page=100")]);
+        return { provider: "github", ...person(user), ...primaryEmail(emails) };
+      }),
+  };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+
+/** The numeric id never changes; the login is a name that its owner may give up to somebody else. */
+function person(user: unknown): { subject: string; name?: string } {
+  if (!isRecord(user) || !Number.isSafeInteger(user.id) || Number(user.id) <= 0) {
+    throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user names no id");
+  }
+  const name = [user.name, user.login].find((text) => typeof text === "string" && text.trim() !== "");
+  return { subject: String(user.id), ...(typeof name === "string" && { name }) };
+}
+
+function primaryEmail(emails: unknown): { email?: string } {
+  if (!Array.isArray(emails)) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user/emails is no list");
+  const primary: unknown = emails.find(
+    (entry: unknown) => isRecord(entry) && entry.primary === true && entry.verified === true,
+  );
+  return isRecord(primary) && typeof primary.email === "string" ? { email: primary.email } : {};
+}

@@ -1,0 +1,171 @@
+// Sign-in with Google and GitHub: setting out, and who somebody new becomes.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createClient } from "../../../tests/support/client.ts";
+import { openHouse } from "../../../tests/support/house.ts";
+import type { Person } from "../../../tests/support/oidc.ts";
+import {
+  developer,
+  expectFailure,
+  expectSignedIn,
+  leave,
+  type OAuthHouse,
+  openOAuthHouse,
+  settingsOf,
+  signInWith,
+  stranger,
+} from "../../../tests/support/providers.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+
+let house: OAuthHouse;
+beforeAll(async () => {
+  house = await openOAuthHouse({ SIGNUP_TRIAL: "starter:7d" });
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+beforeEach(() => house.calm());
+
+describe("setting out", () => {
+  test("goes to the provider with state, nonce and PKCE, and back to BASE_URL whatever the Host", async () => {
+    const answer = await house.browser().get("/api/auth/oauth/google", { headers: { host: "evil.example" } });
+    const url = new URL(answer.headers.get("location") ?? "");
+    expect(url.origin).toBe(house.google.issuer);
+    const random = expect.stringMatching(/^[\w-]{43}$/);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: house.google.clientId,
+      redirect_uri: "http://berth.example/api/auth/callback/google",
+      response_type: "code",
+      scope: "openid email profile",
+      state: random,
+      nonce: random,
+      code_challenge: random,
+      code_challenge_method: "S256",
+    });
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const [cookie = "", ...more] = answer.headers.getSetCookie();
+    expect(more).toEqual([]);
+    const attributes = "Max-Age=600; Path=/api/auth/callback; HttpOnly; SameSite=Lax";
+    expect(cookie).toMatch(new RegExp(`^berth_oauth=[\\w.-]{200,4000}; ${attributes}$`));
+    expect(cookie).not.toContain(url.searchParams.get("state") ?? "none");
+  });
+
+  test("on https the cookie can't come from another host", async () => {
+    await using secure = await openHouse({ env: { ...house.env, BASE_URL: "https://berth.example" } });
+    const answer = await createClient(secure.web).get("/api/auth/oauth/github");
+    expect(answer.headers.get("location")).toContain(
+      encodeURIComponent("https://berth.example/api/auth/callback/github"),
+    );
+    expect(answer.headers.getSetCookie()[0]).toMatch(
+      /^__Host-berth_oauth=[\w.-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    );
+  });
+
+  test("a provider that is not set up, or that there is not, is 404", async () => {
+    await using bare = await openHouse({ env: { GITHUB_CLIENT_ID: "half" } });
+    const client = createClient(bare.web);
+    for (const way of ["oauth", "callback"]) {
+      expectRefusal(await client.get(`/api/auth/${way}/google`), 404, "PROVIDER_NOT_CONFIGURED");
+      expectRefusal(await client.get(`/api/auth/${way}/github?error=x`), 404, "PROVIDER_NOT_CONFIGURED");
+      for (const name of ["wallet", "credentials", "constructor", "Google", "%2e%2e"]) {
+        expectRefusal(await client.get(`/api/auth/${way}/${name}`), 404, "NOT_FOUND");
+      }
+    }
+  });
+
+  test("a provider that is down is asked by one of a crowd, and again once it is back", async () => {
+    const path = "/.well-known/openid-configuration";
+    await using own = await openHouse({ env: { ...house.env } });
+    const start = () => createClient(own.web).get("/api/auth/oauth/google");
+    const asked = () => house.google.asked.filter((each) => each === path).length;
+    house.google.trouble.set(path, "down");
+    for (const answer of await Promise.all(Array.from({ length: 10 }, start))) {
+      expectFailure(answer, "PROVIDER_UNAVAILABLE");
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    house.google.trouble.clear();
+    const before = asked();
+    const answers = await Promise.all(Array.from({ length: 10 }, start));
+    expect(answers.every(({ headers }) => headers.get("location")?.startsWith(house.google.issuer))).toBe(true);
+    expect(asked() - before).toBe(1);
+  });
+});
+
+describe("somebody new", () => {
+  test("gets an account with a verified address, the trial, and no password", async () => {
+    const { sub, email } = house.atGoogle(stranger({ name: "Ada\r\n\u202eLovelace" }));
+    const client = house.browser();
+    const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.5" };
+    expectSignedIn(
+      await client.get(await leave(client, "google", "?callbackUrl=/agents%3Fnew=1"), { headers }),
+      "/agents?new=1",
+    );
+    const user = await settingsOf(client);
+    expect(user).toMatchObject({ email, name: "Ada Lovelace", emailVerified: true, plan: "starter" });
+    expect(await house.rows("SELECT password_hash, locale FROM users WHERE id = ?", user.id)).toEqual([
+      { password_hash: null, locale: "de" },
+    ]);
+    expect(await house.linksOf(user.id)).toEqual([{ provider: "google", subject: sub }]);
+    const events = await house.rows("SELECT type FROM events WHERE user_id = ?", user.id);
+    expect(events).toEqual([{ type: "user.created" }]);
+    expectRefusal(
+      await house.browser().post("/api/auth/callback/credentials", { email, password: "correct horse battery" }),
+      401,
+      "BAD_CREDENTIALS",
+    );
+  });
+
+  test("is the same one at the next sign-in, whatever has become of the address there", async () => {
+    const before = house.browser();
+    expectSignedIn(await signInWith(before, "google"));
+    const { id, email } = await settingsOf(before);
+    for (const change of [{ email: "moved@example.com" }, { email_verified: false }, { name: "" }]) {
+      house.google.person = { ...house.google.person, ...change } as Person;
+      const client = house.browser();
+      expectSignedIn(await signInWith(client, "google"));
+      expect(await settingsOf(client)).toMatchObject({ id, email, name: "Ada" });
+    }
+  });
+
+  test("who comes ten times at once is one account", async () => {
+    const clients = Array.from({ length: 10 }, house.browser);
+    const ways = await Promise.all(clients.map((client) => leave(client, "google")));
+    const answers = await Promise.all(clients.map((client, n) => client.get(ways[n] ?? "")));
+    for (const answer of answers) expectSignedIn(answer);
+    expect(new Set((await Promise.all(clients.map(settingsOf))).map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("with an unverified address gets none", async () => {
+    const { email } = house.atGoogle(stranger({ email_verified: false }));
+    expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
+    house.google.forge = ({ header, claims }) => ({
+      token: { header, claims: { ...claims, email_verified: "true" } },
+      signer: "own",
+    });
+    expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
+    expect(await house.rows("SELECT id FROM users WHERE email = ?", email)).toEqual([]);
+  });
+
+  test("never gets a wallet's address, or one that is none", async () => {
+    for (const email of [`0x${"a".repeat(40)}@wallet.invalid`, "root@localhost", "a b@example.com"]) {
+      house.google.person = stranger({ email });
+      expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
+    }
+  });
+
+  test("in a browser that somebody else is signed in with is signed in as themselves", async () => {
+    const eve = await house.member(stranger().email, true);
+    const { cookie } = eve;
+    const evesId = (await settingsOf(eve)).id;
+    expectSignedIn(await signInWith(eve, "google"));
+    expect((await settingsOf(eve)).id).not.toBe(evesId);
+    expect(eve.cookie).not.toContain(cookie);
+    expect(await house.linksOf(evesId)).toEqual([]);
+  });
+});
+
+test("neither tokens nor secrets of providers are written down", async () => {
+  house.github.person = developer(stranger().email);
+  expectSignedIn(await signInWith(house.browser(), "github"));
+  const tables = await house.rows("SELECT name FROM sqlite_master WHERE type = 'table'");
+  const names = tables.flatMap((row) => Object.values(row).map(String));
+  const all = await Promise.all(names.map((name) => house.rows(`SELECT * FROM "${name}"`)));
+  expect(JSON.stringify(all)).not.toMatch(/gho_canary|canary-g/);
+});

@@ -1,0 +1,145 @@
+// Sign-in with Google and GitHub, as a browser walks through it.
+import { Elysia, t } from "elysia";
+import { AppError } from "../../../src/errors.ts";
+import { contextOf, openRoutes } from "../../../src/http.ts";
+import { mayAnswer } from "../../../src/openapi/told.ts";
+import { signedInTo, totp } from "../model.ts";
+import { type AuthParts, tags } from "../parts.ts";
+import { preferredLanguage } from "../visitors/language.ts";
+import { FAILURES, type FailureCode, OAuthFailure } from "./failure.ts";
+import { createOAuth } from "./oauth.ts";
+
+const params = t.Object({ provider: t.String({ description: "`google` or `github`" }) });
+const refusals = mayAnswer({ 404: ["NOT_FOUND", "PROVIDER_NOT_CONFIGURED"] });
+const redirects = (description: string) => ({
+  responses: { 302: { description, headers: { location: { schema: { type: "string" as const } } } } },
+});
+const codes = Object.entries(FAILURES).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
+
+export function oauthRoutes(parts: AuthParts) {
+  const oauth = createOAuth(parts);
+  const { secondStep } = oauth;
+  const { log } = parts.kernel;
+
+  /** Somebody looks at a page, not at a program: whatever goes wrong, they end where they can try another way. */
+  async function orSignInPage(provider: string, step: () => Promise<string>): Promise<Response> {
+    try {
+      return redirect(await step());
+    } catch (error) {
+      if (error instanceof AppError && error.status === 404) throw error;
+      return redirect(`/login?error=${codeOf(error, provider)}`);
+    }
+  }
+
+  function codeOf(error: unknown, provider: string): FailureCode {
+    const failure = failureOf(error);
+    if (!failure) {
+      log.error("a sign-in with a provider broke down", { provider, error });
+      return "SIGN_IN_FAILED";
+    }
+    const { code, reason } = failure;
+    const level = code === "PROVIDER_UNAVAILABLE" || code === "SIGN_IN_FAILED" ? "warn" : "debug";
+    log[level]("a sign-in with a provider was refused", { provider, code, reason });
+    return code;
+  }
+
+  return new Elysia({ name: "auth.oauth" })
+    .use(openRoutes)
+    .get(
+      "/api/auth/oauth/:provider",
+      ({ params: { provider }, query, request }) =>
+        orSignInPage(provider, async () => {
+          const { location, cookie } = await oauth.start(provider, query.callbackUrl);
+          contextOf(request).cookies.push(cookie);
+          return location;
+        }),
+      {
+        open: true,
+        params,
+        query: t.Object({
+          callbackUrl: t.Optional(
+            t.String({ description: "A page of Berth's own to come back to; `/` for any other" }),
+          ),
+        }),
+        detail: {
+          tags,
+          summary: "Sign in with Google or GitHub",
+          ...redirects("To the provider; where it can't be reached to `/login?error=PROVIDER_UNAVAILABLE`."),
+          ...refusals,
+        },
+      },
+    )
+    .get(
+      "/api/auth/callback/:provider",
+      ({ params: { provider }, request }) =>
+        orSignInPage(provider, async () => {
+          const { headers, url } = request;
+          const { address, cookies } = contextOf(request);
+          const back = {
+            address,
+            cookies: headers.get("cookie"),
+            search: new URL(url).search,
+            locale: preferredLanguage(headers.get("accept-language")),
+          };
+          const { entered, location } = await oauth.finish(provider, back, cookies);
+          if (entered) await parts.startSession(request, entered.userId, entered.grounds);
+          return location;
+        }),
+      {
+        open: true,
+        params,
+        detail: {
+          tags,
+          summary: "Come back from the provider",
+          description: `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${codes.join("\n")}`,
+          ...redirects(
+            "Signed in, with the cookie, and on to `callbackUrl`. With two-factor on to `/login?step=code`, which sends a " +
+              "code to `POST /api/auth/two-factor`. Or to the sign-in page with the code of a failure.",
+          ),
+          ...refusals,
+        },
+      },
+    )
+    .post(
+      "/api/auth/two-factor",
+      async ({ body, request }) => {
+        const { address, cookies } = contextOf(request);
+        const { user, grounds, callbackUrl } = await secondStep.finish(
+          request.headers.get("cookie"),
+          body.totp,
+          address,
+        );
+        cookies.push(secondStep.endCookie);
+        const { id, email, name } = user;
+        await parts.startSession(request, id, grounds);
+        return { ok: true as const, url: callbackUrl, user: { id, email, name } };
+      },
+      {
+        open: true,
+        body: t.Object({ totp }),
+        response: { 200: signedInTo },
+        detail: {
+          tags,
+          summary: "The second step of a sign-in with a provider",
+          description:
+            "For the browser that came back from the provider to `/login?step=code`, within ten minutes and once. Go on to `url` then.",
+          ...mayAnswer({ 401: ["SIGN_IN_OVER", "TOTP_REQUIRED", "INVALID_TOTP", "BAD_CREDENTIALS"] }),
+        },
+      },
+    );
+}
+
+/** What of all that goes wrong is no fault of ours. */
+function failureOf(error: unknown): OAuthFailure | undefined {
+  if (error instanceof OAuthFailure) return error;
+  const status = error instanceof AppError ? error.status : undefined;
+  if (status === 429) return new OAuthFailure("RATE_LIMITED");
+  return status === 401 ? new OAuthFailure("SIGN_IN_FAILED", "the account was changed meanwhile") : undefined;
+}
+
+/** Nothing of the way is kept: addresses with codes in them stay out of caches and of `Referer`. */
+const redirect = (location: string) =>
+  new Response(null, {
+    status: 302,
+    headers: { location, "cache-control": "no-store", "referrer-policy": "no-referrer" },
+  });

@@ -1,0 +1,110 @@
+// Passwords: what is long enough, how they are kept, and that hashing them holds up nothing else.
+import { describe, expect, spyOn, test } from "bun:test";
+import { availableParallelism } from "node:os";
+import { AppError } from "../../../src/errors.ts";
+import { createPasswords, MAX_PASSWORD, requirePassword } from "./passwords.ts";
+
+describe("the length", () => {
+  const accepts = (password: string, minimum?: number) => {
+    try {
+      requirePassword(password, minimum);
+      return true;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      expect(error).toMatchObject({ status: 400, code: "INVALID_PASSWORD" });
+      expect(JSON.stringify(error.extras)).not.toContain(password || "nothing");
+      return false;
+    }
+  };
+
+  test.each([
+    ["", false],
+    ["1234567", false],
+    ["12345678", true],
+    ["        ", true],
+    ["ääääääää", true],
+    // Four characters, eight code units.
+    ["😀😀😀😀", false],
+    ["😀😀😀😀😀😀😀😀", true],
+    ["x".repeat(MAX_PASSWORD), true],
+    ["x".repeat(MAX_PASSWORD + 1), false],
+  ])("%j: %p", (password, good) => {
+    expect(accepts(password)).toBe(good);
+  });
+
+  test("may be another where the interface says so", () => {
+    expect([accepts("12345", 6), accepts("123456", 6)]).toEqual([false, true]);
+  });
+});
+
+describe("a hash", () => {
+  const passwords = createPasswords();
+
+  test("is argon2id with a salt of its own, and shows nothing of the password", async () => {
+    const [one, two] = await Promise.all([passwords.hash("correct horse"), passwords.hash("correct horse")]);
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(one).not.toBe(two);
+    expect(one).not.toContain("horse");
+    expect(await passwords.verify("correct horse", one)).toBe(true);
+    expect(await passwords.verify("correct horse ", one)).toBe(false);
+    expect(await passwords.verify("Correct horse", one)).toBe(false);
+    expect(await passwords.verify("", one)).toBe(false);
+  });
+
+  test("is the same for both ways to write a letter", async () => {
+    const hash = await passwords.hash("jose\u0301 jose\u0301");
+    expect(await passwords.verify("jos\u00e9 jos\u00e9", hash)).toBe(true);
+  });
+
+  test("that there is none of is nobody's, after as much work", async () => {
+    const hash = await passwords.hash("correct horse");
+    const timeOf = async (stored: string | null) => {
+      const times: number[] = [];
+      for (let n = 0; n < 5; n++) {
+        const since = performance.now();
+        expect(await passwords.verify(`guess ${n}`, stored)).toBe(false);
+        times.push(performance.now() - since);
+      }
+      return Math.min(...times);
+    };
+    expect(await timeOf(null)).toBeGreaterThan((await timeOf(hash)) / 3);
+  });
+});
+
+describe("many at once", () => {
+  test("are worked off a few at a time, in their order; one core stays free where there are two", async () => {
+    const passwords = createPasswords();
+    const real = Bun.password.verify;
+    let inside = 0;
+    let most = 0;
+    const verify = spyOn(Bun.password, "verify").mockImplementation(async (...args) => {
+      most = Math.max(most, ++inside);
+      return real(...args).finally(() => inside--);
+    });
+    const order: number[] = [];
+    const one = (n: number) => passwords.verify("x", null, async () => void order.push(n));
+    await Promise.all(Array.from({ length: 8 }, (_, n) => one(n)));
+    verify.mockRestore();
+    expect(most).toBe(Math.min(Math.max(availableParallelism() - 1, 1), 4));
+    expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test("one that is not admitted costs no work, and makes room", async () => {
+    const passwords = createPasswords();
+    const refuse = () => Promise.reject(new Error("not you"));
+    const since = performance.now();
+    const outcomes = await Promise.allSettled(Array.from({ length: 200 }, () => passwords.verify("x", null, refuse)));
+    expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+    expect(performance.now() - since).toBeLessThan(500);
+    expect(await passwords.verify("x", null)).toBe(false);
+  });
+
+  test("do not hold up the event loop", async () => {
+    const passwords = createPasswords();
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 1);
+    await Promise.all(Array.from({ length: 12 }, () => passwords.hash("correct horse")));
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(12);
+  });
+});

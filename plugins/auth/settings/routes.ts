@@ -1,0 +1,150 @@
+// The current user: what it is, what it may change of itself, and how it leaves.
+import { Elysia } from "elysia";
+import { forbidden, unauthorized } from "../../../src/errors.ts";
+import { contextOf } from "../../../src/http.ts";
+import { mayAnswer } from "../../../src/openapi/told.ts";
+import { normalizeEmail, requireEmail } from "../email.ts";
+import type { Identity } from "../identity.ts";
+import { currentUser, toCurrentUser } from "../model.ts";
+import { type AuthParts, tags } from "../parts.ts";
+import { createEmailVerification } from "../sign-up/email-verification.ts";
+import type { Deletion } from "./deletion.ts";
+import { deletionBody, done, passwordBody, preferencesBody, profileBody } from "./model.ts";
+import { createPasswordChange } from "./password.ts";
+import { createProfile, type ProfileChange } from "./profile.ts";
+
+/** What a change asks an API key for: the answer is all that there is to read. */
+const BOTH = ["read", "write"] as const;
+
+export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
+  const { kernel, identities, sessions, confirm } = parts;
+  const verification = createEmailVerification({ ...kernel, ...parts });
+  const changeProfile = createProfile({ ...kernel, ...parts, verification });
+  const changePassword = createPasswordChange(parts);
+
+  async function change(identity: Identity, wanted: ProfileChange) {
+    const user = await changeProfile(identity.user.id, wanted);
+    // Who is an admin by address alone is none by an address that is not verified.
+    const isAdmin = identity.isAdmin && (user.isAdmin || user.email === identity.user.email);
+    return toCurrentUser({ ...identity, user, isAdmin });
+  }
+
+  /**
+   * An address is how an account is won back: neither a key nor a session that was stolen must be able to take it, and
+   * nobody to write to many.
+   */
+  async function mayMove(identity: Identity, email: string, currentPassword: string | undefined, address: string) {
+    const { session, user } = identity;
+    if (!session) throw forbidden("SESSION_REQUIRED", "API keys can't change the email address. Sign in instead.");
+    if (normalizeEmail(email) === user.email) return;
+    requireEmail(email);
+    const options = { field: "currentPassword", orRecent: true };
+    await confirm({ ...identity, session }, currentPassword, address, options);
+    await kernel.limits.require("forgot-password", `user ${user.id}`);
+  }
+
+  return new Elysia({ name: "auth.settings" })
+    .use(identities.guards)
+    .get("/api/settings", ({ identity }) => toCurrentUser(identity), {
+      signedIn: "read",
+      response: { 200: currentUser },
+      detail: { tags, summary: "The current user" },
+    })
+    .post(
+      "/api/settings",
+      async ({ identity, request, body: { name, email, currentPassword, totp } }) => {
+        const { address: from } = contextOf(request);
+        if (email !== undefined) await mayMove(identity, email, currentPassword, from);
+        return change(identity, { name, email, shown: { code: totp, from } });
+      },
+      {
+        signedIn: BOTH,
+        body: profileBody,
+        response: { 200: currentUser },
+        detail: {
+          tags,
+          summary: "Change the name or the email address",
+          description:
+            "A new address starts unverified and gets a link to verify it, the old one is told, and open links to reset the " +
+            "password die. It takes a session younger than ten minutes or `currentPassword`, and with two-factor on a `totp`; " +
+            "API keys can't change it.",
+          ...mayAnswer({
+            400: "INVALID_EMAIL",
+            401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"],
+            403: ["SESSION_REQUIRED", "RECENT_SIGN_IN_REQUIRED"],
+            409: "EMAIL_IN_USE",
+          }),
+        },
+      },
+    )
+    .patch(
+      "/api/settings",
+      ({ identity, body: { name, notifications } }) => {
+        if (!identity.session && notifications && Object.hasOwn(notifications, "security")) {
+          const text = "API keys can't change which security mails are sent. Sign in instead.";
+          throw forbidden("SESSION_REQUIRED", text);
+        }
+        return change(identity, { name, notifications });
+      },
+      {
+        signedIn: BOTH,
+        body: preferencesBody,
+        response: { 200: currentUser },
+        detail: {
+          tags,
+          summary: "Change the name, or which mails to get",
+          description: "API keys can't change the notification `security`.",
+          ...mayAnswer({ 403: "SESSION_REQUIRED" }),
+        },
+      },
+    )
+    .post(
+      "/api/settings/password",
+      async ({ identity, request, body }) => {
+        await changePassword(identity, request, body);
+        return { success: true as const, message: "Your password is changed. All other sessions are signed out." };
+      },
+      {
+        ownSession: true,
+        body: passwordBody,
+        response: { 200: done },
+        detail: {
+          tags,
+          summary: "Change the password",
+          description:
+            "Ends every session; the one that asks is given a new cookie. An account without a password sets its first one " +
+            "without `currentPassword`, from a session younger than ten minutes.",
+          ...mayAnswer({ 400: "INVALID_PASSWORD", 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" }),
+        },
+      },
+    )
+    .delete(
+      "/api/settings",
+      async ({ identity, request, body: { password } }) => {
+        const { address, cookies } = contextOf(request);
+        await confirm(identity, password, address);
+        if (!(await deletion.remove(identity.user, { by: identity, request }))) throw unauthorized();
+        cookies.length = 0;
+        cookies.push(sessions.clearCookie());
+        return { success: true as const, message: "Your account and all that belonged to it are deleted." };
+      },
+      {
+        ownSession: true,
+        body: deletionBody,
+        response: { 200: done },
+        detail: {
+          tags,
+          summary: "Delete the account",
+          description:
+            "Stops and removes its agents, ends its sessions and keys, and can't be undone. An account without a password " +
+            "needs a session younger than ten minutes. Safe to repeat where it failed halfway.",
+          ...mayAnswer({
+            401: "BAD_CREDENTIALS",
+            403: "RECENT_SIGN_IN_REQUIRED",
+            409: "ACCOUNT_IN_USE",
+            502: "BACKEND_UNAVAILABLE",
+          }),
+        },
+      },
+    );
+}

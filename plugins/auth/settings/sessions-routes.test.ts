@@ -1,0 +1,140 @@
+// The list of sessions over HTTP: where an account is signed in, and how its owner ends that.
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { type Client, createClient } from "../../../tests/support/client.ts";
+import { type House, openHouse } from "../../../tests/support/house.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+
+const DAY = 86_400_000;
+const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+afterEach(() => setSystemTime());
+
+interface Item {
+  id: string;
+  current: boolean;
+  address: string;
+  userAgent: string;
+}
+const list = async (client: Client) =>
+  (await client.get<{ sessions: Item[]; count: number }>("/api/auth/sessions")).body;
+
+/** The same account in another browser. */
+async function elsewhere({ account: { email, password } }: Client, userAgent: string): Promise<Client> {
+  const client = createClient(house.web);
+  const headers = { "user-agent": userAgent };
+  await client.post("/api/auth/callback/credentials", { email, password }, { headers });
+  return client;
+}
+async function joined(): Promise<Client> {
+  const client = createClient(house.web);
+  await client.join();
+  return client;
+}
+const isSignedIn = async (client: Client) => (await client.get("/api/settings")).status === 200;
+
+test("lists where the account is signed in, the newest first, and says which one asks", async () => {
+  const here = await joined();
+  const phone = await elsewhere(here, "Phone/1.0");
+  await joined();
+  const { sessions, count } = await list(here);
+  expect(count).toBe(2);
+  const time = expect.stringMatching(iso);
+  const shape = { id: expect.any(String), createdAt: time, lastUsedAt: time, expiresAt: time, address: "127.0.0.1" };
+  expect<object[]>(sessions).toEqual([
+    { ...shape, current: false, userAgent: "Phone/1.0" },
+    { ...shape, current: true, userAgent: "berth-tests/1.0" },
+  ]);
+  expect((await list(phone)).sessions.map(({ current }) => current)).toEqual([true, false]);
+  for (const { cookie } of [here, phone]) expect(JSON.stringify(sessions)).not.toContain(cookie.split("=")[1] ?? "");
+});
+
+test("a user agent of any length is kept short", async () => {
+  const here = await joined();
+  const other = await elsewhere(here, "x".repeat(5_000));
+  expect((await list(other)).sessions[0]?.userAgent).toHaveLength(300);
+});
+
+test("those that are over are not listed", async () => {
+  const here = await joined();
+  await elsewhere(here, "Phone/1.0");
+  setSystemTime(Date.now() + 20 * DAY);
+  await here.get("/api/settings");
+  setSystemTime(Date.now() + 15 * DAY);
+  expect((await list(here)).sessions.map(({ current }) => current)).toEqual([true]);
+});
+
+test("ends one, and no other; a second time it is not there", async () => {
+  const here = await joined();
+  const [phone, laptop] = [await elsewhere(here, "Phone/1.0"), await elsewhere(here, "Laptop/1.0")];
+  const id = (await list(here)).sessions.find(({ userAgent }) => userAgent === "Phone/1.0")?.id ?? "";
+  const ended: string[] = [];
+  house.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
+  const answer = await here.delete(`/api/auth/sessions/${id}`);
+  expect({ status: answer.status, body: answer.body }).toEqual({
+    status: 200,
+    body: { success: true, id, deleted: true },
+  });
+  expect(answer.headers.getSetCookie()).toEqual([]);
+  expect(ended).toEqual([id]);
+  expect(await Promise.all([here, phone, laptop].map(isSignedIn))).toEqual([true, false, true]);
+  expectRefusal(await here.delete(`/api/auth/sessions/${id}`), 404, "SESSION_NOT_FOUND");
+});
+
+test("ending the one that asks is signing out, also when it was due for a new cookie", async () => {
+  const here = await joined();
+  const { cookie } = here;
+  const id = (await list(here)).sessions[0]?.id ?? "";
+  setSystemTime(Date.now() + 2 * DAY);
+  const answer = await here.delete(`/api/auth/sessions/${id}`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.getSetCookie()).toEqual(["berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"]);
+  const again = await createClient(house.web).get("/api/settings", { headers: { cookie } });
+  expectRefusal(again, 401, "UNAUTHORIZED");
+});
+
+test("somebody else's is not there, like one that never was", async () => {
+  const [ada, eve] = [await joined(), await joined()];
+  const id = (await list(ada)).sessions[0]?.id ?? "";
+  const refusals = [id, Bun.randomUUIDv7(), "x", "%27%20OR%201=1", "null"].map((one) =>
+    eve.delete(`/api/auth/sessions/${one}`),
+  );
+  const texts = (await Promise.all(refusals)).map((answer) => {
+    expectRefusal(answer, 404, "SESSION_NOT_FOUND");
+    return answer.text;
+  });
+  expect(new Set(texts).size).toBe(1);
+  expect(await isSignedIn(ada)).toBe(true);
+});
+
+test("ends all others, and nobody else's", async () => {
+  const [here, eve] = [await joined(), await joined()];
+  const others = [await elsewhere(here, "Phone/1.0"), await elsewhere(here, "Laptop/1.0")];
+  expect((await here.delete("/api/auth/sessions")).body).toEqual({ success: true, count: 2 });
+  expect(await Promise.all([here, eve, ...others].map(isSignedIn))).toEqual([true, true, false, false]);
+  expect((await here.delete("/api/auth/sessions")).body).toEqual({ success: true, count: 0 });
+});
+
+test("is for the owner in person: 401 for nobody, 403 for an API key", async () => {
+  const here = await joined();
+  const { body } = await here.post<{ key: string }>("/api/keys", { name: "script" });
+  const id = (await list(here)).sessions[0]?.id ?? "";
+  const stranger = createClient(house.web);
+  const headers = { authorization: `Bearer ${body.key}` };
+  for (const [method, path] of [
+    ["get", "/api/auth/sessions"],
+    ["delete", "/api/auth/sessions"],
+    ["delete", `/api/auth/sessions/${id}`],
+  ] as const) {
+    const ask = (options: { headers?: Record<string, string> }) =>
+      method === "get" ? stranger.get(path, options) : stranger.delete(path, undefined, options);
+    expectRefusal(await ask({}), 401, "UNAUTHORIZED");
+    expectRefusal(await ask({ headers }), 403, "SESSION_REQUIRED");
+  }
+  const foreign = { headers: { origin: "https://evil.example" } };
+  expectRefusal(await here.delete("/api/auth/sessions", undefined, foreign), 403, "FOREIGN_ORIGIN");
+  expect(await isSignedIn(here)).toBe(true);
+});

@@ -1,0 +1,61 @@
+// Where an account is signed in, and how to end that.
+import { Elysia } from "elysia";
+import { notFound } from "../../../src/errors.ts";
+import { contextOf } from "../../../src/http.ts";
+import { mayAnswer } from "../../../src/openapi/told.ts";
+import { type AuthParts, tags } from "../parts.ts";
+import { sessionEnded, sessionList, sessionsEnded, toSessionItem } from "./model.ts";
+
+export function sessionsRoutes({ kernel, identities, sessions }: AuthParts) {
+  const { database } = kernel;
+
+  return new Elysia({ name: "auth.sessions" })
+    .use(identities.guards)
+    .get(
+      "/api/auth/sessions",
+      async ({ identity: { user, session } }) => {
+        const items = (await sessions.of(user.id)).map((one) => toSessionItem(one, session.id));
+        return { sessions: items, count: items.length };
+      },
+      {
+        ownSession: true,
+        response: { 200: sessionList },
+        detail: { tags, summary: "Where the account is signed in, the newest sign-in first" },
+      },
+    )
+    .delete(
+      "/api/auth/sessions",
+      async ({ identity: { user, session } }) => {
+        const [ended] = await database.write([sessions.revokeAll(user.id, session.id)]);
+        return { success: true as const, count: ended?.rows.length ?? 0 };
+      },
+      {
+        ownSession: true,
+        response: { 200: sessionsEnded },
+        detail: {
+          tags,
+          summary: "Sign out everywhere else",
+          description: "Ends every session of the account but the one that asks. Their sockets close too.",
+        },
+      },
+    )
+    .delete(
+      "/api/auth/sessions/:id",
+      async ({ identity: { user, session }, params: { id }, request }) => {
+        const [ended] = await database.write([sessions.revoke(user.id, id)]);
+        if (!ended?.rows.length) throw notFound("You have no session with this id.", "SESSION_NOT_FOUND");
+        if (id === session.id) contextOf(request).cookies.splice(0, Number.POSITIVE_INFINITY, sessions.clearCookie());
+        return { success: true as const, id, deleted: true as const };
+      },
+      {
+        ownSession: true,
+        response: { 200: sessionEnded },
+        detail: {
+          tags,
+          summary: "End one session",
+          description: "The one that asks may be named too: then this is a sign-out.",
+          ...mayAnswer({ 404: "SESSION_NOT_FOUND" }),
+        },
+      },
+    );
+}

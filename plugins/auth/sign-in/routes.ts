@@ -1,0 +1,69 @@
+// Sign-in with a password, the current session, sign-out.
+import { Elysia, t } from "elysia";
+import { contextOf, openRoutes } from "../../../src/http.ts";
+import { mayAnswer } from "../../../src/openapi/told.ts";
+import { currentSession, signedIn, signInBody } from "../model.ts";
+import { type AuthParts, tags } from "../parts.ts";
+
+export function signInRoutes({ kernel, identities, sessions, signIn, startSession, guests }: AuthParts) {
+  return new Elysia({ name: "auth.sign-in" })
+    .use(openRoutes)
+    .post(
+      "/api/auth/callback/credentials",
+      async ({ body, request }) => {
+        const { user, grounds } = await signIn.withPassword(body, contextOf(request).address);
+        await startSession(request, user.id, grounds);
+        return { ok: true as const, user: { id: user.id, email: user.email, name: user.name } };
+      },
+      {
+        open: true,
+        body: signInBody,
+        response: { 200: signedIn },
+        detail: {
+          tags,
+          summary: "Sign in",
+          description:
+            "With two-factor on, the right password alone is 401 `TOTP_REQUIRED`: send it again with `totp`, a code of the " +
+            "authenticator app or a recovery code. Each is good for one sign-in.",
+          ...mayAnswer({ 401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"], 403: "ACCOUNT_DISABLED" }),
+        },
+      },
+    )
+    .get(
+      "/api/auth/session",
+      async ({ request }) => {
+        const identity = await identities.identify(request);
+        const found = identity?.session
+          ? { user: identity.user, expiresAt: identity.session.expiresAt }
+          : await guests.of(request);
+        if (!found) return { user: null, expires: null };
+        const { id, email, name } = found.user;
+        return { user: { id, email, name }, expires: new Date(found.expiresAt).toISOString() };
+      },
+      {
+        open: true,
+        response: { 200: currentSession },
+        detail: {
+          tags,
+          summary: "The current session, if any",
+          description:
+            "An API key is no session: with one, `user` is null. `GET /api/settings` tells whose it is. The session token of " +
+            "a social identity that is linked to an account is taken as the bearer here, and on no other route of accounts.",
+        },
+      },
+    )
+    .post(
+      "/api/auth/signout",
+      async ({ request }) => {
+        const identity = await identities.identify(request);
+        if (identity?.session) {
+          await kernel.database.write([sessions.revoke(identity.user.id, identity.session.id)]);
+        }
+        const { cookies } = contextOf(request);
+        cookies.length = 0;
+        cookies.push(sessions.clearCookie());
+        return { ok: true };
+      },
+      { open: true, response: { 200: t.Object({ ok: t.Boolean() }) }, detail: { tags, summary: "Sign out" } },
+    );
+}

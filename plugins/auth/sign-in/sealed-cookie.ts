@@ -1,0 +1,66 @@
+// What a browser keeps for some minutes of a sign-in under way, and brings back once: sealed, so that nobody reads or makes it.
+import type { Statement } from "../../../src/database.ts";
+import type { Kernel } from "../../../src/plugin.ts";
+import { useOnce } from "./used-once.ts";
+
+export interface Kept {
+  id: string;
+  /** Epoch ms. */
+  expiresAt: number;
+}
+
+export interface SealedCookie<T extends object> {
+  /** The `set-cookie` that holds this, in place of what the browser held before. */
+  keep(value: T): string;
+  /** What this browser brings; undefined when that is nothing of ours, or too old. */
+  find(cookies: string | null): (T & Kept) | undefined;
+  /** For a batch: uses it up; aborts the batch with GuardFailed `purpose` when that was done before. */
+  use(kept: Kept): Statement[];
+  /** Empties the cookie in the browser. */
+  readonly end: string;
+}
+
+interface Options {
+  name: string;
+  /** Of the one route that reads it. */
+  path: string;
+  lifetimeMs: number;
+  purpose: string;
+}
+
+export function createSealedCookie<T extends object>(
+  { config, vault }: Pick<Kernel, "config" | "vault">,
+  { name: plainName, path, lifetimeMs, purpose }: Options,
+): SealedCookie<T> {
+  // With the prefix no other host under the same domain can plant one of its own; it demands Path=/ (RFC 6265bis §4.1.3.2).
+  const secure = config.baseUrl.startsWith("https:");
+  const name = secure ? `__Host-${plainName}` : plainName;
+  const attributes = `Path=${secure ? "/" : path}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+
+  function opened(cookies: string | null): (T & Kept) | undefined {
+    const sealed = new Bun.CookieMap(cookies ?? "").get(name);
+    if (!sealed) return undefined;
+    try {
+      // Nobody else can seal, so that it is what `keep` put in.
+      return JSON.parse(vault.open(sealed, purpose)) as T & Kept;
+    } catch {
+      // A cookie that is not ours holds nothing.
+      return undefined;
+    }
+  }
+
+  return {
+    keep(value) {
+      const id = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
+      const kept: T & Kept = { ...value, id, expiresAt: Date.now() + lifetimeMs };
+      const sealed = vault.seal(JSON.stringify(kept), purpose);
+      return `${name}=${sealed}; Max-Age=${lifetimeMs / 1000}; ${attributes}`;
+    },
+    find(cookies) {
+      const kept = opened(cookies);
+      return kept && kept.expiresAt > Date.now() ? kept : undefined;
+    },
+    use: ({ id, expiresAt }) => useOnce(purpose, id, expiresAt),
+    end: `${name}=; Max-Age=0; ${attributes}`,
+  };
+}

@@ -1,0 +1,58 @@
+// Showing that an address is one's own: with the link from the mail, and asking for another.
+import { Elysia, t } from "elysia";
+import { AppError } from "../../../src/errors.ts";
+import { contextOf, openRoutes } from "../../../src/http.ts";
+import { mayAnswer } from "../../../src/openapi/told.ts";
+import { isWalletEmail } from "../email.ts";
+import { message, verifyEmailBody } from "../model.ts";
+import { type AuthParts, tags } from "../parts.ts";
+import { createEmailVerification } from "./email-verification.ts";
+
+export function emailVerificationRoutes(parts: AuthParts) {
+  const { kernel, identities } = parts;
+  const { database, limits } = kernel;
+  const verification = createEmailVerification({ ...kernel, ...parts });
+
+  return new Elysia({ name: "auth.email-verification" })
+    .use(openRoutes)
+    .use(identities.guards)
+    .post(
+      "/api/auth/verify-email",
+      async ({ body, request }) => {
+        const session = (await identities.identify(request))?.session;
+        return { ok: true as const, ...(await verification.confirm(body.token, session?.userId)) };
+      },
+      {
+        open: true,
+        body: verifyEmailBody,
+        response: { 200: t.Object({ ok: t.Literal(true), email: t.String() }) },
+        detail: {
+          tags,
+          summary: "Verify an email address",
+          description:
+            "Without a session, but for an address in `ADMIN_EMAILS`, and an account that has a wallet or a provider, API keys " +
+            "or two-factor: those need a session of just that account.",
+          ...mayAnswer({ 400: "INVALID_LINK", 403: "SIGN_IN_FIRST" }),
+        },
+      },
+    )
+    .post(
+      "/api/auth/verify-email/resend",
+      async ({ identity: { user }, request }) => {
+        if (user.emailVerified) return { message: "Your email address is verified already." };
+        if (isWalletEmail(user.email)) {
+          const text = "Your account has no email address yet. Give one in your settings first.";
+          throw new AppError(400, "NO_EMAIL_ADDRESS", text);
+        }
+        await limits.require("forgot-password", contextOf(request).address);
+        await limits.require("forgot-password", `user ${user.id}`);
+        await database.write(verification.send(user));
+        return { message: "A new link is on its way. Older ones don't work any more." };
+      },
+      {
+        ownSession: true,
+        response: { 200: message },
+        detail: { tags, summary: "Send the verification link again", ...mayAnswer({ 400: "NO_EMAIL_ADDRESS" }) },
+      },
+    );
+}

@@ -1,0 +1,73 @@
+// Email verification: a link to an address shows that whoever opens it reads what is sent there.
+import { type Database, GuardFailed, guard, type Statement } from "../../../src/database.ts";
+import { forbidden } from "../../../src/errors.ts";
+import type { Kernel } from "../../../src/plugin.ts";
+import { isWalletEmail } from "../email.ts";
+import { badLink, type Links } from "../links.ts";
+import type { Mails, MailTo } from "../mails/mails.ts";
+import type { AuthParts } from "../parts.ts";
+import type { Users } from "../users.ts";
+
+/** A week: it gives nothing but the word that the address is right. */
+const LIFETIME = 7 * 86_400_000;
+
+export interface EmailVerification {
+  /**
+   * For the batch that makes the account or gives it another address: mails a link for that address. Links sent before
+   * die. Nothing for the address of a wallet.
+   */
+  send(user: MailTo & { id: string }): Statement[];
+  /**
+   * Uses the link up; `signedInAs` is the account of the session it is opened with. 400 `INVALID_LINK` also when the
+   * account has another address by now.
+   *
+   * Throws 403 `SIGN_IN_FIRST` without a session of just this account where somebody else may have made it, or moved it to
+   * this address, and would have more of its being verified than the address's owner who opens the link: for an address in
+   * ADMIN_EMAILS, whose account becomes an admin's; and for an account with a wallet or a provider, API keys or a second factor,
+   * all of which the owner's new password would leave to a stranger. Whoever can't sign in chooses that password first: it
+   * ends everything of the stranger's, as long as the address is not verified.
+   */
+  confirm(token: string, signedInAs: string | undefined): Promise<{ email: string }>;
+}
+
+interface Deps extends Pick<AuthParts, "linked" | "keys" | "twoFactor"> {
+  database: Pick<Database, "write">;
+  config: Pick<Kernel["config"], "baseUrl" | "adminEmails">;
+  users: Users;
+  links: Links;
+  mails: Mails;
+}
+
+export function createEmailVerification(deps: Deps): EmailVerification {
+  const { database, config, users, links, mails, linked, keys, twoFactor } = deps;
+
+  /** Whether it could be entered by other means than the password. */
+  async function hasOtherWays(userId: string): Promise<boolean> {
+    const [others, own, second] = await Promise.all([linked.of(userId), keys.of(userId), twoFactor.since(userId)]);
+    return others.length > 0 || own.length > 0 || second !== undefined;
+  }
+
+  return {
+    send(user) {
+      if (isWalletEmail(user.email)) return [];
+      const issued = links.issue("verify-email", { userId: user.id, email: user.email, lifetimeMs: LIFETIME });
+      const link = `${config.baseUrl}/verify-email?token=${issued.token}`;
+      return [...issued.statements, ...mails.verifyEmail(user, link, Date.now() + LIFETIME)];
+    },
+
+    async confirm(token, signedInAs) {
+      const { userId, email } = (await links.find("verify-email", token)) ?? {};
+      if (!userId || !email) throw badLink();
+      if (signedInAs !== userId && (config.adminEmails.includes(email) || (await hasOtherWays(userId)))) {
+        throw forbidden("SIGN_IN_FIRST", "Sign in to this account first, then open the link again.");
+      }
+      try {
+        const verified = users.update(userId, { emailVerified: true }, { email });
+        await database.write([...links.use("verify-email", token), verified, guard("user")]);
+      } catch (error) {
+        throw error instanceof GuardFailed ? badLink(error) : error;
+      }
+      return { email };
+    },
+  };
+}

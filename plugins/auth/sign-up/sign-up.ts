@@ -1,0 +1,50 @@
+// Signing up: an account with its referral, and the link that verifies its address, in one write.
+import { GuardFailed, type Statement } from "../../../src/database.ts";
+import { requireEmail } from "../email.ts";
+import { type Passwords, requirePassword } from "../password/passwords.ts";
+import type { Account, Users } from "../users.ts";
+import type { EmailVerification } from "./email-verification.ts";
+import { type Referrals, unknownCode } from "./referrals.ts";
+
+export interface Registration {
+  email: string;
+  password: string;
+  name?: string | undefined;
+  /** Blank counts as none. */
+  referralCode?: string | undefined;
+  /** Two letters: the language of mails. */
+  locale: string;
+}
+
+/**
+ * Makes the account. 400 `INVALID_EMAIL`, `INVALID_PASSWORD` or `INVALID_REFERRAL_CODE`; 409 `USER_EXISTS`.
+ * `also` is written in the same batch.
+ */
+export type SignUp = (registration: Registration, also?: (made: Account) => Statement[]) => Promise<Account>;
+
+interface Deps {
+  users: Users;
+  passwords: Passwords;
+  referrals: Referrals;
+  verification: EmailVerification;
+}
+
+export function createSignUp({ users, passwords, referrals, verification }: Deps): SignUp {
+  return async ({ email: text, password, name, referralCode, locale }, also = () => []) => {
+    const email = requireEmail(text);
+    requirePassword(password);
+    const code = referralCode?.trim();
+    const referral = code ? await referrals.redeem(code) : undefined;
+    const passwordHash = await passwords.hash(password);
+    try {
+      return await users.create({ email, name, passwordHash, locale, ...referral?.newcomer }, (made) => [
+        ...verification.send({ ...made, locale, notifications: {}, emailVerified: false }),
+        ...(referral?.statements ?? []),
+        ...also(made),
+      ]);
+    } catch (error) {
+      if (error instanceof GuardFailed && error.guard === "referrer") throw unknownCode();
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,95 @@
+// Two-factor: begin, turn on with a first code, turn off.
+import { Elysia, t } from "elysia";
+import { contextOf } from "../../../src/http.ts";
+import { mayAnswer } from "../../../src/openapi/told.ts";
+import { type AuthParts, tags } from "../parts.ts";
+
+const code = (error: string) => t.String({ minLength: 1, maxLength: 64, error });
+
+const password = t.Optional(
+  t.String({ maxLength: 4096, description: "Where the account has one", error: "Give your current password." }),
+);
+
+const enrolment = t.Object({
+  secret: t.Union([t.String(), t.Null()], { description: "Base32; null, like the rest, when the answer is replayed" }),
+  otpauthUrl: t.Union([t.String(), t.Null()], { description: "For a QR code" }),
+  recoveryCodes: t.Union([t.Array(t.String()), t.Null()], { description: "Ten, each good for one use" }),
+});
+
+const changed = t.Object({ success: t.Literal(true), twoFactorEnabled: t.Boolean() });
+
+const confirmed = { 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" };
+
+export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, confirm, mails }: AuthParts) {
+  return new Elysia({ name: "auth.two-factor" })
+    .use(identities.guards)
+    .post(
+      "/api/settings/2fa",
+      ({ identity, request, body }) =>
+        kernel.idempotency.respond(
+          { request, userId: identity.user.id },
+          async () => {
+            await confirm(identity, body.password, contextOf(request).address);
+            return Response.json(await twoFactor.begin(identity.user));
+          },
+          { secretFields: ["secret", "otpauthUrl", "recoveryCodes"] },
+        ),
+      {
+        ownSession: true,
+        body: t.Object({ password }),
+        response: { 200: enrolment },
+        detail: {
+          tags,
+          summary: "Begin with two-factor",
+          description:
+            "Nothing is asked for until `POST /api/settings/2fa/confirm` shows that the app has the secret. Beginning again " +
+            "replaces what was begun. An account without a password needs a session younger than ten minutes.",
+          ...mayAnswer({ ...confirmed, 409: ["TWO_FACTOR_ON", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
+        },
+      },
+    )
+    .post(
+      "/api/settings/2fa/confirm",
+      async ({ identity: { user, session }, body }) => {
+        await twoFactor.confirm(user, body.code, [
+          sessions.revokeAll(user.id, session.id),
+          ...mails.twoFactorChanged(user, true),
+        ]);
+        return { success: true as const, twoFactorEnabled: true };
+      },
+      {
+        ownSession: true,
+        body: t.Object({ code: code("Give a code of your authenticator app.") }),
+        response: { 200: changed },
+        detail: {
+          tags,
+          summary: "Turn two-factor on",
+          description:
+            "From now on a password or a wallet alone opens nothing, and a sign-in with Google or GitHub neither. All other " +
+            "sessions are signed out; API keys stay.",
+          ...mayAnswer({ 400: ["INVALID_CODE", "TWO_FACTOR_NOT_BEGUN"], 409: "TWO_FACTOR_ON" }),
+        },
+      },
+    )
+    .delete(
+      "/api/settings/2fa",
+      async ({ identity, request, body }) => {
+        const { address: from } = contextOf(request);
+        await confirm(identity, body.password, from);
+        await twoFactor.disable(identity.user, { code: body.code, from }, mails.twoFactorChanged(identity.user, false));
+        return { success: true as const, twoFactorEnabled: false };
+      },
+      {
+        ownSession: true,
+        body: t.Object({ password, code: code("Give a code of your authenticator app, or a recovery code.") }),
+        response: { 200: changed },
+        detail: {
+          tags,
+          summary: "Turn two-factor off",
+          description:
+            "With a code or a recovery code. An account without a password needs a session younger than ten minutes.",
+          ...mayAnswer({ ...confirmed, 400: ["INVALID_CODE", "TWO_FACTOR_OFF"] }),
+        },
+      },
+    );
+}

@@ -1,0 +1,421 @@
+// Two-factor: nothing before it is confirmed, each code once, nothing in clear, and a way out with a recovery code.
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
+import { Secret, TOTP } from "otpauth";
+import { type Answer, type Client, createClient } from "../../../tests/support/client.ts";
+import { verify } from "../../../tests/support/favours.ts";
+import { type House, openHouse } from "../../../tests/support/house.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+
+// Many passwords are checked here, two at a time.
+setDefaultTimeout(30_000);
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+afterEach(() => setSystemTime());
+
+const password = "correct horse battery";
+const STEP = 30_000;
+const MINUTE = 60_000;
+
+interface Enrolment {
+  secret: string;
+  otpauthUrl: string;
+  recoveryCodes: string[];
+}
+
+/** What the authenticator app shows, so many steps from now. */
+const codeOf = (secret: string, steps = 0) =>
+  new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * STEP });
+/** A code that is none of those about now. */
+const wrongCode = (secret: string) => {
+  const good = [-2, -1, 0, 1, 2].map((steps) => codeOf(secret, steps));
+  return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !good.includes(code)) ?? "";
+};
+
+async function member(at: House = house): Promise<Client> {
+  const client = createClient(at.web);
+  await client.join();
+  return client;
+}
+
+/** The clock stands still in the middle of a step, a while after real time, so that steps can be told apart. */
+function stopClock(after = 0): void {
+  setSystemTime(Math.floor(Date.now() / STEP) * STEP + STEP / 2 + after);
+}
+
+const begin = (who: Client, body: object = { password }) => who.post<Enrolment>("/api/settings/2fa", body);
+const confirm = (who: Client, code: unknown) => who.post("/api/settings/2fa/confirm", { code });
+const disable = (who: Client, code: unknown, pass = password) =>
+  who.delete("/api/settings/2fa", { password: pass, code });
+const enabled = async (who: Client) =>
+  (await who.get<{ twoFactorEnabled: boolean }>("/api/settings")).body.twoFactorEnabled;
+
+/** Turned on, and the next step has come. */
+async function turnedOn(at: House = house) {
+  const client = await member(at);
+  stopClock();
+  const { body } = await begin(client);
+  expect((await confirm(client, codeOf(body.secret))).body).toEqual({ success: true, twoFactorEnabled: true });
+  stopClock(STEP);
+  return { client, ...body };
+}
+
+const signIn = (who: Client, totp?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
+  const { email } = who.account;
+  const body = { email, password: who.account.password, ...(totp === undefined ? {} : { totp }) };
+  return createClient(house.web).post("/api/auth/callback/credentials", body, { headers });
+};
+
+describe("beginning", () => {
+  test("gives a secret, its address for a QR code and ten recovery codes, and asks for nothing yet", async () => {
+    const ada = await member();
+    const { status, body } = await begin(ada);
+    expect(status).toBe(200);
+    expect(body.secret).toMatch(/^[A-Z2-7]{32}$/);
+    const address = new URL(body.otpauthUrl);
+    expect(decodeURIComponent(address.pathname)).toEndWith(`/Berth:${ada.account.email}`);
+    expect(address.searchParams.get("issuer")).toBe("Berth");
+    expect(address.searchParams.get("secret")).toBe(body.secret);
+    expect(new Set(body.recoveryCodes).size).toBe(10);
+    for (const code of body.recoveryCodes) expect(code).toMatch(/^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/);
+    expect(await enabled(ada)).toBe(false);
+    expect((await signIn(ada)).status).toBe(200);
+    expect((await signIn(ada, "000000")).status).toBe(200);
+  });
+
+  test("needs the password", async () => {
+    const ada = await member();
+    expectRefusal(await begin(ada, { password: "wrong password" }), 401, "BAD_CREDENTIALS");
+    expectRefusal(await begin(ada, {}), 400);
+    const { rows } = await house.kernel.database.read("SELECT * FROM two_factor WHERE user_id = ?", [
+      (await ada.get<{ id: string }>("/api/settings")).body.id,
+    ]);
+    expect(rows).toHaveLength(0);
+  });
+
+  test("needs a session younger than ten minutes where there is no password", async () => {
+    const ada = await member();
+    const { id } = (await ada.get<{ id: string }>("/api/settings")).body;
+    await house.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
+    house.app.accounts.users.forget(id);
+    setSystemTime(Date.now() + 11 * MINUTE);
+    expectRefusal(await begin(ada, {}), 403, "RECENT_SIGN_IN_REQUIRED");
+    setSystemTime();
+    const { status, body } = await begin(ada, {});
+    expect(status).toBe(200);
+    stopClock();
+    expect((await confirm(ada, codeOf(body.secret))).status).toBe(200);
+    setSystemTime(Date.now() + 11 * MINUTE);
+    const code = body.recoveryCodes[0];
+    expectRefusal(await ada.delete("/api/settings/2fa", { code }), 403, "RECENT_SIGN_IN_REQUIRED");
+    setSystemTime();
+    expect((await ada.delete("/api/settings/2fa", { code })).status).toBe(200);
+  });
+
+  test("again replaces what was begun, and is refused once it is on", async () => {
+    const ada = await member();
+    stopClock();
+    const [first, second] = [(await begin(ada)).body, (await begin(ada)).body];
+    expect(second.secret).not.toBe(first.secret);
+    expectRefusal(await confirm(ada, codeOf(first.secret)), 400, "INVALID_CODE");
+    expect((await confirm(ada, codeOf(second.secret))).status).toBe(200);
+    expectRefusal(await begin(ada), 409, "TWO_FACTOR_ON");
+    expectRefusal(await confirm(ada, codeOf(second.secret, 1)), 409, "TWO_FACTOR_ON");
+    expectRefusal(await signIn(ada, first.recoveryCodes[0]), 401, "INVALID_TOTP");
+    expect((await signIn(ada, second.recoveryCodes[0])).status).toBe(200);
+  });
+
+  test("under an Idempotency-Key shows the secrets once", async () => {
+    const ada = await member();
+    const send = () => ada.post("/api/settings/2fa", { password }, { headers: { "idempotency-key": "begin-1" } });
+    expect((await send()).body).toMatchObject({ secret: expect.any(String) });
+    expect((await send()).body).toEqual({ secret: null, otpauthUrl: null, recoveryCodes: null });
+  });
+
+  test("keeps nothing in clear", async () => {
+    const ada = await member();
+    const { body } = await ada.post<Enrolment>(
+      "/api/settings/2fa",
+      { password },
+      { headers: { "idempotency-key": "x" } },
+    );
+    const { rows: tables } = await house.kernel.database.read("SELECT name FROM sqlite_schema WHERE type = 'table'");
+    for (const { name } of tables) {
+      const { rows } = await house.kernel.database.read(`SELECT * FROM "${String(name)}"`);
+      const text = JSON.stringify(rows);
+      expect(text).not.toContain(body.secret);
+      for (const code of body.recoveryCodes) {
+        expect(text).not.toContain(code);
+        expect(text).not.toContain(code.replaceAll("-", ""));
+      }
+    }
+  });
+});
+
+describe("turning it on", () => {
+  test("needs a good code of what was begun", async () => {
+    const ada = await member();
+    expectRefusal(await confirm(ada, "000000"), 400, "TWO_FACTOR_NOT_BEGUN");
+    stopClock();
+    const { body } = await begin(ada);
+    for (const code of [wrongCode(body.secret), codeOf(body.secret, 2), codeOf(body.secret, -2), "12345", "abcdef"]) {
+      expectRefusal(await confirm(ada, code), 400, "INVALID_CODE");
+    }
+    expectRefusal(await confirm(ada, body.recoveryCodes[0]), 400, "INVALID_CODE");
+    for (const code of ["", 123456, null, undefined]) expectRefusal(await confirm(ada, code), 400, "INVALID_INPUT");
+    expect(await enabled(ada)).toBe(false);
+    const code = codeOf(body.secret);
+    expect((await confirm(ada, `${code.slice(0, 3)} ${code.slice(3)}`)).status).toBe(200);
+    expect(await enabled(ada)).toBe(true);
+    expectRefusal(await signIn(ada, code), 401, "INVALID_TOTP");
+  });
+
+  test("signs out all other sessions, leaves API keys, and is told by mail", async () => {
+    const here = await member();
+    await verify(house, here.account.email);
+    const { body: key } = await here.post<{ key: string }>("/api/keys", { name: "k" });
+    const there = createClient(house.web);
+    const { email } = here.account;
+    await there.post("/api/auth/callback/credentials", { email, password });
+    stopClock();
+    const { body } = await begin(here);
+    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const before = await mails();
+    await confirm(here, codeOf(body.secret));
+    expect(await mails()).toBe(before + 1);
+    expectRefusal(await there.get("/api/settings"), 401, "UNAUTHORIZED");
+    expect(await enabled(here)).toBe(true);
+    const headers = { authorization: `Bearer ${key.key}` };
+    expect((await createClient(house.web).get("/api/settings", { headers })).status).toBe(200);
+  });
+
+  test("by many at once happens once", async () => {
+    const ada = await member();
+    stopClock();
+    const { body } = await begin(ada);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => confirm(ada, codeOf(body.secret))));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+});
+
+describe("signing in", () => {
+  test("asks for a code only whoever has the password", async () => {
+    const { client, secret } = await turnedOn();
+    const { email } = client.account;
+    for (const totp of [undefined, codeOf(secret), "000000"]) {
+      const wrong = { email, password: "wrong password", totp };
+      const answer = await createClient(house.web).post("/api/auth/callback/credentials", wrong);
+      expectRefusal(answer, 401, "BAD_CREDENTIALS");
+    }
+    for (const totp of [undefined, ""]) {
+      const answer = await signIn(client, totp);
+      expectRefusal(answer, 401, "TOTP_REQUIRED");
+      expect(answer.headers.getSetCookie()).toEqual([]);
+    }
+    const wrong = await signIn(client, wrongCode(secret));
+    expectRefusal(wrong, 401, "INVALID_TOTP");
+    expect(wrong.headers.getSetCookie()).toEqual([]);
+    expectRefusal(await signIn(client, 123456), 400, "INVALID_INPUT");
+    const good = await signIn(client, codeOf(secret));
+    expect(good.status).toBe(200);
+    expect(good.headers.getSetCookie()).toHaveLength(1);
+  });
+
+  test("takes the code before and the one after, and no other: clocks differ by half a minute", async () => {
+    const { client, secret } = await turnedOn();
+    setSystemTime(Date.now() + 10 * MINUTE);
+    expectRefusal(await signIn(client, codeOf(secret, -2)), 401, "INVALID_TOTP");
+    expectRefusal(await signIn(client, codeOf(secret, 2)), 401, "INVALID_TOTP");
+    expect((await signIn(client, codeOf(secret, -1))).status).toBe(200);
+    expect((await signIn(client, codeOf(secret, 0))).status).toBe(200);
+    expect((await signIn(client, codeOf(secret, 1))).status).toBe(200);
+  });
+
+  test("takes a code once, and none older than one that was taken", async () => {
+    const { client, secret } = await turnedOn();
+    const [older, code] = [codeOf(secret, -1), codeOf(secret)];
+    expect((await signIn(client, code)).status).toBe(200);
+    expectRefusal(await signIn(client, code), 401, "INVALID_TOTP");
+    expectRefusal(await signIn(client, older), 401, "INVALID_TOTP");
+  });
+
+  test("twenty at once with one code are one sign-in", async () => {
+    const { client, secret, recoveryCodes } = await turnedOn();
+    for (const code of [codeOf(secret), recoveryCodes[3]]) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(client, code)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 401, "INVALID_TOTP");
+    }
+  });
+
+  test("takes each recovery code once, however it is typed", async () => {
+    const { client, recoveryCodes } = await turnedOn();
+    const [first = "", second = "", third = ""] = recoveryCodes;
+    expect((await signIn(client, first)).status).toBe(200);
+    expectRefusal(await signIn(client, first), 401, "INVALID_TOTP");
+    expect((await signIn(client, second.toUpperCase().replaceAll("-", " "))).status).toBe(200);
+    expect((await signIn(client, third.replaceAll("0", "O").replaceAll("1", "l"))).status).toBe(200);
+    expectRefusal(await signIn(client, "0000-0000-0000-0000"), 401, "INVALID_TOTP");
+  });
+
+  test("takes nobody else's codes", async () => {
+    const [ada, eve] = [await turnedOn(), await turnedOn()];
+    expectRefusal(await signIn(ada.client, eve.recoveryCodes[0]), 401, "INVALID_TOTP");
+    if (codeOf(ada.secret) !== codeOf(eve.secret)) {
+      expectRefusal(await signIn(ada.client, codeOf(eve.secret)), 401, "INVALID_TOTP");
+    }
+    expect((await signIn(eve.client, eve.recoveryCodes[0])).status).toBe(200);
+  });
+
+  test("a secret that was moved to another's row opens nothing", async () => {
+    const [ada, eve] = [await turnedOn(), await turnedOn()];
+    const [adas, eves] = await Promise.all(
+      [ada, eve].map(async ({ client }) => (await client.get<{ id: string }>("/api/settings")).body.id),
+    );
+    await house.kernel.database.write([
+      {
+        sql: "UPDATE two_factor SET secret = (SELECT secret FROM two_factor WHERE user_id = ?) WHERE user_id = ?",
+        args: [eves ?? "", adas ?? ""],
+      },
+    ]);
+    const answer = await signIn(ada.client, codeOf(eve.secret));
+    expectRefusal(answer, 500, "INTERNAL");
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expect((await signIn(ada.client, ada.recoveryCodes[0])).status).toBe(200);
+  });
+});
+
+describe("turning it off", () => {
+  test("needs the password and a good code, and is told by mail", async () => {
+    const { client, secret } = await turnedOn();
+    await verify(house, client.account.email);
+    expectRefusal(await disable(client, codeOf(secret), "wrong password"), 401, "BAD_CREDENTIALS");
+    expectRefusal(await disable(client, wrongCode(secret)), 400, "INVALID_CODE");
+    expectRefusal(await disable(client, ""), 400, "INVALID_INPUT");
+    expectRefusal(await client.delete("/api/settings/2fa", { password }), 400, "INVALID_INPUT");
+    expect(await enabled(client)).toBe(true);
+    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const before = await mails();
+    expect((await disable(client, codeOf(secret))).body).toEqual({ success: true, twoFactorEnabled: false });
+    expect(await mails()).toBe(before + 1);
+    expect(await enabled(client)).toBe(false);
+    expect((await signIn(client)).status).toBe(200);
+    expectRefusal(await disable(client, codeOf(secret, 1)), 400, "TWO_FACTOR_OFF");
+  });
+
+  test("does not take the code of a sign-in again; a recovery code will do", async () => {
+    const { client, secret, recoveryCodes } = await turnedOn();
+    const code = codeOf(secret);
+    await signIn(client, code);
+    expectRefusal(await disable(client, code), 400, "INVALID_CODE");
+    expect((await disable(client, recoveryCodes[9])).status).toBe(200);
+    const { rows } = await house.kernel.database.read("SELECT count(*) AS n FROM recovery_codes WHERE user_id = ?", [
+      (await client.get<{ id: string }>("/api/settings")).body.id,
+    ]);
+    expect(rows[0]?.n).toBe(0);
+  });
+
+  test("and on again starts with a new secret and new recovery codes", async () => {
+    const { client, secret, recoveryCodes } = await turnedOn();
+    await disable(client, recoveryCodes[0]);
+    const { body } = await begin(client);
+    expect(body.secret).not.toBe(secret);
+    expect((await confirm(client, codeOf(body.secret))).status).toBe(200);
+    expectRefusal(await signIn(client, recoveryCodes[1]), 401, "INVALID_TOTP");
+    expect((await signIn(client, body.recoveryCodes[1])).status).toBe(200);
+  });
+});
+
+test("every route of it is 401 for nobody, whatever the body", async () => {
+  for (const body of [{}, [], "x"]) {
+    for (const answer of [
+      await begin(createClient(house.web), body as object),
+      await confirm(createClient(house.web), 1),
+    ]) {
+      expectRefusal(answer, 401, "UNAUTHORIZED");
+    }
+    expectRefusal(await createClient(house.web).delete("/api/settings/2fa", body), 401, "UNAUTHORIZED");
+  }
+});
+
+describe("guessing codes with the right password", () => {
+  const env = { RATE_LIMITS: '{"default":"100000/m"}', TRUSTED_PROXIES: "127.0.0.1" };
+  const from = (n: number) => ({ "x-forwarded-for": `203.0.113.${n}` });
+
+  async function strict() {
+    const own = await openHouse({ env });
+    const client = createClient(own.web);
+    await client.join();
+    stopClock();
+    const { body } = await begin(client);
+    await confirm(client, codeOf(body.secret));
+    stopClock(STEP);
+    // Many passwords are checked here: one that is cheap to check will do.
+    const { users } = own.app.accounts;
+    const passwordHash = await Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
+    const id = (await users.byEmail(client.account.email))?.id ?? "";
+    await own.kernel.database.write([users.update(id, { passwordHash })]);
+    const attempt = async (totp: string | undefined, n: number) => {
+      const { email } = client.account;
+      const sent = { email, password, totp };
+      return (await createClient(own.web).post("/api/auth/callback/credentials", sent, { headers: from(n) })).status;
+    };
+    return { own, client, attempt, ...body };
+  }
+
+  test("ends after ten from one address, and locks the owner out nowhere else", async () => {
+    const { own, client, attempt, secret, recoveryCodes } = await strict();
+    await using _ = own;
+    const statuses: number[] = [];
+    for (let n = 1; n <= 14; n++) statuses.push(await attempt(wrongCode(secret), 1));
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
+    expect(await attempt(codeOf(secret), 1)).toBe(429);
+    expect(await attempt(codeOf(secret), 2)).toBe(200);
+    expect(await attempt(recoveryCodes[0], 3)).toBe(200);
+    // Turning it off lets one guess on neither.
+    const off = () => disable(client, wrongCode(secret));
+    const tried: number[] = [];
+    for (let n = 1; n <= 12; n++) tried.push((await off()).status);
+    expect(tried).toEqual([...Array(10).fill(400), ...Array(2).fill(429)]);
+    expect((await disable(client, recoveryCodes[1])).status).toBe(200);
+  });
+
+  test("ends after thirty from many addresses; a recovery code still opens", async () => {
+    const { own, client, attempt, secret, recoveryCodes } = await strict();
+    await using _ = own;
+    const statuses = await Promise.all(Array.from({ length: 40 }, (_, n) => attempt(wrongCode(secret), n + 1)));
+    expect(statuses.filter((status) => status === 401)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect(await attempt(codeOf(secret), 99)).toBe(429);
+    // Eighty bits are not found by guessing, and are not counted.
+    expect(await attempt("0000-0000-0000-0000", 98)).toBe(401);
+    expect(await attempt(recoveryCodes[0], 99)).toBe(200);
+    expect(await attempt(recoveryCodes[0], 97)).toBe(401);
+    const moved = await client.post("/api/settings", { email: "new@example.com", totp: recoveryCodes[1] });
+    expect(moved.status).toBe(200);
+  });
+
+  test("is a failed sign-in of that address, but being asked for the code is none", async () => {
+    const { own, attempt, secret } = await strict();
+    await using _ = own;
+    for (let n = 0; n < 15; n++) expect(await attempt(undefined, 1)).toBe(401);
+    for (let n = 0; n < 9; n++) await attempt(wrongCode(secret), 1);
+    expect(await attempt(codeOf(secret), 1)).toBe(200);
+    expect(await attempt(wrongCode(secret), 1)).toBe(401);
+    expect(await attempt(undefined, 1)).toBe(429);
+  });
+
+  test("can't be used up by anybody without the password", async () => {
+    const { own, client, attempt, secret } = await strict();
+    await using _ = own;
+    const { email } = client.account;
+    for (let n = 1; n <= 12; n++) {
+      const sent = { email, password: "wrong password", totp: wrongCode(secret) };
+      await createClient(own.web).post("/api/auth/callback/credentials", sent, { headers: from(n) });
+    }
+    expect(await attempt(codeOf(secret), 50)).toBe(200);
+  });
+});

@@ -1,0 +1,77 @@
+// Sign-In with Ethereum over HTTP: a nonce, then the signed message.
+import { Elysia, t } from "elysia";
+import { contextOf, openRoutes } from "../../../src/http.ts";
+import { mayAnswer } from "../../../src/openapi/told.ts";
+import { signedInTo } from "../model.ts";
+import { type AuthParts, tags } from "../parts.ts";
+import { safeCallback } from "../sign-in/callback-url.ts";
+import { preferredLanguage } from "../visitors/language.ts";
+import { createWalletSignIn } from "./sign-in.ts";
+
+/** Told as text, but not checked as such: what is missing here is 401, not 400. Interface, "Wallet sign in". */
+const text = (description: string) => t.Optional(t.Unknown({ type: "string", description }));
+
+const proof = t.Object({
+  message: text("The full message (EIP-4361), for the host of `BASE_URL` and chain 8453"),
+  signature: text("Its signature: of a key (EIP-191) or of a smart wallet (ERC-1271, ERC-6492), as 0x and hex digits"),
+  totp: text("A code or a recovery code, with two-factor on"),
+  callbackUrl: text("Where to go then, within Berth; default `/`"),
+});
+
+export function walletRoutes(parts: AuthParts) {
+  const { config, chains } = parts.kernel;
+  const wallet = createWalletSignIn({ ...parts, chain: chains.mainnet });
+
+  return new Elysia({ name: "auth.wallet" })
+    .use(openRoutes)
+    .get(
+      "/api/auth/nonce",
+      ({ set }) => {
+        set.headers["cache-control"] = "no-store";
+        const { nonce, expiresAt } = wallet.nonce();
+        return { nonce, expiresAt: new Date(expiresAt).toISOString() };
+      },
+      {
+        open: true,
+        response: { 200: t.Object({ nonce: t.String(), expiresAt: t.String({ description: "ISO 8601" }) }) },
+        detail: { tags, summary: "A nonce for the next wallet sign-in" },
+      },
+    )
+    .post(
+      "/api/auth/callback/wallet",
+      async ({ body, request }) => {
+        const locale = preferredLanguage(request.headers.get("accept-language"));
+        const from = { address: contextOf(request).address, locale };
+        const { account, grounds } = await wallet.withProof(body, from);
+        const { id, email, name } = account;
+        await parts.startSession(request, id, grounds);
+        const url = safeCallback(config, body.callbackUrl);
+        if (wantsJson(request)) return Response.json({ ok: true, url, user: { id, email, name } });
+        return new Response(null, { status: 302, headers: { location: url } });
+      },
+      {
+        open: true,
+        body: proof,
+        response: { 200: signedInTo },
+        detail: {
+          tags,
+          summary: "Sign in with an Ethereum wallet",
+          description:
+            "Answers 302 to `callbackUrl`; 200 to a request that accepts only `application/json`. A wallet that was never here gets an account. A smart wallet's signature is checked on the chain: 500 `CHAIN_UNAVAILABLE` when that can't be asked.",
+          ...mayAnswer({ 401: refusals, 403: "ACCOUNT_DISABLED", 500: "CHAIN_UNAVAILABLE" }),
+        },
+      },
+    );
+}
+
+const refusals = [
+  "SIGNATURE_REQUIRED",
+  "INVALID_MESSAGE",
+  "INVALID_SIGNATURE",
+  "INVALID_NONCE",
+  "TOTP_REQUIRED",
+  "INVALID_TOTP",
+];
+
+const wantsJson = (request: Request) =>
+  (request.headers.get("accept") ?? "").split(",").every((range) => /^\s*application\/json\s*(?:;|$)/i.test(range));

@@ -1,0 +1,140 @@
+// Whose signatures count: keys' without a chain, contracts' by what a real chain says of them.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Hex, serializeErc6492Signature } from "viem";
+import { type Chain, createChains } from "../../../src/chains.ts";
+import { loadConfig } from "../../../src/config.ts";
+import { type Anvil, startAnvil } from "../../../tests/support/anvil.ts";
+import { compileContract } from "../../../tests/support/solidity.ts";
+import { createSmartWallets, createWallet, type SmartWallets } from "../../../tests/support/wallets.ts";
+import { isSignedBy } from "./signature.ts";
+
+let anvil: Anvil;
+let chain: Chain;
+let wallets: SmartWallets;
+beforeAll(async () => {
+  anvil = await startAnvil();
+  chain = chainAt(anvil.url);
+  wallets = await createSmartWallets(anvil);
+}, 30_000);
+afterAll(() => anvil?.[Symbol.asyncDispose]());
+
+const chainAt = (url: string, timeoutMs = 10_000) =>
+  createChains(loadConfig({ MAINNET_RPC_URL: url }, { cwd: "/" }), { timeoutMs }).mainnet;
+/** Fails the test that asks it. */
+const unasked: Chain = {
+  name: "mainnet_chain",
+  id: 8453,
+  ask: () => Promise.reject(new Error("The chain was asked.")),
+};
+const unavailable = { status: 500, code: "CHAIN_UNAVAILABLE" };
+const text = "hello";
+
+describe("a key", () => {
+  const ada = createWallet();
+
+  test("is recognised without asking the chain", async () => {
+    expect(await isSignedBy(unasked, ada.address, text, await ada.sign(text))).toBe(true);
+  });
+
+  test("does not sign for another key, or another text", async () => {
+    expect(await isSignedBy(chain, createWallet().address, text, await ada.sign(text))).toBe(false);
+    expect(await isSignedBy(chain, ada.address, `${text} `, await ada.sign(text))).toBe(false);
+  });
+
+  test.each<[string, string]>([
+    ["empty", "0x"],
+    ["no hex", "0xzz"],
+    ["half a byte", "0x123"],
+    ["without 0x", "12".repeat(65)],
+    ["with something behind", `0x${"12".repeat(65)}\n`],
+    ["100 kB", `0x${"12".repeat(100_000)}`],
+    ["of ERC-8010", `0x${"12".repeat(65)}${"8010".repeat(16)}`],
+    ["just too long", `0x${"12".repeat(32_769)}`],
+  ])("a signature that is %s is refused before anything is asked", async (_, signature) => {
+    expect(await isSignedBy(unasked, ada.address, text, signature)).toBe(false);
+  });
+
+  test.each<[string, Hex]>([
+    ["of zeros", `0x${"00".repeat(65)}`],
+    ["of ones", `0x${"ff".repeat(65)}`],
+    ["of one byte", "0x00"],
+    ["as long as they may be", `0x${"12".repeat(32_768)}`],
+    ["with the mark of ERC-6492 and nothing before", `0x${"6492".repeat(16)}`],
+    [
+      "that names a factory without code",
+      serializeErc6492Signature({ address: ada.address, data: "0x12", signature: "0x12" }),
+    ],
+  ])("a signature %s is nobody's", async (_, signature) => {
+    expect(await isSignedBy(chain, ada.address, text, signature)).toBe(false);
+    expect(await isSignedBy(chain, "0x0000000000000000000000000000000000000000", text, signature)).toBe(false);
+  });
+});
+
+describe.each(["deployed", "predeployed"] as const)("a smart wallet, %s", (kind) => {
+  test("signs for itself", async () => {
+    const wallet = await wallets[kind]();
+    expect(await isSignedBy(chain, wallet.address, text, await wallet.sign(text))).toBe(true);
+  });
+
+  test("signs neither another text nor for another wallet", async () => {
+    const [wallet, other] = [await wallets[kind](), await wallets[kind]()];
+    const signature = await wallet.sign(text);
+    expect(await isSignedBy(chain, wallet.address, "another", signature)).toBe(false);
+    expect(await isSignedBy(chain, other.address, text, signature)).toBe(false);
+    expect(await isSignedBy(chain, createWallet().address, text, signature)).toBe(false);
+  });
+
+  test("can't be told while the chain is away, too slow, or another", async () => {
+    const wallet = await wallets[kind]();
+    const signature = await wallet.sign(text);
+    const ask = (at: Chain) => isSignedBy(at, wallet.address, text, signature);
+
+    const never = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
+    await expect(ask(chainAt(never.url.href, 100))).rejects.toMatchObject(unavailable);
+    await never.stop(true);
+    await expect(ask(chainAt(never.url.href))).rejects.toMatchObject(unavailable);
+
+    await anvil.stop();
+    await anvil.start({ chainId: 1 });
+    await expect(ask(chain)).rejects.toMatchObject(unavailable);
+    await anvil.stop();
+    await anvil.start();
+    expect(await ask(chain)).toBe(true);
+  }, 30_000);
+
+  test("can't be told when the chain goes away in the middle", async () => {
+    const wallet = await wallets[kind]();
+    const relay = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      async fetch(request) {
+        const body = await request.text();
+        if (body.includes("eth_call")) return new Response("gone", { status: 503 });
+        return fetch(anvil.url, { method: "POST", body, headers: { "content-type": "application/json" } });
+      },
+    });
+    const asked = isSignedBy(chainAt(relay.url.href), wallet.address, text, await wallet.sign(text));
+    await expect(asked).rejects.toMatchObject(unavailable);
+    await relay.stop(true);
+  });
+});
+
+describe("a hostile contract", () => {
+  const deploy = async (name: string, ...args: unknown[]) =>
+    anvil.deploy(await compileContract("HostileWallet.sol", name), ...args);
+
+  test("gets no address fetched", async () => {
+    let visits = 0;
+    const trap = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(visits++)) });
+    const curious = await deploy("CuriousWallet", trap.url.href);
+    expect(await isSignedBy(chain, curious, text, "0x12")).toBe(false);
+    const call = { to: curious, data: "0x1626ba7e" } as const;
+    await expect(chain.ask((client) => client.call(call))).rejects.toThrow();
+    expect(visits).toBe(0);
+    await trap.stop(true);
+  });
+
+  test.each(["EndlessWallet", "AgreeableWallet"])("%s signs nothing", async (name) => {
+    expect(await isSignedBy(chain, await deploy(name), text, "0x12")).toBe(false);
+  });
+});

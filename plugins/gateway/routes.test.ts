@@ -1,0 +1,186 @@
+// The routes of the gateway token: whose it is shown to, under every address, and what everybody else is told.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Client, createClient } from "../../tests/support/client.ts";
+import { expectRefusal } from "../../tests/support/scene.ts";
+import { openScene, type Scene } from "../interaction/support.test.ts";
+
+let scene: Scene;
+let ada: Client & { userId: string };
+let eve: Client & { userId: string };
+let admin: Client & { userId: string };
+let agentId: string;
+
+beforeAll(async () => {
+  scene = await openScene();
+  [ada, eve, admin] = [await scene.member(), await scene.member(), await scene.member()];
+  const nothing = () => ({ sql: "SELECT 1", args: [] });
+  await scene.app.accounts.administration.update(admin.userId, { isAdmin: true }, nothing, { keepAnAdmin: false });
+  agentId = await scene.provision(ada);
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const NOBODYS = "01890a5d-ac96-774b-bcce-b302099a8057";
+type Shown = { token: string };
+
+/** Every route, by what its path names. */
+const routes = (name: string) =>
+  ["agents", "instance"].flatMap((place) => [
+    { method: "GET" as const, path: `/api/${place}/${name}/token` },
+    { method: "POST" as const, path: `/api/${place}/${name}/token/rotate` },
+  ]);
+const ask = (who: Client, { method, path }: { method: "GET" | "POST"; path: string }) =>
+  method === "GET" ? who.get<Shown>(path) : who.post<Shown>(path);
+
+describe("its owner", () => {
+  test("is shown the same token each time, made at the first", async () => {
+    const first = await ada.get<Shown>(`/api/agents/${agentId}/token`);
+    expect({ status: first.status, body: first.body }).toEqual({
+      status: 200,
+      body: { token: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+    expect(first.headers.get("cache-control")).toBe("no-store");
+    for (const name of [agentId, ada.userId]) {
+      expect((await ada.get(`/api/instance/${name}/token`)).body).toEqual(first.body);
+    }
+  });
+
+  test("replaces it, under each address", async () => {
+    const seen = new Set([(await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token]);
+    for (const path of [`agents/${agentId}`, `instance/${agentId}`, `instance/${ada.userId}`]) {
+      const { status, body } = await ada.post<Shown>(`/api/${path}/token/rotate`);
+      expect(status).toBe(200);
+      expect(seen).not.toContain(body.token);
+      seen.add(body.token);
+      expect((await ada.get(`/api/agents/${agentId}/token`)).body).toEqual(body);
+    }
+    await scene.agents.logs.flush();
+    const { text } = await ada.get(`/api/agents/${agentId}/logs`);
+    expect(text).toContain("The gateway token was replaced.");
+    for (const token of seen) expect(text).not.toContain(token);
+  });
+
+  test("replaces it once for one Idempotency-Key; the token is not kept for the replay", async () => {
+    const headers = { "idempotency-key": "once" };
+    const [first, again] = [
+      await ada.post<Shown>(`/api/agents/${agentId}/token/rotate`, undefined, { headers }),
+      await ada.post(`/api/agents/${agentId}/token/rotate`, undefined, { headers }),
+    ];
+    expect(again.body).toEqual({ token: null });
+    expect((await ada.get(`/api/agents/${agentId}/token`)).body).toEqual(first.body);
+    expect(JSON.stringify(await scene.rows("SELECT * FROM idempotency_keys"))).not.toContain(first.body.token);
+  });
+
+  test("needs a key that may write: it is a credential", async () => {
+    const { body } = await ada.post<{ key: string }>("/api/keys", { name: "r", scopes: ["read", "chat"] });
+    const reader = createClient(scene.origin);
+    const headers = { authorization: `Bearer ${body.key}` };
+    for (const { method, path } of routes(agentId)) {
+      const answer = await (method === "GET"
+        ? reader.get(path, { headers })
+        : reader.post(path, undefined, { headers }));
+      expectRefusal(answer, 403, "MISSING_SCOPE");
+    }
+    const writer = await ada.post<{ key: string }>("/api/keys", { name: "w", scopes: ["write"] });
+    const asWriter = { headers: { authorization: `Bearer ${writer.body.key}` } };
+    expect((await reader.get(`/api/agents/${agentId}/token`, asWriter)).status).toBe(200);
+  });
+});
+
+describe("everybody else", () => {
+  test("is told the same of somebody's agent as of none: 403 with the failure body; an admin too", async () => {
+    for (const who of [eve, admin]) {
+      for (const [n, route] of routes(agentId).entries()) {
+        const foreign = await ask(who, route);
+        const body = expectRefusal(foreign, 403, "NOT_YOUR_AGENT");
+        expect(body).toMatchObject({ success: false, status: "error" });
+        const missing = routes(NOBODYS)[n];
+        if (missing) expect((await ask(who, missing)).text).toBe(foreign.text);
+      }
+      for (const route of routes(ada.userId)) expectRefusal(await ask(who, route), 403, "NOT_YOUR_AGENT");
+    }
+  });
+
+  test("is told so by the backend too, by session and by key: an admin is nobody's owner there either", async () => {
+    const token = (await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token;
+    const turn = { method: "POST", body: JSON.stringify({ platform: "web", message: "What did we say?" }) };
+    const asked = [
+      { rest: "/token", init: { method: "GET" }, refusal: { status: 403, code: "NOT_YOUR_AGENT" } },
+      { rest: "/token/rotate", init: { method: "POST" }, refusal: { status: 403, code: "NOT_YOUR_AGENT" } },
+      { rest: "/stop", init: { method: "POST" }, refusal: { status: 403, code: "NOT_YOUR_AGENT" } },
+      { rest: "/messages?include=all", init: { method: "GET" }, refusal: { status: 404, code: "AGENT_NOT_FOUND" } },
+      { rest: "/turns", init: turn, refusal: { status: 404, code: "AGENT_NOT_FOUND" } },
+    ];
+    for (const who of [eve, admin]) {
+      const { body } = await who.post<{ key: string }>("/api/keys", { name: "all" });
+      for (const shown of [{ cookie: who.cookie }, { authorization: `Bearer ${body.key}` }]) {
+        for (const { rest, init, refusal } of asked) {
+          const headers = { ...shown, "content-type": "application/json" };
+          const request = new Request(`http://localhost/api/agents/${agentId}${rest}`, { ...init, headers });
+          const answer = await scene.app.backend.handle(request);
+          const { code } = (await answer.json()) as { code: string };
+          expect({ rest, status: answer.status, code }).toEqual({ rest, ...refusal });
+        }
+      }
+    }
+    expect((await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token).toBe(token);
+    expect(await scene.rows("SELECT 1 FROM inbox WHERE agent_id = ?", agentId)).toEqual([]);
+  });
+
+  test("without a session is told nothing: 401", async () => {
+    for (const name of [agentId, ada.userId, NOBODYS, "x"]) {
+      for (const route of routes(name))
+        expectRefusal(await ask(createClient(scene.origin), route), 401, "UNAUTHORIZED");
+    }
+  });
+
+  test("who has no agent: 403 under the own id", async () => {
+    for (const route of routes(eve.userId).slice(2)) expectRefusal(await ask(eve, route), 403, "NOT_YOUR_AGENT");
+  });
+
+  test("left the token as it was", async () => {
+    const { body } = await ada.get<Shown>(`/api/agents/${agentId}/token`);
+    const before = body.token;
+    for (const route of routes(agentId)) await ask(eve, route);
+    expect((await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token).toBe(before);
+  });
+});
+
+describe("the backend's own door", () => {
+  const at = (method: string, path: string, bearer?: string, cookie?: string) =>
+    scene.app.backend.handle(
+      new Request(`http://backend${path}`, {
+        method,
+        headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...(cookie && { cookie }) },
+      }),
+    );
+  const doors = [
+    { method: "GET", path: "/token", action: "agent.token" },
+    { method: "POST", path: "/token/rotate", action: "agent.rotate-token" },
+  ];
+
+  test("opens to a service token for just this, and to the owner's session", async () => {
+    const { tokens } = scene.kernel.backend;
+    const grant = { userId: ada.userId, isAdmin: false, agentId, address: "" };
+    for (const { method, path, action } of doors) {
+      const url = `/api/agents/${agentId}${path}`;
+      expect((await at(method, url, tokens.sign({ ...grant, action }))).status).toBe(200);
+      expect((await at(method, url, undefined, ada.cookie)).status).toBe(200);
+      expect((await at(method, url)).status).toBe(401);
+      expect((await at(method, url, tokens.sign({ ...grant, action: "agent.chat" }))).status).toBe(401);
+      expect((await at(method, url, tokens.sign({ ...grant, action, agentId: NOBODYS }))).status).toBe(403);
+      expect((await at(method, url, tokens.sign({ ...grant, action, userId: eve.userId }))).status).toBe(403);
+      expect((await at(method, url, undefined, eve.cookie)).status).toBe(403);
+    }
+  });
+
+  test("what goes wrong there is a 500 with the failure body, and nothing of the inside", async () => {
+    await ada.get(`/api/agents/${agentId}/token`);
+    const breaking = "UPDATE gateway_tokens SET sealed = 'v1.00000000.AAAA' WHERE agent_id = ?";
+    await scene.kernel.database.write([{ sql: breaking, args: [agentId] }]);
+    const body = expectRefusal(await ada.get(`/api/agents/${agentId}/token`), 500);
+    expect(body).toMatchObject({ success: false, status: "error" });
+    // A new one mends it.
+    expect((await ada.post(`/api/agents/${agentId}/token/rotate`)).status).toBe(200);
+    expect((await ada.get(`/api/agents/${agentId}/token`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,43 @@
+// Agents follow their owner's account: once it is disabled or taken over they are stopped, until its owner starts them.
+import { AppError } from "../../src/errors.ts";
+import type { Kernel, ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import type { Operations } from "./operations.ts";
+
+const STRANGERS_OUT = "lifecycle.strangers-out";
+
+/** Why an agent is stopped, as its log says it. */
+export const DISABLED = "its owner's account was disabled";
+const TAKEN_OVER = "its owner's account was taken over by who has its address";
+
+interface Deps extends Pick<Kernel, "jobs"> {
+  accounts: Pick<ServiceOf<typeof auth>, "administration" | "onTakeover" | "users">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "list">;
+  stop: Operations["stop"];
+}
+
+export function agentsFollowTheirOwner({ jobs, accounts, agents, stop }: Deps): void {
+  /** Those that were there by then. May run more than once. */
+  async function stopAll(userId: string, why: string, by = Number.POSITIVE_INFINITY): Promise<void> {
+    const there = (await agents.list(userId)).filter(({ createdAt }) => createdAt <= by);
+    await Promise.all(there.map(({ id }) => stop(id, why).catch(unlessGone)));
+  }
+
+  accounts.administration.onDisabled(async (userId) => {
+    const owner = await accounts.users.byId(userId);
+    // Enabled again before anything was stopped: then it is as if nothing had been.
+    if (owner && owner.disabledAt !== null) await stopAll(userId, DISABLED);
+  });
+
+  // What a stranger left running would spend the new owner's credentials, and answer in the new owner's name.
+  accounts.onTakeover((userId) => [jobs.enqueue(STRANGERS_OUT, { userId, by: Date.now() })]);
+  jobs.handle(STRANGERS_OUT, async (payload) => {
+    const { userId, by } = payload as { userId: string; by: number };
+    await stopAll(userId, TAKEN_OVER, by);
+  });
+}
+
+function unlessGone(error: unknown): void {
+  if (!(error instanceof AppError && error.code === "AGENT_NOT_FOUND")) throw error;
+}

@@ -1,0 +1,59 @@
+// A long history is written, forgotten and brought back in steps: nobody else waits for it.
+import { expect, test } from "bun:test";
+import { openStand } from "./support.test.ts";
+
+/** Of about 1 KB. A hundred thousand take the same steps, only more of them. */
+const MESSAGES = 20_000;
+/** Milliseconds that the loop may be held up, on a machine that does other things beside. */
+const STALL = 150;
+
+test("20,000 messages: the loop goes on, and not one of them is lost", async () => {
+  await using stand = await openStand();
+  const agent = await stand.agent();
+  await stand.run(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49)
+      INSERT INTO sessions (id, agent_id, platform, peer, created_at, last_activity_at)
+      SELECT 'sess_' || i, ?, 'channel_a', 'chat-' || i, 1, 1 FROM n`,
+    agent.id,
+  );
+  await stand.run(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${MESSAGES - 1})
+      INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at)
+      SELECT 'm' || i, 'sess_' || (i % 50), ?, 'i' || (i / 2), 'channel_a', iif(i % 2, 'assistant', 'user'),
+        hex(randomblob(500)), i FROM n`,
+    agent.id,
+  );
+  await stand.run("UPDATE sessions SET message_count = 400");
+  const before = await stand.picture(agent);
+
+  const { snapshots } = stand;
+  let path = "";
+  const works: Record<string, () => Promise<unknown>> = {
+    write: async () => ({ path } = await snapshots.write(agent.id)),
+    "restore where nothing changed": () => snapshots.restore(agent.id, path),
+    mend: () => snapshots.mend(agent.id),
+    forget: () => snapshots.eraseMemory(agent.id),
+    restore: () => snapshots.restore(agent.id, path),
+  };
+  const stalls: Record<string, number> = {};
+  for (const [name, work] of Object.entries(works)) stalls[name] = await longestStall(work);
+  expect(await stand.picture(agent)).toEqual(before);
+  for (const [name, stall] of Object.entries(stalls))
+    expect([name, stall < STALL ? "short" : stall]).toEqual([name, "short"]);
+}, 60_000);
+
+async function longestStall(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last - 5);
+    last = now;
+  }, 5);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  return Math.max(longest, performance.now() - last);
+}

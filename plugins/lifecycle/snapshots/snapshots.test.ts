@@ -1,0 +1,538 @@
+// A backup holds an agent as it was at one moment, and what comes back from it is that agent, as a whole or not at all.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { startSqld } from "../../../tests/support/sqld.ts";
+import type { Agent } from "../../agents/index.ts";
+import { KEPT_BACKUPS } from "./backups.ts";
+import { DAY, openStand, refusal, type Stand } from "./support.test.ts";
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await openStand();
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+afterEach(() => {
+  stand.writing.check = () => undefined;
+});
+
+/** Nothing is done with it but to look whether it is one. */
+const keep = (agentId: string, path: string) => stand.snapshots.keeping(agentId, path, async () => undefined);
+
+describe("a backup", () => {
+  test("lies in the agent's folder, for the operator's eyes alone, and holds everything but secrets in clear", async () => {
+    const agent = await stand.lived();
+    const { path } = await stand.snapshots.write(agent.id);
+    expect(path).toMatch(
+      new RegExp(`^backups/${agent.id}/\\d{4}-\\d\\d-\\d\\dT\\d\\d-\\d\\d-\\d\\d-\\d{3}Z\\.json\\.gz$`),
+    );
+    expect(statSync(stand.file(path)).mode & 0o777).toBe(0o600);
+    expect(statSync(stand.file(`backups/${agent.id}`)).mode & 0o777).toBe(0o700);
+    expect(readdirSync(stand.file(`backups/${agent.id}`))).toEqual([path.split("/")[2] ?? ""]);
+
+    const text = gunzipSync(readFileSync(stand.file(path))).toString();
+    const [header, ...parts] = JSON.parse(text);
+    expect(header).toMatchObject({ format: "berth.backup", version: 1, agentId: agent.id });
+    const names = parts.map(({ part }: { part?: string }) => part);
+    for (const name of ["agent", "configs", "credentials", "switches", "memories", "reminders", "sessions"]) {
+      expect(names).toContain(name);
+    }
+    for (const name of ["connections", "pairings", "messages"]) expect(names).toContain(name);
+    expect(text).toContain("The ship is called Ada");
+    for (const secret of ["sk-test", `bot-${agent.id}:token`, "sk-secret-of-ada"]) expect(text).not.toContain(secret);
+  });
+});
+
+describe("what is restored", () => {
+  test("after everything was forgotten is what it was, and the agent goes on from there", async () => {
+    const agent = await stand.lived();
+    const before = await stand.picture(agent);
+    const session = (await stand.services.runtime.sessions.list(agent.id)).find(({ platform }) => platform === "web");
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.eraseMemory(agent.id));
+    expect(await stand.picture(agent)).toMatchObject({ messages: [], sessions: [], memories: [], reminders: [] });
+    // Numbers of messages are given to somebody else meanwhile.
+    await stand.chat(await stand.agent(), "hello");
+
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.restore(agent.id, path));
+    expect(await stand.picture(agent)).toEqual(before);
+    expect((await stand.services.skills.memories.relevant(agent.id, "ship", 3)).map(({ content }) => content)).toEqual([
+      "The ship is called Ada",
+    ]);
+    await stand.chat(agent, "what did I say?", { sessionId: session?.id ?? "" });
+    const asked =
+      stand.upstream.chats
+        .at(-1)
+        ?.messages.map(({ content }) => JSON.stringify(content))
+        .join() ?? "";
+    expect(asked).toContain("three 🚢");
+  });
+
+  test("after everything was changed is what it was; the status is not touched", async () => {
+    const agent = await stand.lived();
+    const { agents, skills, runtime } = stand.services;
+    const before = await stand.picture(agent);
+    const { path } = await stand.snapshots.write(agent.id);
+    const own = { kind: "agent", id: agent.id } as const;
+    await agents.saveConfig(agent.id, `{"model":"provider_5:fake-large"}`);
+    await agents.credentials.set(own, "provider_5", "sk-other");
+    await agents.credentials.set(own, "provider_1", "sk-new");
+    await skills.setEnabled(agent.id, "clock", true);
+    await skills.memories.remember({ agentId: agent.id, content: "Forget me", source: "owner" });
+    await agents.credentials.set(own, "provider_5", "sk-test");
+    await stand.chat(agent, "later");
+    await stand.remind(agent, "later", Date.now() + DAY);
+    await stand.run(
+      "UPDATE agents SET name = 'Other', model = 'model_a', tier = 'pro', runtime_version = '9.9.9' WHERE id = ?",
+      agent.id,
+    );
+    await agents.setStatus(agent.id, "stopped");
+    const changed: string[] = [];
+    agents.onChange((id) => changed.push(id));
+
+    await runtime.quietly(agent.id, () => stand.snapshots.restore(agent.id, path));
+    expect(await stand.picture(agent)).toEqual(before);
+    expect(changed).toContain(agent.id);
+    expect(await agents.find(agent.id)).toMatchObject({
+      name: "Harbour",
+      model: "custom",
+      tier: null,
+      status: "stopped",
+    });
+    expect(await agents.settings(agent.id)).toMatchObject({ model: "provider_5:fake-small" });
+    expect(await agents.credentials.open(agent.id, "provider_5")).toBe("sk-test");
+    expect(await agents.credentials.summary(agent.id)).toMatchObject({ provider_1: false });
+    expect((await skills.list(agent.id)).find(({ id }) => id === "clock")?.enabled).toBe(false);
+    expect((await skills.memories.factsFor(agent.id)).facts.map(({ content }) => content)).toEqual([
+      "The ship is called Ada",
+    ]);
+  });
+
+  test("keeps the messages that are still there, and takes back those that came after", async () => {
+    const agent = await stand.lived();
+    const seqs = () => stand.rows("SELECT seq FROM messages WHERE agent_id = ? ORDER BY seq", agent.id);
+    const before = await seqs();
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.chat(agent, "after");
+    await stand.chat(agent, "of another topic", { topic: "Cooking" });
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.restore(agent.id, path));
+    expect(await seqs()).toEqual(before);
+  });
+
+  test("of a session that lost a message is whole again, with its summary where it was", async () => {
+    const agent = await stand.lived();
+    const [{ id, seq }] = (await stand.rows(
+      "SELECT s.id, min(m.seq) AS seq FROM sessions s JOIN messages m ON m.session_id = s.id WHERE s.agent_id = ? AND s.platform = 'web' GROUP BY s.id",
+      agent.id,
+    )) as [{ id: string; seq: number }];
+    await stand.run("UPDATE sessions SET summary = 'They met.', summary_upto = ? WHERE id = ?", seq + 1, id);
+    const before = await stand.picture(agent);
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.run("DELETE FROM messages WHERE seq = ?", seq + 3);
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.restore(agent.id, path));
+    // Told apart by session, since the session's messages were written again.
+    const after = await stand.picture(agent);
+    expect({ ...after, messages: undefined }).toEqual({ ...before, messages: undefined });
+    const web = ({ messages }: Record<string, unknown>) =>
+      (messages as { session: string }[]).filter(({ session }) => session === id);
+    expect(web(after)).toEqual(web(before));
+  });
+
+  test("leaves what waits: in the inbox with a session to be answered in, in the outbox as it is", async () => {
+    const agent = await stand.lived();
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.run(
+      "INSERT INTO sessions (id, agent_id, platform, created_at, last_activity_at) VALUES ('sess_later', ?, 'web', 1, 1)",
+      agent.id,
+    );
+    await waits(agent, "e1", "sess_later");
+    await stand.run(
+      "INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at) VALUES ('m', 'sess_later', ?, 'old', 'web', 'user', 'said later', 1)",
+      agent.id,
+    );
+    await stand.run(
+      "INSERT INTO outbox (id, inbox_id, agent_id, platform, peer, body, created_at) VALUES (?, 'e0', ?, 'nowhere', 'chat-1', 'on its way', 1)",
+      ...[Bun.randomUUIDv7(), agent.id],
+    );
+    await stand.snapshots.restore(agent.id, path);
+    expect(await stand.rows("SELECT status, session_id FROM inbox WHERE agent_id = ? AND id = 'e1'", agent.id)).toEqual(
+      [{ status: "pending", session_id: "sess_later" }],
+    );
+    expect(await stand.rows("SELECT message_count AS n, platform FROM sessions WHERE id = 'sess_later'")).toEqual([
+      { n: 0, platform: "web" },
+    ]);
+    expect(await stand.one("SELECT count(*) FROM messages WHERE session_id = 'sess_later'")).toBe(0);
+    expect(await stand.one("SELECT body FROM outbox WHERE agent_id = ?", agent.id)).toBe("on its way");
+  });
+
+  test("never points a kept message to somebody else's reply", async () => {
+    const agent = await stand.lived();
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.eraseMemory(agent.id));
+    await stand.chat(await stand.agent(), "a secret of another agent");
+    expect(await stand.services.runtime.sent(agent.id, { limit: 9, offset: 0 })).toEqual([]);
+    await stand.snapshots.restore(agent.id, path);
+    expect(await stand.services.runtime.sent(agent.id, { limit: 9, offset: 0, topic: "Travel" })).toMatchObject([
+      { message: "of a topic", topic: "Travel", status: "done", reply: expect.stringContaining("of a topic") },
+    ]);
+    const replies = await stand.rows(
+      "SELECT i.reply, m.inbox_id, i.id FROM inbox i LEFT JOIN messages m ON m.seq = i.reply WHERE i.agent_id = ?",
+      agent.id,
+    );
+    expect(replies).toHaveLength(4);
+    for (const { inbox_id, id } of replies) expect(inbox_id).toBe(String(id));
+  });
+
+  test("of reminders are those still to come; one that was said meanwhile is not said again", async () => {
+    const agent = await stand.agent();
+    const said = await stand.remind(agent, "said meanwhile", Date.now() + DAY);
+    const cancelled = await stand.remind(agent, "cancelled meanwhile", Date.now() + DAY);
+    const over = await stand.remind(agent, "its time is over", Date.now() - 1);
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.run("UPDATE reminders SET fired_at = 5 WHERE id = ?", said);
+    await stand.run("DELETE FROM reminders WHERE id IN (?, ?)", cancelled, over);
+    await stand.snapshots.restore(agent.id, path);
+    expect(
+      await stand.rows("SELECT id, fired_at FROM reminders WHERE agent_id = ? ORDER BY fired_at", agent.id),
+    ).toEqual([
+      { id: cancelled, fired_at: null },
+      { id: said, fired_at: 5 },
+    ]);
+    expect(await stand.one("SELECT count(*) FROM jobs WHERE kind = 'reminder' AND unique_key = ?", cancelled)).toBe(1);
+  });
+
+  test("has each question right before its reply, whatever is written beside it and however pages fall", async () => {
+    const [agent, other] = [await stand.agent(), await stand.agent()];
+    await stand.chat(agent, "one more, so that pages part questions from replies");
+    await stand.run("DELETE FROM messages WHERE agent_id = ? AND role = 'user'", agent.id);
+    for (let n = 0; n < 110; n++) await stand.chat(agent, `number ${n}`);
+    const { path } = await stand.snapshots.write(agent.id);
+    const before = await stand.picture(agent);
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.eraseMemory(agent.id));
+    const beside: Promise<unknown>[] = [];
+    stand.writing.check = (statements) => {
+      if (!statements.some(({ sql }) => sql.startsWith("INSERT INTO messages (id, session_id"))) return;
+      stand.writing.check = () => undefined;
+      for (let n = 0; n < 20; n++) beside.push(stand.chat(other, "beside"));
+    };
+    await stand.snapshots.restore(agent.id, path);
+    await Promise.all(beside);
+    expect(await stand.picture(agent)).toEqual(before);
+    const parted = await stand.one(
+      `SELECT count(*) FROM messages AS reply WHERE agent_id = ? AND role = 'assistant' AND content LIKE '%number%' AND NOT EXISTS
+        (SELECT 1 FROM messages WHERE seq = reply.seq - 1 AND inbox_id = reply.inbox_id)`,
+      agent.id,
+    );
+    expect([beside.length, parted]).toEqual([20, 0]);
+  });
+
+  test("over a restore that failed at its last write is nothing; nothing of it is seen", async () => {
+    const agent = await stand.lived();
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.eraseMemory(agent.id));
+    const forgotten = await stand.picture(agent);
+    stand.writing.check = (statements) => {
+      if (statements.some(({ sql }) => sql.includes("UPDATE agents SET name"))) throw new Error("disk full");
+    };
+    expect((await refusal(stand.snapshots.restore(agent.id, path))).message).toBe("disk full");
+    expect(await stand.picture(agent)).toEqual(forgotten);
+    expect(await stand.services.runtime.sessions.list(agent.id)).toEqual([]);
+    expect(await stand.one("SELECT count(*) FROM messages WHERE agent_id = ?", agent.id)).toBe(0);
+  });
+});
+
+describe("a kill", () => {
+  test("in the middle of a restore leaves the agent as it was; what was brought in by then goes", async () => {
+    await using own = await openStand();
+    const agent = await own.lived();
+    const before = await own.picture(agent);
+    const { path } = await own.snapshots.write(agent.id);
+    await own.services.runtime.quietly(agent.id, () => own.snapshots.eraseMemory(agent.id));
+    const forgotten = await own.picture(agent);
+    // From the last write on nothing gets through, not even what would clear up.
+    let killed = false;
+    own.writing.check = (statements) => {
+      killed ||= statements.some(({ sql }) => sql.includes("UPDATE agents SET name"));
+      if (killed) throw new Error("killed");
+    };
+    await refusal(own.snapshots.restore(agent.id, path));
+    own.writing.check = () => undefined;
+    expect(await own.one("SELECT count(*) FROM messages WHERE agent_id = ?", agent.id)).toBe(8);
+    await own.restart();
+    expect(await own.picture(agent)).toEqual(forgotten);
+    expect(await own.services.runtime.sessions.list(agent.id)).toEqual([]);
+
+    await own.run("UPDATE jobs SET run_at = 0 WHERE kind = 'runtime.clear'");
+    await own.restart();
+    await eventually(async () => (await own.one("SELECT count(*) FROM messages WHERE agent_id = ?", agent.id)) === 0);
+    await own.snapshots.restore(agent.id, path);
+    expect(await own.picture(agent)).toEqual(before);
+  });
+});
+
+describe("bots", () => {
+  test("that serve another agent by now stay there, with their token", async () => {
+    const [agent, other] = [await stand.lived(), await stand.agent()];
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.services.channels.disconnect(agent.id, "channel_a");
+    await stand.connect(other, `bot-${agent.id}`);
+    await stand.snapshots.restore(agent.id, path);
+    expect(await stand.services.channels.configured(agent.id)).toEqual([]);
+    expect(await stand.services.channels.configured(other.id)).toEqual(["channel_a"]);
+    expect(await stand.services.agents.credentials.open(agent.id, "channel_a")).toBeUndefined();
+    expect(await stand.one("SELECT count(*) FROM pairings WHERE agent_id = ?", agent.id)).toBe(0);
+    const { lines } = await stand.services.agents.logs.list(agent.id, { limit: 5, level: "warning" });
+    expect(lines.map(({ message }) => message).join()).toContain("serves another agent");
+  });
+
+  test("that were disconnected come back with token and people, and their platform is told anew", async () => {
+    const agent = await stand.lived();
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.services.channels.disconnect(agent.id, "channel_a");
+    await stand.snapshots.restore(agent.id, path);
+    expect(
+      await stand.rows("SELECT bot_id, registered_base FROM channel_connections WHERE agent_id = ?", agent.id),
+    ).toEqual([{ bot_id: `bot-${agent.id}`, registered_base: null }]);
+    expect(await stand.services.agents.credentials.open(agent.id, "channel_a")).toBe(`bot-${agent.id}:token`);
+    expect(await stand.rows("SELECT sender_id FROM pairings WHERE agent_id = ?", agent.id)).toEqual([
+      { sender_id: "42" },
+    ]);
+  });
+
+  test("that are connected now stay as they are, with the token they have; who was let in is put back", async () => {
+    const agent = await stand.lived();
+    const { path } = await stand.snapshots.write(agent.id);
+    await stand.run("UPDATE channel_connections SET token_digest = 'newer' WHERE agent_id = ?", agent.id);
+    await stand.services.agents.credentials.set({ kind: "agent", id: agent.id }, "channel_a", "newer:token");
+    await stand.run("DELETE FROM pairings WHERE agent_id = ?", agent.id);
+    await stand.pair(agent, "99");
+    await stand.pair(agent, "100", null);
+    await stand.snapshots.restore(agent.id, path);
+    expect(await stand.one("SELECT token_digest FROM channel_connections WHERE agent_id = ?", agent.id)).toBe("newer");
+    expect(await stand.services.agents.credentials.open(agent.id, "channel_a")).toBe("newer:token");
+    expect(
+      await stand.rows("SELECT sender_id, approved_at FROM pairings WHERE agent_id = ? ORDER BY sender_id", agent.id),
+    ).toEqual([
+      { sender_id: "100", approved_at: null },
+      { sender_id: "42", approved_at: 5 },
+    ]);
+  });
+});
+
+describe("what is no backup of the agent", () => {
+  test("is refused, whatever it is called", async () => {
+    const [agent, other] = [await stand.agent(), await stand.agent()];
+    const { path } = await stand.snapshots.write(agent.id);
+    const { path: foreign } = await stand.snapshots.write(other.id);
+    const name = path.split("/")[2];
+    writeFileSync(stand.file(`backups/${agent.id}/notes.json.gz`), "");
+    const tries = [
+      foreign,
+      `backups/${agent.id}/../${other.id}/${foreign.split("/")[2]}`,
+      `./${path}`,
+      `/${path}`,
+      `${path}\0`,
+      `${path}/`,
+      `backups//${agent.id}/${name}`,
+      `${name}`,
+      `backups/${agent.id}/notes.json.gz`,
+      `backups/${agent.id}/2020-01-01T00-00-00-000Z.json.gz`,
+      `backups/${agent.id}/${name}.unfinished`,
+      "../../etc/passwd",
+      stand.file(path),
+      "",
+    ];
+    for (const tried of tries) {
+      for (const work of [keep, stand.snapshots.restore]) {
+        const { status, code, message } = await refusal(work(agent.id, tried));
+        expect([tried, status, code]).toEqual([tried, 400, "UNKNOWN_BACKUP"]);
+        expect(message).not.toContain(stand.dir);
+      }
+    }
+    await keep(agent.id, path);
+  });
+
+  test("one is kept for as long as it is worked with, also where that fails", async () => {
+    const agent = await stand.agent();
+    const { path } = await stand.snapshots.write(agent.id);
+    const many = async () => {
+      for (let n = 0; n < KEPT_BACKUPS; n++) await stand.snapshots.write(agent.id);
+    };
+    const failing = stand.snapshots.keeping(agent.id, path, async () => {
+      await many();
+      await keep(agent.id, path);
+      throw new Error("no room");
+    });
+    expect(await refusal(failing)).toMatchObject({ message: "no room" });
+    await many();
+    expect(await refusal(keep(agent.id, path))).toMatchObject({ code: "UNKNOWN_BACKUP" });
+  });
+
+  test("any more, since it was cut or changed, is refused before anything is touched", async () => {
+    const agent = await stand.lived();
+    const { path } = await stand.snapshots.write(agent.id);
+    const before = await stand.picture(agent);
+    const file = stand.file(path);
+    const good = readFileSync(file);
+    const text = gunzipSync(good).toString();
+    const flipped = Buffer.from(good);
+    flipped[Math.floor(good.length / 2)] = (flipped[Math.floor(good.length / 2)] ?? 0) ^ 1;
+    const bad = [
+      Buffer.alloc(0),
+      Buffer.from("hello"),
+      good.subarray(0, good.length / 2),
+      good.subarray(0, good.length - 1),
+      flipped,
+      Buffer.concat([good, good]),
+      gzipSync(text.replace("Ada", "Eve")),
+      gzipSync(text.slice(0, text.lastIndexOf(",{"))),
+      gzipSync(`${text}[]\n`),
+      gzipSync("[]"),
+    ];
+    for (const bytes of bad) {
+      writeFileSync(file, bytes);
+      for (const work of [keep, stand.snapshots.restore]) {
+        expect(await refusal(work(agent.id, path))).toMatchObject({ status: 400, code: "DAMAGED_BACKUP" });
+      }
+    }
+    expect(await stand.picture(agent)).toEqual(before);
+
+    writeFileSync(file, gzipSync(sealed(text.replace('"version":1', '"version":2'))));
+    expect(await refusal(keep(agent.id, path))).toMatchObject({
+      status: 400,
+      code: "NEWER_BACKUP",
+    });
+    writeFileSync(file, gzipSync(sealed(text.replace(agent.id, crypto.randomUUID()))));
+    expect(await refusal(keep(agent.id, path))).toMatchObject({ code: "DAMAGED_BACKUP" });
+    writeFileSync(file, gzipSync(sealed(text)));
+    await stand.snapshots.restore(agent.id, path);
+    expect(await stand.picture(agent)).toEqual(before);
+  });
+});
+
+describe("forgetting", () => {
+  test("takes what was said and remembered from everywhere, and leaves the rest", async () => {
+    const agent = await stand.lived();
+    await waits(agent, "parked", "sess_x", "parked", "a parked secret");
+    await stand.run(
+      "INSERT INTO outbox (id, inbox_id, agent_id, platform, peer, body, status, created_at) VALUES (?, 'e0', ?, 'channel_a', 'chat-1', 'a sent secret', 'sent', 1)",
+      ...[Bun.randomUUIDv7(), agent.id],
+    );
+    await stand.run("UPDATE sessions SET summary = 'a summed-up secret' WHERE agent_id = ?", agent.id);
+    const before = await stand.picture(agent);
+    await stand.services.runtime.quietly(agent.id, () => stand.snapshots.eraseMemory(agent.id));
+    const after = await stand.picture(agent);
+    for (const kept of ["agent", "configs", "credentials", "switches", "connections", "pairings"]) {
+      expect(after[kept]).toEqual(before[kept]);
+    }
+    for (const gone of ["sessions", "messages", "memories", "reminders"]) expect(after[gone]).toEqual([]);
+    for (const table of ["sessions", "messages", "memories", "reminders", "outbox"]) {
+      expect(JSON.stringify(await stand.rows(`SELECT * FROM ${table} WHERE agent_id = ?`, agent.id))).not.toMatch(
+        /secret|🚢|plants|tea/,
+      );
+    }
+    expect(await stand.services.skills.memories.relevant(agent.id, "ship", 3)).toEqual([]);
+    expect(await stand.services.runtime.sent(agent.id, { limit: 9, offset: 0 })).toEqual([]);
+  });
+
+  test("keeps a session for what waits to be answered, and one that was made just now", async () => {
+    const agent = await stand.lived();
+    const waiting = "sess_wait";
+    await stand.run(
+      "INSERT INTO sessions (id, agent_id, platform, message_count, summary, summary_upto, created_at, last_activity_at) VALUES (?, ?, 'web', 1, 's', 1, 1, 1)",
+      waiting,
+      agent.id,
+    );
+    await stand.run(
+      "INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at) VALUES ('m', ?, ?, 'old', 'web', 'user', 'said before', 1)",
+      ...[waiting, agent.id],
+    );
+    await waits(agent, "e1", waiting);
+    await stand.run(
+      "INSERT INTO sessions (id, agent_id, platform, created_at, last_activity_at) VALUES ('sess_new', ?1, 'web', ?2, ?2)",
+      agent.id,
+      Date.now(),
+    );
+    await stand.snapshots.eraseMemory(agent.id);
+    expect(
+      await stand.rows(
+        "SELECT id, platform, message_count AS n, summary, summary_upto AS upto FROM sessions WHERE agent_id = ? ORDER BY id",
+        agent.id,
+      ),
+    ).toEqual([
+      { id: "sess_new", platform: "web", n: 0, summary: null, upto: 0 },
+      { id: waiting, platform: "web", n: 0, summary: null, upto: 0 },
+    ]);
+    expect(await stand.one("SELECT count(*) FROM messages WHERE agent_id = ?", agent.id)).toBe(0);
+    expect(await stand.one("SELECT content FROM inbox WHERE agent_id = ? AND id = 'e1'", agent.id)).toBe("waits");
+  });
+
+  test("that was cut off is gone on with at the next start", async () => {
+    await using own = await openStand();
+    const agent = await own.lived();
+    let killed = false;
+    own.writing.check = (statements) => {
+      if (killed) throw new Error("killed");
+      killed = statements.some(({ sql }) => sql.includes("UPDATE sessions SET platform"));
+    };
+    await own.snapshots.eraseMemory(agent.id);
+    own.writing.check = () => undefined;
+    expect(await own.services.runtime.sessions.list(agent.id)).toEqual([]);
+    expect(await own.one("SELECT count(*) FROM messages WHERE agent_id = ?", agent.id)).toBe(8);
+    await own.run("UPDATE jobs SET run_at = 0 WHERE kind = 'runtime.clear'");
+    await own.restart();
+    await eventually(async () => (await own.one("SELECT count(*) FROM sessions WHERE agent_id = ?", agent.id)) === 0);
+    expect(await own.one("SELECT count(*) FROM messages WHERE agent_id = ?", agent.id)).toBe(0);
+    expect(await own.one("SELECT count(*) FROM inbox WHERE agent_id = ? AND content <> ''", agent.id)).toBe(0);
+  });
+});
+
+test("all of it works over a libSQL server too", async () => {
+  const sqld = await startSqld();
+  try {
+    await using own = await openStand({ DATABASE_URL: sqld.url });
+    const agent = await own.lived();
+    const before = await own.picture(agent);
+    const { path } = await own.snapshots.write(agent.id);
+    expect(await own.snapshots.mend(agent.id)).toEqual([]);
+    await own.services.runtime.quietly(agent.id, () => own.snapshots.eraseMemory(agent.id));
+    expect(await own.picture(agent)).toMatchObject({ messages: [], sessions: [], memories: [], reminders: [] });
+    await own.snapshots.restore(agent.id, path);
+    expect(await own.picture(agent)).toEqual(before);
+    await own.snapshots.restore(agent.id, path);
+    expect(await own.picture(agent)).toEqual(before);
+  } finally {
+    await sqld.stop();
+  }
+}, 30_000);
+
+describe("an agent that is deleted", () => {
+  test("takes its backups with it, and nobody else's", async () => {
+    const [agent, other] = [await stand.agent(), await stand.agent()];
+    const { path } = await stand.snapshots.write(agent.id);
+    const { path: kept } = await stand.snapshots.write(other.id);
+    await stand.services.agents.remove(agent.id);
+    expect(existsSync(stand.file(path))).toBe(false);
+    expect(existsSync(stand.file(`backups/${agent.id}`))).toBe(false);
+    expect(existsSync(stand.file(kept))).toBe(true);
+    expect(await refusal(stand.snapshots.write(agent.id))).toMatchObject({ status: 404, code: "AGENT_NOT_FOUND" });
+    expect(existsSync(stand.file(`backups/${agent.id}`))).toBe(false);
+  });
+});
+
+/** A message of the web in the inbox, as it waits (or as it was given up). */
+function waits(agent: Agent, id: string, sessionId: string, status = "pending", content = "waits") {
+  return stand.run(
+    `INSERT INTO inbox (id, agent_id, session_id, platform, sender_id, sender_name, by_owner, content, status, received_at)
+      VALUES (?, ?, ?, 'web', 'u', 'Ada', 1, ?, ?, 1)`,
+    ...[id, agent.id, sessionId, content, status],
+  );
+}
+
+/** The text of a backup with the checksum that belongs to it. */
+function sealed(text: string): string {
+  const lines = text.slice(0, text.lastIndexOf(",{"));
+  const sum = new Bun.CryptoHasher("sha256").update(lines).digest("hex");
+  return `${lines},{"sha256":"${sum}"}\n]\n`;
+}

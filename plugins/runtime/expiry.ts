@@ -1,0 +1,62 @@
+// Sessions that nobody comes back to are deleted: a visitor's after a month, one of the web that never began after a day.
+import { setImmediate as breathe } from "node:timers/promises";
+import type { Kernel } from "../../src/plugin.ts";
+import { emptying } from "./estate-sql.ts";
+import type { Sessions } from "./sessions.ts";
+
+const DAY = 86_400_000;
+const EMPTY_FOR = DAY;
+/** As long as a visitor's cookie is good. */
+const VISITOR_IDLE_FOR = 30 * DAY;
+const SESSIONS_AT_ONCE = 100;
+const MESSAGES_AT_ONCE = 500;
+
+interface Deps extends Pick<Kernel, "database"> {
+  sessions: Pick<Sessions, "ended">;
+}
+
+/**
+ * One pass. A visitor's open session is closed by one pass and deleted by a later one, so that a message on its way to it
+ * while it is closed still finds it. What waits to be answered keeps its session.
+ */
+export function createExpiry({ database, sessions }: Deps): (signal?: AbortSignal) => Promise<void> {
+  /** Until a step finds nothing. ?1: before when */
+  async function repeat(before: number, steps: readonly string[], signal?: AbortSignal): Promise<void> {
+    for (let changed = 1; changed > 0 && !signal?.aborted; await breathe()) {
+      const done = await database.write(
+        steps.map((sql) => ({ sql, args: [before], after: ({ rows }) => rows.forEach(gone) })),
+      );
+      changed = done.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
+    }
+  }
+
+  const gone = ({ id, agent_id, platform, peer }: Readonly<Record<string, unknown>>) =>
+    sessions.ended({
+      id: String(id),
+      agentId: String(agent_id),
+      platform: String(platform),
+      peer: peer === null ? null : String(peer),
+    });
+
+  return async (signal) => {
+    const idle = Date.now() - VISITOR_IDLE_FOR;
+    await repeat(idle, DELETE_VISITORS, signal);
+    await repeat(idle, [CLOSE_VISITORS], signal);
+    await repeat(Date.now() - EMPTY_FOR, [DELETE_EMPTY], signal);
+  };
+}
+
+const WAITED_FOR = `EXISTS (SELECT 1 FROM inbox
+  WHERE inbox.agent_id = sessions.agent_id AND session_id = sessions.id AND inbox.status = 'pending')`;
+const GONE = "RETURNING id, agent_id, platform, peer";
+
+/** Visitors' sessions in this status that were left before ?1, the first few. */
+const left = (status: "open" | "completed") => `SELECT id FROM sessions
+  WHERE platform = 'public' AND last_activity_at < ?1 AND status = '${status}' AND NOT ${WAITED_FOR}
+  ORDER BY last_activity_at LIMIT ${SESSIONS_AT_ONCE}`;
+
+export const DELETE_VISITORS = emptying(left("completed"), MESSAGES_AT_ONCE);
+export const CLOSE_VISITORS = `UPDATE sessions SET status = 'completed' WHERE id IN (${left("open")}) ${GONE}`;
+export const DELETE_EMPTY = `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
+  WHERE message_count = 0 AND platform = 'web' AND created_at < ?1 AND NOT ${WAITED_FOR}
+  LIMIT ${SESSIONS_AT_ONCE}) ${GONE}`;

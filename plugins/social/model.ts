@@ -1,0 +1,123 @@
+// What social identity and token gating take and answer on the wire.
+import { t } from "elysia";
+
+const ADDRESS = "^0x[0-9a-fA-F]{40}$";
+export const isAddress = (text: unknown): text is string => typeof text === "string" && new RegExp(ADDRESS).test(text);
+export const ADDRESS_RULE = "An address is 0x and 40 hex digits.";
+
+const address = t.String({ pattern: ADDRESS, description: "0x and 40 hex digits, in any case", error: ADDRESS_RULE });
+
+export const gateBody = t.Object({
+  fid: t.String({
+    minLength: 1,
+    maxLength: 100,
+    description: "Comes back as it is: the gate is for the address",
+    error: "Give the fid, as text.",
+  }),
+  address,
+});
+export const gateQuery = t.Object({ address });
+
+const passed = {
+  hasAccess: t.Boolean(),
+  tokenGated: t.Boolean({ description: "False: the gate is off, and everyone has access" }),
+  minBalance: t.String({ description: "In the token's smallest unit" }),
+  token: t.String({ description: "Its symbol" }),
+  chain: t.String(),
+};
+
+export const gateAnswer = t.Object({
+  fid: t.String(),
+  address: t.String(),
+  ...passed,
+  message: t.String(),
+  timestamp: t.String({ description: "ISO 8601" }),
+});
+
+export const gateDetails = t.Object({
+  address: t.String(),
+  ...passed,
+  contractAddress: t.String({ description: "The token's; empty while the gate is off" }),
+  rpcEndpoint: t.String({ description: "Where the balance is asked for, without path and query" }),
+});
+
+/** Told as text, but not checked as such: what is missing here is 401, not 400. Contract §1. */
+export const verifyBody = t.Object({
+  fidToken: t.Optional(t.Unknown({ type: "string", description: "The identity token, a JWT of `SOCIAL_ISSUER`" })),
+  address: t.Optional(
+    t.Unknown({
+      type: "string",
+      pattern: ADDRESS,
+      description: "Whose balance the gate looks at; left out, null or empty: not checked",
+    }),
+  ),
+});
+
+const sessionToken = t.String({ description: "Base64 of a signed token, good for 24 hours" });
+const refreshToken = t.String({ description: "Base64; good for one use within 30 days" });
+
+export const verified = t.Object({
+  success: t.Literal(true),
+  sessionToken,
+  refreshToken,
+  address: t.String({ description: "As it was given; empty where it was left out" }),
+  message: t.String(),
+  tokenGated: t.Boolean({ description: "Whether the gate was checked" }),
+  accessLevel: t.Union([t.Literal("premium"), t.Literal("basic")], {
+    description: "`premium` when the gate is passed or off, else `basic`",
+  }),
+});
+
+export const refreshBody = t.Object({
+  refreshToken: t.String({ minLength: 1, error: "Give the refresh token." }),
+});
+
+export const refreshed = t.Object({
+  success: t.Literal(true),
+  sessionToken,
+  refreshToken,
+  expiresIn: t.Number({ multipleOf: 1, description: "Seconds that the session token is good for" }),
+  message: t.String(),
+});
+
+const fields = t.Record(t.String(), t.String(), { description: "Field by field" });
+const endpoint = {
+  endpoint: t.String(),
+  method: t.Literal("POST"),
+  description: t.String(),
+  body: fields,
+  response: fields,
+};
+
+export const verifyMetadata = t.Object({
+  ...endpoint,
+  issuer: t.String({ description: "Whose tokens are taken" }),
+  audience: t.String({ description: "Whom they must be for" }),
+  tokenGating: t.Object({ enabled: t.Boolean(), minBalance: t.String(), token: t.String(), chain: t.String() }),
+});
+export const refreshMetadata = t.Object({
+  ...endpoint,
+  expiresIn: t.Number({ multipleOf: 1, description: "Seconds that a session token is good for" }),
+});
+
+export const linkBody = t.Object({
+  fidToken: t.String({
+    minLength: 1,
+    description: "The identity token, a JWT of `SOCIAL_ISSUER`",
+    error: "Give the token.",
+  }),
+});
+
+export const linked = t.Object({
+  success: t.Literal(true),
+  fid: t.String(),
+  linkedAt: t.String({ description: "ISO 8601" }),
+  message: t.String(),
+});
+
+export const link = t.Object({
+  fid: t.Union([t.String(), t.Null()]),
+  linkedAt: t.Union([t.String({ description: "ISO 8601" }), t.Null()]),
+});
+
+export const unlinked = t.Object({ success: t.Literal(true), message: t.String() });

@@ -1,0 +1,74 @@
+// The backend's routes of verification: where claims are checked.
+import { Elysia } from "elysia";
+import { mayAnswer } from "../../src/openapi/told.ts";
+import type { ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import {
+  CHALLENGE_ERRORS,
+  challengeAnswer,
+  challengeBody,
+  claimBody,
+  DOCS,
+  record,
+  removed,
+  toChallenge,
+  toRecord,
+  VERIFY_ERRORS,
+  verified,
+} from "./model.ts";
+import type { Verification } from "./verification.ts";
+
+interface Deps {
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+  verification: Verification;
+}
+
+export function backendRoutes({ guards, verification }: Deps) {
+  return new Elysia({ name: "verification.backend" })
+    .use(guards)
+    .get("/api/agents/:id/verification", ({ agent }) => toRecord(agent), {
+      agentCall: "agent.read",
+      response: { 200: record },
+      detail: DOCS.read,
+    })
+    .post(
+      "/api/agents/:id/verification/challenge",
+      async ({ agent, caller, body }) => {
+        const { challenge, options } = await verification.challenge(agent, caller.userId, body);
+        return toChallenge(challenge, options);
+      },
+      {
+        agentCall: "agent.challenge",
+        body: challengeBody,
+        response: { 200: challengeAnswer },
+        detail: { ...DOCS.challenge, ...mayAnswer(CHALLENGE_ERRORS) },
+      },
+    )
+    .post(
+      "/api/agents/:id/verify",
+      async ({ agent, caller, body }) => {
+        const { verifiedAt, attestationUid } = await verification.verify(agent, caller.userId, body);
+        return {
+          success: true as const,
+          verified: true as const,
+          verificationType: body.verificationType,
+          attestationUid,
+          verifiedAt: new Date(verifiedAt).toISOString(),
+        };
+      },
+      {
+        agentCall: "agent.verify",
+        body: claimBody,
+        response: { 200: verified },
+        detail: { ...DOCS.verify, ...mayAnswer(VERIFY_ERRORS) },
+      },
+    )
+    .delete(
+      "/api/agents/:id/verify",
+      async ({ agent }) => {
+        await verification.remove(agent);
+        return { success: true as const, verified: false as const };
+      },
+      { agentCall: "agent.unverify", response: { 200: removed }, detail: DOCS.remove },
+    );
+}

@@ -1,0 +1,109 @@
+// What verification takes and answers on the wire.
+import { type Static, t } from "elysia";
+import type { Agent } from "../agents/index.ts";
+import type { Challenge } from "./challenges.ts";
+import { VERIFICATION_TYPES } from "./schema.ts";
+
+const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
+const time = t.String({ description: "ISO 8601" });
+const yes = t.Literal(true);
+
+const verificationType = t.Union(
+  VERIFICATION_TYPES.map((type) => t.Literal(type)),
+  { error: `The type is one of: ${VERIFICATION_TYPES.join(", ")}.` },
+);
+
+/** Left out or null where a type has no use for it. */
+const given = (description: string, rule: { pattern?: string; maxLength?: number; error: string }) =>
+  t.Optional(nullable(t.String({ description, ...rule })));
+
+export const challengeBody = t.Object({
+  verificationType,
+  register: t.Optional(
+    t.Boolean({
+      description: "`webauthn`: register another authenticator, beside those that the caller has",
+      error: "`register` is true or false.",
+    }),
+  ),
+});
+
+export const claimBody = t.Object({
+  verificationType,
+  attestationUid: given("For `attestation`: its UID", {
+    pattern: "^0x[0-9a-fA-F]{64}$",
+    error: "An attestation's UID is 0x and 64 hex digits.",
+  }),
+  signature: given(
+    "For `exchange`, `name_service`, and an `attestation` of a wallet that the caller has not signed in with: of the challenge's message, by a key (EIP-191) or a smart wallet (ERC-1271, ERC-6492), as 0x and hex digits. For `webauthn`: the JSON of the authenticator's response",
+    { maxLength: 100_000, error: "The signature is text of at most 100,000 characters." },
+  ),
+  walletAddress: given("For `name_service`, and for smart wallets: who signed", {
+    pattern: "^0x[0-9a-fA-F]{40}$",
+    error: "A wallet's address is 0x and 40 hex digits.",
+  }),
+});
+
+export const challengeAnswer = t.Object({
+  message: t.String({ description: "What a wallet signs, to the letter" }),
+  nonce: t.String(),
+  expiresAt: time,
+  options: t.Optional(
+    t.Any({ description: "`webauthn`: for `navigator.credentials.create` or `.get`, in their JSON form" }),
+  ),
+});
+
+export const record = t.Object({
+  verified: t.Boolean(),
+  verificationType: nullable(t.String()),
+  attestationUid: nullable(t.String()),
+  verifierAddress: nullable(t.String({ description: "The wallet that was proven" })),
+  verifiedAt: nullable(time),
+  metadata: nullable(t.Record(t.String(), t.Any(), { description: "What the proof told beside" })),
+});
+
+export const verified = t.Object({
+  success: yes,
+  verified: yes,
+  verificationType,
+  attestationUid: nullable(t.String()),
+  verifiedAt: time,
+});
+
+export const removed = t.Object({ success: yes, verified: t.Literal(false) });
+
+export const toChallenge = ({ message, nonce, expiresAt }: Challenge, options: object | undefined) => ({
+  message,
+  nonce,
+  expiresAt: new Date(expiresAt).toISOString(),
+  ...(options && { options }),
+});
+
+export const toRecord = (agent: Agent): Static<typeof record> => ({
+  verified: agent.verified,
+  verificationType: agent.verificationType,
+  attestationUid: agent.attestationUid,
+  verifierAddress: agent.verifierAddress,
+  verifiedAt: agent.verifiedAt === null ? null : new Date(agent.verifiedAt).toISOString(),
+  metadata: agent.verificationMetadata === null ? null : JSON.parse(agent.verificationMetadata),
+});
+
+const tags = ["Verification"];
+/** For the documents of both surfaces. */
+export const DOCS = {
+  read: { tags, summary: "Who stands behind an agent, and how that was shown" },
+  challenge: {
+    tags,
+    summary: "What has to be signed to verify an agent",
+    description:
+      "Good for this agent, its owner and this type, for ten minutes and for one verification; a new one takes its place. For `webauthn` its `options` are for a registration while the caller has no authenticator yet, else for an assertion.",
+  },
+  verify: {
+    tags,
+    summary: "Show who stands behind an agent",
+    description: `A claim is checked, on chain 8453 where it is about one: an \`attestation\` must exist, be neither revoked nor expired, have an allowed schema and attester, and be of a wallet that the caller has signed in with or proves right here; \`exchange\` wants such an attestation by the exchange of the wallet that signed; \`name_service\` a name of that wallet which leads back to it; \`webauthn\` an authenticator of the caller. What does not hold is 400 \`VERIFICATION_FAILED\` with the reason. A chain that gives no answer is 500, and nothing has changed then. A verification tells what was true at \`verifiedAt\`; it ends when it is removed, or when the agent gets another owner.`,
+  },
+  remove: { tags, summary: "Take an agent's verification off; its status does not change" },
+};
+
+export const CHALLENGE_ERRORS = { 403: "OWNER_REQUIRED" };
+export const VERIFY_ERRORS = { ...CHALLENGE_ERRORS, 400: "VERIFICATION_FAILED", 500: "CHAIN_UNAVAILABLE" };

@@ -1,0 +1,46 @@
+// The name service: the name that a wallet goes by, which counts only if it leads back to that wallet.
+import type { Address } from "viem";
+import type { Chain } from "../../src/chains.ts";
+import type { Config } from "../../src/config.ts";
+import { hex, same } from "./attestations.ts";
+import { askContracts, RESOLVER } from "./contracts.ts";
+import { refused } from "./refused.ts";
+
+export interface Names {
+  /** The name of a wallet, resolved back and forth. Throws 400 `VERIFICATION_FAILED`, 500 `CHAIN_UNAVAILABLE`. */
+  of(wallet: Address): Promise<string>;
+}
+
+/** Where Base keeps reverse records: 0x80000000 and the chain's id 8453, in hex (ENSIP-11, ENSIP-19). */
+const REVERSE = "80002105.reverse";
+/** Of a DNS name (RFC 1035 §2.3.4). Whoever owns a name may write anything there. */
+const MAX_LENGTH = 255;
+
+export function createNames(chain: Chain, { nameRegistry }: Config["verification"]): Names {
+  const resolver = { address: hex(nameRegistry), abi: RESOLVER } as const;
+  return {
+    async of(wallet) {
+      const [{ namehash }, { normalize }] = await Promise.all([import("viem"), import("viem/ens")]);
+      const node = namehash(`${wallet.slice(2).toLowerCase()}.${REVERSE}`);
+      return askContracts(chain, async (client) => {
+        const name = await client.readContract({ ...resolver, functionName: "name", args: [node] });
+        if (name === "") throw refused(`${wallet} goes by no name. Set its primary name first.`);
+        if (!isNormal(name, normalize))
+          throw refused("The name of this wallet is not in the form of names (ENSIP-15).");
+        const back = await client.readContract({ ...resolver, functionName: "addr", args: [namehash(name)] });
+        if (!same(back, wallet)) throw refused(`The name ${name} does not lead back to ${wallet}.`);
+        return name;
+      });
+    },
+  };
+}
+
+/** Whether it is written in the only way that leads to its record, and can't pass for another's by how it looks. */
+function isNormal(name: string, normalize: (name: string) => string): boolean {
+  if (name.length > MAX_LENGTH) return false;
+  try {
+    return normalize(name) === name;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+// The tables of verification. Created by migrations/0014_verification.sql.
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** Interface, "Agent verification". */
+export const VERIFICATION_TYPES = ["attestation", "exchange", "name_service", "webauthn"] as const;
+
+export const challenges = sqliteTable(
+  "verification_challenges",
+  {
+    agentId: text("agent_id").notNull(),
+    type: text("type", { enum: VERIFICATION_TYPES }).notNull(),
+    userId: text("user_id").notNull(),
+    nonce: text("nonce").notNull(),
+    message: text("message").notNull(),
+    ceremony: text("ceremony", { enum: ["create", "get"] }),
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.agentId, table.type] })],
+);
+
+export const webauthnCredentials = sqliteTable("webauthn_credentials", {
+  id: text("id").primaryKey(),
+  userId: text("user_id").notNull(),
+  publicKey: text("public_key").notNull(),
+  counter: integer("counter").notNull(),
+  transports: text("transports").notNull(),
+  createdAt: integer("created_at").notNull(),
+});

@@ -1,0 +1,122 @@
+// How long a verification and what led to it last: ten minutes, until another owner comes, until a stranger is put out.
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { createAuthenticator } from "../../tests/support/authenticator.ts";
+import { type Client, createClient } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { subscribe } from "../../tests/support/favours.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { type Mailbox, openMailbox } from "../../tests/support/mailbox.ts";
+import { type AgentItem, expectRefusal } from "../../tests/support/scene.ts";
+
+const PAGE = "http://berth.example";
+
+let mailbox: Mailbox;
+let house: House;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  house = await openHouse({ env: { BASE_URL: PAGE, SMTP_URL: mailbox.url } });
+  await house.kernel.jobs.start();
+});
+afterEach(() => setSystemTime());
+afterAll(async () => {
+  await house?.kernel.jobs.stop();
+  await house?.[Symbol.asyncDispose]();
+  await mailbox?.[Symbol.asyncDispose]();
+});
+
+interface Owner {
+  client: Client;
+  userId: string;
+  path: string;
+  id: string;
+}
+
+async function owner(): Promise<Owner> {
+  const client = createClient(house.web);
+  const userId = await client.join();
+  await subscribe(house, client.account.email, "pro");
+  const { id } = (await client.post<{ agent: AgentItem }>("/api/agents", { name: "Harbour" })).body.agent;
+  return { client, userId, id, path: `/api/agents/${id}` };
+}
+
+async function challenge({ client, path }: Owner) {
+  const body = { verificationType: "webauthn" };
+  return (await client.post<{ options: { challenge: string } }>(`${path}/verification/challenge`, body)).body;
+}
+const verify = ({ client, path }: Owner, signature: string) =>
+  client.post(`${path}/verify`, { verificationType: "webauthn", signature });
+const recordOf = async ({ client, path }: Owner) =>
+  (await client.get<{ verified: boolean; metadata: unknown }>(`${path}/verification`)).body;
+
+async function verifiedOwner(): Promise<Owner> {
+  const ada = await owner();
+  const key = createAuthenticator(PAGE);
+  expect((await verify(ada, key.register((await challenge(ada)).options))).status).toBe(200);
+  return ada;
+}
+const rows = async (table: string, column: string, value: string) =>
+  (await house.kernel.database.read(`SELECT * FROM ${table} WHERE ${column} = ?`, [value])).rows;
+
+test("a challenge is good for ten minutes and not a moment longer", async () => {
+  const ada = await owner();
+  const now = Date.now();
+  setSystemTime(now);
+  const signature = createAuthenticator(PAGE).register((await challenge(ada)).options);
+  setSystemTime(now + 600_000);
+  const { error } = expectRefusal(await verify(ada, signature), 400, "VERIFICATION_FAILED");
+  expect(error).toContain("no open challenge");
+  setSystemTime(now + 599_999);
+  expect((await verify(ada, signature)).status).toBe(200);
+});
+
+test("another owner has proven nothing, and can't use what the one before asked for", async () => {
+  const [ada, eve] = [await verifiedOwner(), await owner()];
+  await challenge(ada);
+  const handOver = { sql: "UPDATE agents SET user_id = ? WHERE id = ?", args: [eve.userId, ada.id] };
+  await house.kernel.database.write([handOver]);
+  expect(await rows("agents", "id", ada.id)).toMatchObject([
+    { verified: 0, verification_type: null, verifier_address: null, verified_at: null, verification_metadata: null },
+  ]);
+  expect(await rows("verification_challenges", "agent_id", ada.id)).toEqual([]);
+});
+
+test("a change of anything else leaves it", async () => {
+  const ada = await verifiedOwner();
+  expect((await ada.client.patch(ada.path, { name: "Pier" })).status).toBe(200);
+  expect(await recordOf(ada)).toMatchObject({ verified: true });
+});
+
+test("challenges go with their agent, authenticators with their user", async () => {
+  const ada = await verifiedOwner();
+  await challenge(ada);
+  expect((await ada.client.delete(ada.path)).status).toBe(200);
+  expect(await rows("verification_challenges", "agent_id", ada.id)).toEqual([]);
+  expect(await rows("webauthn_credentials", "user_id", ada.userId)).toHaveLength(1);
+  expect((await ada.client.delete("/api/settings", { password: ada.client.account.password })).status).toBe(200);
+  expect(await rows("webauthn_credentials", "user_id", ada.userId)).toEqual([]);
+});
+
+test("who takes over an account that a stranger made finds no authenticator and no verified agent", async () => {
+  const stranger = await verifiedOwner();
+  const { email } = stranger.client.account;
+  const client = createClient(house.web);
+  await client.post("/api/auth/forgot-password", { email });
+  const token = await mailbox.token(email, "reset-password");
+  expect((await client.post("/api/auth/reset-password", { token, password: "a new horse battery" })).status).toBe(200);
+  expect(await rows("webauthn_credentials", "user_id", stranger.userId)).toEqual([]);
+  await eventually(async () => (await rows("agents", "id", stranger.id))[0]?.verified === 0);
+});
+
+test("no user has more than twenty authenticators", async () => {
+  const ada = await verifiedOwner();
+  const another = async () => {
+    const body = { verificationType: "webauthn", register: true };
+    const { options } = (
+      await ada.client.post<{ options: { challenge: string } }>(`${ada.path}/verification/challenge`, body)
+    ).body;
+    return verify(ada, createAuthenticator(PAGE).register(options));
+  };
+  for (let known = 1; known < 20; known++) expect((await another()).status).toBe(200);
+  expectRefusal(await another(), 400, "VERIFICATION_FAILED");
+  expect(await rows("webauthn_credentials", "user_id", ada.userId)).toHaveLength(20);
+});

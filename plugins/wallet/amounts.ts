@@ -1,0 +1,26 @@
+// Amounts as people write them, and as chains and ledgers count them: whole numbers of the smallest unit, never floats.
+
+const DECIMAL = /^(\d{1,60})(?:\.(\d{1,60}))?$/;
+
+/** Decimals of USD in ledger and policy. */
+export const USD_DECIMALS = 6;
+
+/**
+ * The smallest units in a decimal text; undefined where it is none, or is finer than the unit.
+ *
+ * @example unitsOf("1.5", 6) // 1500000n
+ */
+export function unitsOf(text: string, decimals: number): bigint | undefined {
+  const [, whole, fraction = ""] = DECIMAL.exec(text.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  const digits = fraction.replace(/0+$/, "");
+  return digits.length > decimals ? undefined : BigInt(whole + digits.padEnd(decimals, "0"));
+}
+
+/** The shortest decimal text of that many smallest units. */
+export function decimalOf(units: bigint, decimals: number): string {
+  const digits = units.toString().padStart(decimals + 1, "0");
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  const whole = decimals === 0 ? digits : digits.slice(0, -decimals);
+  return fraction === "" || decimals === 0 ? whole : `${whole}.${fraction}`;
+}

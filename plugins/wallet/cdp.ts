@@ -1,0 +1,106 @@
+// The driver for Coinbase Developer Platform: its REST API with the SDK's authentication. Keys never leave the platform.
+//
+// The SDK's own client reports each call, and each error with its stack, to a third address unless the environment says
+// otherwise; so the four calls that are needed are made here.
+import type { Address, Hex } from "viem";
+import { AppError } from "../../src/errors.ts";
+import type { PlatformWallet, Signer, WalletPlatform } from "./platform.ts";
+
+export interface CdpOptions {
+  apiKeyId: string;
+  apiKeySecret: string;
+  walletSecret: string;
+  /** Where its API is, with the path before `/v2`. */
+  basePath?: string | undefined;
+}
+
+const BASE_PATH = "https://api.cdp.coinbase.com/platform";
+/** Milliseconds for one call. */
+const TIMEOUT = 15_000;
+
+/** Each call throws 502 `WALLET_PLATFORM_UNAVAILABLE` where the platform does not do it. */
+export function createCdpPlatform({ basePath = BASE_PATH, ...credentials }: CdpOptions): WalletPlatform {
+  const base = basePath.replace(/\/+$/, "");
+
+  async function call(requestMethod: "GET" | "POST", path: string, requestBody?: object) {
+    const url = new URL(`${base}/v2/evm/accounts${path}`);
+    try {
+      const { getAuthHeaders } = await import("@coinbase/cdp-sdk/auth");
+      const request = { requestMethod, requestHost: url.host, requestPath: url.pathname, requestBody };
+      const headers = await getAuthHeaders({ ...credentials, ...request });
+      const response = await fetch(url, {
+        method: requestMethod,
+        headers: { ...headers, "content-type": "application/json" },
+        ...(requestBody && { body: JSON.stringify(requestBody) }),
+        redirect: "error",
+        signal: AbortSignal.timeout(TIMEOUT),
+      });
+      const answer: unknown = await response.json();
+      return { status: response.status, ok: response.ok, answer };
+    } catch (error) {
+      throw unavailable(`${requestMethod} ${path} failed`, error);
+    }
+  }
+
+  async function made(name: string): Promise<PlatformWallet> {
+    const found = await call("GET", `/by-name/${name}`);
+    if (found.status !== 404) return walletOf(found);
+    const created = await call("POST", "", { name });
+    // Somebody else was first.
+    return walletOf(created.status === 409 ? await call("GET", `/by-name/${name}`) : created);
+  }
+
+  return {
+    create: ({ userId, email }) => made(nameOf(userId, email)),
+
+    async signer({ address }) {
+      const { getTypesForEIP712Domain, serializeTransaction } = await import("viem");
+      const signer: Signer = {
+        address: address as Address,
+        async signTransaction(transaction) {
+          const body = { transaction: serializeTransaction(transaction) };
+          return hexOf(await call("POST", `/${address}/sign/transaction`, body), "signedTransaction");
+        },
+        async signTypedData({ domain, types, primaryType, message }) {
+          const all = { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types };
+          const body = withTexts({ domain, types: all, primaryType, message });
+          return hexOf(await call("POST", `/${address}/sign/typed-data`, body), "signature");
+        },
+      };
+      return signer;
+    },
+  };
+}
+
+/** The platform's names are unique in a project, 2 to 36 letters, digits and dashes, and tell nothing of the user here. */
+const nameOf = (userId: string, email: string) =>
+  `berth-${new Bun.CryptoHasher("sha256").update(`${userId}\n${email}`).digest("hex").slice(0, 30)}`;
+
+interface Called {
+  status: number;
+  ok: boolean;
+  answer: unknown;
+}
+
+function walletOf(called: Called): PlatformWallet {
+  const address = textOf(called, "address", /^0x[0-9a-fA-F]{40}$/);
+  return { address: address as Address, keyId: null, sealed: null };
+}
+
+const hexOf = (called: Called, field: string) => textOf(called, field, /^0x(?:[0-9a-fA-F]{2})+$/) as Hex;
+
+function textOf({ status, ok, answer }: Called, field: string, form: RegExp): string {
+  const value: unknown = typeof answer === "object" && answer !== null ? Reflect.get(answer, field) : undefined;
+  if (ok && typeof value === "string" && form.test(value)) return value;
+  const type: unknown = typeof answer === "object" && answer !== null ? Reflect.get(answer, "errorType") : undefined;
+  throw unavailable(`It answered ${status} (${typeof type === "string" ? type.slice(0, 60) : "no usable answer"})`);
+}
+
+/** JSON has no bigints; the platform takes them as text. */
+const withTexts = (value: object): object =>
+  JSON.parse(JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? inner.toString() : inner)));
+
+function unavailable(reason: string, cause?: unknown): AppError {
+  const text = "The wallet platform does not answer as it should. Try again later.";
+  return new AppError(502, "WALLET_PLATFORM_UNAVAILABLE", text, {}, { cause: new Error(reason, { cause }) });
+}

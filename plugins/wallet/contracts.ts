@@ -1,0 +1,51 @@
+// Tokens on a chain (ERC-20, EIP-3009): what they are asked, and what becomes of an answer that can't be one.
+import type { Address, PublicClient } from "viem";
+import type { Chain } from "../../src/chains.ts";
+import { AppError } from "../../src/errors.ts";
+
+const view = { type: "function", stateMutability: "view" } as const;
+const call = { type: "function", stateMutability: "nonpayable" } as const;
+const of = <Type extends string>(type: Type) => ({ name: "", type }) as const;
+
+/** EIP-20, and what EIP-3009 adds to find out whether an authorization was used. */
+export const TOKEN = [
+  { ...view, name: "decimals", inputs: [], outputs: [of("uint8")] },
+  { ...view, name: "balanceOf", inputs: [of("address")], outputs: [of("uint256")] },
+  { ...view, name: "authorizationState", inputs: [of("address"), of("bytes32")], outputs: [of("bool")] },
+  { ...call, name: "transfer", inputs: [of("address"), of("uint256")], outputs: [of("bool")] },
+  { ...call, name: "approve", inputs: [of("address"), of("uint256")], outputs: [of("bool")] },
+] as const;
+
+/**
+ * Asks what must have an answer: a contract that reverts, or says what can't be read, is not what we take it for, and is
+ * 500 `CHAIN_UNAVAILABLE` like a chain that is gone.
+ */
+export async function ask<T>(chain: Chain, question: (client: PublicClient) => Promise<T>): Promise<T> {
+  try {
+    return await chain.ask(question);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const short = error instanceof Error && "shortMessage" in error ? error.shortMessage : error;
+    const cause = new Error(`A contract gave no usable answer: ${String(short)}`);
+    throw new AppError(500, "CHAIN_UNAVAILABLE", "The chain's answer can't be used. Try again later.", {}, { cause });
+  }
+}
+
+export interface Holding {
+  decimals: number;
+  balance: bigint;
+  /** In wei, for fees. */
+  ether: bigint;
+}
+
+/** What a wallet has of a token, and to pay for transactions. */
+export const holdingOf = (chain: Chain, token: Address, owner: Address): Promise<Holding> =>
+  ask(chain, async (client) => {
+    const read = { address: token, abi: TOKEN } as const;
+    const [decimals, balance, ether] = await Promise.all([
+      client.readContract({ ...read, functionName: "decimals" }),
+      client.readContract({ ...read, functionName: "balanceOf", args: [owner] }),
+      client.getBalance({ address: owner }),
+    ]);
+    return { decimals, balance, ether };
+  });

@@ -1,0 +1,88 @@
+// What wallets look like on the wire. Written by hand, so that no key gets out.
+import { type Static, t } from "elysia";
+
+const time = t.String({ description: "ISO 8601" });
+const yes = t.Literal(true);
+const address = t.String({ description: "0x and 40 hex digits, with its checksum" });
+const network = t.String({ description: "`testnet_chain` or `mainnet_chain`" });
+
+/** What the platform can do. Interface, "Get wallet". */
+export const FEATURES = ["create_wallet", "get_balance", "send_stablecoin", "trade_tokens", "x402_payments"] as const;
+export const CHAINS = ["mainnet_chain", "testnet_chain"];
+
+const ownWallet = {
+  address: t.Union([address, t.Null()]),
+  balance: t.String({ description: "In ether" }),
+  network,
+  hasWallet: t.Boolean(),
+  createdAt: t.Optional(time),
+  message: t.Optional(t.String()),
+};
+export const ownWalletAnswer = t.Object(ownWallet);
+export type OwnWallet = Static<typeof ownWalletAnswer>;
+
+export const walletAnswer = t.Object({
+  agenticWallet: t.Optional(
+    t.Object(
+      { status: t.Literal("configured"), projectId: t.String(), features: t.Array(t.String()) },
+      { description: "With the managed platform configured" },
+    ),
+  ),
+  instructions: t.Optional(t.String()),
+  ...t.Partial(t.Object(ownWallet)).properties,
+});
+
+export const actionBody = t.Object({
+  action: t.Union([t.Literal("create"), t.Literal("get_seed"), t.Literal("export_seed")], {
+    error: "The action is one of: create, get_seed, export_seed.",
+  }),
+});
+
+export const actionAnswer = t.Object({
+  address,
+  network,
+  message: t.Optional(t.String()),
+  createdAt: t.Optional(time),
+  warning: t.Optional(t.String()),
+});
+
+export const addressAnswer = t.Object({
+  authenticated: t.Boolean(),
+  address: t.Optional(address),
+  needsAuth: t.Optional(yes),
+  message: t.Optional(t.String()),
+  error: t.Optional(t.String()),
+  setup: t.Optional(t.String()),
+});
+
+export const managedBody = t.Object({
+  email: t.String({
+    maxLength: 320,
+    pattern: "^\\s*[^\\s@]+@[^\\s@]+\\.[^\\s@]+\\s*$",
+    error: "Give an email address.",
+  }),
+});
+
+export const managedAnswer = t.Object({
+  success: yes,
+  walletAddress: address,
+  walletId: t.String(),
+  networks: t.Array(t.String()),
+});
+
+export const statusAnswer = t.Object({
+  status: t.Literal("ok"),
+  type: t.Literal("evm_wallet"),
+  supportedChains: t.Array(t.String()),
+});
+
+export const clientBody = t.Object({
+  privateKey: t.Optional(
+    t.Union([t.String({ pattern: "^0x[0-9a-fA-F]{64}$" }), t.Null()], {
+      description: "0x and 64 hex digits; left out: a new key is made. Kept sealed, and never shown again",
+      error: "A private key is 0x and 64 hex digits.",
+    }),
+  ),
+});
+
+export const clientAnswer = t.Object({ success: yes, address, network });

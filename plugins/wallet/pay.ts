@@ -1,0 +1,191 @@
+// Payments for what a server asks money for (x402 v2): by a signed authorization (EIP-3009) that the seller settles on the chain.
+import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import type { Address, Hex } from "viem";
+import type { ChainName } from "../../src/chains.ts";
+import { AppError, invalid } from "../../src/errors.ts";
+import type { Outbound, OutboundResponse } from "../../src/outbound.ts";
+import { decimalOf, USD_DECIMALS } from "./amounts.ts";
+import { holdingOf } from "./contracts.ts";
+import type { Ledger, Spend } from "./ledger.ts";
+import { writePlan } from "./plan.ts";
+import type { Signer } from "./platform.ts";
+import { denied } from "./policy.ts";
+import { requireAddress, requireUsd, type Spender, type SpendingSteps } from "./spending.ts";
+import type { Wallet, Wallets } from "./wallets.ts";
+
+export interface PayRequest {
+  url: string;
+  method?: string | undefined;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** USD. */
+  maxAmount: string;
+  from?: string | undefined;
+}
+
+/** What came of it; `response` is what was paid for, or what came without a price. */
+export interface Paid {
+  /** Undefined where nothing was asked for. */
+  spend: Spend | undefined;
+  response: { status: number; body: string } | undefined;
+}
+
+export type Pay = (spender: Spender, request: PayRequest) => Promise<Paid>;
+
+interface Deps {
+  steps: SpendingSteps;
+  wallets: Wallets;
+  ledger: Ledger;
+  outbound: Pick<Outbound, "fetch">;
+  signerOf(wallet: Wallet): Promise<Signer>;
+}
+
+/** CAIP-2. */
+const NETWORKS: Readonly<Record<string, ChainName>> = {
+  "eip155:8453": "mainnet_chain",
+  "eip155:84532": "testnet_chain",
+};
+/** Seconds that a seller may take to settle; one who wants more holds the money too long. */
+const LONGEST = 600;
+
+/**
+ * Throws what `send` does, and 400 `PRICE_TOO_HIGH` or `NO_PAYMENT_OPTION` where the seller asks for more or otherwise, 502
+ * `PAYMENT_NOT_UNDERSTOOD` for a price that can't be read, and what `Outbound.fetch` throws. What goes out comes from
+ * outside: the price is taken from the first answer, and checked against what the caller and the policy allow.
+ */
+export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps): Pay {
+  const { chainOf, stablecoinOf } = steps;
+
+  /** The first way of paying that is ours: this scheme, these chains, the stablecoin. */
+  function choose({ accepts }: PaymentRequired): { option: PaymentRequirements; network: ChainName } {
+    for (const option of accepts) {
+      const network = NETWORKS[option.network];
+      if (option.scheme !== "exact" || network === undefined) continue;
+      if (typeof option.asset !== "string" || option.asset.toLowerCase() !== stablecoinOf(network).toLowerCase())
+        continue;
+      // It came from outside as JSON: none of its types is certain, and a time in text would never end.
+      const { extra, maxTimeoutSeconds: seconds, payTo } = option as Partial<PaymentRequirements>;
+      if (typeof extra?.name !== "string" || typeof extra.version !== "string" || typeof payTo !== "string") continue;
+      if (!Number.isInteger(seconds) || seconds === undefined || seconds < 1 || seconds > LONGEST) continue;
+      if ((extra.assetTransferMethod ?? "eip3009") !== "eip3009") continue;
+      if (typeof option.amount === "string" && /^[1-9]\d{0,29}$/.test(option.amount)) return { option, network };
+    }
+    const text = "The seller takes no payment in the stablecoin by a signed authorization on these chains.";
+    throw new AppError(400, "NO_PAYMENT_OPTION", text);
+  }
+
+  return async (spender, request) => {
+    const known = await steps.again(spender, "pay", request);
+    if (known) return { spend: known, response: undefined };
+    const most = requireUsd("maxAmount", request.maxAmount);
+    const wallet = await wallets.require(spender.userId, request.from);
+    const owner = wallet.address as Address;
+    const { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentSignatureHeader } = await import(
+      "@x402/core/http"
+    );
+    const init = initOf(request);
+    const first = await outbound.fetch(request.url, init);
+    if (first.status !== 402) return { spend: undefined, response: shown(first) };
+
+    const required = understood(() => decodePaymentRequiredHeader(first.headers.get("payment-required") ?? ""));
+    if (required.x402Version !== 2 || !Array.isArray(required.accepts)) throw strange();
+    const { option, network } = choose(required);
+    const chain = chainOf(network);
+    const asset = await requireAddress("asset", option.asset);
+    const recipient = await requireAddress("payTo", option.payTo);
+    const units = BigInt(option.amount);
+    const holding = await holdingOf(chain, asset, owner);
+    // Rounded up, should the token have more decimals than the ledger.
+    const one = 10n ** BigInt(holding.decimals);
+    const usd = (units * 10n ** BigInt(USD_DECIMALS) + one - 1n) / one;
+    if (usd > most) {
+      const text = `The seller asks for ${decimalOf(usd, USD_DECIMALS)} USD, which is more than maxAmount.`;
+      throw new AppError(400, "PRICE_TOO_HIGH", text);
+    }
+    const assets = [asset.toLowerCase()];
+    await steps.requirePolicy(spender.userId, { usd: Number(usd), recipient: recipient.toLowerCase(), assets });
+    await steps.requireFunds({ network, address: owner }, asset, units, holding, false);
+    const spend = await steps.reserve(spender, "pay", request, {
+      wallet,
+      network,
+      asset,
+      units,
+      usd: Number(usd),
+      amount: decimalOf(usd, USD_DECIMALS),
+      recipient,
+      assets,
+      details: { url: request.url },
+      plan: { payment: {} },
+    });
+    if (spend.state === "waiting") {
+      await ledger.reject(spender.userId, spend.id);
+      throw denied("So much needs its owner's approval, and the seller's price does not wait for that.");
+    }
+
+    const payment = await sign(wallet, spend, required, option);
+    if (!payment) return { spend: await steps.settled(spend), response: undefined };
+    const headers = { ...init.headers, "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) };
+    const answer = await outbound.fetch(request.url, { ...init, headers, maxRedirects: 0, timeoutMs: 60_000 });
+    const settled = settlementOf(() => decodePaymentResponseHeader(answer.headers.get("payment-response") ?? ""));
+    // The seller's word is where to look, not what happened: that the chain says.
+    if (settled !== undefined) await ledger.sent(spend, settled);
+    await steps.look(spend);
+    return { spend: await steps.settled(spend), response: shown(answer) };
+  };
+
+  /** The signed authorization, noted before the seller has it; undefined where it may not be signed any more. */
+  async function sign(
+    wallet: Wallet,
+    spend: Spend,
+    { resource, x402Version, extensions }: PaymentRequired,
+    option: PaymentRequirements,
+  ): Promise<PaymentPayload | undefined> {
+    const { ExactEvmScheme } = await import("@x402/evm/exact/client");
+    const { address, signTypedData } = await signerOf(wallet);
+    const signer = {
+      address,
+      signTypedData: (data: object) => signTypedData(data as Parameters<Signer["signTypedData"]>[0]),
+    };
+    const { payload } = await new ExactEvmScheme(signer).createPaymentPayload(x402Version, option);
+    const { nonce, validBefore } = (payload as { authorization: { nonce: Hex; validBefore: string } }).authorization;
+    const plan = writePlan({ payment: { nonce, validBefore: Number(validBefore) } });
+    if (!(await ledger.authorized(spend, plan))) {
+      await ledger.settled(spend, { state: "failed", reason: "POLICY_DENIED" });
+      return undefined;
+    }
+    return { x402Version, resource, accepted: option, payload, ...(extensions && { extensions }) };
+  }
+}
+
+const shown = (answer: OutboundResponse) => ({ status: answer.status, body: answer.text() });
+
+function initOf({ method, body }: PayRequest) {
+  const verb = (method ?? (body === undefined ? "GET" : "POST")).toUpperCase();
+  if (body !== undefined && (verb === "GET" || verb === "HEAD")) {
+    throw invalid({ path: "body", message: `A ${verb} has no body.` });
+  }
+  const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+  return { method: verb, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+}
+
+function understood<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    throw strange(cause);
+  }
+}
+
+/** The transaction that the seller names; undefined where they name none. */
+function settlementOf(read: () => { success: boolean; transaction: string }): string | undefined {
+  try {
+    const { success, transaction } = read();
+    return success && /^0x[0-9a-f]{64}$/i.test(transaction) ? transaction : undefined;
+  } catch {
+    // No header, or none that can be read: the lane finds out.
+    return undefined;
+  }
+}
+
+const strange = (cause?: unknown) =>
+  new AppError(502, "PAYMENT_NOT_UNDERSTOOD", "The seller's price can't be read.", {}, { cause });

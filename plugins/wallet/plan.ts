@@ -1,0 +1,20 @@
+// What a spend will do, as it stands in the ledger: calls of contracts, one after the other, or one payment that a seller takes.
+import type { Address, Hex } from "viem";
+
+export interface Call {
+  to: Address;
+  data: Hex;
+}
+
+/** An authorization (EIP-3009); both absent until it is signed. */
+export interface Payment {
+  nonce?: Hex;
+  /** Seconds since 1970: from then on nobody can use it. */
+  validBefore?: number;
+}
+
+export type Plan = { calls: Call[] } | { payment: Payment };
+
+export const writePlan = (plan: Plan) => JSON.stringify(plan);
+/** A plan as the ledger has it. */
+export const readPlan = (text: string) => JSON.parse(text) as Plan;

@@ -1,0 +1,119 @@
+// What may be spent: limits in USD for one spend and for a day, to whom, in which tokens, and a switch that ends it all.
+import { eq } from "drizzle-orm";
+import { type Statement, statement } from "../../src/database.ts";
+import { forbidden } from "../../src/errors.ts";
+import type { Kernel } from "../../src/plugin.ts";
+import { decimalOf, USD_DECIMALS } from "./amounts.ts";
+import { policies as table } from "./schema.ts";
+
+/** Amounts in millionths of a USD; addresses in small letters. */
+export interface Policy {
+  perTransaction: number;
+  /** Of any 24 hours. */
+  perDay: number;
+  /** Null: anybody. A trade has no recipient. */
+  recipients: string[] | null;
+  /** Tokens that may be spent, and of a trade also bought. Null: any. */
+  assets: string[] | null;
+  /** More than this waits for the owner's word. Null: nothing does. */
+  approvalAbove: number | null;
+  enabled: boolean;
+}
+
+/** Contract §8: 10 and 50 USD at first. */
+export const FIRST_POLICY: Policy = {
+  perTransaction: 10_000_000,
+  perDay: 50_000_000,
+  recipients: null,
+  assets: null,
+  approvalAbove: null,
+  enabled: true,
+};
+
+export const DAY = 86_400_000;
+
+/** What a spend is judged by. */
+export interface Intent {
+  usd: number;
+  recipient: string | null;
+  /** In small letters. */
+  assets: string[];
+}
+
+export interface Policies {
+  of(userId: string): Promise<Policy>;
+  set(userId: string, change: Partial<Policy>): Promise<Policy>;
+  /** For the batch of a takeover: back to what it is at first. */
+  reset(userId: string): Statement;
+}
+
+export function createPolicies({ database }: Pick<Kernel, "database">): Policies {
+  const { drizzle } = database;
+
+  async function of(userId: string): Promise<Policy> {
+    const [row] = await drizzle.select().from(table).where(eq(table.userId, userId));
+    if (!row) return FIRST_POLICY;
+    const { perTransaction, perDay, approvalAbove, enabled } = row;
+    const [recipients, assets] = [listOf(row.recipients), listOf(row.assets)];
+    return { perTransaction, perDay, recipients, assets, approvalAbove, enabled };
+  }
+
+  return {
+    of,
+    async set(userId, change) {
+      const { recipients, assets, ...rest } = change;
+      const named = {
+        ...rest,
+        ...(recipients !== undefined && { recipients: textOf(recipients) }),
+        ...(assets !== undefined && { assets: textOf(assets) }),
+        updatedAt: Date.now(),
+      };
+      // Only what is named is changed, whoever changes something else at the same time.
+      const values = { ...FIRST_POLICY, recipients: null, assets: null, ...named, userId };
+      const insert = drizzle.insert(table).values(values).onConflictDoUpdate({ target: table.userId, set: named });
+      await database.write([statement(insert)]);
+      return of(userId);
+    },
+    reset: (userId) => statement(drizzle.delete(table).where(eq(table.userId, userId))),
+  };
+}
+
+/**
+ * The policy in SQL, so that of spends at the same time none passes that goes over a limit together with another. As
+ * conditions over `p`, the user's row of `wallet_policies` or none, with their arguments.
+ */
+export function withinPolicy(userId: string, { usd, recipient, assets }: Intent, now: number, exceptSpend = "") {
+  const { perTransaction, perDay } = FIRST_POLICY;
+  return {
+    sql: `coalesce(p.enabled, 1) = 1
+      AND ? <= coalesce(p.per_transaction, ${perTransaction})
+      AND ? + (SELECT coalesce(sum(usd), 0) FROM wallet_spends
+        WHERE user_id = ? AND state <> 'failed' AND reserved_at > ? AND id <> ?) <= coalesce(p.per_day, ${perDay})
+      AND (? IS NULL OR p.recipients IS NULL OR ? IN (SELECT value FROM json_each(p.recipients)))
+      AND (p.assets IS NULL OR NOT EXISTS
+        (SELECT 1 FROM json_each(?) WHERE value NOT IN (SELECT value FROM json_each(p.assets))))`,
+    args: [usd, usd, userId, now - DAY, exceptSpend, recipient, recipient, JSON.stringify(assets)],
+  };
+}
+
+/** Throws 403 `POLICY_DENIED` with what stands in the way. `spentToday` in millionths of a USD. */
+export function requireWithin(policy: Policy, { usd, recipient, assets }: Intent, spentToday: number): void {
+  const shown = (amount: number) => decimalOf(BigInt(amount), USD_DECIMALS);
+  if (!policy.enabled) throw denied("Spending is switched off.");
+  if (usd > policy.perTransaction) throw denied(`One spend is at most ${shown(policy.perTransaction)} USD.`);
+  if (usd + spentToday > policy.perDay) {
+    throw denied(`A day's spends are at most ${shown(policy.perDay)} USD; ${shown(spentToday)} of it are taken.`);
+  }
+  if (recipient !== null && policy.recipients && !policy.recipients.includes(recipient)) {
+    throw denied("This recipient is not on the policy's list.");
+  }
+  if (policy.assets && assets.some((asset) => !policy.assets?.includes(asset))) {
+    throw denied("This token is not on the policy's list.");
+  }
+}
+
+export const denied = (reason: string) =>
+  forbidden("POLICY_DENIED", `The spending policy does not allow this. ${reason}`);
+
+const listOf = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
+const textOf = (list: string[] | null) => (list ? JSON.stringify(list) : null);

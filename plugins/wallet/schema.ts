@@ -1,0 +1,64 @@
+// The tables of wallets. Created by migrations/0017_wallets.sql.
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const wallets = sqliteTable("wallets", {
+  id: text("id").primaryKey(),
+  userId: text("user_id"),
+  kind: text("kind", { enum: ["user", "managed", "client"] }).notNull(),
+  name: text("name").notNull(),
+  address: text("address").notNull(),
+  keyId: text("key_id"),
+  sealed: text("sealed"),
+  createdAt: integer("created_at").notNull(),
+});
+
+export const policies = sqliteTable("wallet_policies", {
+  userId: text("user_id").primaryKey(),
+  perTransaction: integer("per_transaction").notNull(),
+  perDay: integer("per_day").notNull(),
+  recipients: text("recipients"),
+  assets: text("assets"),
+  approvalAbove: integer("approval_above"),
+  enabled: integer("enabled", { mode: "boolean" }).notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const spends = sqliteTable("wallet_spends", {
+  id: text("id").primaryKey(),
+  userId: text("user_id").notNull(),
+  agentId: text("agent_id"),
+  walletId: text("wallet_id").notNull(),
+  requestKey: text("request_key"),
+  requestHash: text("request_hash").notNull(),
+  kind: text("kind", { enum: ["send", "trade", "pay"] }).notNull(),
+  network: text("network", { enum: ["mainnet_chain", "testnet_chain"] }).notNull(),
+  address: text("address").notNull(),
+  asset: text("asset").notNull(),
+  units: text("units").notNull(),
+  usd: integer("usd").notNull(),
+  amount: text("amount").notNull(),
+  recipient: text("recipient"),
+  details: text("details").notNull(),
+  plan: text("plan").notNull(),
+  step: integer("step").notNull(),
+  state: text("state", { enum: ["waiting", "reserved", "signed", "sent", "confirmed", "failed"] }).notNull(),
+  reason: text("reason"),
+  hash: text("hash"),
+  createdAt: integer("created_at").notNull(),
+  reservedAt: integer("reserved_at").notNull(),
+  updatedAt: integer("updated_at").notNull(),
+});
+
+export const transactions = sqliteTable("wallet_transactions", {
+  hash: text("hash").primaryKey(),
+  spendId: text("spend_id").notNull(),
+  step: integer("step").notNull(),
+  network: text("network", { enum: ["mainnet_chain", "testnet_chain"] }).notNull(),
+  address: text("address").notNull(),
+  nonce: integer("nonce").notNull(),
+  attempt: integer("attempt").notNull(),
+  raw: text("raw").notNull(),
+  cost: text("cost").notNull(),
+  open: integer("open", { mode: "boolean" }).notNull(),
+  createdAt: integer("created_at").notNull(),
+});

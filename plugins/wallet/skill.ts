@@ -1,0 +1,111 @@
+// The skill that lets an agent spend for its owner: off until it is switched on, for the owner alone, within the policy.
+import { Type as t } from "@sinclair/typebox";
+import type { Address } from "viem";
+import type { Approval } from "../agents/index.ts";
+import { declined, defineTool, type Json, type Skill, type Tool, type ToolContext } from "../skills/index.ts";
+import { decimalOf } from "./amounts.ts";
+import { holdingOf } from "./contracts.ts";
+import type { Pay } from "./pay.ts";
+import { toAnswer, toPaid } from "./spend-model.ts";
+import type { Spender, Spending } from "./spending.ts";
+import type { Trade } from "./trade.ts";
+import type { Wallets } from "./wallets.ts";
+
+interface Deps {
+  wallets: Wallets;
+  spending: Spending;
+  trade: Trade;
+  pay: Pay;
+  /** What the agent's configuration says of its tools. */
+  approvals(agentId: string): Promise<ReadonlyMap<string, Approval> | undefined>;
+}
+
+const amount = (description: string) => t.String({ maxLength: 100, description });
+const network = t.Optional(t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")]));
+/** Milliseconds; a payment waits for two answers and for the chain. */
+const TIMEOUT = 120_000;
+
+export function createWalletSkill(deps: Deps): Skill {
+  const tools = walletTools(deps);
+  return {
+    id: "wallet",
+    name: "Wallet",
+    description: "Sees what its owner's wallet has, sends stablecoin, trades tokens, and pays for what costs money.",
+    category: "finance",
+    version: "1.0.0",
+    enabledByDefault: false,
+    tools: () => tools,
+  };
+}
+
+function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[] {
+  /** The same call in the answer to one message is one spend, also when the turn is done again after a crash. */
+  async function spender(tool: string, input: object, context: ToolContext): Promise<Spender> {
+    const said = (await approvals(context.agentId))?.get(tool) ?? "allow";
+    if (said === "deny") throw declined(`${tool} is switched off for this agent.`);
+    const call = new Bun.CryptoHasher("sha256").update(JSON.stringify([tool, input])).digest("hex");
+    const requestKey = `turn:${context.inboxId}:${call}`;
+    return { userId: context.userId, agentId: context.agentId, requestKey, ask: said === "ask" };
+  }
+  const ownerOnly = true;
+  const untold = (answer: object) => JSON.parse(JSON.stringify(answer)) as Json;
+
+  return [
+    defineTool({
+      name: "wallet_balance",
+      description: "What the owner's wallet has: stablecoin in USD, and ether for fees.",
+      ownerOnly,
+      input: t.Object({ network }),
+      async execute({ network: on = "testnet_chain" }, { userId }) {
+        const { address } = await wallets.require(userId);
+        const { chainOf, stablecoinOf } = spending.steps;
+        const { balance, decimals, ether } = await holdingOf(chainOf(on), stablecoinOf(on), address as Address);
+        return { address, network: on, usd: decimalOf(balance, decimals), ether: decimalOf(ether, 18) };
+      },
+    }),
+    defineTool({
+      name: "wallet_send",
+      description:
+        "Sends stablecoin from the owner's wallet. `waiting_approval` means that the owner has to approve it first.",
+      ownerOnly,
+      timeoutMs: TIMEOUT,
+      input: t.Object({
+        to: t.String({ maxLength: 42, description: "0x…" }),
+        amount: amount("USD, such as 1.50"),
+        network,
+      }),
+      execute: async (input, context) =>
+        untold(toAnswer(await spending.send(await spender("wallet_send", input, context), input))),
+    }),
+    defineTool({
+      name: "wallet_trade",
+      description: "Trades a token of the owner's wallet for another. Tokens are USDC, WETH, or an address.",
+      ownerOnly,
+      timeoutMs: TIMEOUT,
+      input: t.Object({
+        sell: t.String({ maxLength: 42 }),
+        buy: t.String({ maxLength: 42 }),
+        amount: amount("Of what is sold"),
+        slippageBps: t.Optional(t.Integer({ minimum: 0, maximum: 1000 })),
+        network,
+      }),
+      execute: async (input, context) =>
+        untold(toAnswer(await trade(await spender("wallet_trade", input, context), input))),
+    }),
+    defineTool({
+      name: "wallet_pay",
+      description:
+        "Fetches an address that costs money (x402), pays for it from the owner's wallet, and gives what came.",
+      ownerOnly,
+      untrusted: true,
+      timeoutMs: TIMEOUT,
+      input: t.Object({
+        url: t.String({ maxLength: 2000 }),
+        method: t.Optional(t.Union([t.Literal("GET"), t.Literal("POST")])),
+        body: t.Optional(t.Unknown({ description: "Sent as JSON" })),
+        maxAmount: amount("USD, at most"),
+      }),
+      execute: async (input, context) => untold(toPaid(await pay(await spender("wallet_pay", input, context), input))),
+    }),
+  ];
+}

@@ -1,0 +1,245 @@
+// What spending looks like on the wire. Contract §8.
+import { type Static, t } from "elysia";
+import { AppError } from "../../src/errors.ts";
+import { decimalOf, USD_DECIMALS } from "./amounts.ts";
+import type { Spend } from "./ledger.ts";
+import type { Paid } from "./pay.ts";
+import { denied, type Policy } from "./policy.ts";
+import { insufficient, requireAddress, requireUsd } from "./spending.ts";
+
+const amount = (description: string) =>
+  t.String({ maxLength: 100, description, error: "An amount is a decimal text, such as 1.50." });
+const network = t.Optional(
+  t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")], {
+    description: "`testnet_chain` when left out",
+    error: "The network is testnet_chain or mainnet_chain.",
+  }),
+);
+const from = t.Optional(
+  t.String({
+    maxLength: 42,
+    description: "Address of one of the caller's wallets; the own one when left out",
+    error: "Give an address.",
+  }),
+);
+
+export const sendBody = t.Object({
+  to: t.String({ maxLength: 42, error: "Give the address to send to." }),
+  amount: amount("USD, of the stablecoin"),
+  network,
+  from,
+});
+
+const token = (description: string) =>
+  t.String({ maxLength: 42, description, error: "Give a token: USDC, WETH, or its address." });
+
+export const tradeBody = t.Object({
+  sell: token("`USDC` for the stablecoin, `WETH`, or a token's address"),
+  buy: token("Likewise"),
+  amount: amount("Of what is sold"),
+  slippageBps: t.Optional(
+    t.Number({
+      minimum: 0,
+      maximum: 1000,
+      multipleOf: 1,
+      description: "How much worse than quoted it may get, in hundredths of a percent; 50 when left out",
+      error: "The slippage is a whole number of basis points from 0 to 1000.",
+    }),
+  ),
+  network,
+  from,
+});
+
+export const payBody = t.Object({
+  url: t.String({ maxLength: 2000, error: "Give the address of what you pay for." }),
+  method: t.Optional(
+    t.Union([t.Literal("GET"), t.Literal("POST"), t.Literal("PUT"), t.Literal("PATCH"), t.Literal("DELETE")], {
+      description: "`GET`, or `POST` with a body, when left out",
+      error: "The method is GET, POST, PUT, PATCH or DELETE.",
+    }),
+  ),
+  body: t.Optional(t.Unknown({ description: "Sent as JSON" })),
+  maxAmount: amount("USD, at most"),
+  from,
+});
+
+const status = t.Union(
+  [
+    t.Literal("waiting_approval"),
+    t.Literal("pending"),
+    t.Literal("submitted"),
+    t.Literal("confirmed"),
+    t.Literal("failed"),
+  ],
+  {
+    description:
+      "`waiting_approval`: until its owner approves it. `pending`: reserved or signed. `submitted`: the chain has it",
+  },
+);
+const reason = t.Optional(
+  t.String({
+    description:
+      "Of a failure: `REVERTED`, `REFUSED`, `INSUFFICIENT_FUNDS`, `POLICY_DENIED`, `REJECTED`, `EXPIRED`, `NONCE_USED`, `CANCELLED`",
+  }),
+);
+
+export const spendAnswer = t.Object({
+  success: t.Boolean(),
+  id: t.String(),
+  hash: t.Optional(t.String()),
+  status,
+  reason,
+  amount: t.String(),
+  network: t.String(),
+});
+
+export const paidAnswer = t.Object({
+  ...spendAnswer.properties,
+  id: t.Optional(t.String()),
+  status: t.Union([...status.anyOf, t.Literal("free")], { description: "`free`: nothing was asked for" }),
+  network: t.String({ description: "Empty where nothing was paid" }),
+  response: t.Optional(
+    t.Object(
+      { status: t.Number(), body: t.String() },
+      { description: "What was paid for; of the first answer alone, should the request be sent again" },
+    ),
+  ),
+});
+
+export const spendItem = t.Object({
+  id: t.String(),
+  kind: t.String(),
+  status,
+  reason,
+  hash: t.Optional(t.String()),
+  amount: t.String(),
+  usd: t.String({ description: "What it counted for in the policy" }),
+  asset: t.String(),
+  network: t.String(),
+  from: t.String(),
+  to: t.Union([t.String(), t.Null()]),
+  agentId: t.Union([t.String(), t.Null()]),
+  createdAt: t.String({ description: "ISO 8601" }),
+});
+export const spendList = t.Object({ spends: t.Array(spendItem), count: t.Number({ description: "Of all" }) });
+export const paging = t.Object({ limit: t.Optional(t.String()), offset: t.Optional(t.String()) });
+
+const usdText = (description: string) =>
+  t.Union([t.String({ maxLength: 100 }), t.Number()], {
+    description,
+    error: "An amount is a decimal text, such as 1.50.",
+  });
+const addresses = t.Union([t.Array(t.String({ maxLength: 42 }), { maxItems: 1000 }), t.Null()], {
+  description: "Addresses; null for any",
+  error: "Give a list of addresses, or null.",
+});
+
+/** What is left out stays as it is. */
+export const policyBody = t.Object({
+  perTransaction: t.Optional(usdText("USD of one spend, at most")),
+  perDay: t.Optional(usdText("USD of any 24 hours, at most")),
+  recipients: t.Optional(addresses),
+  assets: t.Optional(addresses),
+  approvalAbove: t.Optional(t.Union([usdText("More USD than this wait for your word"), t.Null()])),
+  enabled: t.Optional(t.Boolean({ description: "False: nothing is signed", error: "`enabled` is true or false." })),
+});
+
+const list = t.Union([t.Array(t.String()), t.Null()]);
+export const policyAnswer = t.Object({
+  perTransaction: t.String(),
+  perDay: t.String(),
+  recipients: list,
+  assets: list,
+  approvalAbove: t.Union([t.String(), t.Null()]),
+  enabled: t.Boolean(),
+});
+
+const usdOf = (millionths: number) => decimalOf(BigInt(millionths), USD_DECIMALS);
+
+export const toPolicy = ({
+  perTransaction,
+  perDay,
+  approvalAbove,
+  ...policy
+}: Policy): Static<typeof policyAnswer> => ({
+  ...policy,
+  perTransaction: usdOf(perTransaction),
+  perDay: usdOf(perDay),
+  approvalAbove: approvalAbove === null ? null : usdOf(approvalAbove),
+});
+
+/** A change as it came; 400 for amounts and addresses that are none. */
+export async function readPolicy(body: Static<typeof policyBody>): Promise<Partial<Policy>> {
+  const { perTransaction, perDay, recipients, assets, approvalAbove, enabled } = body;
+  return {
+    ...(perTransaction !== undefined && { perTransaction: limitOf("perTransaction", perTransaction) }),
+    ...(perDay !== undefined && { perDay: limitOf("perDay", perDay) }),
+    ...(recipients !== undefined && { recipients: await listOf("recipients", recipients) }),
+    ...(assets !== undefined && { assets: await listOf("assets", assets) }),
+    ...(approvalAbove !== undefined && {
+      approvalAbove: approvalAbove === null ? null : limitOf("approvalAbove", approvalAbove),
+    }),
+    ...(enabled !== undefined && { enabled }),
+  };
+}
+
+const limitOf = (path: string, amount: string | number) =>
+  /^0+(?:\.0*)?$/.test(String(amount)) ? 0 : Number(requireUsd(path, String(amount)));
+
+async function listOf(path: string, list: string[] | null): Promise<string[] | null> {
+  if (list === null) return null;
+  const found = await Promise.all(list.map((text, at) => requireAddress(`${path}.${at}`, text)));
+  return [...new Set(found.map((address) => address.toLowerCase()))];
+}
+
+const STATUS = {
+  waiting: "waiting_approval",
+  reserved: "pending",
+  signed: "pending",
+  sent: "submitted",
+  confirmed: "confirmed",
+  failed: "failed",
+} as const;
+
+/** The answer to whoever spent. Throws where it came to nothing for a reason that has a code of its own. */
+export function toAnswer(spend: Spend): Static<typeof spendAnswer> {
+  const { id, state, reason, hash, amount, network } = spend;
+  const unsigned = state === "failed" && hash === null;
+  if (unsigned && reason === "INSUFFICIENT_FUNDS") throw insufficient("The wallet has too little for this.");
+  if (unsigned && reason === "POLICY_DENIED") throw denied("It was switched off meanwhile.");
+  if (unsigned && reason === "REFUSED") throw refused();
+  return { success: state !== "failed", id, ...shown({ hash, reason }), status: STATUS[state], amount, network };
+}
+
+/** Where nothing was asked for, nothing was spent. */
+export function toPaid({ spend, response }: Paid): Static<typeof paidAnswer> {
+  const shown = response && { response };
+  return spend
+    ? { ...toAnswer(spend), ...shown }
+    : { success: true, status: "free", amount: "0", network: "", ...shown };
+}
+
+export const toItem = (spend: Spend): Static<typeof spendItem> => ({
+  id: spend.id,
+  kind: spend.kind,
+  status: STATUS[spend.state],
+  ...shown(spend),
+  amount: spend.amount,
+  usd: usdOf(spend.usd),
+  asset: spend.asset,
+  network: spend.network,
+  from: spend.address,
+  to: spend.recipient,
+  agentId: spend.agentId,
+  createdAt: new Date(spend.createdAt).toISOString(),
+});
+
+const shown = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
+  ...(hash !== null && { hash }),
+  ...(reason !== null && { reason }),
+});
+
+const refused = () => {
+  const text = "The chain refuses this: the contract would undo it.";
+  return new AppError(400, "SPEND_REFUSED", text);
+};

@@ -1,0 +1,152 @@
+// Quotes and swaps: the port, and the driver for Uniswap v3, which is on both chains.
+import type { Address } from "viem";
+import type { Chain, ChainName } from "../../src/chains.ts";
+import type { Config } from "../../src/config.ts";
+import { AppError } from "../../src/errors.ts";
+import { TOKEN } from "./contracts.ts";
+import type { Call } from "./plan.ts";
+
+export interface Swap {
+  network: ChainName;
+  sell: Address;
+  buy: Address;
+  /** Of what is sold, in smallest units. */
+  units: bigint;
+}
+
+export interface Quote extends Swap {
+  /** Of what is bought, in smallest units. */
+  out: bigint;
+  /** What the driver needs to do just this. */
+  route: string;
+}
+
+/** A place where tokens are traded. */
+export interface SwapVenue {
+  /** The best price now; undefined where nobody trades these. Throws 500 `CHAIN_UNAVAILABLE`. */
+  quote(swap: Swap): Promise<Quote | undefined>;
+  /** What the owner signs to get at least `least`, and nothing otherwise, until the deadline (seconds since 1970). */
+  calls(quote: Quote, terms: { owner: Address; least: bigint; deadline: number }): Promise<Call[]>;
+}
+
+/** Of pools, in hundredths of a basis point. Uniswap v3, `UniswapV3Factory`. */
+const FEES = [100, 500, 3000, 10_000] as const;
+
+const uint = <Name extends string>(name: Name) => ({ name, type: "uint256" }) as const;
+const address = <Name extends string>(name: Name) => ({ name, type: "address" }) as const;
+
+/** `IQuoterV2.sol`: not a view in Solidity, but never meant to be sent. */
+const QUOTER = [
+  {
+    type: "function",
+    stateMutability: "view",
+    name: "quoteExactInputSingle",
+    inputs: [
+      {
+        name: "params",
+        type: "tuple",
+        components: [
+          address("tokenIn"),
+          address("tokenOut"),
+          uint("amountIn"),
+          { name: "fee", type: "uint24" },
+          { name: "sqrtPriceLimitX96", type: "uint160" },
+        ],
+      },
+    ],
+    outputs: [
+      uint("amountOut"),
+      { name: "sqrtPriceX96After", type: "uint160" },
+      { name: "initializedTicksCrossed", type: "uint32" },
+      uint("gasEstimate"),
+    ],
+  },
+] as const;
+
+/** `IV3SwapRouter.sol` and `IMulticallExtended.sol` of SwapRouter02, whose swaps have a deadline only inside a multicall. */
+const ROUTER = [
+  {
+    type: "function",
+    stateMutability: "payable",
+    name: "exactInputSingle",
+    inputs: [
+      {
+        name: "params",
+        type: "tuple",
+        components: [
+          address("tokenIn"),
+          address("tokenOut"),
+          { name: "fee", type: "uint24" },
+          address("recipient"),
+          uint("amountIn"),
+          uint("amountOutMinimum"),
+          { name: "sqrtPriceLimitX96", type: "uint160" },
+        ],
+      },
+    ],
+    outputs: [uint("amountOut")],
+  },
+  {
+    type: "function",
+    stateMutability: "payable",
+    name: "multicall",
+    inputs: [uint("deadline"), { name: "data", type: "bytes[]" }],
+    outputs: [{ name: "results", type: "bytes[]" }],
+  },
+] as const;
+
+interface Deps {
+  config: Pick<Config, "chains">;
+  chainOf(network: ChainName): Chain;
+}
+
+export function createUniswap({ config, chainOf }: Deps): SwapVenue {
+  const contractsOf = (network: ChainName) => {
+    const { swapRouter, swapQuoter } = config.chains[network === "mainnet_chain" ? "mainnet" : "testnet"];
+    return { router: swapRouter as Address, quoter: swapQuoter as Address };
+  };
+
+  /** What one pool gives; undefined where there is none, or too little in it. */
+  async function fromPool({ network, sell, buy, units }: Swap, fee: number): Promise<bigint | undefined> {
+    const params = { tokenIn: sell, tokenOut: buy, amountIn: units, fee, sqrtPriceLimitX96: 0n };
+    const read = { address: contractsOf(network).quoter, abi: QUOTER, functionName: "quoteExactInputSingle" } as const;
+    try {
+      const [out] = await chainOf(network).ask((client) => client.readContract({ ...read, args: [params] }));
+      return out;
+    } catch (error) {
+      // The chain was asked, and the quoter says no.
+      if (error instanceof AppError) throw error;
+      return undefined;
+    }
+  }
+
+  return {
+    async quote(swap) {
+      const found = await Promise.all(FEES.map(async (fee) => ({ fee, out: (await fromPool(swap, fee)) ?? 0n })));
+      const best = found.reduce((one, other) => (other.out > one.out ? other : one));
+      return best.out > 0n ? { ...swap, out: best.out, route: String(best.fee) } : undefined;
+    },
+
+    async calls({ network, sell, buy, units, route }, { owner, least, deadline }) {
+      const { encodeFunctionData } = await import("viem");
+      const { router } = contractsOf(network);
+      const params = {
+        tokenIn: sell,
+        tokenOut: buy,
+        fee: Number(route),
+        recipient: owner,
+        amountIn: units,
+        amountOutMinimum: least,
+        sqrtPriceLimitX96: 0n,
+      };
+      const swap = encodeFunctionData({ abi: ROUTER, functionName: "exactInputSingle", args: [params] });
+      const data = encodeFunctionData({ abi: ROUTER, functionName: "multicall", args: [BigInt(deadline), [swap]] });
+      // No more than this swap takes: what is allowed is gone afterwards.
+      const approve = encodeFunctionData({ abi: TOKEN, functionName: "approve", args: [router, units] });
+      return [
+        { to: sell, data: approve },
+        { to: router, data },
+      ];
+    },
+  };
+}

@@ -1,0 +1,98 @@
+// What webhooks look like on the wire.
+import { type Static, t } from "elysia";
+import type { Delivery } from "./deliveries.ts";
+import type { Endpoint } from "./endpoints.ts";
+
+const text = (maxLength: number, error: string) => t.String({ maxLength, error });
+const nullable = (schema: ReturnType<typeof t.String> | ReturnType<typeof t.Number>) => t.Union([schema, t.Null()]);
+
+const url = text(2_048, "Give the http or https address to send events to, of at most 2,048 characters.");
+const types = t.Array(text(64, "A type is text, such as agent.created."), {
+  maxItems: 50,
+  description: "Types of events, groups such as `agent.*`, or `*`. Left out: all.",
+  error: 'The types are a list, such as ["agent.created", "user.*"].',
+});
+const description = text(500, "A description is text of at most 500 characters.");
+const active = t.Boolean({ error: "active is true or false." });
+
+export const newWebhook = t.Object({ url, types: t.Optional(types), description: t.Optional(description) });
+
+export const webhookChanges = t.Object({
+  url: t.Optional(url),
+  types: t.Optional(types),
+  description: t.Optional(description),
+  active: t.Optional(active),
+});
+
+const fields = {
+  id: t.String(),
+  url: t.String(),
+  types: t.Array(t.String()),
+  description: t.String(),
+  active: t.Boolean(),
+  disabledReason: nullable(t.String({ description: "Why it is not active" })),
+  allEvents: t.Boolean({ description: "Gets the events of all users, as long as its owner is an admin" }),
+  createdAt: t.String(),
+  updatedAt: t.String(),
+};
+
+export const webhook = t.Object(fields);
+export const madeWebhook = t.Object({
+  ...fields,
+  secret: nullable(t.String({ description: "Shown this once; null when the answer is replayed" })),
+});
+export const webhookList = t.Object({ webhooks: t.Array(webhook), count: t.Number() });
+export const removed = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+export const rotated = t.Object({
+  secret: nullable(t.String({ description: "Shown this once; null when the answer is replayed" })),
+});
+
+export const delivery = t.Object({
+  id: t.String(),
+  eventId: t.String({ description: "The `webhook-id` of every attempt" }),
+  type: t.String(),
+  status: t.Union([t.Literal("pending"), t.Literal("delivered"), t.Literal("failed")]),
+  attempts: t.Number(),
+  lastStatus: nullable(t.Number({ description: "What the receiver answered last" })),
+  lastError: nullable(t.String()),
+  nextAttemptAt: nullable(t.String()),
+  createdAt: t.String(),
+  deliveredAt: nullable(t.String()),
+});
+export const deliveryList = t.Object({ deliveries: t.Array(delivery), count: t.Number() });
+export const replayed = t.Object({ delivery });
+
+export const page = t.Object({
+  limit: t.Optional(t.String({ description: "1 to 100", examples: ["50"] })),
+  offset: t.Optional(t.String({ description: "0 or more", examples: ["0"] })),
+});
+
+export const feedQuery = t.Object({
+  types: t.Optional(
+    t.String({ description: "Types or groups, separated by commas", examples: ["agent.*,user.updated"] }),
+  ),
+  lastEventId: t.Optional(t.String({ description: "As the header `Last-Event-ID`: resumes after this event" })),
+  all: t.Optional(t.String({ description: "`1`: the events of all users, for admins", examples: ["1"] })),
+});
+
+const iso = (time: number) => new Date(time).toISOString();
+const isoOrNull = (time: number | null) => (time === null ? null : iso(time));
+
+export const toWebhook = (endpoint: Endpoint): Static<typeof webhook> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  types: endpoint.types,
+  description: endpoint.description,
+  active: endpoint.active,
+  disabledReason: endpoint.disabledReason,
+  allEvents: endpoint.wide,
+  createdAt: iso(endpoint.createdAt),
+  updatedAt: iso(endpoint.updatedAt),
+});
+
+export const toDelivery = (row: Delivery): Static<typeof delivery> => ({
+  ...row,
+  nextAttemptAt: isoOrNull(row.nextAttemptAt),
+  createdAt: iso(row.createdAt),
+  deliveredAt: isoOrNull(row.deliveredAt),
+});

@@ -1,0 +1,106 @@
+// What the tests of webhooks share: the parts over a temporary database, with a clock of their own.
+
+import { loadConfig } from "../../src/config.ts";
+import { createEvents, type Events } from "../../src/events.ts";
+import { createJobs } from "../../src/jobs.ts";
+import { createOutbound } from "../../src/outbound.ts";
+import { createVault } from "../../src/vault.ts";
+import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
+import type { User } from "../auth/index.ts";
+import { createAttempt } from "./attempt.ts";
+import { createAudience } from "./audience.ts";
+import { createDeliveries } from "./deliveries.ts";
+import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { createEndpoints } from "./endpoints.ts";
+import { createSender, type Sender } from "./sender.ts";
+
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
+export interface Clock {
+  time: number;
+}
+
+export interface BenchOptions {
+  env?: Record<string, string>;
+  server?: boolean;
+  timeoutMs?: number;
+  /** Networks that addresses of users may reach. */
+  allow?: string[];
+}
+
+/** Everything but routes; users are those put into `users`. */
+export async function openBench({ env = {}, server = false, timeoutMs, allow = ["127.0.0.1/32"] }: BenchOptions = {}) {
+  const opened: TestDatabase = await (server ? serverDatabase() : fileDatabase());
+  const { database, dir } = opened;
+  const clock: Clock = { time: Date.now() };
+  const now = () => clock.time;
+  const log = silent;
+  const config = loadConfig({ DATA_DIR: dir, ...env }, { cwd: dir });
+  const vault = createVault({ key: "a root key for tests of webhooks" });
+  const jobs = createJobs({ database, log });
+  const events: Events = createEvents({ database, jobs, log, now });
+  const users = new Map<string, User>();
+  const outbound = createOutbound({ allow });
+  const trusted = createOutbound({ allow: ["0.0.0.0/0", "::/0"] });
+  const attempt = createAttempt({ outbound, trusted, now, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const running: { dispatcher: Dispatcher; sender: Sender }[] = [];
+
+  let disposed: Promise<void> | undefined;
+  let wake: () => void = () => undefined;
+  const endpoints = createEndpoints({ database, vault, config, now, changed: () => wake() });
+  const audience = createAudience({
+    config,
+    users: { byId: async (id) => users.get(id) },
+    administration: {
+      isAdmin: ({ isAdmin, emailVerified, email }) => isAdmin || (emailVerified && config.adminEmails.includes(email)),
+    },
+  });
+  const deliveries = createDeliveries({ database, endpoints, audience, now });
+
+  /** A dispatcher and a sender of their own, as another process has them. */
+  function make() {
+    const sender = createSender({ log, deliveries, attempt, now, graceMs: 20 });
+    const dispatcher = createDispatcher({ database, events, log, deliveries, audience, kick: sender.kick, now });
+    running.push({ dispatcher, sender });
+    wake = dispatcher.wake;
+    return { dispatcher, sender };
+  }
+  const { dispatcher, sender } = make();
+
+  return {
+    ...{ database, clock, events, users, endpoints, deliveries, dispatcher, sender, make, config },
+    /** One endpoint of a user's. */
+    async endpoint(
+      url: string,
+      more: { userId?: string; types?: string[]; wide?: boolean; wideAs?: string | null } = {},
+    ) {
+      const wanted = { userId: "ada", types: ["*"], wide: false, wideAs: null, description: "", ...more };
+      return endpoints.create({ ...wanted, url }, () => []);
+    },
+    async happens(type: string, userId: string | null, data: unknown = {}) {
+      await database.write([events.record(type, { userId, data })]);
+    },
+    async [Symbol.asyncDispose]() {
+      // Once, however often it is asked for.
+      disposed ??= (async () => {
+        await Promise.all(running.flatMap(({ dispatcher, sender }) => [dispatcher.stop(), sender.stop()]));
+        await opened.remove();
+      })();
+      await disposed;
+    },
+  };
+}
+
+/** Somebody with an account. */
+export function someone(id: string, more: Partial<User> = {}): User {
+  return {
+    id,
+    email: `${id}@example.com`,
+    name: id,
+    isAdmin: false,
+    emailVerified: false,
+    disabledAt: null,
+    ...more,
+  } as User;
+}

@@ -1,0 +1,38 @@
+// The types of events that leave Berth, and the patterns that choose among them.
+import { invalid } from "../../src/errors.ts";
+
+/** Contract §9. */
+export const EVENT_TYPES = [
+  "user.created",
+  "user.updated",
+  "user.deleted",
+  "agent.created",
+  "agent.status",
+  "agent.deleted",
+  "agent.message",
+  "agent.verified",
+  "channel.state",
+  "budget.exceeded",
+] as const;
+
+const GROUPS = [...new Set(EVENT_TYPES.map((type) => `${type.split(".")[0]}.*`))];
+const KNOWN = new Set<string>(["*", ...GROUPS, ...EVENT_TYPES]);
+
+/** What was asked for, each once: types, groups such as `agent.*`, or `*`, which is also what nothing means. Else 400. */
+export function requireTypes(given: readonly string[] | undefined): string[] {
+  if (given === undefined) return ["*"];
+  if (given.length === 0)
+    throw invalid({ path: "types", message: "Name at least one type, or leave types out for all." });
+  const unknown = given.findIndex((type) => !KNOWN.has(type));
+  if (unknown >= 0) {
+    const path = `types.${unknown}`;
+    throw invalid({ path, message: `No such type of event. There are: *, ${[...GROUPS, ...EVENT_TYPES].join(", ")}.` });
+  }
+  return [...new Set(given)];
+}
+
+/** Whether one of the patterns means this type. */
+export const covers = (patterns: readonly string[], type: string): boolean =>
+  patterns.some((pattern) => pattern === "*" || pattern === type || isOf(pattern, type));
+
+const isOf = (pattern: string, type: string) => pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));

@@ -1,0 +1,106 @@
+// Reads and changes top-level members of a JSON text, and leaves every other byte as it was.
+
+/**
+ * Sets (JSON text) or removes (undefined) top-level members of a JSON object given as text. Numbers beyond double
+ * precision, escapes and spacing elsewhere are kept, which `JSON.parse` and `JSON.stringify` would not do.
+ * The text must be a valid JSON object. A member that occurs twice is changed at both places.
+ *
+ * @example spliceJson('{"model":"a","n":1}', { model: '"b"' })  // '{"model":"b","n":1}'
+ */
+export function spliceJson(text: string, changes: Readonly<Record<string, string | undefined>>): string {
+  if (Object.keys(changes).length === 0) return text;
+  const missing = new Set(Object.keys(changes).filter((key) => changes[key] !== undefined));
+  const kept: string[] = [];
+  let changed = false;
+  for (const { key, start, valueStart, end } of members(text)) {
+    const name = nameOf(key);
+    if (!Object.hasOwn(changes, name)) {
+      kept.push(text.slice(start, end));
+      continue;
+    }
+    changed = true;
+    const value = changes[name];
+    if (value === undefined) continue;
+    missing.delete(name);
+    kept.push(text.slice(start, valueStart) + value);
+  }
+  if (!changed && missing.size === 0) return text;
+  for (const key of missing) kept.push(`${JSON.stringify(key)}:${changes[key]}`);
+  return `{${kept.join(",")}}`;
+}
+
+/**
+ * The text of the top-level member `name` of a JSON object, byte for byte; undefined when there is none. Of two members
+ * with that name the last counts, as in `JSON.parse`. The text must be a valid JSON object.
+ *
+ * @example rawMember('{"a": {"2":1,"1":2} }', "a")  // '{"2":1,"1":2}'
+ */
+export function rawMember(text: string, name: string): string | undefined {
+  let found: string | undefined;
+  for (const { key, valueStart, end } of members(text)) {
+    if (nameOf(key) === name) found = text.slice(valueStart, end);
+  }
+  return found;
+}
+
+const nameOf = (key: string) => (key.includes("\\") ? String(JSON.parse(`"${key}"`)) : key);
+
+interface Member {
+  /** Between the quotes, escapes as they are. */
+  key: string;
+  start: number;
+  valueStart: number;
+  end: number;
+}
+
+function* members(text: string): Generator<Member> {
+  let at = text.indexOf("{") + 1;
+  while (true) {
+    at = skipSpace(text, at);
+    if (text[at] !== '"') return;
+    const start = at;
+    const keyEnd = stringEnd(text, at);
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = valueEnd(text, valueStart);
+    yield { key: text.slice(start + 1, keyEnd - 1), start, valueStart, end };
+    at = skipSpace(text, end) + 1;
+  }
+}
+
+function skipSpace(text: string, at: number): number {
+  let code = text.charCodeAt(at);
+  while (code === 32 || code === 10 || code === 13 || code === 9) code = text.charCodeAt(++at);
+  return at;
+}
+
+/** Just past the closing quote of the string that opens at `at`. */
+function stringEnd(text: string, at: number): number {
+  let quote = text.indexOf('"', at + 1);
+  while (quote !== -1) {
+    let slashes = 0;
+    while (text.charCodeAt(quote - 1 - slashes) === 92) slashes++;
+    if (slashes % 2 === 0) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return text.length;
+}
+
+/** Just past the value that begins at `at`. */
+export function valueEnd(text: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < text.length; ) {
+    const code = text.charCodeAt(i);
+    if (code === 34) {
+      i = stringEnd(text, i);
+      if (depth === 0) return i;
+      continue;
+    }
+    if (code === 123 || code === 91) depth++;
+    else if (code === 125 || code === 93) {
+      if (depth === 0) return i;
+      if (--depth === 0) return i + 1;
+    } else if (depth === 0 && (code === 44 || code <= 32)) return i;
+    i++;
+  }
+  return text.length;
+}

@@ -1,0 +1,252 @@
+// `berth user …` on the compiled binary: beside a running service, on the file alone, and on a database server.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Berth, type Ran, runBerth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { bun, run, temporaryDir } from "./support/process.ts";
+import { expectRefusal } from "./support/scene.ts";
+import { startSqld } from "./support/sqld.ts";
+
+const root = resolve(import.meta.dir, "..");
+const program = Bun.env.BERTH_FROM_SOURCE === "1" ? [bun, join(root, "src/main.ts")] : [join(root, "dist/berth")];
+const password = "correct horse battery";
+
+interface Entry {
+  actor: { kind: string; id: string | null; name: string };
+  action: string;
+  target: { name: string };
+  address: string | null;
+}
+
+/** What went well: exit code 0, and nothing on standard error. */
+function said({ exitCode, stdout, stderr }: Ran): string {
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+  return stdout;
+}
+
+/** What was refused: exit code 1, one line on standard error, and nothing of the inside. */
+function expectLine({ exitCode, stdout, stderr }: Ran, says: RegExp): void {
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+  expect(stderr).toMatch(/^berth: [^\n]{10,300}\n$/);
+  expect(stderr).toMatch(says);
+  expect(stderr).not.toMatch(/\bat \S+[:(]|Error:/);
+}
+
+/** The link on the last line. */
+function linkIn(text: string): string {
+  const [link = ""] = /https?:\/\/\S+\/reset-password\?token=[\w-]{43}$/m.exec(text) ?? [];
+  expect(link).not.toBe("");
+  return link;
+}
+const tokenIn = (text: string) => new URL(linkIn(text)).searchParams.get("token") ?? "";
+
+/** `berth user create … --password-stdin`, with this on standard input. */
+const createWith = (input: string, args: string[], env: Record<string, string>, dir: string) =>
+  run(
+    [
+      "/bin/sh",
+      "-c",
+      'printf "%s\\n" "$INPUT" | "$@"',
+      "sh",
+      ...program,
+      "user",
+      "create",
+      ...args,
+      "--password-stdin",
+    ],
+    { ...env, INPUT: input },
+    dir,
+  );
+
+describe("beside a running service", () => {
+  let berth: Berth;
+  let admin: Client;
+  beforeAll(async () => {
+    berth = await startBerth({ env: { RATE_LIMITS: "off" } });
+    admin = createClient(berth);
+    await admin.signUp({ email: "root@example.com" });
+    said(await berth.command("user", "admin", "root@example.com"));
+    await admin.signIn();
+  });
+  afterAll(() => berth?.[Symbol.asyncDispose]());
+
+  const signIn = (email: string, with_ = password) =>
+    createClient(berth).post("/api/auth/callback/credentials", { email, password: with_ });
+  const entriesOf = async (email: string) =>
+    (await admin.get<{ entries: Entry[] }>(`/api/admin/audit?user=${email}`)).body.entries.reverse();
+
+  test("an account made without a password is its owner's through a link that opens once", async () => {
+    const made = said(await berth.command("user", "create", " Ada@Example.com", "--name", "Ada"));
+    expect(made).toStartWith("ada@example.com has an account.\n");
+    expect(linkIn(made)).toStartWith(berth.web.replace("127.0.0.1", "localhost"));
+    expectRefusal(await signIn("ada@example.com"), 401, "BAD_CREDENTIALS");
+    const token = tokenIn(made);
+    const reset = () => createClient(berth).post("/api/auth/reset-password", { token, password });
+    expect((await reset()).status).toBe(200);
+    expectRefusal(await reset(), 400);
+    expect((await signIn("ada@example.com")).status).toBe(200);
+    const { stdout, stderr } = berth.output();
+    expect(stdout + stderr).not.toContain(token);
+  });
+
+  test("a password comes in on standard input, and is seen nowhere", async () => {
+    const args = ["grace@example.com", "--admin"];
+    expect(said(await createWith(password, args, berth.env, berth.dir))).toBe(
+      "grace@example.com has an account, and is an admin.\n",
+    );
+    expect((await signIn("grace@example.com")).status).toBe(200);
+    expectLine(await createWith("short", ["other@example.com"], berth.env, berth.dir), /at least 8 characters/);
+    const { stdout, stderr } = berth.output();
+    const disk = readdirSync(join(berth.dir, "data"), { recursive: true, encoding: "utf8" })
+      .map((name) => join(berth.dir, "data", name))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => readFileSync(path, "latin1"));
+    expect([stdout, stderr, ...disk].filter((text) => text.includes(password))).toEqual([]);
+  });
+
+  test("disabled, enabled, reset, made an admin and none: it counts at once, and each is in the audit log once", async () => {
+    const email = "eve@example.com";
+    const eve = createClient(berth);
+    await eve.join({ email });
+    expect(said(await berth.command("user", "disable", email))).toBe(`${email} is disabled.\n`);
+    expectRefusal(await eve.get("/api/settings"), 401, "UNAUTHORIZED");
+    expectRefusal(await signIn(email), 403, "ACCOUNT_DISABLED");
+    expectLine(await berth.command("user", "reset-password", email), /disabled/);
+    expect(said(await berth.command("user", "enable", email))).toBe(`${email} is enabled.\n`);
+    expect(said(await berth.command("user", "enable", email))).toBe(`${email} is enabled.\n`);
+
+    const token = tokenIn(said(await berth.command("user", "reset-password", email)));
+    const fresh = "another good password";
+    expect((await eve.post("/api/auth/reset-password", { token, password: fresh })).status).toBe(200);
+    expectRefusal(await signIn(email), 401, "BAD_CREDENTIALS");
+    await eve.signIn({ password: fresh });
+
+    expectRefusal(await eve.get("/api/admin/users"), 403, "ADMIN_REQUIRED");
+    expect(said(await berth.command("user", "admin", email))).toBe(`${email} is an admin.\n`);
+    expect((await eve.get("/api/admin/users")).status).toBe(200);
+    expect(said(await berth.command("user", "admin", email, "--off"))).toBe(`${email} is no admin.\n`);
+    expectRefusal(await eve.get("/api/admin/users"), 403, "ADMIN_REQUIRED");
+    said(await berth.command("user", "grant", email, "starter", "--days", "3"));
+
+    const entries = await entriesOf(email);
+    expect(entries.map(({ action }) => action)).toEqual([
+      "user.disable",
+      "user.enable",
+      "user.reset-password",
+      "user.promote",
+      "user.demote",
+      "subscription.set",
+    ]);
+    for (const { actor, address } of entries) {
+      expect({ actor, address }).toEqual({
+        actor: { kind: "command", id: null, name: expect.stringMatching(/./) },
+        address: null,
+      });
+    }
+    expect(JSON.stringify(entries)).not.toContain(token);
+  }, 60_000);
+
+  test("lists accounts for people and for programs", async () => {
+    const table = said(await berth.command("user", "list"));
+    const [head = "", ...lines] = table.trimEnd().split("\n");
+    expect(head).toMatch(/^EMAIL +NAME +PLAN +STATE +SINCE$/);
+    expect(lines.length).toBeGreaterThanOrEqual(4);
+    const eve = lines.find((line) => line.startsWith("eve@example.com"));
+    expect(eve).toMatch(/ starter until \d{4}-\d\d-\d\d +/);
+    expect(lines.find((line) => line.startsWith("grace@example.com"))).toMatch(/ admin +\d{4}-\d\d-\d\d$/);
+    const found = JSON.parse(said(await berth.command("user", "list", "--query", "GRACE", "--json")));
+    expect(found).toMatchObject([{ email: "grace@example.com", isAdmin: true, disabled: false }]);
+    expect(JSON.stringify(found)).not.toMatch(/hash|argon/i);
+    expect(said(await berth.command("user", "list", "--query", "nobody"))).toBe("There is no such account.\n");
+  });
+
+  test.each(["grant", "admin", "disable", "enable", "reset-password"])("%s for nobody is one line", async (action) => {
+    const plan = action === "grant" ? ["pro"] : [];
+    const ran = await berth.command("user", action, "nobody@example.com", ...plan);
+    expectLine(ran, /^berth: There is no account with this email\.\n$/);
+  });
+
+  test("what is taken or malformed is one line", async () => {
+    expectLine(await berth.command("user", "create", "root@example.com"), /exists already/);
+    expectLine(await berth.command("user", "create", "root"), /not an email address/);
+    expectLine(await berth.command("user", "create", "a@example.com", "--name", "x\ny"), /one line/);
+    expectLine(await berth.command("user", "grant", "root@example.com", "gold"), /Unknown plan "gold"/);
+  });
+
+  test.each([
+    [[], 7],
+    [["dance"], 7],
+    [["create"], 1],
+    [["create", "a@example.com", "a password"], 1],
+    [["disable"], 1],
+    [["disable", "a@example.com", "--json"], 1],
+    [["list", "x"], 1],
+    [["grant", "a@example.com"], 1],
+  ])("%j is no command: exit code 2 and how it is used", async (words, count) => {
+    const { exitCode, stdout, stderr } = await berth.command("user", ...words);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toStartWith("Usage: berth user ");
+    expect(stderr.match(/berth user /g)).toHaveLength(count);
+  });
+});
+
+describe("while no service runs", () => {
+  /** The whole life of an account, by commands alone. */
+  async function live(env: Record<string, string>, dir: string): Promise<string> {
+    const user = (...args: string[]) => runBerth(["user", ...args], env, dir);
+    const email = "ada@example.com";
+    const made = said(await user("create", email, "--admin"));
+    expect(made).toContain("is an admin");
+    expectLine(await user("create", email), /exists already/);
+    said(await user("grant", email, "pro"));
+    said(await user("disable", email));
+    expect(said(await user("list"))).toMatch(/ada@example\.com .* pro until .* disabled, admin /);
+    said(await user("enable", email));
+    expectLine(await user("disable", "nobody@example.com"), /no account with this email/);
+    // The link of the start was ended by the disabling.
+    return tokenIn(said(await user("reset-password", email)));
+  }
+
+  /** What the commands did counts in the service that starts afterwards. */
+  async function expectAlive(berth: Berth, token: string): Promise<void> {
+    const ada = createClient(berth);
+    expect((await ada.post("/api/auth/reset-password", { token, password })).status).toBe(200);
+    await ada.post("/api/auth/callback/credentials", { email: "ada@example.com", password });
+    expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "pro", isAdmin: true, emailVerified: true });
+    const { body } = await ada.get<{ entries: Entry[] }>("/api/admin/audit");
+    expect(body.entries.map(({ action }) => action).reverse()).toEqual([
+      "user.create",
+      "subscription.set",
+      "user.disable",
+      "user.enable",
+      "user.reset-password",
+    ]);
+  }
+
+  test("they work on the file", async () => {
+    const dir = temporaryDir();
+    const env = { LOG_FORMAT: "json" };
+    const token = await live(env, dir.path);
+    {
+      await using berth = await startBerth({ dir: dir.path, env });
+      await expectAlive(berth, token);
+    }
+    dir.remove();
+  }, 60_000);
+
+  test("and on a database server", async () => {
+    const sqld = await startSqld();
+    const dir = temporaryDir();
+    try {
+      const env = { DATABASE_URL: sqld.url };
+      const token = await live(env, dir.path);
+      await using berth = await startBerth({ dir: dir.path, env });
+      await expectAlive(berth, token);
+    } finally {
+      await sqld.stop();
+      dir.remove();
+    }
+  }, 60_000);
+});

@@ -1,0 +1,223 @@
+// One deployment or two processes over a database server: every web route answers the same.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
+import { type Sqld, startSqld } from "./support/sqld.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+interface Side {
+  web: Berth;
+  ada: Client;
+  userId: string;
+  agent: AgentItem;
+  subdomain: string;
+}
+
+let sqld: Sqld;
+let upstream: Upstream;
+let backend: Berth;
+let one: Side;
+let two: Side;
+const open: Berth[] = [];
+
+beforeAll(async () => {
+  [sqld, upstream] = await Promise.all([startSqld(), startUpstream()]);
+  const models = { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small", RATE_LIMITS: "off" };
+  const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "parity-test-root-key-0123456789abcdefg", ...models };
+  const started = async (env: Record<string, string>) => {
+    const berth = await startBerth({ env });
+    open.unshift(berth);
+    return berth;
+  };
+  const whole = await started(models);
+  backend = await started({ ...shared, ROLE: "backend" });
+  const web = await started({ ...shared, ROLE: "web", BACKEND_URL: backend.backend });
+  [one, two] = [await side(whole), await side(web)];
+}, 60_000);
+afterAll(async () => {
+  for (const berth of open) await berth[Symbol.asyncDispose]();
+  await upstream?.stop();
+  await sqld?.stop();
+});
+
+async function side(web: Berth): Promise<Side> {
+  const ada = await member(web, "enterprise");
+  const agent = await provision(ada, "Harbour", { instructions: "Be brief." });
+  const { body } = await ada.get<{ id: string }>("/api/settings");
+  const detail = await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${agent.id}`);
+  return { web, ada, userId: body.id, agent, subdomain: detail.body.agent.subdomain };
+}
+
+const NOBODY = "01890a5d-ac96-774b-bcce-b302099a8057";
+type Step = [method: string, path: string, body?: object];
+
+/** In the order in which somebody would do them; `:id`, `:userId` and `:subdomain` stand for the side's own. */
+const AGENTS: Step[] = [
+  ["GET", "/api/agents"],
+  ["POST", "/api/agents", { name: "Second" }],
+  ["POST", "/api/agents/provision", {}],
+  ["POST", "/api/agents/provision", { name: "Third", model: "custom", config: { model: "provider_3:fake-small" } }],
+  ["GET", "/api/agents/provision"],
+  ["GET", "/api/agents/:id"],
+  ["GET", `/api/agents/${NOBODY}`],
+  ["PATCH", "/api/agents/:id", { name: "Renamed" }],
+  ["PUT", "/api/agents/:id", { model: "model_b" }],
+  ["PATCH", "/api/agents/:id", { model: "model_z" }],
+  ["GET", "/api/agents/:id/config"],
+  ["PUT", "/api/agents/:id/config", { instructions: "Be kind.", odd: { b: 1, a: [null] } }],
+  ["PUT", "/api/agents/:id/config", { temperature: "hot" }],
+  ["GET", "/api/agents/:id/config/versions"],
+  ["GET", "/api/agents/:id/config/versions/{version}"],
+  ["GET", "/api/agents/:id/config/versions/1"],
+  ["POST", "/api/agents/:id/config/restore", { version: 1 }],
+  ["POST", "/api/agents/:id/config/restore", { version: 99 }],
+  ["POST", "/api/agent", { agentId: ":id", message: "Hello" }],
+  ["POST", "/api/agent", { agentId: ":id", action: "update-skill", skillId: "clock", enabled: false }],
+  ["GET", "/api/agent?agentId=:id"],
+  ["GET", "/api/agent?action=sessions&agentId=:id"],
+  ["GET", "/api/agent?action=memory&agentId=:id"],
+  ["GET", "/api/agent?action=skills&agentId=:id"],
+  ["GET", "/api/agent?action=credentials&agentId=:id"],
+  ["POST", "/api/chat", { agentId: ":id", message: "And hello", topic: "ships" }],
+  ["GET", "/api/chat?agentId=:id"],
+  ["GET", "/api/agents/:id/messages?include=all"],
+  ["GET", "/api/agents/:id/stats"],
+  ["GET", "/api/instance/:userId/stats"],
+  ["GET", `/api/agents/${NOBODY}/stats`],
+  ["GET", "/api/instance/:userId"],
+  ["GET", "/api/agents/:id/channels"],
+  ["PUT", "/api/agents/:id/channels/{channel}", {}],
+  ["PUT", "/api/agents/:id/channels/channel_a", {}],
+  ["DELETE", "/api/agents/:id/channels/{channel}"],
+  ["GET", "/api/agents/:id/channels/{channel}/pairings"],
+  ["POST", "/api/agents/:id/channels/{channel}/pairings", {}],
+  ["DELETE", "/api/agents/:id/channels/{channel}/pairings/{senderId}"],
+  ["GET", "/api/agents/:id/token"],
+  ["GET", "/api/instance/:userId/token"],
+  ["POST", "/api/agents/:id/token/rotate", {}],
+  ["POST", "/api/instance/:userId/token/rotate", {}],
+  ["GET", `/api/agents/${NOBODY}/token`],
+  ["GET", "/api/agents/:id/public"],
+  ["PUT", "/api/agents/:id/public", { enabled: true, greeting: "Ahoy" }],
+  ["GET", "/a/:subdomain"],
+  ["POST", "/a/:subdomain/messages", { message: "Hello there" }],
+  ["POST", "/api/agent", { agentId: ":id", action: "set-credential", key: "provider_5", value: "sk-parity" }],
+  ["GET", "/api/agent?action=credentials&agentId=:id"],
+  ["GET", "/api/agents/:id/verification"],
+  ["POST", "/api/agents/:id/verification/challenge", { verificationType: "exchange" }],
+  ["POST", "/api/agents/:id/verify", { verificationType: "guess" }],
+  ["DELETE", "/api/agents/:id/verify"],
+  ["GET", "/api/agents/:id/export"],
+  ["POST", "/api/agents/import", { format: "berth.agent/1", name: "Imported", model: "model_a", config: {} }],
+  ["POST", "/api/agents/import", { format: "other" }],
+  ...["start", "stop", "restart", "update", "repair", "reset-memory", "rollback"].flatMap((operation): Step[] => [
+    ["POST", `/api/agents/:id/${operation}`, {}],
+    ["POST", `/api/instance/:userId/${operation}`, {}],
+    ["POST", `/api/agents/${NOBODY}/${operation}`, {}],
+  ]),
+  ["GET", "/api/agents/:id/logs?limit=100"],
+  ["GET", "/api/agents/:id/logs?limit=x"],
+  ["POST", "/api/webhooks", { url: "https://hooks.example/berth" }],
+  ["GET", "/api/webhooks"],
+  ["DELETE", "/api/agents/:id"],
+  ["DELETE", "/api/agents/:id"],
+];
+
+const filled = (text: string, { userId, agent, subdomain }: Side) =>
+  text.replaceAll(":id", agent.id).replaceAll(":userId", userId).replaceAll(":subdomain", subdomain);
+
+async function take(at: Side, [method, path, body]: Step) {
+  const json = body && JSON.parse(filled(JSON.stringify(body), at));
+  const headers = { accept: "application/json" };
+  const answer = await at.ada.fetch(method, filled(path, at), json, { headers });
+  return { status: answer.status, type: answer.headers.get("content-type"), text: plain(await answer.text()) };
+}
+
+/** What differs between any two services: ids, times, secrets, ports, and what was measured. */
+function plain(text: string): string {
+  return text
+    .replace(/([Nn]once)(["': ]+)[\w-]+/g, "$1$2<nonce>")
+    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<id>")
+    .replace(/\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z/g, "<time>")
+    .replace(/\bsess_[0-9a-f]{16}\b/g, "<session>")
+    .replace(/\b[0-9a-f]{64}\b/g, "<token>")
+    .replace(/visitor:[\w-]+/g, "visitor:<label>")
+    .replace(/whsec_[\w+/=]+/g, "<secret>")
+    .replace(/(localhost|127\.0\.0\.1):\d+/g, "<host>")
+    .replace(/\b1[78]\d{11}\b/g, "<ms>")
+    .replace(/(harbour|renamed|second|third|imported)-[a-z2-9]{6}\b/g, "$1-<label>")
+    .replace(/\b[A-Za-z0-9_-]{43}\b/g, "<token>")
+    .replace(
+      /"(cpu|memory|memoryPercent|network|uptime|uptimeFormatted|averageResponseTime|pids)":("[^"]*"|\d+)/g,
+      '"$1":<figure>',
+    );
+}
+
+test("every route of agents answers the same in one process and in two", async () => {
+  for (const step of AGENTS) {
+    const [whole, split] = [await take(one, step), await take(two, step)];
+    expect({ step, ...split }).toEqual({ step, ...whole });
+    expect({ step, trouble: whole.status >= 500 && whole.text }).toEqual({ step, trouble: false });
+  }
+}, 60_000);
+
+test("no route of agents was left out", async () => {
+  const { body } = await one.ada.get<{ paths: Record<string, Record<string, { tags?: string[] }>> }>("/swagger/json");
+  const tags = ["Agents", "Life cycle", "Interaction", "Channels", "Gateway", "Public page", "Verification"];
+  const shape = (path: string) =>
+    path
+      .replace(/\?.*$/, "")
+      .replace(/\{(\w+)\}/g, ":x")
+      .replace(/:(id|userId|subdomain)\b/g, ":x")
+      .replace(/\/(channel_a|1)$/, "/:x");
+  const taken = new Set(AGENTS.map(([method, path]) => `${method} ${shape(path)}`));
+  const missing = Object.entries(body.paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, { tags: of = [] }]) => of.some((tag) => tags.includes(tag)))
+      .map(([method]) => `${method.toUpperCase()} ${shape(path)}`)
+      .filter((route) => !taken.has(route)),
+  );
+  // A platform posts there, and a socket is no request.
+  expect(missing).toEqual(["POST /hooks/:x/:x", "GET /agent/:x"]);
+});
+
+test("with the backend stopped: lifecycle is 502 with the failure body, figures are mock; back again, nothing needs a restart", async () => {
+  const { ada } = two;
+  const agent = await provision(ada, "Left alone");
+  const { port } = new URL(two.web.env.BACKEND_URL ?? "");
+  await backend.stop();
+  for (const operation of ["start", "stop", "restart", "update", "repair", "reset-memory"]) {
+    for (const path of [`/api/agents/${agent.id}/${operation}`, `/api/instance/${two.userId}/${operation}`]) {
+      const refused = expectRefusal(await ada.post(path, {}), 502, "BACKEND_UNAVAILABLE");
+      expect(refused).toMatchObject({ success: false, status: "error" });
+    }
+  }
+  expectRefusal(await ada.get(`/api/agents/${agent.id}/token`), 502, "BACKEND_UNAVAILABLE");
+  for (const path of [`/api/agents/${agent.id}/stats`, `/api/instance/${two.userId}/stats`]) {
+    const { status, body } = await ada.get<{ status: string; stats: Record<string, unknown> }>(path);
+    expect({ status, told: body.status }).toEqual({ status: 200, told: "mock" });
+    expect(body.stats).toEqual({
+      agentId: agent.id,
+      messagesProcessed: expect.any(Number),
+      messagesPerHour: expect.any(Number),
+      averageResponseTime: expect.any(Number),
+      uptime: expect.any(Number),
+      successRate: expect.stringMatching(/^\d+(\.\d+)?$/),
+      errorRate: expect.stringMatching(/^\d+(\.\d+)?$/),
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+  }
+  expectRefusal(await ada.get(`/api/agents/${NOBODY}/stats`), 404, "AGENT_NOT_FOUND");
+  expectRefusal(await ada.post(`/api/agents/${NOBODY}/start`, {}), 403, "NOT_YOUR_AGENT");
+  expectRefusal(await createClient(two.web).post(`/api/agents/${agent.id}/start`, {}), 401, "UNAUTHORIZED");
+  expect((await ada.get(`/api/agents/${agent.id}`)).status).toBe(200);
+
+  await backend.restart({ env: { BACKEND_PORT: port } });
+  await eventually(async () => (await ada.post(`/api/agents/${agent.id}/restart`, {})).status === 200, {
+    what: "the life cycle is back",
+  });
+  expect((await ada.get<{ status: string }>(`/api/agents/${agent.id}/stats`)).body.status).toBe("ok");
+}, 30_000);

@@ -1,0 +1,300 @@
+// Sessions of social identities on the running service: refreshed once each, linked to an account, the same in every process.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Address } from "viem";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { FORGED } from "./support/forged.ts";
+import { openMailbox } from "./support/mailbox.ts";
+import { expectRefusal } from "./support/scene.ts";
+import {
+  as,
+  begin,
+  expectNothing,
+  gate,
+  LINK,
+  openSocialScene,
+  REFRESH,
+  refresh,
+  type SocialScene,
+  sessionOf,
+  type Tokens,
+  verify,
+} from "./support/social.ts";
+import { type Sqld, startSqld } from "./support/sqld.ts";
+
+let scene: SocialScene;
+let rich: Address;
+let poor: Address;
+let berth: Berth;
+beforeAll(async () => {
+  scene = await openSocialScene();
+  ({ rich, poor } = scene);
+  berth = await startBerth({ env: scene.env });
+}, 60_000);
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await scene?.[Symbol.asyncDispose]();
+});
+
+describe("refresh", () => {
+  test("gives new tokens, each refresh token once", async () => {
+    const first = await begin(berth, scene, rich);
+    const { status, body } = await refresh(berth, first.refreshToken);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        success: true,
+        sessionToken: expect.any(String),
+        refreshToken: expect.any(String),
+        expiresIn: 86_400,
+        message: expect.any(String),
+      },
+    });
+    expect(body.refreshToken).not.toBe(first.refreshToken);
+    expect((await gate(berth, rich, body.sessionToken)).status).toBe(200);
+    expectRefusal(await gate(berth, poor, body.sessionToken), 403, "ADDRESS_NOT_PROVEN");
+    expect((await refresh(berth, body.refreshToken)).status).toBe(200);
+  });
+
+  test("one that comes again ends the session: the newest refresh token and every session token die with it", async () => {
+    const [first, other] = [await begin(berth, scene, rich), await begin(berth, scene, rich)];
+    const second = (await refresh(berth, first.refreshToken)).body;
+    const third = (await refresh(berth, second.refreshToken)).body;
+    expectNothing(await refresh(berth, first.refreshToken), 401, "INVALID_TOKEN");
+    for (const { refreshToken, sessionToken } of [first, second, third]) {
+      expectNothing(await refresh(berth, refreshToken), 401, "INVALID_TOKEN");
+      expectRefusal(await gate(berth, rich, sessionToken), 401, "UNAUTHORIZED");
+    }
+    // Others are none of its business.
+    expect((await refresh(berth, other.refreshToken)).status).toBe(200);
+  });
+
+  test("twenty at once: exactly one wins, and the session is ended", async () => {
+    const { refreshToken } = await begin(berth, scene);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(berth, refreshToken)));
+    const won = answers.filter(({ status }) => status === 200);
+    expect(won).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectNothing(answer, 401, "INVALID_TOKEN");
+    expectNothing(await refresh(berth, won[0]?.body.refreshToken), 401, "INVALID_TOKEN");
+  });
+
+  test("a forged one ends nobody's session", async () => {
+    const { refreshToken, sessionToken } = await begin(berth, scene, rich);
+    const [header, claims = "", mac = ""] = Buffer.from(refreshToken, "base64").toString().split(".");
+    const said = JSON.parse(Buffer.from(claims, "base64url").toString());
+    const older = Buffer.from(JSON.stringify({ ...said, generation: -1 })).toString("base64url");
+    for (const parts of [
+      [header, older, mac],
+      [header, claims, "A".repeat(mac.length)],
+    ]) {
+      expectNothing(await refresh(berth, Buffer.from(parts.join(".")).toString("base64")), 401, "INVALID_TOKEN");
+    }
+    expectNothing(await refresh(berth, sessionToken), 401, "INVALID_TOKEN");
+    expect((await refresh(berth, refreshToken)).status).toBe(200);
+  });
+
+  test("garbage: 401; nothing at all: 400", async () => {
+    const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(300))).toString("base64");
+    const json = Buffer.from('{"fid":1,"exp":99999999999}').toString("base64");
+    const garbage = [
+      "x",
+      "====",
+      "!!!",
+      noise,
+      json,
+      "Li4=",
+      "e30uZTMwLg==",
+      "null",
+      "A".repeat(900_000),
+      await scene.issuer.token(),
+    ];
+    for (const text of garbage) expectNothing(await refresh(berth, text), 401, "INVALID_TOKEN");
+    for (const body of [
+      undefined,
+      {},
+      { refreshToken: "" },
+      { refreshToken: null },
+      { refreshToken: 1 },
+      { refreshToken: ["x"] },
+    ]) {
+      expectNothing(await createClient(berth).post(REFRESH, body), 400, "INVALID_INPUT");
+    }
+  });
+
+  test("of one fid only the twenty newest sessions go on", async () => {
+    const { fidToken } = await scene.stranger();
+    const begun: Tokens[] = [];
+    for (let i = 0; i < 22; i++) begun.push((await verify(berth, { fidToken })).body);
+    const statuses: number[] = [];
+    for (const { refreshToken } of begun) statuses.push((await refresh(berth, refreshToken)).status);
+    expect(statuses).toEqual([401, 401, ...Array.from({ length: 20 }, () => 200)]);
+  });
+});
+
+describe("a fid and an account", () => {
+  let ada: Client;
+  let adaId: string;
+  beforeAll(async () => {
+    ada = createClient(berth);
+    adaId = await ada.join();
+  });
+  const link = (client: Client, fidToken: unknown) =>
+    client.post<{ success: boolean; fid: string; linkedAt: string; message: string }>(LINK, { fidToken });
+
+  test("are strangers until they are linked; then the session token tells whose account it is, and no more", async () => {
+    const { fid, fidToken } = await scene.stranger();
+    const { sessionToken } = (await verify(berth, { fidToken })).body;
+    expect(await sessionOf(berth, sessionToken)).toEqual({ user: null, expires: null });
+    expect((await ada.get(LINK)).body).toEqual({ fid: null, linkedAt: null });
+
+    const { status, body } = await link(ada, fidToken);
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { success: true, fid, linkedAt: expect.any(String), message: expect.any(String) },
+    });
+    expect((await ada.get(LINK)).body).toMatchObject({ fid });
+    const { user, expires } = await sessionOf(berth, sessionToken);
+    expect(user).toEqual({ id: adaId, email: ada.account.email, name: ada.account.name });
+    expect(Math.abs(Date.parse(expires ?? "") - Date.now() - 86_400_000)).toBeLessThan(60_000);
+    const anybody = createClient(berth);
+    for (const path of ["/api/settings", "/api/keys", LINK, "/api/auth/sessions"]) {
+      expectRefusal(await anybody.get(path, as(sessionToken)), 401, "UNAUTHORIZED");
+    }
+    expectRefusal(await anybody.post(LINK, { fidToken }, as(sessionToken)), 401, "UNAUTHORIZED");
+    // A session that begins later is good as well.
+    expect((await sessionOf(berth, (await verify(berth, { fidToken })).body.sessionToken)).user?.id).toBe(adaId);
+  });
+
+  test("are linked again without harm, to another fid in its place, and taken off", async () => {
+    const [one, other] = [await scene.stranger(), await scene.stranger()];
+    const { sessionToken } = (await verify(berth, { fidToken: one.fidToken })).body;
+    await link(ada, one.fidToken);
+    expect((await link(ada, one.fidToken)).body.fid).toBe(one.fid);
+    expect((await sessionOf(berth, sessionToken)).user?.id).toBe(adaId);
+    expect((await link(ada, other.fidToken)).body.fid).toBe(other.fid);
+    expect((await sessionOf(berth, sessionToken)).user).toBeNull();
+    expect((await ada.delete(LINK)).status).toBe(200);
+    expect((await ada.delete(LINK)).status).toBe(200);
+    expect((await ada.get(LINK)).body).toEqual({ fid: null, linkedAt: null });
+  });
+
+  test("a fid is one account's: 409 for another, of many at once for all but one", async () => {
+    const { fidToken } = await scene.stranger();
+    const people = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const client = createClient(berth);
+        await client.join();
+        return client;
+      }),
+    );
+    const answers = await Promise.all(people.map((client) => link(client, fidToken)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
+    for (const answer of answers.filter(({ status }) => status === 409)) expectRefusal(answer, 409, "SOCIAL_IN_USE");
+  });
+
+  test("take a session of the owner's own, and a good token", async () => {
+    const { fidToken } = await scene.stranger();
+    expectRefusal(await link(createClient(berth), fidToken), 401, "UNAUTHORIZED");
+    const { key } = (await ada.post<{ key: string }>("/api/keys", { name: "k" })).body;
+    expectRefusal(await createClient(berth).post(LINK, { fidToken }, as(key)), 403, "SESSION_REQUIRED");
+    expectRefusal(await createClient(berth).delete(LINK, {}, as(key)), 403, "SESSION_REQUIRED");
+    for (const missing of [undefined, "", null, 1]) expectRefusal(await link(ada, missing), 400, "INVALID_INPUT");
+    for (const what of ["no token", "another audience", "no end", "another key of the same name"]) {
+      expectRefusal(await link(ada, await FORGED[what]?.(scene.issuer)), 401, "INVALID_TOKEN");
+    }
+    expect((await ada.get<{ fid: string | null }>(LINK)).body.fid).toBeNull();
+  });
+
+  test("part with the account: a deleted or disabled one is nobody's", async () => {
+    const { fidToken } = await scene.stranger();
+    const { sessionToken } = (await verify(berth, { fidToken })).body;
+    const bob = createClient(berth);
+    await bob.join();
+    await link(bob, fidToken);
+    const { exitCode } = await berth.command("user", "disable", bob.account.email);
+    expect(exitCode).toBe(0);
+    expect((await sessionOf(berth, sessionToken)).user).toBeNull();
+    expect((await berth.command("user", "enable", bob.account.email)).exitCode).toBe(0);
+    await bob.signIn();
+    expect((await sessionOf(berth, sessionToken)).user?.email).toBe(bob.account.email);
+    expect((await bob.delete("/api/settings", { password: bob.account.password })).status).toBe(200);
+    expect((await sessionOf(berth, sessionToken)).user).toBeNull();
+    expect((await link(ada, fidToken)).status).toBe(200);
+  });
+});
+
+test("who takes an account over finds no stranger's fid in it", async () => {
+  await using mailbox = await openMailbox();
+  await using house = await startBerth({ env: { ...scene.env, SMTP_URL: mailbox.url } });
+  const stranger = createClient(house);
+  await stranger.join();
+  const { email } = stranger.account;
+  const fidToken = await scene.issuer.token();
+  await stranger.post(LINK, { fidToken });
+  const { sessionToken } = (await verify(house, { fidToken })).body;
+  expect((await sessionOf(house, sessionToken)).user?.email).toBe(email);
+
+  const owner = createClient(house);
+  await owner.post("/api/auth/forgot-password", { email });
+  const token = await mailbox.token(email, "reset-password");
+  expect((await owner.post("/api/auth/reset-password", { token, password: "a new horse battery" })).status).toBe(200);
+  expect((await sessionOf(house, sessionToken)).user).toBeNull();
+});
+
+test("sessions outlive a kill; what is in the database is no token", async () => {
+  await using house = await startBerth({ env: scene.env });
+  const { refreshToken, sessionToken } = await begin(house, scene, rich);
+  await house.kill();
+  const files = new Bun.Glob("data/**/*").scanSync({ cwd: house.dir, onlyFiles: true, dot: true });
+  for (const file of files) {
+    const bytes = Buffer.from(await Bun.file(`${house.dir}/${file}`).arrayBuffer());
+    for (const secret of [
+      refreshToken,
+      sessionToken,
+      Buffer.from(refreshToken, "base64").toString().split(".")[2] ?? "",
+    ]) {
+      expect({ file, found: bytes.includes(secret) }).toEqual({ file, found: false });
+    }
+  }
+  await house.restart();
+  expect((await gate(house, rich, sessionToken)).status).toBe(200);
+  const next = (await refresh(house, refreshToken)).body;
+  await house.restart({ env: { LOG_LEVEL: "debug" } });
+  expectNothing(await refresh(house, refreshToken), 401, "INVALID_TOKEN");
+  expectNothing(await refresh(house, next.refreshToken), 401, "INVALID_TOKEN");
+  const { stdout, stderr } = house.output();
+  for (const secret of [refreshToken, sessionToken, next.refreshToken]) expect(stdout + stderr).not.toContain(secret);
+});
+
+describe("two web processes on one database server", () => {
+  let sqld: Sqld;
+  let backend: Berth;
+  let webs: Berth[] = [];
+  beforeAll(async () => {
+    sqld = await startSqld();
+    const shared = { ...scene.env, DATABASE_URL: sqld.url, SECRET_KEY: "social-test-root-key-0123456789abcdefg" };
+    backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
+    const web = () => startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
+    webs = [await web(), await web()];
+  }, 60_000);
+  afterAll(async () => {
+    for (const one of [...webs, backend]) await one?.[Symbol.asyncDispose]();
+    await sqld?.stop();
+  });
+
+  test("a session is one and the same in both: linked, refreshed once, ended", async () => {
+    const [one = expect.unreachable(), other = expect.unreachable()] = webs;
+    const { fidToken } = await scene.stranger();
+    const { refreshToken, sessionToken } = (await verify(one, { fidToken, address: rich })).body;
+    const ada = createClient(one.web);
+    await ada.join();
+    await ada.post(LINK, { fidToken });
+    expect((await sessionOf(other, sessionToken)).user?.email).toBe(ada.account.email);
+    const answers = await Promise.all([...Array(20).keys()].map((n) => refresh(n % 2 ? one : other, refreshToken)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    await eventually(async () => (await gate(one, rich, sessionToken)).status === 401);
+    expectRefusal(await gate(other, rich, sessionToken), 401, "UNAUTHORIZED");
+    expect((await sessionOf(other, sessionToken)).user).toBeNull();
+  });
+});

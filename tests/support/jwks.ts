@@ -1,0 +1,116 @@
+// An issuer of identity tokens on a port of its own: signs whatever it is told to, changes its keys, and gets into trouble.
+
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
+
+/** What stands at the address of the keys instead of them. */
+export type IssuerTrouble = "down" | "hang" | "html" | "endless" | "redirect" | "empty";
+
+export interface IssuerKey {
+  readonly kid: string;
+  readonly alg: string;
+  readonly privateKey: CryptoKey;
+  readonly publicKey: CryptoKey;
+}
+
+export interface TokenOptions {
+  /** On top of good ones; undefined takes one away. Times in seconds. */
+  claims?: { [claim: string]: unknown };
+  header?: { alg?: string; kid?: string | undefined; [field: string]: unknown };
+  /** Signs in place of the issuer's newest key. */
+  key?: CryptoKey | Uint8Array;
+}
+
+export interface Issuer extends AsyncDisposable {
+  readonly url: string;
+  readonly audience: string;
+  /** The newest. */
+  readonly key: IssuerKey;
+  trouble: IssuerTrouble | undefined;
+  /** How often its keys were asked for. */
+  readonly asked: number;
+  /** A token of fid 12345, good for an hour, unless the options make it another. */
+  token(options?: TokenOptions): Promise<string>;
+  /** Signs with a new key from now on; the old one is gone, or stays. */
+  rotate(options?: { keep?: boolean; alg?: string }): Promise<void>;
+  /** Nobody answers any more. */
+  stop(): Promise<void>;
+}
+
+let made = 0;
+
+/** Makes a pair that no issuer knows. */
+export async function makeKey(alg = "RS256"): Promise<IssuerKey> {
+  return { kid: `key-${++made}`, alg, ...(await generateKeyPair(alg, { extractable: true })) };
+}
+
+export async function startIssuer(audience = "berth.example"): Promise<Issuer> {
+  let keys = [await makeKey()];
+  let asked = 0;
+  const newest = () => keys[0] ?? keyless();
+
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch({ url }) {
+      if (new URL(url).pathname !== "/.well-known/jwks.json") return new Response("no", { status: 404 });
+      asked++;
+      if (issuer.trouble) return troubled(issuer.trouble);
+      const set = keys.map(async ({ kid, alg, publicKey }) => ({
+        ...(await exportJWK(publicKey)),
+        kid,
+        alg,
+        use: "sig",
+      }));
+      return Response.json({ keys: await Promise.all(set) });
+    },
+  });
+
+  const issuer: Issuer = {
+    url: `http://127.0.0.1:${server.port}`,
+    audience,
+    trouble: undefined,
+    get key() {
+      return newest();
+    },
+    get asked() {
+      return asked;
+    },
+    token({ claims = {}, header = {}, key } = {}) {
+      const now = Math.floor(Date.now() / 1000);
+      const good = { iss: issuer.url, aud: audience, sub: "12345", iat: now, exp: now + 3_600 };
+      const { kid, alg, privateKey } = newest();
+      // A claim that is undefined is left out of the JSON.
+      const payload: JWTPayload = Object.fromEntries(Object.entries({ ...good, ...claims }));
+      return new SignJWT(payload).setProtectedHeader(Object.assign({ alg, kid }, header)).sign(key ?? privateKey);
+    },
+    async rotate({ keep = false, alg } = {}) {
+      keys = [await makeKey(alg), ...(keep ? keys : [])];
+    },
+    stop: () => server.stop(true),
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+  return issuer;
+}
+
+function keyless(): never {
+  throw new Error("The issuer has no key.");
+}
+
+function troubled(trouble: IssuerTrouble): Response | Promise<Response> {
+  const spaces = new Uint8Array(65_536).fill(32);
+  switch (trouble) {
+    case "down":
+      return new Response("canary of the issuer", { status: 503 });
+    case "hang":
+      return new Promise(() => undefined);
+    case "html":
+      return new Response("<h1>canary of the issuer</h1>", { headers: { "content-type": "text/html" } });
+    case "endless":
+      return new Response(new ReadableStream({ pull: (stream) => stream.enqueue(spaces) }));
+    case "redirect":
+      return new Response(null, { status: 302, headers: { location: "/elsewhere" } });
+    case "empty":
+      return Response.json({ keys: [] });
+  }
+}

@@ -1,0 +1,155 @@
+// Berth's two providers of sign-in side by side, and a browser that walks through them.
+
+import { expect } from "bun:test";
+import { type Answer, type Client, createClient } from "./client.ts";
+import { type Github, type GithubPerson, startGithub } from "./github.ts";
+import { type House, openHouse } from "./house.ts";
+import { type Oidc, type Person, startOidc, throughProvider } from "./oidc.ts";
+
+export interface Providers extends AsyncDisposable {
+  readonly google: Oidc;
+  readonly github: Github;
+  /** With `BASE_URL`, which no test's client has to reach: it asks the service where it is. */
+  readonly env: Record<string, string>;
+}
+
+export async function startProviders(baseUrl = "http://berth.example"): Promise<Providers> {
+  const google = await startOidc([`${baseUrl}/api/auth/callback/google`]);
+  const github = startGithub(`${baseUrl}/api/auth/callback/github`);
+  return {
+    google,
+    github,
+    env: {
+      BASE_URL: baseUrl,
+      GOOGLE_CLIENT_ID: google.clientId,
+      GOOGLE_CLIENT_SECRET: google.clientSecret,
+      GOOGLE_ISSUER: google.issuer,
+      GITHUB_CLIENT_ID: github.clientId,
+      GITHUB_CLIENT_SECRET: github.clientSecret,
+      GITHUB_BASE_URL: github.baseUrl,
+      GITHUB_API_URL: github.apiUrl,
+    },
+    async [Symbol.asyncDispose]() {
+      await google[Symbol.asyncDispose]();
+      await github[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export type ProviderName = "google" | "github";
+
+/** Up to the provider and through it; gives the address that the browser is to come back to. */
+export async function leave(client: Client, provider: ProviderName, query = ""): Promise<string> {
+  const { status, headers, text } = await client.get(`/api/auth/oauth/${provider}${query}`);
+  const location = headers.get("location");
+  if (status !== 302 || !location?.startsWith("http")) throw new Error(`start: ${status} ${location} ${text}`);
+  return throughProvider(location);
+}
+
+/** The whole way; gives Berth's answer to the browser that came back. */
+export const signInWith = async (client: Client, provider: ProviderName, query = ""): Promise<Answer> =>
+  client.get(await leave(client, provider, query));
+
+let made = 0;
+
+/** Somebody nobody knows yet. */
+export function stranger(more: Partial<Person> = {}): Person {
+  const tag = `${++made}-${crypto.randomUUID().slice(0, 8)}`;
+  return { sub: `google-${tag}`, email: `person-${tag}@example.com`, email_verified: true, name: "Ada", ...more };
+}
+
+/** The same on GitHub. */
+export function developer(email: string, more: Partial<GithubPerson> = {}): GithubPerson {
+  const id = 1_000_000 + ++made;
+  return { id, login: `dev-${id}`, name: null, emails: [{ email, primary: true, verified: true }], ...more };
+}
+
+/** A house with both providers, and what tests of it ask. */
+export interface OAuthHouse extends AsyncDisposable {
+  readonly google: Oidc;
+  readonly github: Github;
+  readonly env: Record<string, string>;
+  browser(): Client;
+  /** Sets who sits at the browser from now on. */
+  atGoogle(person: Person): Person;
+  atGithub(person: GithubPerson): GithubPerson;
+  /** Somebody who signed up with a password, whose address may be verified. */
+  member(email: string, verified: boolean): Promise<Client>;
+  rows(sql: string, ...args: (string | number)[]): Promise<object[]>;
+  /** Writes behind the back of whoever remembers this user. */
+  write(userId: string, sql: string, ...args: (string | number)[]): Promise<void>;
+  linksOf(userId: string): Promise<object[]>;
+  /** Both providers behave again, and somebody new is at Google. */
+  calm(): void;
+}
+
+export async function openOAuthHouse(env: Record<string, string> = {}): Promise<OAuthHouse> {
+  const providers = await startProviders(env.BASE_URL);
+  const { google, github } = providers;
+  const all = { ...providers.env, ...env };
+  const house: House = await openHouse({ env: all });
+  const browser = () => createClient(house.web);
+  const rows = async (sql: string, ...args: (string | number)[]) =>
+    (await house.kernel.database.read(sql, args)).rows.map((row) => ({ ...row }));
+  const write = async (id: string, sql: string, ...args: (string | number)[]) => {
+    await house.kernel.database.write([{ sql, args }]);
+    house.app.accounts.users.forget(id);
+  };
+  return {
+    google,
+    github,
+    env: all,
+    browser,
+    rows,
+    write,
+    linksOf: (id) => rows("SELECT provider, subject FROM linked_accounts WHERE user_id = ? ORDER BY provider", id),
+    atGoogle(person) {
+      google.person = person;
+      return person;
+    },
+    atGithub(person) {
+      github.person = person;
+      return person;
+    },
+    async member(email, verified) {
+      const client = browser();
+      const id = await client.join({ email });
+      await write(id, "UPDATE users SET email_verified = ? WHERE id = ?", Number(verified), id);
+      return client;
+    },
+    calm() {
+      google.person = stranger();
+      google.forge = undefined;
+      google.trouble.clear();
+      github.trouble.clear();
+      github.issuer = `${github.baseUrl}/login/oauth`;
+    },
+    async [Symbol.asyncDispose]() {
+      await house[Symbol.asyncDispose]();
+      await providers[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export interface Settings {
+  id: string;
+  email: string;
+  name: string;
+  plan: string;
+  emailVerified: boolean;
+  twoFactorEnabled: boolean;
+}
+
+export const settingsOf = async (client: Client) => (await client.get<Settings>("/api/settings")).body;
+
+/** Sent to the sign-in page with this code, without a session, and without a word of the provider's. */
+export function expectFailure(answer: Answer, code: string): void {
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, `/login?error=${code}`]);
+  expect(answer.headers.getSetCookie().join()).not.toContain("berth_session");
+  expect(answer.text).toBe("");
+}
+
+export function expectSignedIn(answer: Answer, location = "/"): void {
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, location]);
+  expect(answer.headers.getSetCookie().join()).toContain("berth_session=");
+}

@@ -1,0 +1,85 @@
+// A receiver of webhooks on 127.0.0.1: records what comes, verifies it with the standardwebhooks package, and misbehaves as told.
+import { Webhook } from "standardwebhooks";
+import { createWatch } from "./eventually.ts";
+
+/** One request as it came. */
+export interface Received {
+  path: string;
+  id: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Parsed, unverified. */
+  message: { type: string; timestamp: string; data: Record<string, unknown> };
+}
+
+/** How it answers: a status, a response made for this request, or not at all. */
+export type Behaviour = number | Response | "hang";
+
+export interface Receiver extends AsyncDisposable {
+  readonly url: string;
+  readonly received: readonly Received[];
+  /** From now on; default 204. A function is asked at each request, with how many came to its path with this id before. */
+  answer(behaviour: number | "hang" | ((received: Received, before: number) => Behaviour)): void;
+  /** The first `count` that match, as soon as they are here; throws after 5 s. */
+  take(count: number, matches?: (received: Received) => boolean, timeoutMs?: number): Promise<Received[]>;
+  forget(): void;
+  /** Gone, with all connections; nobody listens at its address. */
+  kill(): Promise<void>;
+  /** Listens at the same address again. */
+  revive(): void;
+}
+
+/** Starts one on a free port. */
+export function startReceiver(): Receiver {
+  const received: Received[] = [];
+  const watch = createWatch();
+  let behave: (received: Received, before: number) => Behaviour = () => 204;
+  const fetch = async (request: Request): Promise<Response> => {
+    const body = await request.text();
+    const headers = Object.fromEntries(request.headers);
+    const id = headers["webhook-id"] ?? "";
+    const one: Received = { path: new URL(request.url).pathname, id, headers, body, message: JSON.parse(body) };
+    const before = received.filter((other) => other.id === id && other.path === one.path).length;
+    received.push(one);
+    watch.changed();
+    const behaviour = behave(one, before);
+    if (behaviour === "hang") return new Promise<Response>(() => undefined);
+    return typeof behaviour === "number" ? new Response(null, { status: behaviour }) : behaviour;
+  };
+  const listen = (port: number) => Bun.serve({ hostname: "127.0.0.1", port, idleTimeout: 0, fetch });
+  let server = listen(0);
+  const port = server.port ?? 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    answer(behaviour) {
+      behave = typeof behaviour === "function" ? behaviour : () => behaviour;
+    },
+    async take(count, matches = () => true, timeoutMs = 5_000) {
+      const found = () => received.filter(matches);
+      await watch.waitFor(() => found().length >= count, timeoutMs, `${count} webhooks arrive`);
+      return found().slice(0, count);
+    },
+    forget: () => void received.splice(0),
+    kill: () => server.stop(true),
+    revive() {
+      server = listen(port);
+    },
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+}
+
+/** Throws unless the request is signed with this secret and fresh. */
+export function verify({ body, headers }: Received, secret: string): unknown {
+  return new Webhook(secret).verify(body, headers);
+}
+
+/** Whether it is. */
+export function isSignedWith(received: Received, secret: string): boolean {
+  try {
+    verify(received, secret);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,71 @@
+// Stands before a chain's RPC: passes on, fails, or holds back what a test names, so that it can act at just that moment.
+
+export interface Held {
+  /** Resolves when the first such request is there (and was passed on, with `forwarded`). */
+  readonly reached: Promise<void>;
+  release(): void;
+}
+
+export interface RpcProxy {
+  readonly url: string;
+  /** Everything goes through again; what was held back is answered as if the node were gone. */
+  pass(): void;
+  /** Nothing is answered any more. */
+  fail(): void;
+  /** Requests with this method stay without an answer; with `forwarded`, the node has got them. */
+  hold(method: string, options?: { forwarded?: boolean }): Held;
+  stop(): Promise<void>;
+}
+
+export function startRpcProxy(target: string): RpcProxy {
+  let failing = false;
+  let held: { method: string; forwarded: boolean; reached(): void; released: Promise<boolean> } | undefined;
+  let release: ((answered: boolean) => void) | undefined;
+
+  const gone = () => new Response("gone", { status: 503 });
+  const forward = (body: string) =>
+    fetch(target, { method: "POST", body, headers: { "content-type": "application/json" } });
+
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const body = await request.text();
+      if (failing) return gone();
+      const found = held;
+      if (!found || !body.includes(`"${found.method}"`)) return forward(body);
+      const answer = found.forwarded ? await forward(body) : undefined;
+      found.reached();
+      if (!(await found.released)) return gone();
+      return answer ?? forward(body);
+    },
+  });
+
+  const pass = () => {
+    failing = false;
+    held = undefined;
+    release?.(false);
+  };
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    pass,
+    fail() {
+      failing = true;
+    },
+    hold(method, { forwarded = false } = {}) {
+      const reached = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<boolean>();
+      release = released.resolve;
+      held = { method, forwarded, reached: reached.resolve, released: released.promise };
+      return {
+        reached: reached.promise,
+        release() {
+          held = undefined;
+          released.resolve(true);
+        },
+      };
+    },
+    stop: () => server.stop(true),
+  };
+}

@@ -1,0 +1,98 @@
+// A server that sells by x402 v2, with the protocol's own facilitator, which settles on a chain of the test's own.
+import {
+  decodePaymentSignatureHeader,
+  encodePaymentRequiredHeader,
+  encodePaymentResponseHeader,
+} from "@x402/core/http";
+import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
+import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
+import type { Address } from "viem";
+import type { Anvil } from "./anvil.ts";
+import { freshAddress, type Token } from "./tokens.ts";
+
+export interface Seller {
+  readonly url: string;
+  readonly payTo: Address;
+  /** Requests that brought a payment. */
+  readonly payments: string[];
+  /** What is asked for from now on, on top of one USD by the exact scheme. */
+  ask(terms: Partial<PaymentRequirements>): void;
+  /** `take`: settles and keeps silent; `refuse`: settles nothing; `sell`: as it should be. */
+  behave(how: "sell" | "take" | "refuse"): void;
+  /** Called when a payment is there, before anything is done with it. */
+  onPayment(listener: () => Promise<void> | void): void;
+  stop(): Promise<void>;
+}
+
+export function startSeller(chain: Anvil, token: Token): Seller {
+  const payTo = freshAddress();
+  const payments: string[] = [];
+  const { client } = chain;
+  const scheme = new ExactEvmScheme({
+    getAddresses: () => [client.account.address],
+    readContract: (args) => client.readContract(args as Parameters<typeof client.readContract>[0]),
+    verifyTypedData: (args) => client.verifyTypedData(args as Parameters<typeof client.verifyTypedData>[0]),
+    writeContract: (args) => client.writeContract({ ...args, args: [...args.args] }),
+    sendTransaction: (args) => client.sendTransaction(args),
+    waitForTransactionReceipt: async ({ hash }) => client.waitForTransactionReceipt({ hash }),
+    getCode: ({ address }) => client.getCode({ address }),
+  });
+  let terms: Partial<PaymentRequirements> = {};
+  let how: "sell" | "take" | "refuse" = "sell";
+  let listener: () => Promise<void> | void = () => undefined;
+
+  const price = (): PaymentRequirements => ({
+    scheme: "exact",
+    network: "eip155:84532",
+    asset: token.address,
+    amount: "1000000",
+    payTo,
+    maxTimeoutSeconds: 60,
+    extra: { name: "USD Coin", version: "2" },
+    ...terms,
+  });
+
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      if (new URL(request.url).pathname === "/free") return new Response("free of charge");
+      const header = request.headers.get("payment-signature");
+      const accepted = price();
+      if (header === null) {
+        const resource = { url: request.url, description: "News", mimeType: "text/plain" };
+        const required: PaymentRequired = { x402Version: 2, resource, accepts: [accepted] };
+        return new Response("pay first", {
+          status: 402,
+          headers: { "payment-required": encodePaymentRequiredHeader(required) },
+        });
+      }
+      payments.push(header);
+      await listener();
+      if (how === "refuse") return new Response("no", { status: 402 });
+      const payment = decodePaymentSignatureHeader(header);
+      const verified = await scheme.verify(payment, accepted);
+      if (!verified.isValid) return new Response(`invalid: ${verified.invalidReason}`, { status: 402 });
+      const settled = await scheme.settle(payment, accepted);
+      if (how === "take") return new Response("thanks", { status: 500 });
+      const headers = { "payment-response": encodePaymentResponseHeader(settled) };
+      return new Response(`news for ${await request.text()}`, { status: settled.success ? 200 : 402, headers });
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    payTo,
+    payments,
+    ask(next) {
+      terms = next;
+    },
+    behave(next) {
+      how = next;
+    },
+    onPayment(next) {
+      listener = next;
+    },
+    stop: () => server.stop(true),
+  };
+}

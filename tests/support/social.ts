@@ -1,0 +1,121 @@
+// Social identity over HTTP: an issuer, a chain with a token that opens the gate, somebody rich and somebody poor.
+
+import { expect } from "bun:test";
+import type { Address } from "viem";
+import { type Anvil, startAnvil } from "./anvil.ts";
+import type { Berth } from "./berth.ts";
+import { type Answer, createClient } from "./client.ts";
+import { type Issuer, startIssuer } from "./jwks.ts";
+import { expectRefusal } from "./scene.ts";
+import { compileContract } from "./solidity.ts";
+import { createWallet } from "./wallets.ts";
+
+export const VERIFY = "/api/auth/social/verify";
+export const REFRESH = "/api/auth/social/refresh";
+export const GATE = "/api/auth/token-gating/verify";
+export const LINK = "/api/settings/social";
+
+/** What the gate asks for, of a token with 6 decimals. */
+export const MINIMUM = 25_000_000n;
+
+export interface Tokens {
+  sessionToken: string;
+  refreshToken: string;
+}
+export interface Verified extends Tokens {
+  success: boolean;
+  address: string;
+  message: string;
+  tokenGated: boolean;
+  accessLevel: string;
+}
+export interface Refreshed extends Tokens {
+  success: boolean;
+  expiresIn: number;
+  message: string;
+}
+export interface Session {
+  user: { id: string; email: string; name: string } | null;
+  expires: string | null;
+}
+
+export interface SocialScene extends AsyncDisposable {
+  readonly issuer: Issuer;
+  readonly chain: Anvil;
+  /** Holds just enough. */
+  readonly rich: Address;
+  /** Holds one unit too little. */
+  readonly poor: Address;
+  /** For a Berth with its gate on. */
+  readonly env: Record<string, string>;
+  /** A token of somebody nobody has seen yet. */
+  stranger(): Promise<{ fid: string; fidToken: string }>;
+}
+
+export async function openSocialScene(): Promise<SocialScene> {
+  const [issuer, chain] = await Promise.all([startIssuer(), startAnvil()]);
+  const contract = await compileContract("GatingToken.sol", "GatingToken");
+  const token = await chain.deploy(contract, 6);
+  const [rich, poor] = [createWallet().address, createWallet().address];
+  for (const [holder, balance] of [
+    [rich, MINIMUM],
+    [poor, MINIMUM - 1n],
+  ]) {
+    const call = { address: token, abi: contract.abi, functionName: "setBalance", args: [holder, balance] };
+    await chain.client.waitForTransactionReceipt({ hash: await chain.client.writeContract(call) });
+  }
+  let fids = 1_000;
+  return {
+    issuer,
+    chain,
+    rich,
+    poor,
+    env: {
+      BASE_URL: "http://berth.example",
+      SOCIAL_ISSUER: issuer.url,
+      MAINNET_RPC_URL: `${chain.url}/?key=secret-of-the-rpc`,
+      GATING_TOKEN_ADDRESS: token,
+      GATING_TOKEN_SYMBOL: "HARBOUR",
+      GATING_MIN_BALANCE: String(MINIMUM),
+      RATE_LIMITS: "off",
+    },
+    async stranger() {
+      const fid = String(++fids);
+      return { fid, fidToken: await issuer.token({ claims: { sub: Number(fid) } }) };
+    },
+    async [Symbol.asyncDispose]() {
+      await chain[Symbol.asyncDispose]();
+      await issuer.stop();
+    },
+  };
+}
+
+export const as = (bearer: string) => ({ headers: { authorization: `Bearer ${bearer}` } });
+
+export const verify = (berth: Berth, body: unknown) => createClient(berth).post<Verified>(VERIFY, body);
+
+export const refresh = (berth: Berth, refreshToken: unknown) =>
+  createClient(berth).post<Refreshed>(REFRESH, { refreshToken });
+
+/** Asks the gate with a social session. */
+export const gate = (berth: Berth, address: string, bearer: string) =>
+  createClient(berth).get<{ hasAccess: boolean }>(`${GATE}?address=${address}`, as(bearer));
+
+/** Whose account a bearer token tells of. */
+export const sessionOf = async (berth: Berth, bearer: string) =>
+  (await createClient(berth).get<Session>("/api/auth/session", as(bearer))).body;
+
+/** A session of a stranger; throws unless 200. */
+export async function begin(berth: Berth, scene: SocialScene, address?: string): Promise<Verified> {
+  const { fidToken } = await scene.stranger();
+  const { status, body, text } = await verify(berth, { fidToken, address });
+  if (status !== 200) throw new Error(`verify: ${status} ${text}`);
+  return body;
+}
+
+/** A refusal that gives no token away, and nothing of the issuer or the operator. */
+export function expectNothing(answer: Answer<unknown>, status: number, code: string) {
+  const body = expectRefusal(answer, status, code);
+  expect(answer.text).not.toMatch(/"(?:sessionToken|refreshToken)":|127\.0\.0\.1|canary|secret/);
+  return body;
+}

@@ -1,0 +1,45 @@
+// Money on a chain of the test's own: tokens that anybody may mint, and wallets that get some.
+import { type Address, getAddress, parseEther } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import type { Anvil } from "./anvil.ts";
+import { compileContract } from "./solidity.ts";
+
+export interface Token {
+  readonly address: Address;
+  readonly decimals: number;
+  /** In smallest units. */
+  balanceOf(owner: string): Promise<bigint>;
+  mint(to: string, units: bigint): Promise<void>;
+}
+
+export async function deployToken(chain: Anvil, decimals = 6, name = "USD Coin"): Promise<Token> {
+  const contract = await compileContract("Tokens.sol", "Stablecoin");
+  const address = getAddress(await chain.deploy(contract, name, decimals));
+  const { abi } = contract;
+  return {
+    address,
+    decimals,
+    async balanceOf(owner) {
+      const args = [getAddress(owner)];
+      return (await chain.client.readContract({ address, abi, functionName: "balanceOf", args })) as bigint;
+    },
+    async mint(to, units) {
+      const hash = await chain.client.writeContract({
+        address,
+        abi,
+        functionName: "mint",
+        args: [getAddress(to), units],
+      });
+      await chain.client.waitForTransactionReceipt({ hash });
+    },
+  };
+}
+
+/** One ether, for fees. */
+export async function giveEther(chain: Anvil, to: string, ether = "1"): Promise<void> {
+  const hash = await chain.client.sendTransaction({ to: getAddress(to), value: parseEther(ether) });
+  await chain.client.waitForTransactionReceipt({ hash });
+}
+
+/** An address that nobody has used. */
+export const freshAddress = (): Address => privateKeyToAddress(generatePrivateKey());

@@ -1,0 +1,98 @@
+// People with wallets: what they sign to sign in (EIP-4361), with a key, as a contract, or as one that is not there yet.
+
+import { type Address, encodeFunctionData, type Hex, hashMessage, serializeErc6492Signature } from "viem";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
+import type { Anvil } from "./anvil.ts";
+import { compileContract } from "./solidity.ts";
+
+export interface Wallet {
+  /** With its checksum. */
+  readonly address: Address;
+  sign(message: string): Promise<Hex>;
+}
+
+export interface SmartWallets {
+  /** A wallet that is on the chain (ERC-1271). */
+  deployed(): Promise<Wallet>;
+  /** A wallet that is not on the chain yet, and says in its signature how it will get there (ERC-6492). */
+  predeployed(): Promise<Wallet>;
+}
+
+/** The fields of a message, each as it stands there. */
+export interface SiweFields {
+  domain?: string;
+  scheme?: string;
+  address?: string;
+  statement?: string;
+  uri?: string;
+  version?: string | number;
+  chainId?: string | number;
+  nonce?: string;
+  issuedAt?: string;
+  expirationTime?: string;
+  notBefore?: string;
+}
+
+/** An ordinary key's. */
+export function createWallet(): Wallet {
+  const { address, signMessage } = privateKeyToAccount(generatePrivateKey());
+  return { address, sign: (message) => signMessage({ message }) };
+}
+
+/** A foreign nonce, as any client can make one. */
+export const foreignNonce = () => crypto.randomUUID().replaceAll("-", "");
+
+/**
+ * A message for the service at `baseUrl` that is good as it is; `fields` make it another.
+ *
+ * @example siweMessage("https://berth.example", wallet, { chainId: 1 })
+ */
+export function siweMessage(baseUrl: string, wallet: Pick<Wallet, "address">, fields: SiweFields = {}): string {
+  const { host, origin } = new URL(baseUrl);
+  const { domain = host, scheme, address = wallet.address, statement = "Sign in to Berth." } = fields;
+  const { uri = origin, version = 1, chainId = 8453, nonce = foreignNonce() } = fields;
+  const { issuedAt = new Date().toISOString(), expirationTime, notBefore } = fields;
+  return [
+    `${scheme === undefined ? "" : `${scheme}://`}${domain} wants you to sign in with your Ethereum account:`,
+    `${address}\n\n${statement}\n`,
+    `URI: ${uri}`,
+    `Version: ${version}`,
+    `Chain ID: ${chainId}`,
+    `Nonce: ${nonce}`,
+    `Issued At: ${issuedAt}`,
+    ...(expirationTime === undefined ? [] : [`Expiration Time: ${expirationTime}`]),
+    ...(notBefore === undefined ? [] : [`Not Before: ${notBefore}`]),
+  ].join("\n");
+}
+
+/** Puts a factory on the chain that makes wallets, each of a key of its own. */
+export async function createSmartWallets(chain: Anvil): Promise<SmartWallets> {
+  const contract = await compileContract("SmartWallet.sol", "SmartWalletFactory");
+  const { abi } = contract;
+  const factory = await chain.deploy(contract);
+
+  async function make() {
+    const owner = privateKeyToAccount(generatePrivateKey());
+    const args = [owner.address, generatePrivateKey()];
+    const address = await chain.client.readContract({ address: factory, abi, functionName: "addressOf", args });
+    const sign = (message: string) => owner.sign({ hash: hashMessage(message) });
+    return { address: address as Address, args, sign };
+  }
+
+  return {
+    async deployed() {
+      const { args, ...wallet } = await make();
+      const hash = await chain.client.writeContract({ address: factory, abi, functionName: "deploy", args });
+      await chain.client.waitForTransactionReceipt({ hash });
+      return wallet;
+    },
+    async predeployed() {
+      const { args, address, sign } = await make();
+      const data = encodeFunctionData({ abi, functionName: "deploy", args });
+      return {
+        address,
+        sign: async (message) => serializeErc6492Signature({ address: factory, data, signature: await sign(message) }),
+      };
+    },
+  };
+}

@@ -1,0 +1,179 @@
+// Payments by x402 to a seller that settles them on a real chain: what is paid for comes, once, at no more than was said.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Anvil, startAnvil } from "./support/anvil.ts";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { expectRefusal } from "./support/scene.ts";
+import { type Seller, startSeller } from "./support/seller.ts";
+import { deployToken, type Token } from "./support/tokens.ts";
+
+const USD = 1_000_000n;
+let chain: Anvil;
+let usd: Token;
+let seller: Seller;
+let berth: Berth;
+beforeAll(async () => {
+  chain = await startAnvil({ chainId: 84_532 });
+  usd = await deployToken(chain);
+  berth = await startBerth({
+    env: {
+      RATE_LIMITS: "off",
+      TESTNET_RPC_URL: chain.url,
+      STABLECOIN_ADDRESS_TESTNET: usd.address,
+      OUTBOUND_ALLOW: "127.0.0.1/32",
+    },
+  });
+}, 60_000);
+beforeEach(async () => {
+  await seller?.stop();
+  seller = startSeller(chain, usd);
+});
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await seller?.stop();
+  await chain?.[Symbol.asyncDispose]();
+});
+
+/** With ten USD and no ether: a payment needs none. */
+async function owner(): Promise<{ client: Client; address: string }> {
+  const client = createClient(berth);
+  await client.join();
+  const { address } = (await client.post<{ address: string }>("/api/wallet", { action: "create" })).body;
+  await usd.mint(address, 10n * USD);
+  return { client, address };
+}
+const pay = (client: Client, body: object, headers: Record<string, string> = {}) =>
+  client.post<{ id: string; hash: string; status: string }>("/api/wallet/pay", body, { headers });
+const spends = async (client: Client) =>
+  (await client.get<{ spends: { reason?: string }[] }>("/api/wallet/spends")).body.spends;
+
+/** The chain's clock goes on by so many seconds. */
+async function later(seconds: number): Promise<void> {
+  for (const [method, params] of [
+    ["evm_increaseTime", [seconds]],
+    ["evm_mine", []],
+  ]) {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    await fetch(chain.url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  }
+}
+
+describe("a payment", () => {
+  test("buys what it is for, and is on the chain as in the ledger", async () => {
+    const { client, address } = await owner();
+    const { status, body } = await pay(client, { url: `${seller.url}/news`, body: { about: "boats" }, maxAmount: "1" });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        success: true,
+        status: "confirmed",
+        amount: "1",
+        network: "testnet_chain",
+        response: { status: 200, body: 'news for {"about":"boats"}' },
+      },
+    });
+    expect(await usd.balanceOf(seller.payTo)).toBe(USD);
+    expect(await usd.balanceOf(address)).toBe(9n * USD);
+    const receipt = await chain.client.getTransactionReceipt({ hash: body.hash as `0x${string}` });
+    expect(receipt.status).toBe("success");
+    expect(await spends(client)).toEqual([expect.objectContaining({ kind: "pay", usd: "1", to: seller.payTo })]);
+  });
+
+  test("is not made where nothing is asked for", async () => {
+    const { client } = await owner();
+    const body: object = (await pay(client, { url: `${seller.url}/free`, maxAmount: "1" })).body;
+    const response = { status: 200, body: "free of charge" };
+    expect(body).toEqual({
+      success: true,
+      status: "free",
+      amount: "0",
+      network: "",
+      response,
+    });
+    expect(await spends(client)).toEqual([]);
+  });
+
+  test.each([
+    ["more than was said", { amount: "1000001" }, 400, "PRICE_TOO_HIGH"],
+    ["another token", { asset: `0x${"12".repeat(20)}` }, 400, "NO_PAYMENT_OPTION"],
+    ["another chain", { network: "eip155:1" as const }, 400, "NO_PAYMENT_OPTION"],
+    ["another scheme", { scheme: "upto" }, 400, "NO_PAYMENT_OPTION"],
+    ["an allowance", { extra: { assetTransferMethod: "permit2" } }, 400, "NO_PAYMENT_OPTION"],
+    ["a negative amount", { amount: "-1" }, 400, "NO_PAYMENT_OPTION"],
+    // A seller's JSON is of any type: what is told wrongly here would be signed without an end.
+    ["the seconds in text", JSON.parse('{"maxTimeoutSeconds":"60"}'), 400, "NO_PAYMENT_OPTION"],
+    ["no seconds", JSON.parse('{"maxTimeoutSeconds":null}'), 400, "NO_PAYMENT_OPTION"],
+    ["a token without a name", { extra: {} }, 400, "NO_PAYMENT_OPTION"],
+    ["the money for a year", { maxTimeoutSeconds: 31_536_000 }, 400, "NO_PAYMENT_OPTION"],
+  ])("to a seller who wants %s is refused, and nothing is signed", async (_, terms, status, code) => {
+    const { client } = await owner();
+    seller.ask(terms);
+    expectRefusal(await pay(client, { url: seller.url, maxAmount: "1" }), status, code);
+    expect(seller.payments).toEqual([]);
+    expect(await spends(client)).toEqual([]);
+  });
+
+  test("outside the policy, to a private address, or of more than there is, is refused, and nothing is signed", async () => {
+    const { client } = await owner();
+    seller.ask({ amount: "10000001" });
+    expectRefusal(await pay(client, { url: seller.url, maxAmount: "20" }), 403, "POLICY_DENIED");
+    await client.put("/api/wallet/policy", { perTransaction: "30" });
+    expectRefusal(await pay(client, { url: seller.url, maxAmount: "20" }), 400, "INSUFFICIENT_FUNDS");
+    expectRefusal(await pay(client, { url: "http://127.0.0.2:1/", maxAmount: "20" }), 400, "ADDRESS_NOT_ALLOWED");
+    seller.ask({});
+    await client.put("/api/wallet/policy", { approvalAbove: "0.5" });
+    expectRefusal(await pay(client, { url: seller.url, maxAmount: "1" }), 403, "POLICY_DENIED");
+    await client.put("/api/wallet/policy", { approvalAbove: null, recipients: [`0x${"12".repeat(20)}`] });
+    expectRefusal(await pay(client, { url: seller.url, maxAmount: "1" }), 403, "POLICY_DENIED");
+    expect(seller.payments).toEqual([]);
+  });
+
+  test("that the seller takes without a word is in the ledger all the same", async () => {
+    const { client } = await owner();
+    seller.behave("take");
+    const { body } = await pay(client, { url: seller.url, maxAmount: "1" });
+    expect(body).toMatchObject({ status: "confirmed", response: { status: 500, body: "thanks" } });
+    expect(await usd.balanceOf(seller.payTo)).toBe(USD);
+  });
+
+  test.each([
+    ["before the seller has settled it", "refuse"],
+    ["after", "take"],
+  ] as const)(
+    "killed %s is made once, and known for what it is",
+    async (_, how) => {
+      const { client } = await owner();
+      seller.behave(how);
+      const there = Promise.withResolvers<void>();
+      seller.onPayment(there.resolve);
+      const headers = { "idempotency-key": `paid-${how}` };
+      const request = { url: seller.url, maxAmount: "1" };
+      const paying = pay(client, request, headers).catch(() => "gone");
+      await there.promise;
+      if (how === "take") {
+        await eventually(async () => (await usd.balanceOf(seller.payTo)) > 0n, { what: "it is settled" });
+      }
+      await berth.kill();
+      await paying;
+      await berth.restart({ keepPorts: true });
+      const again = await pay(client, request, headers);
+      expect(again.body).toMatchObject({ status: how === "take" ? "confirmed" : "pending" });
+      expect(seller.payments).toHaveLength(1);
+      expect(await spends(client)).toHaveLength(1);
+    },
+    60_000,
+  );
+
+  // The last one: it moves the chain's clock.
+  test("that the seller does not take keeps its place until nobody can take it any more", async () => {
+    const { client } = await owner();
+    seller.behave("refuse");
+    const { body } = await pay(client, { url: seller.url, maxAmount: "1" });
+    expect(body).toMatchObject({ success: true, status: "pending", response: { status: 402 } });
+    await later(300);
+    const reason = async () => (await spends(client))[0]?.reason === "EXPIRED";
+    await eventually(reason, { timeoutMs: 20_000, what: "it is given up" });
+    expect(await usd.balanceOf(seller.payTo)).toBe(0n);
+  }, 60_000);
+});
