@@ -15,6 +15,8 @@ export interface Binding {
   agentId: string;
   token: string;
   bot: BotIdentity;
+  /** What `Sink.keep` was told last; left out when there is nothing to go on from. */
+  resume?: string;
 }
 
 /** One message as it came from a platform. */
@@ -26,6 +28,8 @@ export interface IncomingMessage {
   /** Numeric or opaque platform id of the author, never a name that can be changed. */
   sender: { id: string; name: string };
   text: string;
+  /** Files that came with it, in order; `text` names them too. */
+  attachments?: Attachment[];
   /** More than two people can read it. */
   group: boolean;
   /** In a group: the bot was named or answered to. Always true in private. */
@@ -34,12 +38,36 @@ export interface IncomingMessage {
   sentAt: number;
 }
 
+/** A file that came with a message. It stays at the platform until a turn wants it. */
+export interface Attachment {
+  kind: "image" | "audio" | "video" | "document";
+  /** What `fetchFile` needs to get it, in the adapter's own form; never with a token in it. */
+  ref: string;
+  /** As the platform says; checked by nobody. */
+  mimeType: string;
+  /** Bytes, where the platform tells. */
+  size?: number;
+  name?: string;
+}
+
 /** Where an adapter puts what it receives. */
 export interface Sink {
   /** Resolves when the messages are stored. Only then may the platform be told that they arrived. */
   accept(messages: IncomingMessage[]): Promise<void>;
-  /** The connection works (a poll was answered, a gateway is ready). May be called often. */
+  /** The connection works (a poll was answered, a gateway is ready or its heartbeat was heard). May be called often. */
   alive(): void;
+  /** Keeps where receiving was, so that `Binding.resume` tells it to the next `listen`, after a restart too. May be called often. */
+  keep(resume: string): void;
+  /** A part of a reply that was sent before did not reach its reader after all. */
+  undelivered(failure: Undelivered): void;
+}
+
+export interface Undelivered {
+  peer: string;
+  /** The platform's id of the part. */
+  part: string;
+  /** A sentence that may be shown to the agent's owner. */
+  reason: string;
 }
 
 /** A reply on its way out. */
@@ -50,6 +78,8 @@ export interface OutgoingMessage {
   text: string;
   /** Platform message id that this answers. */
   replyTo?: string;
+  /** Tries before this one, whose effects may be unknown. */
+  attempts: number;
   /** Ids of parts already delivered by an earlier try, in order; they are not sent again. */
   deliveredParts: string[];
   /** A preview that was shown while the reply grew and can be turned into the reply. */
@@ -82,20 +112,16 @@ export interface Callback {
  *
  * @example
  * const bot = await telegram.identify(token, signal);
- * await telegram.listen({ agentId, token, bot }, sink, signal); // until the signal aborts
+ * await telegram.listening?.listen({ agentId, token, bot }, sink, signal); // until the signal aborts
  */
 export interface Channel {
   readonly id: ChannelId;
+  /** Receives by a connection of its own, where the platform has that. */
+  readonly listening?: Listening;
+  /** Receives what the platform posts, where it does. A channel has one of the two, or both. */
+  readonly posts?: Posts;
   /** Asks the platform whose token this is. `refused` when it is nobody's. */
   identify(token: string, signal: AbortSignal): Promise<BotIdentity>;
-  /** Receives by an own connection (long poll, gateway) until `signal` aborts; then it returns. */
-  listen(binding: Binding, sink: Sink, signal: AbortSignal): Promise<void>;
-  /** Has the platform post to `callback` from now on. */
-  register(binding: Binding, callback: Callback, signal: AbortSignal): Promise<void>;
-  /** Takes back `register`. */
-  unregister(binding: Binding, signal: AbortSignal): Promise<void>;
-  /** One post of the platform. Checks `secret` before the body is read; answers 200 only once the messages are stored. */
-  receive(binding: Binding, secret: string, request: Request, sink: Sink): Promise<Response>;
   /** Sends one reply, split where it is too long. `delivered` is called with each part's platform id as soon as it is known. */
   send(
     binding: Binding,
@@ -105,10 +131,35 @@ export interface Channel {
   ): Promise<void>;
   /** Shows a growing reply; returns the id of the message it edits, or undefined where the preview is not a message. */
   preview(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
-  /** Shows that an answer is being written. */
-  typing(binding: Binding, peer: string, signal: AbortSignal): Promise<void>;
+  /** Shows that an answer is being written. `replyTo`: the platform's id of the message that is answered, where known. */
+  typing(binding: Binding, peer: string, signal: AbortSignal, replyTo?: string): Promise<void>;
+  /**
+   * The bytes of an attachment. `refused`: it is gone, or larger than `limit` bytes; no more than that is ever read.
+   */
+  fetchFile(binding: Binding, attachment: Attachment, limit: number, signal: AbortSignal): Promise<Uint8Array>;
   /** Forgets what was kept for this bot (clients, rate windows). */
   forget(binding: Binding): void;
+}
+
+/** A connection of our own: a long poll, a gateway. */
+export interface Listening {
+  /** A connection that was not `alive` for so many milliseconds is dead, whatever it says. */
+  readonly silentAfter: number;
+  /** Receives until `signal` aborts; then it returns. */
+  listen(binding: Binding, sink: Sink, signal: AbortSignal): Promise<void>;
+}
+
+/** The platform posts to an address of ours. */
+export interface Posts {
+  /** Has the platform post to `callback` from now on. */
+  register(binding: Binding, callback: Callback, signal: AbortSignal): Promise<void>;
+  /** Takes back `register`. */
+  unregister(binding: Binding, signal: AbortSignal): Promise<void>;
+  /**
+   * One request of the platform (GET where it proves an address, POST for messages). Checks `secret`, or what the
+   * platform signs with, before the body is understood; answers 200 only once the messages are stored.
+   */
+  receive(binding: Binding, secret: string, request: Request, sink: Sink): Promise<Response>;
 }
 
 /**

@@ -5,8 +5,8 @@ import { receiving } from "./contract/receiving.ts";
 import { sending } from "./contract/sending.ts";
 import { telegram } from "./contract/telegram.ts";
 
-describe.each([["Telegram", telegram]] as const)("%s", (_, start) => {
-  const on = stage(start);
+describe.each([["Telegram", telegram, { listens: true, posted: true }]] as const)("%s", (_, start, ways) => {
+  const on = stage(start, ways);
   receiving(on);
   sending(on);
 });

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createWatch } from "../tests/support/eventually.ts";
 import { type FakeBot, startTelegram, type Telegram } from "../tests/support/telegram.ts";
-import type { Binding, Channel, IncomingMessage, OutgoingMessage, Sink } from "./channel.ts";
+import type { Binding, IncomingMessage, OutgoingMessage, Sink } from "./channel.ts";
 import { TELEGRAM_RULES } from "./telegram/pace.ts";
-import { createTelegram } from "./telegram.ts";
+import { createTelegram, type TelegramChannel } from "./telegram.ts";
 
 const token = "4242:telegram-test-token";
 const binding: Binding = { agentId: "agent", token, bot: { id: "4242", username: "test_bot" } };
@@ -13,7 +13,7 @@ const rules = { bot: instant, chat: instant, group: instant, draft: instant, edi
 
 let fake: Telegram;
 let bot: FakeBot;
-let telegram: Channel;
+let telegram: TelegramChannel;
 let logged: string[];
 let stop: AbortController;
 
@@ -43,6 +43,7 @@ const reply = (more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   id: "m",
   peer: "7",
   text: "hello",
+  attempts: 0,
   deliveredParts: [],
   ...more,
 });
@@ -75,6 +76,8 @@ function inbox(): {
       alive += 1;
       watch.changed();
     },
+    keep: () => undefined,
+    undelivered: () => undefined,
   };
   return { sink, messages, waitFor: watch.waitFor, alive: () => alive };
 }
@@ -225,7 +228,7 @@ describe("a reply that grows", () => {
 describe("receiving", () => {
   test("connects at once, asks for messages only, and sets the menu of commands once", async () => {
     const { sink, waitFor, alive, messages } = inbox();
-    const listening = telegram.listen(binding, sink, stop.signal);
+    const listening = telegram.listening.listen(binding, sink, stop.signal);
     await waitFor(() => alive() > 0);
     await fake.waitFor(() => bot.commands.length === 2);
     bot.pushes("callback_query", { id: "1" });
@@ -233,7 +236,7 @@ describe("receiving", () => {
     await listening;
     const again = new AbortController();
     const second = inbox();
-    const relisten = telegram.listen(binding, second.sink, again.signal);
+    const relisten = telegram.listening.listen(binding, second.sink, again.signal);
     await second.waitFor(() => second.alive() > 0);
     again.abort();
     await relisten;
@@ -244,7 +247,7 @@ describe("receiving", () => {
   test("works without the menu, and says why it is not there", async () => {
     fake.fail("setMyCommands", { status: 400, description: "Bad Request: no menus today" });
     const { sink, waitFor, messages } = inbox();
-    const listening = telegram.listen(binding, sink, stop.signal);
+    const listening = telegram.listening.listen(binding, sink, stop.signal);
     await fake.waitFor(() => callsOf("setMyCommands").length === 1);
     bot.userSays(7, "still here");
     await waitFor(() => messages.some(({ text }) => text === "still here"));
@@ -255,29 +258,29 @@ describe("receiving", () => {
   });
 
   test("takes away a webhook that is in its way when it starts, but none that is set later", async () => {
-    await telegram.register(binding, { url: "https://example.org/hook", secret: "abc" }, stop.signal);
+    await telegram.posts.register(binding, { url: "https://example.org/hook", secret: "abc" }, stop.signal);
     const { sink, waitFor, alive } = inbox();
-    const listening = telegram.listen(binding, sink, stop.signal);
+    const listening = telegram.listening.listen(binding, sink, stop.signal);
     await waitFor(() => alive() > 0);
     expect(bot.webhook).toBeUndefined();
     await fake.waitFor(() => bot.polling);
-    await telegram.register(binding, { url: "https://example.org/other", secret: "abc" }, stop.signal);
+    await telegram.posts.register(binding, { url: "https://example.org/other", secret: "abc" }, stop.signal);
     await expect(listening).rejects.toMatchObject({ kind: "conflict" });
     expect(bot.webhook?.url).toBe("https://example.org/other");
   });
 
   test("a webhook is set with its secret; an address Telegram does not take is refused", async () => {
-    await telegram.register(binding, { url: "https://example.org/hook", secret: "abc-_1" }, stop.signal);
+    await telegram.posts.register(binding, { url: "https://example.org/hook", secret: "abc-_1" }, stop.signal);
     expect(bot.webhook).toMatchObject({ url: "https://example.org/hook", secret: "abc-_1" });
-    const bad = telegram.register(binding, { url: "http://example.org/hook", secret: "abc" }, stop.signal);
+    const bad = telegram.posts.register(binding, { url: "http://example.org/hook", secret: "abc" }, stop.signal);
     await expect(bad).rejects.toMatchObject({ kind: "refused" });
-    await telegram.unregister(binding, stop.signal);
+    await telegram.posts.unregister(binding, stop.signal);
     expect(bot.webhook).toBeUndefined();
   });
 
   test("a document is named, with what was said about it", async () => {
     const { sink, waitFor, messages } = inbox();
-    const listening = telegram.listen(binding, sink, stop.signal);
+    const listening = telegram.listening.listen(binding, sink, stop.signal);
     bot.userSendsFile(7, "plan.pdf", new Uint8Array(3), "read this");
     await waitFor(() => messages.length === 3);
     expect(messages.at(-1)?.text).toBe("[document: plan.pdf]\nread this");
@@ -296,7 +299,7 @@ describe("receiving", () => {
       entities: 5,
     });
     bot.userSays(7, "after it");
-    const listening = telegram.listen(binding, sink, stop.signal);
+    const listening = telegram.listening.listen(binding, sink, stop.signal);
     await waitFor(() => messages.length === 3);
     expect(messages.map(({ text }) => text)).toEqual(["hi", "hi", "after it"]);
     expect(logged.join()).toContain("could not be read");

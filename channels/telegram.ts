@@ -1,8 +1,9 @@
 // Telegram (channel_a): the port's verbs over the Bot API. Nothing is kept for a bot but what it used in the last moments.
-import type { Binding, Channel } from "./channel.ts";
+import type { Binding, Channel, Listening, Posts } from "./channel.ts";
 import { apiSignal, createApis, guarded, type Traffic } from "./telegram/api.ts";
 import { createDelivery } from "./telegram/deliver.ts";
 import { toChannelError } from "./telegram/errors.ts";
+import { fetchFile } from "./telegram/files.ts";
 import { createPace, type Rules } from "./telegram/pace.ts";
 import { parsePeer } from "./telegram/peer.ts";
 import { POLL_SECONDS, poll } from "./telegram/poll.ts";
@@ -25,6 +26,9 @@ export interface TelegramOptions {
   rules?: Rules;
 }
 
+/** Telegram has both ways to receive. */
+export type TelegramChannel = Channel & { listening: Listening; posts: Posts };
+
 /**
  * The Telegram adapter: long polling or webhook, drafts or edits while a reply grows, Markdown shown as Telegram shows it.
  *
@@ -32,7 +36,7 @@ export interface TelegramOptions {
  * const telegram = createTelegram({ apiRoot: "https://api.telegram.org", commands: { help: "what I understand" }, log });
  * const bot = await telegram.identify(token, AbortSignal.timeout(10_000));
  */
-export function createTelegram({ apiRoot, commands, log, traffic, rules }: TelegramOptions): Channel {
+export function createTelegram({ apiRoot, commands, log, traffic, rules }: TelegramOptions): TelegramChannel {
   const menu = Object.entries(commands).map(([command, description]) => ({ command, description }));
   const apis = createApis(apiRoot, traffic);
   const pace = createPace(rules);
@@ -66,31 +70,37 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
         return { id: String(me.id), username: me.username };
       }),
 
-    listen: (binding, sink, signal) =>
-      guarded(binding.token, "bot", async () => {
-        const api = await apis.open(binding, POLL_SECONDS + 15);
-        await poll(api, binding, sink, signal, {
-          connected: () => publishCommands(binding, signal),
-          unreadable: (error) => log.warn("telegram: an update could not be read", { agentId: binding.agentId, error }),
-        });
-      }),
+    listening: {
+      silentAfter: (POLL_SECONDS + 30) * 1000,
+      listen: (binding, sink, signal) =>
+        guarded(binding.token, "bot", async () => {
+          const api = await apis.open(binding, POLL_SECONDS + 15);
+          const { agentId } = binding;
+          await poll(api, binding, sink, signal, {
+            connected: () => publishCommands(binding, signal),
+            unreadable: (error) => log.warn("telegram: an update could not be read", { agentId, error }),
+          });
+        }),
+    },
 
-    register: (binding, callback, signal) =>
-      guarded(binding.token, "bot", async () => {
-        const options = { secret_token: callback.secret, allowed_updates: WANTED };
-        await apis.call(binding, signal, (api, signal) => api.setWebhook(callback.url, options, signal));
-        await publishCommands(binding, signal);
-      }),
+    posts: {
+      register: (binding, callback, signal) =>
+        guarded(binding.token, "bot", async () => {
+          const options = { secret_token: callback.secret, allowed_updates: WANTED };
+          await apis.call(binding, signal, (api, signal) => api.setWebhook(callback.url, options, signal));
+          await publishCommands(binding, signal);
+        }),
 
-    unregister: (binding, signal) =>
-      guarded(binding.token, "bot", async () => {
-        await apis.call(binding, signal, (api, signal) => api.deleteWebhook(undefined, signal));
-      }),
+      unregister: (binding, signal) =>
+        guarded(binding.token, "bot", async () => {
+          await apis.call(binding, signal, (api, signal) => api.deleteWebhook(undefined, signal));
+        }),
 
-    receive: (binding, secret, request, sink) =>
-      receiveUpdate(binding, secret, request, sink, (error) =>
-        log.warn("telegram: an update could not be stored", { agentId: binding.agentId, error }),
-      ),
+      receive: (binding, secret, request, sink) =>
+        receiveUpdate(binding, secret, request, sink, (error) =>
+          log.warn("telegram: an update could not be stored", { agentId: binding.agentId, error }),
+        ),
+    },
 
     send: delivery.send,
     preview: delivery.preview,
@@ -101,6 +111,9 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
         const options = thread === undefined ? {} : { message_thread_id: thread };
         await apis.call(binding, signal, (api, signal) => api.sendChatAction(chat, "typing", options, signal));
       }),
+
+    fetchFile: (binding, { ref }, limit, signal) =>
+      guarded(binding.token, "peer", () => fetchFile({ apis, apiRoot }, binding, ref, limit, signal)),
 
     forget(binding) {
       apis.forget(binding.token);

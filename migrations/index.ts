@@ -20,6 +20,7 @@ import wallets from "./0017_wallets.sql" with { type: "text" };
 import social from "./0018_social.sql" with { type: "text" };
 import byAgent from "./0019_by_agent.sql" with { type: "text" };
 import onceVerified from "./0020_once_verified.sql" with { type: "text" };
+import channelsResume from "./0021_channels_resume.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   { name: "0018_social", sql: social },
   { name: "0019_by_agent", sql: byAgent },
   { name: "0020_once_verified", sql: onceVerified },
+  { name: "0021_channels_resume", sql: channelsResume },
 ];

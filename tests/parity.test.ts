@@ -180,8 +180,8 @@ test("no route of agents was left out", async () => {
       .map(([method]) => `${method.toUpperCase()} ${shape(path)}`)
       .filter((route) => !taken.has(route)),
   );
-  // A platform posts there, and a socket is no request.
-  expect(missing).toEqual(["POST /hooks/:x/:x", "GET /agent/:x"]);
+  // A platform posts and asks there, and a socket is no request.
+  expect(missing).toEqual(["POST /hooks/:x/:x", "GET /hooks/:x/:x", "GET /agent/:x"]);
 });
 
 test("with the backend stopped: lifecycle is 502 with the failure body, figures are mock; back again, nothing needs a restart", async () => {

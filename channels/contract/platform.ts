@@ -7,12 +7,23 @@ import {
   ChannelError,
   type IncomingMessage,
   type OutgoingMessage,
+  type Posts,
   type Sink,
+  type Undelivered,
 } from "../channel.ts";
 
 export type Place = "private" | "group";
 /** `lost`: the call has its effect, and its answer does not arrive. */
 export type Accident = "busy" | "broken" | "cut" | "lost" | "silent";
+
+/** How a channel receives: by a connection of its own, by what the platform posts, or both. */
+export interface Ways {
+  listens: boolean;
+  posted: boolean;
+}
+
+/** What a platform that posts has to bring along. */
+const SECRET = "s".repeat(40);
 
 /** A platform as the scenarios play it: its people, its accidents, and what they see. */
 export interface Platform extends AsyncDisposable {
@@ -48,7 +59,14 @@ export interface Platform extends AsyncDisposable {
 /** Stores what comes, or refuses to, as the test says. */
 export function memory() {
   const watch = createWatch();
-  const state = { messages: [] as IncomingMessage[], alive: 0, broken: false, gate: Promise.resolve() };
+  const state = {
+    messages: [] as IncomingMessage[],
+    undelivered: [] as Undelivered[],
+    resume: undefined as string | undefined,
+    alive: 0,
+    broken: false,
+    gate: Promise.resolve(),
+  };
   const sink: Sink = {
     async accept(messages) {
       await state.gate;
@@ -58,6 +76,14 @@ export function memory() {
     },
     alive() {
       state.alive += 1;
+      watch.changed();
+    },
+    keep(resume) {
+      state.resume = resume;
+      watch.changed();
+    },
+    undelivered(failure) {
+      state.undelivered.push(failure);
       watch.changed();
     },
   };
@@ -76,7 +102,7 @@ export async function failure(promise: Promise<unknown>, token: string): Promise
 }
 
 /** The platform of the scenario that runs, new for each, and the verbs as they are mostly used. */
-export function stage(start: () => Promise<Platform>) {
+export function stage(start: () => Promise<Platform>, ways: Ways) {
   let platform: Platform;
   let stop: AbortController;
   beforeEach(async () => {
@@ -87,7 +113,35 @@ export function stage(start: () => Promise<Platform>) {
     stop.abort();
     await platform[Symbol.asyncDispose]();
   });
+  const serve = (sink: Sink) =>
+    Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) => posts().receive(platform.binding, SECRET, request, sink),
+    });
+
+  function posts(): Posts {
+    if (!platform.channel.posts) throw new Error("This platform does not post.");
+    return platform.channel.posts;
+  }
+
+  function listen(sink: Sink): Promise<void> {
+    if (!platform.channel.listening) throw new Error("This platform is not listened to.");
+    return platform.channel.listening.listen(platform.binding, sink, stop.signal);
+  }
+
+  /** What is posted, until `stop`. */
+  async function bePosted(sink: Sink): Promise<void> {
+    await using server = serve(sink);
+    const { signal } = stop;
+    await posts().register(platform.binding, { url: `${server.url}hook`, secret: SECRET }, signal);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  }
+
   return {
+    ways,
+    serve,
+    posts,
     get platform() {
       return platform;
     },
@@ -99,11 +153,15 @@ export function stage(start: () => Promise<Platform>) {
     again() {
       stop = new AbortController();
     },
-    listen: (sink: Sink) => platform.channel.listen(platform.binding, sink, stop.signal),
+    listen,
+    /** Receives in the way the channel has. */
+    hear: (sink: Sink) => (ways.listens ? listen(sink) : bePosted(sink)),
+    register: (url: string) => posts().register(platform.binding, { url, secret: SECRET }, stop.signal),
     message: (more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
       id: "0190f5e6-0000-7000-8000-000000000001",
       peer: platform.peers.private,
       text: "the reply",
+      attempts: 0,
       deliveredParts: [],
       ...more,
     }),

@@ -1,7 +1,6 @@
 // The contract's scenarios about who a token is, and about messages that come in.
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
-import type { Sink } from "../channel.ts";
 import { failure, memory, type Stage } from "./platform.ts";
 
 export function receiving(on: Stage): void {
@@ -28,7 +27,7 @@ export function receiving(on: Stage): void {
   describe("in", () => {
     test("a message arrives once, whole, with who and when", async () => {
       const { state, sink, waitFor } = memory();
-      const listening = on.listen(sink);
+      const listening = on.hear(sink);
       await waitFor(() => state.alive > 0);
       const id = on.platform.says("hello there");
       await waitFor(() => state.messages.length === 1);
@@ -45,7 +44,7 @@ export function receiving(on: Stage): void {
       const { state, sink, waitFor, texts } = memory();
       const sent = Array.from({ length: 150 }, (_, n) => `message ${n}`);
       for (const text of sent.slice(0, 120)) on.platform.says(text);
-      const listening = on.listen(sink);
+      const listening = on.hear(sink);
       await waitFor(() => state.messages.length === 120);
       for (const text of sent.slice(120)) on.platform.says(text);
       await waitFor(() => state.messages.length === 150);
@@ -56,7 +55,7 @@ export function receiving(on: Stage): void {
 
     test("a group is told apart, and so is being addressed in it", async () => {
       const { state, sink, waitFor } = memory();
-      const listening = on.listen(sink);
+      const listening = on.hear(sink);
       on.platform.says("to nobody", "group");
       on.platform.says("to you", "group", true);
       await waitFor(() => state.messages.length === 2);
@@ -74,7 +73,7 @@ export function receiving(on: Stage): void {
       const gate = Promise.withResolvers<void>();
       state.gate = gate.promise;
       on.platform.says("keep me");
-      const listening = on.listen(sink);
+      const listening = on.hear(sink);
       await waitFor(() => state.alive > 0);
       expect(on.platform.unconfirmed()).toBe(1);
       gate.resolve();
@@ -83,22 +82,9 @@ export function receiving(on: Stage): void {
       await listening;
     });
 
-    test("what could not be stored comes again", async () => {
-      const { state, sink, waitFor } = memory();
-      on.platform.says("keep me");
-      state.broken = true;
-      expect(await on.fails(on.listen(sink))).toMatchObject({ kind: "unreachable" });
-      expect(on.platform.unconfirmed()).toBe(1);
-      state.broken = false;
-      const listening = on.listen(sink);
-      await waitFor(() => state.messages.length === 1);
-      on.stop();
-      await listening;
-    });
-
     test("a second delivery is known by its id", async () => {
       const { state, sink, waitFor } = memory();
-      const listening = on.listen(sink);
+      const listening = on.hear(sink);
       const id = on.platform.says("again");
       await waitFor(() => state.messages.length === 1);
       on.platform.repeats();
@@ -110,13 +96,36 @@ export function receiving(on: Stage): void {
 
     test("a changed message is no second one", async () => {
       const { state, sink, waitFor, texts } = memory();
-      const listening = on.listen(sink);
+      const listening = on.hear(sink);
       await waitFor(() => state.alive > 0);
       on.platform.says("first");
       on.platform.edits("changed");
       on.platform.says("second");
       await waitFor(() => state.messages.length === 2);
       expect(texts()).not.toContain("changed");
+      on.stop();
+      await listening;
+    });
+
+    test("stopping ends it at once, even while the platform says nothing", async () => {
+      const { state, sink, waitFor } = memory();
+      const listening = on.hear(sink);
+      await waitFor(() => state.alive > 0);
+      on.stop();
+      await listening;
+    });
+  });
+
+  describe.if(on.ways.listens)("by a connection of its own", () => {
+    test("what could not be stored comes again", async () => {
+      const { state, sink, waitFor } = memory();
+      on.platform.says("keep me");
+      state.broken = true;
+      expect(await on.fails(on.listen(sink))).toMatchObject({ kind: "unreachable" });
+      expect(on.platform.unconfirmed()).toBe(1);
+      state.broken = false;
+      const listening = on.listen(sink);
+      await waitFor(() => state.messages.length === 1);
       on.stop();
       await listening;
     });
@@ -135,14 +144,6 @@ export function receiving(on: Stage): void {
       },
     );
 
-    test("stopping ends it at once, even while the platform says nothing", async () => {
-      const { state, sink, waitFor } = memory();
-      const listening = on.listen(sink);
-      await waitFor(() => state.alive > 0);
-      on.stop();
-      await listening;
-    });
-
     test("a token taken back is refused; a second receiver is a conflict", async () => {
       const first = memory();
       const listening = on.listen(first.sink);
@@ -157,37 +158,30 @@ export function receiving(on: Stage): void {
     });
   });
 
-  describe("posted", () => {
-    const secret = "s".repeat(40);
-    const serve = (sink: Sink) =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: (request) => on.platform.channel.receive(on.platform.binding, secret, request, sink),
-      });
-
+  describe.if(on.ways.posted)("posted", () => {
     test("what the platform posts arrives, again when it could not be stored, until it is taken back", async () => {
       const { state, sink, waitFor, texts } = memory();
-      await using server = serve(sink);
-      await on.platform.channel.register(on.platform.binding, { url: `${server.url}hook`, secret }, on.signal);
+      await using server = on.serve(sink);
+      await on.register(`${server.url}hook`);
       state.broken = true;
       on.platform.says("hello");
       await eventually(() => on.platform.unconfirmed() === 1);
       state.broken = false;
       await waitFor(() => state.messages.length === 1);
       await eventually(() => on.platform.unconfirmed() === 0);
-      await on.platform.channel.unregister(on.platform.binding, on.signal);
+      await on.posts().unregister(on.platform.binding, on.signal);
       on.platform.says("later");
-      const listening = on.listen(sink);
+      const listening = on.hear(sink);
+      if (!on.ways.listens) on.platform.says("after it");
       await waitFor(() => state.messages.length === 2);
-      expect(texts()).toEqual(["hello", "later"]);
+      expect(texts()).toEqual(["hello", on.ways.listens ? "later" : "after it"]);
       on.stop();
       await listening;
     });
 
     test("a stranger's post is turned away", async () => {
       const { state, sink } = memory();
-      await using server = serve(sink);
+      await using server = on.serve(sink);
       const response = await fetch(server.url, { method: "POST", body: "{}" });
       expect(response.status).toBe(401);
       expect(state).toMatchObject({ messages: [], alive: 0 });

@@ -18,6 +18,8 @@ const update = (message: Record<string, unknown> = {}) =>
     },
   });
 
+const deaf = { alive: () => undefined, keep: () => undefined, undelivered: () => undefined };
+
 async function post(
   body: string | ReadableStream,
   given: string | undefined = secret,
@@ -34,7 +36,7 @@ async function post(
       stored.push(...messages);
       return Promise.resolve();
     },
-    alive: () => undefined,
+    ...deaf,
   };
   const response = await receiveUpdate(binding, expected, request, sink, (error) => failures.push(error));
   return { status: response.status, text: await response.text(), stored, failures, read: request.bodyUsed };
@@ -53,7 +55,7 @@ describe("401 before the body is read", () => {
 
   test("no header", async () => {
     const request = new Request("http://localhost/", { method: "POST", body: update() });
-    const sink = { accept: () => Promise.reject(new Error("reached")), alive: () => undefined };
+    const sink = { accept: () => Promise.reject(new Error("reached")), ...deaf };
     expect((await receiveUpdate(binding, secret, request, sink, () => undefined)).status).toBe(401);
   });
 

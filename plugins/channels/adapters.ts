@@ -6,8 +6,8 @@ import type { Kernel } from "../../src/plugin.ts";
 import { COMMANDS } from "../runtime/index.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 
-/** `polling`: an own connection that is kept; `webhook`: the platform posts to Berth. */
-export type Mode = "polling" | "webhook";
+/** `polling` and `gateway`: a connection of our own that is kept; `webhook`: the platform posts to Berth. */
+export type Mode = "polling" | "gateway" | "webhook";
 
 export interface Adapter {
   channel: Channel;

@@ -21,6 +21,7 @@ import {
   paired,
   pairingList,
   posting,
+  proving,
   toConnected,
   toItem,
   toPairing,
@@ -66,6 +67,21 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
             ...posting,
             security: [{ serviceToken: [] }],
             summary: "What a platform posted, passed on by the web surface",
+          },
+        },
+      )
+      .get(
+        "/api/hooks/:channel/:callbackId",
+        async ({ request, params }) => {
+          await identities.authorize(request, RECEIVE);
+          return hooks.receive(request, params.channel, params.callbackId);
+        },
+        {
+          detail: {
+            ...detail,
+            ...proving,
+            security: [{ serviceToken: [] }],
+            summary: "A platform asks whether an address is ours, passed on by the web surface",
           },
         },
       )

@@ -37,6 +37,7 @@ describe("connecting", () => {
       state: "connected",
       since,
       lastError: null,
+      nextTryAt: null,
       mode: "polling",
     });
     expect((await scene.owner.get("/api/agent?action=credentials")).body).toMatchObject({

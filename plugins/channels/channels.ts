@@ -89,7 +89,7 @@ export function createChannels(deps: Deps): Channels {
     if (!line) return;
     const { channel, binding, mode } = line;
     try {
-      if (mode === "webhook") await channel.unregister(binding, AbortSignal.timeout(UNREGISTER_WITHIN));
+      if (mode === "webhook") await channel.posts?.unregister(binding, AbortSignal.timeout(UNREGISTER_WITHIN));
     } catch (error) {
       log.debug("a webhook was not taken back", { agentId: binding.agentId, error });
     }

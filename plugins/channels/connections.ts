@@ -26,6 +26,8 @@ export interface Connections {
   registered(callbackId: string, base: string | null, at: number | null): Promise<void>;
   /** Agents after this one in the order of ids that have a connection on these channels which is not registered at one of these addresses. */
   unregistered(after: string, channels: ChannelId[], bases: string[], limit: number): Promise<string[]>;
+  /** Notes where receiving is, of many at once: by callback. */
+  keepResumes(resumes: ReadonlyMap<string, string>): Promise<void>;
   openSecret(connection: Connection): string;
 }
 
@@ -73,6 +75,7 @@ export function createConnections({ database, vault, resealing }: Deps): Connect
         callbackSecret: vault.seal(random(32), sealedFor(callbackId)),
         registeredBase: null,
         registeredAt: null,
+        resume: null,
         createdAt: Date.now(),
         ...(ownerId === undefined ? {} : { ownerId }),
       };
@@ -98,6 +101,11 @@ export function createConnections({ database, vault, resealing }: Deps): Connect
     async registered(callbackId, base, at) {
       const change = db.update(connections).set({ registeredBase: base, registeredAt: at });
       await database.write([statement(change.where(eq(connections.callbackId, callbackId)))]);
+    },
+
+    async keepResumes(resumes) {
+      const sql = "UPDATE channel_connections SET resume = ? WHERE callback_id = ?";
+      await database.write([...resumes].map(([callbackId, resume]) => ({ sql, args: [resume, callbackId] })));
     },
 
     async unregistered(after, channels, bases, limit) {

@@ -15,7 +15,11 @@ interface Deps extends Pick<Kernel, "log"> {
 
 /** Who delivers for a channel. */
 export function createDeliver(channel: ChannelId, { agents, lines, refused, log }: Deps): Deliver {
-  return async ({ id, agentId, peer, body, replyTo, previewId, parts }, delivered, signal): Promise<Outcome> => {
+  return async (
+    { id, agentId, peer, body, replyTo, previewId, parts, attempts },
+    delivered,
+    signal,
+  ): Promise<Outcome> => {
     let line: Line | undefined;
     try {
       const agent = await agents.find(agentId);
@@ -28,6 +32,7 @@ export function createDeliver(channel: ChannelId, { agents, lines, refused, log 
         id,
         peer,
         text: body,
+        attempts,
         deliveredParts: [...parts],
         ...(answered === undefined ? {} : { replyTo: answered }),
         ...(previewId === null ? {} : { previewMessageId: previewId }),

@@ -17,9 +17,9 @@ const CALLBACK = /^[\w-]{32}$/;
 const OWN_HEADERS = ["authorization", "cookie", "host", "connection", "content-length", "transfer-encoding"];
 
 export interface Hooks {
-  /** One post, where the backend runs. */
+  /** One request of a platform, where the backend runs. */
   receive(request: Request, channel: string, callbackId: string): Promise<Response>;
-  /** One post on the web surface: received here where that is possible, else passed on to the backend. */
+  /** One request on the web surface: received here where that is possible, else passed on to the backend. */
   arrive(request: Request, channel: string, callbackId: string): Promise<Response>;
 }
 
@@ -46,7 +46,8 @@ export function createHooks({ agents, lines, intake, traffic, config, limits, ba
   async function receive(request: Request, channel: string, callbackId: string): Promise<Response> {
     requireAddress(request, channel, callbackId);
     const line = await lines.byCallback(callbackId);
-    if (line?.connection.channel !== channel || line.mode !== "webhook") {
+    const posts = line?.mode === "webhook" ? line.channel.posts : undefined;
+    if (!line || !posts || line.connection.channel !== channel) {
       stranger(request);
       throw noSuchHook();
     }
@@ -60,7 +61,7 @@ export function createHooks({ agents, lines, intake, traffic, config, limits, ba
       throw new AppError(409, "AGENT_STOPPED", "This agent is stopped. Send it again later.");
     }
     traffic(agent.id, 0, Number(request.headers.get("content-length") ?? 0) || 0);
-    const response = await line.channel.receive(line.binding, line.secret, request, intake.sinkOf(line));
+    const response = await posts.receive(line.binding, line.secret, request, intake.sinkOf(line));
     if (response.status === 401) stranger(request);
     return response;
   }
@@ -75,8 +76,9 @@ export function createHooks({ agents, lines, intake, traffic, config, limits, ba
       const grant: Grant = { userId: "", isAdmin: false, action: RECEIVE, address };
       const headers = new Headers(request.headers);
       for (const name of OWN_HEADERS) headers.delete(name);
-      const init = { method: "POST", headers, body: request.body, signal: request.signal };
-      const answer = await backend.fetch(grant, `/api/hooks/${channel}/${callbackId}`, init);
+      const { method, body, signal } = request;
+      const path = `/api/hooks/${channel}/${callbackId}${new URL(request.url).search}`;
+      const answer = await backend.fetch(grant, path, { method, headers, body, signal });
       const type = answer.headers.get("content-type");
       return new Response(answer.body, {
         status: answer.status,

@@ -18,6 +18,7 @@ import { createLines } from "./lines.ts";
 import { createNews, type State } from "./news.ts";
 import { createPairings } from "./pairings.ts";
 import { createPreviews } from "./previews.ts";
+import { createResumes } from "./resumes.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 import { createSupervisor } from "./supervisor.ts";
 import { webRoutes } from "./web.ts";
@@ -40,7 +41,8 @@ export const channels = plugin("channels", (host) => {
   const pairings = createPairings(kernel);
   const inOrder = createOrder();
   const lines = createLines({ agents: hosted, adapters, connections });
-  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings });
+  const resumes = createResumes({ log, connections });
+  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings, resumes });
   const { sinkOf } = intake;
   const tell = createNews({ ...kernel, agents: hosted });
   const supervisor = createSupervisor({
@@ -97,6 +99,7 @@ export const channels = plugin("channels", (host) => {
       started = false;
       await Promise.all([supervisor.stop(), intake.stop()]);
       await starting;
+      await resumes.stop();
     },
   };
 });

@@ -8,13 +8,15 @@ import { judge } from "./access.ts";
 import type { Line } from "./lines.ts";
 import { storedId } from "./message-id.ts";
 import type { Pairings } from "./pairings.ts";
+import type { Resumes } from "./resumes.ts";
 
 const REPLY_WITHIN = 20_000;
 
 interface Deps extends Pick<Kernel, "log" | "metrics"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings" | "log">;
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept">;
   pairings: Pairings;
+  resumes: Resumes;
 }
 
 export interface Intake {
@@ -26,7 +28,7 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
-export function createIntake({ agents, runtime, pairings, log, metrics }: Deps): Intake {
+export function createIntake({ agents, runtime, pairings, resumes, log, metrics }: Deps): Intake {
   const taken = metrics.counter("berth_channel_messages_total", "Messages that came over channels.", [
     "channel",
     "outcome",
@@ -92,7 +94,7 @@ export function createIntake({ agents, runtime, pairings, log, metrics }: Deps):
   }
 
   async function say({ channel, binding }: Line, peer: string, text: string): Promise<boolean> {
-    const message = { id: Bun.randomUUIDv7(), peer, text, deliveredParts: [] };
+    const message = { id: Bun.randomUUIDv7(), peer, text, attempts: 0, deliveredParts: [] };
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(REPLY_WITHIN)]);
     try {
       await channel.send(binding, message, () => undefined, signal);
@@ -105,7 +107,13 @@ export function createIntake({ agents, runtime, pairings, log, metrics }: Deps):
   }
 
   return {
-    sinkOf: (line, alive = () => undefined) => ({ accept: (messages) => accept(line, messages), alive }),
+    sinkOf: (line, alive = () => undefined) => ({
+      accept: (messages) => accept(line, messages),
+      alive,
+      keep: (resume) => resumes.keep(line, resume),
+      undelivered: ({ reason }) =>
+        agents.log(line.binding.agentId, "error", `A reply did not reach its reader: ${reason}`, "channels"),
+    }),
     say,
     async stop() {
       stopping.abort();

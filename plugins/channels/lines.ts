@@ -75,7 +75,7 @@ export function createLines({ agents, adapters, connections }: Deps): Lines {
     const connection = await find();
     const adapter = connection && adapters[connection.channel];
     if (!connection || !adapter) return undefined;
-    const { agentId, channel, botId, botUsername } = connection;
+    const { agentId, channel, botId, botUsername, resume } = connection;
     const token = await agents.credentials.open(agentId, channel);
     // A kill between the two writes of connecting leaves another token, or none: then this is not that bot.
     if (token === undefined || digestOf(token) !== connection.tokenDigest) return undefined;
@@ -83,7 +83,12 @@ export function createLines({ agents, adapters, connections }: Deps): Lines {
       connection,
       channel: adapter.channel,
       mode: adapter.mode,
-      binding: { agentId, token, bot: { id: botId, username: botUsername } },
+      binding: {
+        agentId,
+        token,
+        bot: { id: botId, username: botUsername },
+        ...(resume === null ? {} : { resume }),
+      },
       secret: connections.openSecret(connection),
       posts: createMeter(),
     };

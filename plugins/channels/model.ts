@@ -28,6 +28,13 @@ export const posting = {
   responses: { 200: { description: "Taken; the platform reads no more than the status" } },
 };
 
+/** A platform's question, answered in its own words. */
+export const proving = {
+  ...guardedBy([]),
+  ...mayAnswer({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
+  responses: { 200: { description: "What the platform asked for, as text" } },
+};
+
 export const connectBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 4_096, error: "Give the bot's token." }),
   ownerId: t.Optional(
@@ -48,7 +55,8 @@ export const channelList = t.Object({
       state,
       since: t.String(iso),
       lastError: t.Union([t.String(), t.Null()]),
-      mode: t.Union([t.String({ description: "polling or webhook" }), t.Null()]),
+      nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
+      mode: t.Union([t.String({ description: "polling, gateway or webhook" }), t.Null()]),
     }),
   ),
   count: t.Number(),
@@ -87,12 +95,13 @@ export const toConnected = ({ channel, bot, state, since }: ChannelState) => ({
   since: isoOf(since),
 });
 
-export const toItem = ({ channel, bot, state, since, lastError, mode }: ChannelState) => ({
+export const toItem = ({ channel, bot, state, since, lastError, nextTryAt, mode }: ChannelState) => ({
   channel,
   bot,
   state,
   since: isoOf(since),
   lastError,
+  nextTryAt: isoOrNull(nextTryAt),
   mode,
 });
 

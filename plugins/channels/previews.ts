@@ -85,8 +85,8 @@ export function createPreviews({ lines, runtime, log }: Deps) {
     }
   }
 
-  const typing = ({ peer }: Growing, { channel, binding }: Line, signal: AbortSignal) =>
-    channel.typing(binding, peer, signal);
+  const typing = ({ peer, entry }: Growing, { channel, binding }: Line, signal: AbortSignal) =>
+    channel.typing(binding, peer, signal, platformIdOf(binding.bot, entry.platformMessageId));
 
   async function preview(one: Growing, { channel, binding }: Line, signal: AbortSignal): Promise<void> {
     const { entry, peer, text, messageId } = one;

@@ -1,4 +1,4 @@
-// The tables of channels. Created by migrations/0007_channels.sql.
+// The tables of channels. Created by migrations/0007_channels.sql; `resume` came with 0021_channels_resume.sql.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const CHANNEL_IDS = ["channel_a", "channel_b", "channel_c"] as const;
@@ -17,6 +17,8 @@ export const connections = sqliteTable(
     callbackSecret: text("callback_secret").notNull(),
     registeredBase: text("registered_base"),
     registeredAt: integer("registered_at"),
+    /** What the adapter goes on from when it listens again. */
+    resume: text("resume"),
     createdAt: integer("created_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.agentId, table.channel] })],

@@ -16,6 +16,8 @@ export interface Standing {
   state: State;
   since: number;
   lastError: string | null;
+  /** When it is tried again, while it waits for that. */
+  nextTryAt: number | null;
 }
 
 export interface Supervisor {
@@ -52,6 +54,10 @@ interface Link {
   readonly settled: PromiseWithResolvers<void>;
   done: Promise<void>;
   standing: Standing;
+  /** When the platform last gave a sign of life; epoch ms. */
+  lastSign: number;
+  /** Ends the attempt under way, with the reason. */
+  giveUp?: (reason: ChannelError) => void;
   /** What the owner was last told. */
   told: State;
   failures: number;
@@ -65,6 +71,8 @@ const STEADY = 60_000;
 const AT_ONCE = 50;
 const OUTCOME_WITHIN = 5_000;
 const STOP_WITHIN = 1_500;
+/** How often connections are looked at that say nothing. */
+const LOOK_EVERY = 5_000;
 
 interface Deps extends Pick<Kernel, "config" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
@@ -81,12 +89,13 @@ export function createSupervisor(deps: Deps): Supervisor {
   const { config, log, agents, adapters, connections, lines, sinkOf, inOrder, tell } = deps;
   const links = new Map<string, Link>();
   let stopping = false;
+  let watching: Timer | undefined;
 
   const keyOf = (agentId: string, channel: ChannelId) => `${agentId} ${channel}`;
   const base = (channel: ChannelId) => `${config.baseUrl}/hooks/${channel}/`;
-  const channelsIn = (mode: "polling" | "webhook") => CHANNEL_IDS.filter((id) => adapters[id]?.mode === mode);
+  const isPosted = (id: ChannelId) => adapters[id]?.mode === "webhook";
   const isRegistered = ({ channel, registeredBase }: Connection) =>
-    adapters[channel]?.mode === "webhook" && registeredBase === base(channel);
+    isPosted(channel) && registeredBase === base(channel);
 
   function begin(connection: Connection, told: State): void {
     const key = keyOf(connection.agentId, connection.channel);
@@ -96,7 +105,8 @@ export function createSupervisor(deps: Deps): Supervisor {
       abort: new AbortController(),
       settled: Promise.withResolvers(),
       done: Promise.resolve(),
-      standing: { state: "connecting", since: Date.now(), lastError: null },
+      standing: { state: "connecting", since: Date.now(), lastError: null, nextTryAt: null },
+      lastSign: Date.now(),
       told,
       failures: 0,
     };
@@ -130,18 +140,57 @@ export function createSupervisor(deps: Deps): Supervisor {
     const { callbackId } = line.connection;
     // Before the platform is told otherwise, so that a kill in between is noticed at the next start.
     if (registeredBase !== null) await connections.registered(callbackId, null, null);
-    if (line.mode === "polling") {
-      const sink = sinkOf(line, () => turn(link, "connected", null));
-      await line.channel.listen(line.binding, sink, signal);
-      if (!signal.aborted) throw new ChannelError("unreachable", "The connection ended.", "bot");
-      return true;
-    }
+    if (line.mode !== "webhook") return listen(link, line, signal);
     const callback = { url: base(channel) + callbackId, secret: line.secret };
-    await line.channel.register(line.binding, callback, signal);
+    await line.channel.posts?.register(line.binding, callback, signal);
     await connections.registered(callbackId, base(channel), Date.now());
     turn(link, "connected", null);
     if (links.get(keyOf(agentId, channel)) === link) links.delete(keyOf(agentId, channel));
     return true;
+  }
+
+  /** Holds a connection until it is ended, fails, or has been silent for too long. */
+  async function listen(link: Link, line: Line, signal: AbortSignal): Promise<boolean> {
+    const { listening } = line.channel;
+    if (!listening) throw new ChannelError("refused", "Berth can't listen on this channel.", "bot");
+    const ending = new AbortController();
+    const dead = Promise.withResolvers<never>();
+    // Whoever waits for it may be gone first.
+    dead.promise.catch(() => undefined);
+    link.giveUp = (reason) => {
+      dead.reject(reason);
+      ending.abort();
+    };
+    const sink = sinkOf(line, () => {
+      // What a connection that was given up still says counts no more.
+      if (ending.signal.aborted) return;
+      link.lastSign = Date.now();
+      turn(link, "connected", null);
+    });
+    const end = () => ending.abort();
+    signal.addEventListener("abort", end, { once: true });
+    link.lastSign = Date.now();
+    watching ??= setInterval(look, LOOK_EVERY).unref();
+    try {
+      // One that is wedged may not even hear that it is to end.
+      await Promise.race([listening.listen(line.binding, sink, ending.signal), dead.promise]);
+    } finally {
+      signal.removeEventListener("abort", end);
+      delete link.giveUp;
+    }
+    if (!signal.aborted) throw new ChannelError("unreachable", "The connection ended.", "bot");
+    return true;
+  }
+
+  /** Begins those connections anew that are silent for longer than a living one can be. */
+  function look(): void {
+    const now = Date.now();
+    for (const { connection, lastSign, giveUp } of links.values()) {
+      const silentAfter = adapters[connection.channel]?.channel.listening?.silentAfter;
+      if (!giveUp || silentAfter === undefined || now - lastSign < silentAfter) continue;
+      const seconds = Math.round((now - lastSign) / 1000);
+      giveUp(new ChannelError("unreachable", `The platform has been silent for ${seconds} s.`, "bot"));
+    }
   }
 
   async function backOff(link: Link, error: unknown, signal: AbortSignal): Promise<void> {
@@ -153,20 +202,21 @@ export function createSupervisor(deps: Deps): Supervisor {
     const delay = Math.max(asked, longest * (0.5 + Math.random() / 2));
     if (!(error instanceof ChannelError)) log.error("a channel could not be served", { error });
     const reason = error instanceof ChannelError ? error.message : "Berth could not serve this channel.";
-    turn(link, "backing_off", reason);
+    turn(link, "backing_off", reason, Date.now() + delay);
     // The only thing that rejects is the end of waiting.
     await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined);
   }
 
-  function turn(link: Link, state: State, reason: string | null): void {
+  function turn(link: Link, state: State, reason: string | null, nextTryAt: number | null = null): void {
     const { standing } = link;
     const isNew = standing.state !== state;
     // What went wrong last stays to be seen until the next thing does.
-    if (!isNew && (reason === null || reason === standing.lastError)) return;
+    if (!isNew && (reason === null || reason === standing.lastError) && nextTryAt === standing.nextTryAt) return;
     link.standing = {
       state,
       since: isNew ? Date.now() : standing.since,
       lastError: reason ?? standing.lastError,
+      nextTryAt,
     };
     link.settled.resolve();
     if (link.told === state) return;
@@ -207,7 +257,7 @@ export function createSupervisor(deps: Deps): Supervisor {
     if (!line) return;
     lines.drop(agentId, channel);
     try {
-      await line.channel.unregister(line.binding, AbortSignal.timeout(OUTCOME_WITHIN));
+      await line.channel.posts?.unregister(line.binding, AbortSignal.timeout(OUTCOME_WITHIN));
     } catch (error) {
       // Posts are refused from now on in any case.
       log.debug("a webhook was not taken back", { agentId, error });
@@ -224,17 +274,18 @@ export function createSupervisor(deps: Deps): Supervisor {
       const link = links.get(keyOf(connection.agentId, connection.channel));
       if (link?.connection.callbackId === connection.callbackId) return link.standing;
       const { createdAt, registeredAt } = connection;
-      if (isStopped) return { state: "backing_off", since: createdAt, lastError: "The agent is stopped." };
-      if (isRegistered(connection)) return { state: "connected", since: registeredAt ?? createdAt, lastError: null };
-      return { state: "connecting", since: createdAt, lastError: null };
+      const rest = { since: createdAt, lastError: null, nextTryAt: null };
+      if (isStopped) return { ...rest, state: "backing_off", lastError: "The agent is stopped." };
+      if (isRegistered(connection)) return { ...rest, state: "connected", since: registeredAt ?? createdAt };
+      return { ...rest, state: "connecting" };
     },
 
     refused(line, reason) {
       const { connection } = line;
       const { agentId, channel, callbackId } = connection;
       // A bot that polls hears it by itself.
-      if (line.mode === "polling" || stopping || links.has(keyOf(agentId, channel))) return;
-      const standing: Standing = { state: "connecting", since: Date.now(), lastError: null };
+      if (line.mode !== "webhook" || stopping || links.has(keyOf(agentId, channel))) return;
+      const standing: Standing = { state: "connecting", since: Date.now(), lastError: null, nextTryAt: null };
       const settled = Promise.withResolvers<void>();
       const done = connections.registered(callbackId, null, null).catch((error: unknown) => {
         log.error("a refused channel could not be recorded", { agentId, error });
@@ -245,6 +296,7 @@ export function createSupervisor(deps: Deps): Supervisor {
         settled,
         done,
         standing,
+        lastSign: Date.now(),
         told: "connected",
         failures: 0,
       };
@@ -262,9 +314,9 @@ export function createSupervisor(deps: Deps): Supervisor {
     },
 
     async startAll() {
-      const webhook = channelsIn("webhook");
+      const webhook = CHANNEL_IDS.filter(isPosted);
       const kinds = [
-        { channels: channelsIn("polling"), bases: [] },
+        { channels: CHANNEL_IDS.filter((id) => adapters[id] && !isPosted(id)), bases: [] },
         { channels: webhook, bases: webhook.map(base) },
       ];
       for (const { channels, bases } of kinds) {
@@ -283,6 +335,7 @@ export function createSupervisor(deps: Deps): Supervisor {
 
     async stop() {
       stopping = true;
+      clearInterval(watching);
       const all = [...links.values()];
       for (const link of all) {
         link.abort.abort();

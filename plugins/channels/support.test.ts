@@ -16,6 +16,7 @@ export interface ChannelItem {
   state: string;
   since: string;
   lastError: string | null;
+  nextTryAt: string | null;
   mode: string;
 }
 

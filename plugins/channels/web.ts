@@ -18,6 +18,7 @@ import {
   paired,
   pairingList,
   posting,
+  proving,
 } from "./model.ts";
 
 /** What service tokens name. */
@@ -68,6 +69,11 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
           parse: "none",
           detail: { ...detail, ...posting, summary: "Where platforms post what people write to a bot" },
         },
+      )
+      .get(
+        "/hooks/:channel/:callbackId",
+        ({ request, params }) => hooks.arrive(request, params.channel, params.callbackId),
+        { detail: { ...detail, ...proving, summary: "Where a platform asks whether an address is ours" } },
       )
       .get("/api/agents/:id/channels", (asked) => forward(asked, ""), {
         ...reading,
