@@ -37,10 +37,18 @@ function installedBun() {
   return existsSync(bun) && existsSync(join(root, about)) ? JSON.parse(text(about)).version : undefined;
 }
 
-/** Runs a command in the project with this terminal, passes signals on, and gives its exit code. */
-export function run(command, args, { timeoutMs } = {}) {
+/**
+ * Runs a command in the project with this terminal, passes signals on, and gives its exit code. `heard` is told what it
+ * writes to standard error, beside the terminal.
+ */
+export function run(command, args, { timeoutMs, heard } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: "inherit", timeout: timeoutMs, killSignal: "SIGKILL" });
+    const stdio = ["inherit", "inherit", heard ? "pipe" : "inherit"];
+    const child = spawn(command, args, { cwd: root, stdio, timeout: timeoutMs, killSignal: "SIGKILL" });
+    child.stderr?.on("data", (data) => {
+      process.stderr.write(data);
+      heard(String(data));
+    });
     // Ctrl-C on a terminal reaches the child by itself; a second copy would mean "now, at once".
     const pass = (signal) => (signal === "SIGINT" && process.stdin.isTTY ? undefined : child.kill(signal));
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
