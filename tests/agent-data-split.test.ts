@@ -64,6 +64,16 @@ test("messages are read from the shared database", async () => {
   expect((await ada.get(`${path}/messages`)).body).toMatchObject({ messages: [], total: 0, status: "ok" });
 });
 
+test("what an operation left in the log is there as soon as it is answered", async () => {
+  const other = await provision(ada, "Watched");
+  for (const operation of ["stop", "start", "restart", "repair", "stop"]) {
+    await ada.post(`/api/agents/${other.id}/${operation}`, {});
+    const { body } = await ada.get<{ logs: { message: string }[] }>(`/api/agents/${other.id}/logs?limit=1&level=info`);
+    expect(body.logs[0]?.message).toStartWith(`${operation}: the agent is `);
+  }
+  expectRefusal(await ada.get(`/api/agents/${other.id}/logs?limit=x`), 400, "INVALID_INPUT");
+});
+
 test("the log is followed although the backend writes it, and the stream ends with the agent", async () => {
   const other = await provision(ada, "Other");
   const response = await ada.fetch("GET", `/api/agents/${other.id}/logs?follow=1`, undefined, {
@@ -105,6 +115,8 @@ test("while the backend is away figures are a stand-in, others' are refused all 
   expectRefusal(await eve.get(`${path}/stats`), 404, "AGENT_NOT_FOUND");
   expectRefusal(await eve.get(`/api/instance/${agent.id}/stats`), 403, "NOT_YOUR_AGENT");
   expectRefusal(await createClient(web).get(`${path}/stats`), 401);
+  // What is on disk by then, it was stopped in between.
+  expect(await ada.get(`${path}/logs`)).toMatchObject({ status: 200, body: { status: "ok", total: 1 } });
 
   await backend.restart({ env: { BACKEND_PORT: new URL(web.env.BACKEND_URL ?? "").port } });
   const back = await eventually(async () => {

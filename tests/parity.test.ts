@@ -138,22 +138,25 @@ async function take(at: Side, [method, path, body]: Step) {
 
 /** What differs between any two services: ids, times, secrets, ports, and what was measured. */
 function plain(text: string): string {
-  return text
-    .replace(/([Nn]once)(["': ]+)[\w-]+/g, "$1$2<nonce>")
-    .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<id>")
-    .replace(/\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z/g, "<time>")
-    .replace(/\bsess_[0-9a-f]{16}\b/g, "<session>")
-    .replace(/\b[0-9a-f]{64}\b/g, "<token>")
-    .replace(/visitor:[\w-]+/g, "visitor:<label>")
-    .replace(/whsec_[\w+/=]+/g, "<secret>")
-    .replace(/(localhost|127\.0\.0\.1):\d+/g, "<host>")
-    .replace(/\b1[78]\d{11}\b/g, "<ms>")
-    .replace(/(harbour|renamed|second|third|imported)-[a-z2-9]{6}\b/g, "$1-<label>")
-    .replace(/\b[A-Za-z0-9_-]{43}\b/g, "<token>")
-    .replace(
-      /"(cpu|memory|memoryPercent|network|uptime|uptimeFormatted|averageResponseTime|pids)":("[^"]*"|\d+)/g,
-      '"$1":<figure>',
-    );
+  return (
+    text
+      .replace(/([Nn]once)(["': ]+)[\w-]+/g, "$1$2<nonce>")
+      .replace(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, "<id>")
+      .replace(/\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z/g, "<time>")
+      .replace(/\bsess_[0-9a-f]{16}\b/g, "<session>")
+      .replace(/\b[0-9a-f]{64}\b/g, "<token>")
+      .replace(/visitor:[\w-]+/g, "visitor:<label>")
+      .replace(/whsec_[\w+/=]+/g, "<secret>")
+      .replace(/(localhost|127\.0\.0\.1):\d+/g, "<host>")
+      .replace(/\b1[78]\d{11}\b/g, "<ms>")
+      .replace(/(harbour|renamed|second|third|imported)-[a-z2-9]{6}\b/g, "$1-<label>")
+      // No \b: base64url may begin and end with a dash.
+      .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, "<token>")
+      .replace(
+        /"(cpu|memory|memoryPercent|network|uptime|uptimeFormatted|averageResponseTime|pids)":("[^"]*"|[\d.]+)/g,
+        '"$1":<figure>',
+      )
+  );
 }
 
 test("every route of agents answers the same in one process and in two", async () => {

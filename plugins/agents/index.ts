@@ -46,7 +46,7 @@ export const agents = plugin("agents", (host) => {
   const { onSessionRevoked } = accounts;
   const logStream = createLogStream({ ...kernel, identities, onSessionRevoked, agents: rows, changes, logs, views });
 
-  const ofLogs = logRoutes({ guards, logs, logStream, views });
+  const ofLogs = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
 
   accounts.beforeDeletion(agentsGoWithAccount({ ...kernel, identities, agents: rows }));
   kernel.jobs.every("agents.expire-logs", HOUR, () => logs.expire());

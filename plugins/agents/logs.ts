@@ -80,11 +80,9 @@ export function createLogs({ database, log, changes }: Deps): Logs {
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    writing ??= drain().finally(() => {
-      writing = undefined;
-      if (waiting.length > 0) flushSoon();
-    });
-    return writing;
+    // The drain that is under way takes these lines too: it ends where it finds none, in the same step.
+    if (waiting.length > 0) writing ??= drain();
+    return writing ?? Promise.resolve();
   }
 
   function flushSoon(): void {
@@ -93,6 +91,7 @@ export function createLogs({ database, log, changes }: Deps): Logs {
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) await write(waiting.splice(0, LINES_PER_WRITE));
+    writing = undefined;
   }
 
   async function write(lines: LogLine[]): Promise<void> {
