@@ -21,7 +21,7 @@ export interface Lane {
 
 export type NewSpend = Omit<
   InferInsertModel<typeof spends>,
-  "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt"
+  "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt" | "overtakenAt" | "fee"
 >;
 
 /** States in which money may still leave. */

@@ -1,4 +1,4 @@
-// The tables of wallets. Created by migrations/0017_wallets.sql.
+// The tables of wallets. Created by migrations/0017_wallets.sql and 0024_wallet_lanes.sql.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const wallets = sqliteTable("wallets", {
@@ -9,6 +9,7 @@ export const wallets = sqliteTable("wallets", {
   address: text("address").notNull(),
   keyId: text("key_id"),
   sealed: text("sealed"),
+  brought: integer("brought", { mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
 });
 
@@ -47,6 +48,8 @@ export const spends = sqliteTable("wallet_spends", {
   createdAt: integer("created_at").notNull(),
   reservedAt: integer("reserved_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
+  overtakenAt: integer("overtaken_at"),
+  fee: text("fee"),
 });
 
 export const transactions = sqliteTable("wallet_transactions", {

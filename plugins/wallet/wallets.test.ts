@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { privateKeyToAccount } from "viem/accounts";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createVault } from "../../src/vault.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { createKeyring } from "./keys.ts";
@@ -79,9 +79,15 @@ describe("a wallet from a given key", () => {
     },
   );
 
-  test("finds room for a hundred in one account", async () => {
-    for (let count = 0; count < 100; count++) await wallets.fromKey("carl");
-    expect(wallets.fromKey("carl")).rejects.toMatchObject({ status: 409, code: "TOO_MANY_WALLETS" });
+  test("finds room for a hundred in one account, however many come at once", async () => {
+    for (let count = 0; count < 95; count++) await wallets.fromKey("carl");
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => wallets.fromKey("carl")));
+    expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
+    for (const answer of answers) {
+      if (answer.status === "rejected") expect(answer.reason).toMatchObject({ status: 409, code: "TOO_MANY_WALLETS" });
+    }
+    const { rows } = await house.kernel.database.read("SELECT count(*) AS n FROM wallets WHERE user_id = 'carl'");
+    expect(Number(rows[0]?.n)).toBe(100);
   });
 });
 
@@ -114,11 +120,13 @@ describe("when an account", () => {
     expect(await wallets.own(id)).toBeUndefined();
   });
 
-  test("is taken over, what was made from keys that somebody brought is not its own any more", async () => {
+  test("is taken over, what somebody brought the key of is not its own any more; what nobody ever saw stays", async () => {
     const id = await user();
-    const [own, brought] = [await wallets.create(id, NONE), await wallets.fromKey(id)];
+    const [own, made] = [await wallets.create(id, NONE), await wallets.fromKey(id)];
+    const brought = await wallets.fromKey(id, generatePrivateKey());
     await house.kernel.database.write([wallets.disown(id)]);
     expect(await wallets.require(id)).toEqual(own);
+    expect(await wallets.require(id, made.address)).toEqual(made);
     expect(wallets.require(id, brought.address)).rejects.toMatchObject({ status: 404, code: "NO_WALLET" });
   });
 });

@@ -2,7 +2,7 @@
 
 import type { InferSelectModel } from "drizzle-orm";
 import { and, asc, count, eq, sql } from "drizzle-orm";
-import { isUniqueViolation, type Statement, statement } from "../../src/database.ts";
+import { GuardFailed, guard, isUniqueViolation, type Statement, statement } from "../../src/database.ts";
 import { AppError, notFound } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import type { Keyring } from "./keys.ts";
@@ -28,7 +28,7 @@ export interface Wallets {
   /** The wallet to spend from: the one with this address, else the user's own. 404 `NO_WALLET`. */
   require(userId: string, address?: string): Promise<Wallet>;
   byId(id: string): Promise<Wallet | undefined>;
-  /** For the batch of a takeover: keys that a stranger may hold leave the account. */
+  /** For the batch of a takeover: keys that somebody brought, and may still hold, leave the account. */
   disown(userId: string): Statement;
 }
 
@@ -63,17 +63,35 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
     }
   }
 
+  const full = () =>
+    new AppError(409, "TOO_MANY_WALLETS", `You have ${MOST_PER_USER} wallets. There is no room for more.`);
+
+  /** So that no platform makes a wallet that could not be stored. */
   async function requireRoom(userId: string): Promise<void> {
     const [row] = await drizzle.select({ count: count() }).from(table).where(eq(table.userId, userId));
-    if ((row?.count ?? 0) < MOST_PER_USER) return;
-    throw new AppError(409, "TOO_MANY_WALLETS", `You have ${MOST_PER_USER} wallets. There is no room for more.`);
+    if ((row?.count ?? 0) >= MOST_PER_USER) throw full();
   }
 
-  const named = (userId: string, kind: Wallet["kind"], name = "") => ({
+  /** The same where there is room for one more; 409 `TOO_MANY_WALLETS`. In one write, so that many at once find no more room than there is. */
+  async function storeWithRoom(wallet: Wallet & { userId: string }): Promise<Wallet | undefined> {
+    const room: Statement = {
+      sql: `UPDATE wallets SET id = id WHERE id = ? AND (SELECT count(*) FROM wallets WHERE user_id = ?) <= ${MOST_PER_USER}`,
+      args: [wallet.id, wallet.userId],
+    };
+    try {
+      return await store(wallet, [room, guard("room")]);
+    } catch (error) {
+      if (!(error instanceof GuardFailed && error.guard === "room")) throw error;
+      throw full();
+    }
+  }
+
+  const named = (userId: string, kind: Wallet["kind"], { name = "", brought = false } = {}) => ({
     id: Bun.randomUUIDv7(),
     userId,
     kind,
     name,
+    brought,
     createdAt: Date.now(),
   });
 
@@ -93,21 +111,20 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
     },
 
     async fromKey(userId, privateKey) {
-      const blank = named(userId, "client");
+      const blank = named(userId, "client", { brought: privateKey !== undefined });
       const wallet = { ...blank, ...(await keys.make(blank.id, privateKey)) };
       const known = await withAddress(userId, wallet.address);
       if (known) return known;
-      await requireRoom(userId);
-      return (await store(wallet)) ?? (await withAddress(userId, wallet.address)) ?? wallet;
+      return (await storeWithRoom(wallet)) ?? (await withAddress(userId, wallet.address)) ?? wallet;
     },
 
     async managed(platform, userId, email) {
       const known = await managedFor(userId, email);
       if (known) return known;
       await requireRoom(userId);
-      const blank = named(userId, "managed", email);
+      const blank = named(userId, "managed", { name: email });
       const wallet = { ...blank, ...(await platform.create({ id: blank.id, userId, email })) };
-      return (await store(wallet)) ?? (await managedFor(userId, email)) ?? wallet;
+      return (await storeWithRoom(wallet)) ?? (await managedFor(userId, email)) ?? wallet;
     },
 
     async require(userId, address) {
@@ -123,7 +140,7 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
         drizzle
           .update(table)
           .set({ userId: null })
-          .where(and(...ofKind(userId, "client"))),
+          .where(and(eq(table.userId, userId), eq(table.brought, true))),
       ),
   };
 }
