@@ -3,7 +3,6 @@
 import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { beside } from "./beside.ts";
-import { delivery } from "./delivery.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
 import { passthrough } from "./passthrough.ts";
@@ -16,18 +15,7 @@ import { mib, table } from "./support/figures.ts";
 import { binary } from "./support/service.ts";
 import { turns } from "./turns.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [
-  start,
-  rss,
-  hosted,
-  passthrough,
-  sse,
-  settings,
-  turns,
-  delivery,
-  isolation,
-  beside,
-];
+const BENCHMARKS: readonly Benchmark[] = [start, rss, hosted, passthrough, sse, settings, turns, isolation, beside];
 
 function machine(): string {
   const model = cpus()[0]?.model ?? "unknown processor";

@@ -13,6 +13,7 @@ import { lifecycle } from "../plugins/lifecycle/index.ts";
 import { runtime } from "../plugins/runtime/index.ts";
 import { skills } from "../plugins/skills/index.ts";
 import { social } from "../plugins/social/index.ts";
+import { streams } from "../plugins/streams/index.ts";
 import { verification } from "../plugins/verification/index.ts";
 import { visits } from "../plugins/visits/index.ts";
 import { wallet } from "../plugins/wallet/index.ts";
@@ -32,6 +33,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   skills,
   runtime,
   channels,
+  streams,
   lifecycle,
   interaction,
   gateway,

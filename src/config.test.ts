@@ -103,7 +103,7 @@ describe("derived defaults", () => {
     expect(config.social.audience).toBe("berth.example");
     expect(config.channels.channel_a.mode).toBe("webhook");
     expect(config.streams.rtmpUrl).toBe("rtmp://berth.example:1935/live");
-    expect(config.streams.playbackUrl).toBe("https://berth.example/streams");
+    expect(config.streams.playbackUrl).toBe("https://berth.example/live");
   });
 
   test("port 0 leaves the choice to the system", () => {

@@ -262,7 +262,7 @@ export const table = {
   ),
   STREAM_PLAYBACK_URL: given(
     as.web,
-    { says: "`$BASE_URL/streams`", from: ({ text }) => `${text("BASE_URL").replace(/\/+$/, "")}/streams` },
+    { says: "`$BASE_URL/live`", from: ({ text }) => `${text("BASE_URL").replace(/\/+$/, "")}/live` },
     "Address under which streams are played.",
   ),
   WEBHOOK_URL: optional(rpc, "An endpoint of the operator that gets all events.", "address"),
