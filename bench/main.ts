@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { beside } from "./beside.ts";
+import { delivery } from "./delivery.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
 import { passthrough } from "./passthrough.ts";
@@ -15,7 +16,18 @@ import { mib, table } from "./support/figures.ts";
 import { binary } from "./support/service.ts";
 import { turns } from "./turns.ts";
 
-const BENCHMARKS: readonly Benchmark[] = [start, rss, hosted, passthrough, sse, settings, turns, isolation, beside];
+const BENCHMARKS: readonly Benchmark[] = [
+  start,
+  rss,
+  hosted,
+  passthrough,
+  sse,
+  settings,
+  turns,
+  delivery,
+  isolation,
+  beside,
+];
 
 function machine(): string {
   const model = cpus()[0]?.model ?? "unknown processor";

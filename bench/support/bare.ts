@@ -1,4 +1,4 @@
-// Baselines as programs: the plainest Bun server that does the same thing, and nothing else. bun bare.ts proxy|json|turns …
+// Baselines as programs: the plainest Bun server that does the same thing, and nothing else. bun bare.ts proxy|json|turns|bots …
 
 import { Database } from "bun:sqlite";
 
@@ -41,10 +41,44 @@ function turns(): (request: Request) => Promise<Response> {
   };
 }
 
+/** A loop of bots without a runtime: a post is acknowledged, the model asked, and the platform (in place of a file) told. */
+function bots(): (request: Request) => Promise<Response> {
+  const headers = { "content-type": "application/json" };
+  const ask = async (from: string, content: string, phone: string) => {
+    const question = { model: "fake-small", messages: [{ role: "user", content }] };
+    const answer = await fetch(argument, { method: "POST", headers, body: JSON.stringify(question) });
+    const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
+    const reply = {
+      messaging_product: "whatsapp",
+      to: from,
+      type: "text",
+      text: { body: choices[0]?.message.content },
+    };
+    const sent = await fetch(`${file}/${phone}/messages`, { method: "POST", headers, body: JSON.stringify(reply) });
+    await sent.arrayBuffer();
+  };
+  interface Post {
+    entry: [
+      {
+        changes: [
+          { value: { metadata: { phone_number_id: string }; messages: [{ from: string; text: { body: string } }] } },
+        ];
+      },
+    ];
+  }
+  return async (request) => {
+    const { value } = ((await request.json()) as Post).entry[0].changes[0];
+    const [{ from, text }] = value.messages;
+    void ask(from, text.body, value.metadata.phone_number_id);
+    return new Response();
+  };
+}
+
 const handlers: Record<string, () => (request: Request) => Response | Promise<Response>> = {
   proxy: () => proxy,
   json,
   turns,
+  bots,
 };
 const handler = handlers[kind];
 if (!handler) throw new Error(`There is no baseline ${kind}.`);

@@ -1,0 +1,84 @@
+// Messages of people to bots by webhook: accepted, answered by a 0 ms model, delivered; beside a loop that does just that and keeps nothing.
+
+import { temporaryDir } from "../tests/support/process.ts";
+import { type Benchmark, cpuFigure, ms, perSecond } from "./support/figures.ts";
+import { count, cpuDuring, ownerOf, startBare, startProgram, startService, startUpstream } from "./support/service.ts";
+
+const BOTS = 100;
+const CHATS = 50;
+const ROUNDS = 3;
+const SECONDS = 2;
+
+interface Conversed {
+  answered: number;
+  lost: number;
+  seconds: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+}
+
+export const delivery: Benchmark = {
+  name: "delivery",
+  summary: "messages accepted, answered and delivered, 100 bots by webhook, 50 chats at a time",
+  async run() {
+    const folder = temporaryDir();
+    try {
+      await using upstream = await startUpstream();
+      // WhatsApp's limits are for WhatsApp to keep; an adapter that spares a platform's limits would be what is measured.
+      await using platform = await startProgram("bench/support/whatsapp-sink.ts");
+      await using bare = await startBare("bots", `${upstream.origin}/v1/chat/completions`, platform.origin);
+      await using berth = await startService(upstream, { CHANNEL_C_API_ROOT: `${platform.origin}/v25.0` }, folder.path);
+      const { client, agentIds } = await ownerOf(berth, BOTS);
+      for (const [n, id] of agentIds.entries()) {
+        await client.put(`/api/agents/${id}/config`, { channels: { channel_c: { access: "open" } } });
+        const token = `bench-${1_000_000 + n}`;
+        const { status, text } = await client.put(`/api/agents/${id}/channels/channel_c`, { token });
+        if (status !== 200) throw new Error(`A bot was not connected: ${status} ${text}`);
+      }
+      const converse = async (to: string, seconds = SECONDS) => {
+        const body = JSON.stringify({ to, chats: CHATS, seconds });
+        const answer = await fetch(`${platform.origin}/_control/converse`, { method: "POST", body });
+        return (await answer.json()) as Conversed;
+      };
+      await converse(berth.web, 1);
+      await converse(bare.origin, 1);
+      const rounds: { own: Conversed; plain: Conversed }[] = [];
+      const cpu = await cpuDuring([berth.pid, bare.pid], async () => {
+        for (let n = 0; n < ROUNDS; n++) {
+          rounds.push({ own: await converse(berth.web), plain: await converse(bare.origin) });
+        }
+      });
+      const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
+      const rateOf = (all: Conversed[]) => sum(all.map((one) => one.answered)) / sum(all.map((one) => one.seconds));
+      const [own, plain] = [rounds.map((round) => round.own), rounds.map((round) => round.plain)];
+      const [rate, bareRate] = [rateOf(own), rateOf(plain)];
+      const lost = sum(own.map((one) => one.lost));
+      const unsettled = count(folder.path, "SELECT count(*) FROM outbox WHERE status = 'failed'");
+      if (lost + unsettled > 0) throw new Error(`${lost} people waited in vain, and ${unsettled} replies failed.`);
+      return [
+        {
+          what: `delivered at ${CHATS} chats`,
+          ratio: rate / bareRate,
+          figure: perSecond(rate),
+          baseline: `${perSecond(bareRate)} a bare loop`,
+          goal: "≥ 3,000/s, ≥ 0.7×",
+          met: rate >= 3_000 && rate >= 0.7 * bareRate,
+        },
+        cpuFigure(
+          "processor time of a message",
+          cpu.service / sum(own.map((one) => one.answered)),
+          cpu.baseline / sum(plain.map((one) => one.answered)),
+        ),
+        {
+          what: "from post to delivered reply, median",
+          figure: ms(own[0]?.p50 ?? 0),
+          baseline: `${ms(plain[0]?.p50 ?? 0)} a bare loop`,
+          goal: "",
+        },
+      ];
+    } finally {
+      folder.remove();
+    }
+  },
+};
