@@ -23,7 +23,6 @@ import onceVerified from "./0020_once_verified.sql" with { type: "text" };
 import channelsResume from "./0021_channels_resume.sql" with { type: "text" };
 import streams from "./0023_streams.sql" with { type: "text" };
 import walletLanes from "./0024_wallet_lanes.sql" with { type: "text" };
-import streams from "./0023_streams.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -53,7 +52,6 @@ export const migrations: readonly Migration[] = [
   { name: "0019_by_agent", sql: byAgent },
   { name: "0020_once_verified", sql: onceVerified },
   { name: "0021_channels_resume", sql: channelsResume },
+  { name: "0023_streams", sql: streams },
   { name: "0024_wallet_lanes", sql: walletLanes },
-  { name: "0023_streams", sql: streams },
-  { name: "0023_streams", sql: streams },
 ];
