@@ -8,6 +8,8 @@ export interface BotIdentity {
   id: string;
   /** The handle people see, without decoration. */
   username: string;
+  /** What else the platform said that the adapter needs later, in its own form, and without the token; kept with the connection. */
+  detail?: string;
 }
 
 /** One agent's bot: what an adapter needs for every verb. */
@@ -26,7 +28,12 @@ export interface IncomingMessage {
   /** The address of the conversation, in the adapter's own form (chat, and topic or thread where there is one). */
   peer: string;
   /** Numeric or opaque platform id of the author, never a name that can be changed. */
-  sender: { id: string; name: string };
+  sender: {
+    id: string;
+    name: string;
+    /** Another id the platform vouches for, and people know: the phone number. Lists of who may talk may name either. */
+    also?: string;
+  };
   text: string;
   /** Files that came with it, in order; `text` names them too. */
   attachments?: Attachment[];
@@ -151,6 +158,8 @@ export interface Listening {
 
 /** The platform posts to an address of ours. */
 export interface Posts {
+  /** What people write is lost while no address is registered, so a stopped agent's stays: what it doesn't take is posted again later. */
+  readonly losesUnregistered?: boolean;
   /** Has the platform post to `callback` from now on. */
   register(binding: Binding, callback: Callback, signal: AbortSignal): Promise<void>;
   /** Takes back `register`. */

@@ -23,6 +23,7 @@ import onceVerified from "./0020_once_verified.sql" with { type: "text" };
 import channelsResume from "./0021_channels_resume.sql" with { type: "text" };
 import streams from "./0023_streams.sql" with { type: "text" };
 import walletLanes from "./0024_wallet_lanes.sql" with { type: "text" };
+import channelDetail from "./0027_channel_detail.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -54,4 +55,5 @@ export const migrations: readonly Migration[] = [
   { name: "0021_channels_resume", sql: channelsResume },
   { name: "0023_streams", sql: streams },
   { name: "0024_wallet_lanes", sql: walletLanes },
+  { name: "0027_channel_detail", sql: channelDetail },
 ];

@@ -27,6 +27,13 @@ describe("the rules", () => {
     expect(judge(said(), { access: "owner" }, "42").kind).toBe("refused");
   });
 
+  test("another id the platform vouches for counts on both lists", () => {
+    const known = said({ sender: { id: "US.1", name: "Ada", also: "42" } });
+    expect(judge(known, {}, "42")).toEqual({ kind: "welcome", byOwner: true });
+    expect(judge(known, { access: "allowlist", allow: ["42"] }, null)).toEqual(welcome);
+    expect(judge(said(), { access: "owner" }, null).kind).toBe("refused");
+  });
+
   test("with an owner nobody else is, without one everybody can pair", () => {
     expect(judge(said(), {}, "42").kind).toBe("refused");
     expect(judge(said(), { owners: ["42"] }, null).kind).toBe("refused");

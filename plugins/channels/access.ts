@@ -20,9 +20,11 @@ export function judge(message: IncomingMessage, settings: ChannelSettings, owner
     if (groups === "mention" && !addressed) return refused("not addressed");
   }
   const owners = settings.owners ?? [];
-  if (sender.id === ownerId || owners.includes(sender.id)) return { kind: "welcome", byOwner: true };
+  const named = (list: readonly (string | null)[]) =>
+    list.includes(sender.id) || (sender.also !== undefined && list.includes(sender.also));
+  if (named([ownerId, ...owners])) return { kind: "welcome", byOwner: true };
   const access = settings.access ?? (ownerId !== null || owners.length > 0 ? "owner" : "pairing");
-  if (access === "open" || (access === "allowlist" && settings.allow?.includes(sender.id))) {
+  if (access === "open" || (access === "allowlist" && named(settings.allow ?? []))) {
     return { kind: "welcome", byOwner: false };
   }
   return access === "pairing" ? { kind: "paired-only" } : refused(`access is for ${access}`);

@@ -70,6 +70,7 @@ export function createConnections({ database, vault, resealing }: Deps): Connect
       const row = {
         botId: bot.id,
         botUsername: bot.username,
+        detail: bot.detail ?? null,
         tokenDigest: digestOf(token),
         callbackId,
         callbackSecret: vault.seal(random(32), sealedFor(callbackId)),

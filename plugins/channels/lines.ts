@@ -75,7 +75,7 @@ export function createLines({ agents, adapters, connections }: Deps): Lines {
     const connection = await find();
     const adapter = connection && adapters[connection.channel];
     if (!connection || !adapter) return undefined;
-    const { agentId, channel, botId, botUsername, resume } = connection;
+    const { agentId, channel, botId, botUsername, detail, resume } = connection;
     const token = await agents.credentials.open(agentId, channel);
     // A kill between the two writes of connecting leaves another token, or none: then this is not that bot.
     if (token === undefined || digestOf(token) !== connection.tokenDigest) return undefined;
@@ -86,7 +86,7 @@ export function createLines({ agents, adapters, connections }: Deps): Lines {
       binding: {
         agentId,
         token,
-        bot: { id: botId, username: botUsername },
+        bot: { id: botId, username: botUsername, ...(detail === null ? {} : { detail }) },
         ...(resume === null ? {} : { resume }),
       },
       secret: connections.openSecret(connection),

@@ -1,4 +1,4 @@
-// The tables of channels. Created by migrations/0007_channels.sql; `resume` came with 0021_channels_resume.sql.
+// The tables of channels. Created by migrations/0007_channels.sql; `resume` came with 0021, `detail` with 0027.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const CHANNEL_IDS = ["channel_a", "channel_b", "channel_c"] as const;
@@ -10,6 +10,8 @@ export const connections = sqliteTable(
     channel: text("channel", { enum: CHANNEL_IDS }).notNull(),
     botId: text("bot_id").notNull(),
     botUsername: text("bot_username").notNull(),
+    /** `BotIdentity.detail`. */
+    detail: text("detail"),
     tokenDigest: text("token_digest").notNull(),
     ownerId: text("owner_id"),
     callbackId: text("callback_id").notNull(),
