@@ -5,7 +5,9 @@ import { receiving } from "./contract/receiving.ts";
 import { sending } from "./contract/sending.ts";
 import { telegram } from "./contract/telegram.ts";
 
-describe.each([["Telegram", telegram, { listens: true, posted: true }]] as const)("%s", (_, start, ways) => {
+const platforms = [["Telegram", telegram, { listens: true, posted: true, groups: true }]] as const;
+
+describe.each(platforms)("%s", (_, start, ways) => {
   const on = stage(start, ways);
   receiving(on);
   sending(on);

@@ -16,10 +16,11 @@ export type Place = "private" | "group";
 /** `lost`: the call has its effect, and its answer does not arrive. */
 export type Accident = "busy" | "broken" | "cut" | "lost" | "silent";
 
-/** How a channel receives: by a connection of its own, by what the platform posts, or both. */
+/** How a channel receives: by a connection of its own, by what the platform posts, or both; and whether it has groups. */
 export interface Ways {
   listens: boolean;
   posted: boolean;
+  groups: boolean;
 }
 
 /** What a platform that posts has to bring along. */
@@ -31,6 +32,7 @@ export interface Platform extends AsyncDisposable {
   binding: Binding;
   /** A token that is nobody's, in the right form. */
   strangeToken: string;
+  /** Where there are no groups, `group` is another person's private conversation. */
   peers: Record<Place, string>;
   /** Characters that fit in one message. */
   limit: number;
@@ -42,6 +44,12 @@ export interface Platform extends AsyncDisposable {
   repeats(): void;
   /** Its author changes the last message. */
   edits(text: string): void;
+  /** Its author takes the last message back. */
+  deletes(): void;
+  /** Somebody writes these in a private place, and they are delivered in the reverse order. Answers their ids. */
+  disorders(texts: readonly string[]): string[];
+  /** Somebody else removes a message of the bot. */
+  removes(id: string): void;
   /** What of the bot is to be read in a place now. */
   shown(place?: Place): { id: string; text: string; replyTo?: string }[];
   /** Every state a growing reply was shown in. */

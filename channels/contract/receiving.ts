@@ -53,7 +53,7 @@ export function receiving(on: Stage): void {
       await listening;
     });
 
-    test("a group is told apart, and so is being addressed in it", async () => {
+    test.if(on.ways.groups)("a group is told apart, and so is being addressed in it", async () => {
       const { state, sink, waitFor } = memory();
       const listening = on.hear(sink);
       on.platform.says("to nobody", "group");
@@ -103,6 +103,35 @@ export function receiving(on: Stage): void {
       on.platform.says("second");
       await waitFor(() => state.messages.length === 2);
       expect(texts()).not.toContain("changed");
+      on.stop();
+      await listening;
+    });
+
+    test("a message that was taken back is no second one, and does not hold up the next", async () => {
+      const { state, sink, waitFor, texts } = memory();
+      const listening = on.hear(sink);
+      await waitFor(() => state.alive > 0);
+      on.platform.says("first");
+      await waitFor(() => state.messages.length === 1);
+      on.platform.deletes();
+      on.platform.says("second");
+      await waitFor(() => state.messages.length === 2);
+      expect(texts()).toEqual(["first", "second"]);
+      on.stop();
+      await listening;
+    });
+
+    test("what comes in another order is all there, each under its own id", async () => {
+      const { state, sink, waitFor } = memory();
+      const listening = on.hear(sink);
+      await waitFor(() => state.alive > 0);
+      const sent = ["one", "two", "three"];
+      const ids = on.platform.disorders(sent);
+      await waitFor(() => state.messages.length === 3);
+      await eventually(() => on.platform.unconfirmed() === 0);
+      const received = new Map(state.messages.map(({ platformMessageId, text }) => [platformMessageId, text]));
+      expect(ids.map((id) => received.get(id))).toEqual(sent);
+      expect(state.messages.length).toBe(3);
       on.stop();
       await listening;
     });

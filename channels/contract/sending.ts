@@ -17,6 +17,16 @@ export function sending(on: Stage): void {
       expect(on.platform.shown()).toEqual([]);
     });
 
+    test("an answer to a message that was taken back arrives, tied to nothing", async () => {
+      const id = on.platform.says("question", "group", true);
+      on.platform.deletes();
+      await on.send(on.message({ peer: on.platform.peers.group, replyTo: id }));
+      const [shown, ...more] = on.platform.shown("group");
+      expect(shown?.text).toBe("the reply");
+      expect(shown?.replyTo).toBeUndefined();
+      expect(more).toEqual([]);
+    });
+
     test("a long one comes in parts that fit, in order, whole", async () => {
       const lines = Array.from({ length: Math.ceil(on.platform.limit / 10) }, (_, n) => `line number ${n}.`);
       const parts = await on.send(on.message({ text: lines.join("\n\n") }));
@@ -79,6 +89,15 @@ export function sending(on: Stage): void {
       expect(on.platform.shown().map((part) => part.text.charAt(0))).toEqual(["a", "b"]);
     });
 
+    test("a kill between a part's arrival and its note repeats that part alone, and only where the platform can't tell", async () => {
+      const text = `${"a".repeat(on.platform.limit)} ${"b".repeat(on.platform.limit)} ${"c".repeat(10)}`;
+      const [first = ""] = await on.send(on.message({ text }));
+      // What is known after the restart: one part, and that there was a try.
+      await on.send(on.message({ text, attempts: 1, deliveredParts: [first] }));
+      const shown = on.platform.shown().map((part) => part.text.charAt(0));
+      expect(shown).toEqual(on.platform.idempotent ? ["a", "b", "c"] : ["a", "b", "c", "b", "c"]);
+    });
+
     test("an answer that is lost, or a crash before it was noted, shows a reply twice only where the platform can't tell", async () => {
       on.platform.sendFails("lost");
       const out = on.message();
@@ -129,5 +148,22 @@ export function sending(on: Stage): void {
         expect(on.platform.shown(place).length).toBe(1);
       },
     );
+
+    test("a preview that somebody removed is no place for the reply: it stands on its own", async () => {
+      const replyTo = on.platform.says("question", "group", true);
+      const peer = on.platform.peers.group;
+      const preview = { draftId: 7, peer, group: true, replyTo, text: "One" };
+      const id = await on.platform.channel.preview(on.platform.binding, preview, on.signal);
+      const out = on.message({ peer, text: "One two", replyTo });
+      if (id !== undefined) {
+        on.platform.removes(id);
+        expect(on.platform.shown("group")).toEqual([]);
+        const grown = { ...preview, text: "One tw", messageId: id };
+        expect(await on.platform.channel.preview(on.platform.binding, grown, on.signal)).toBeUndefined();
+        out.previewMessageId = id;
+      }
+      const parts = await on.send(out);
+      expect(on.platform.shown("group")).toEqual([{ id: parts[0] ?? "", text: "One two", replyTo }]);
+    });
   });
 }

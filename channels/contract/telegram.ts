@@ -19,6 +19,7 @@ export async function telegram(): Promise<Platform> {
     silent: "hang",
   } as const;
   let last = { updateId: 0, chatId: 0, messageId: 0 };
+  const standing = (chatId: number) => bot.sent(chatId).filter(({ deleted }) => !deleted);
   // Bots can't write to people who never wrote to them.
   bot.userSays(chats.private, "/start");
   bot.userSays(chats.group, "hello all");
@@ -40,8 +41,19 @@ export async function telegram(): Promise<Platform> {
     },
     repeats: () => bot.repeats(last.updateId),
     edits: (text) => void bot.userEdits(last.chatId, last.messageId, text),
+    deletes: () => bot.userDeletes(last.chatId, last.messageId),
+    disorders(texts) {
+      bot.hold();
+      const ids = texts.map((text) => `${chats.private}:${bot.userSays(chats.private, text).messageId}`);
+      bot.release(true);
+      return ids;
+    },
+    removes(id) {
+      const [chatId, messageId] = id.split(":").map(Number);
+      bot.userDeletes(chatId ?? 0, messageId ?? 0);
+    },
     shown: (place = "private") =>
-      bot.sent(chats[place]).map(({ chatId, messageId, text, replyTo }) => ({
+      standing(chats[place]).map(({ chatId, messageId, text, replyTo }) => ({
         id: `${chatId}:${messageId}`,
         text,
         ...(replyTo === undefined ? {} : { replyTo: `${chatId}:${replyTo}` }),

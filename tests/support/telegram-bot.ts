@@ -167,6 +167,11 @@ export function createBot(token: string, username: string, options: UpdatesOptio
       const edited = add({ ...message, text, edit_date: Math.floor(Date.now() / 1000) });
       return updates.create("edited_message", edited)?.update_id;
     },
+    deletes(chatId: number, messageId: number): void {
+      if (!messages.delete(key(chatId, messageId))) throw new Error("There is no such message.");
+      const own = sentById.get(key(chatId, messageId));
+      if (own) own.deleted = true;
+    },
     sendsFile(chatId: number, name: string, bytes: Uint8Array, caption: string | undefined, says: Says = {}) {
       const unique = Bun.hash(`${name}${this.files.size}`).toString(36);
       const about = { file_id: `file-${unique}`, file_unique_id: unique, file_size: bytes.length };

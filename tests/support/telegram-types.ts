@@ -54,6 +54,8 @@ export interface FakeBot {
   /** A message in a private chat (positive id) or a group (negative id; supergroup unless told). */
   userSays(chatId: number, text: string, says?: Says): { updateId: number | undefined; messageId: number };
   userEdits(chatId: number, messageId: number, text: string): number | undefined;
+  /** The user takes back an own message, or removes one of the bot's. Bots are not told of it. */
+  userDeletes(chatId: number, messageId: number): void;
   userSendsFile(chatId: number, name: string, bytes: Uint8Array, caption?: string, says?: Says): { messageId: number };
   /** From now on 403, until the user writes again. */
   userBlocks(chatId: number): void;
@@ -61,7 +63,7 @@ export interface FakeBot {
   pushes(kind: string, payload: unknown): Update | undefined;
   /** The same update once more. */
   repeats(updateId: number): void;
-  /** Keeps new updates back; `release(true)` gives them out in reverse. */
+  /** Keeps new updates back; `release(true)` gives them out in reverse, all at once. */
   hold(): void;
   release(reverse?: boolean): void;
   /** What it sent, oldest first. */

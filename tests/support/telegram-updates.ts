@@ -50,10 +50,12 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       return;
     }
     queue.add(update);
-    if (webhook) {
-      enlist(update);
-      pump();
-    } else poll?.look();
+    if (webhook) enlist(update);
+  }
+
+  function giveOut(): void {
+    if (webhook) pump();
+    else poll?.look();
     options.changed();
   }
 
@@ -136,6 +138,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       count.created += 1;
       history.set(update.update_id, update);
       deliver(update);
+      giveOut();
       return update;
     },
     /** The same update again, as happens when an answer is lost. */
@@ -143,6 +146,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       const update = history.get(updateId);
       if (!update) throw new Error(`No update ${updateId}.`);
       deliver({ ...update });
+      giveOut();
     },
     hold(): void {
       held ??= [];
@@ -151,6 +155,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       const waiting = held ?? [];
       held = undefined;
       for (const update of reverse ? waiting.toReversed() : waiting) deliver(update);
+      giveOut();
     },
     pending: () => queue.size + (held?.length ?? 0),
     allow(kinds: string[] | undefined): void {

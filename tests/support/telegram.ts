@@ -112,6 +112,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
       token: state.token,
       userSays: (chatId, text, says) => changed(state.says(chatId, text, says)),
       userEdits: (chatId, messageId, text) => changed(state.edits(chatId, messageId, text)),
+      userDeletes: (chatId, messageId) => changed(state.deletes(chatId, messageId)),
       userSendsFile: (chatId, name, bytes, caption, says) =>
         changed(state.sendsFile(chatId, name, bytes, caption, says)),
       userBlocks: (chatId) => state.block(chatId),
