@@ -379,6 +379,13 @@ describe("whatever is thrown", () => {
   });
 });
 
+test("a guard makes Elysia parse nothing that the route doesn't use", () => {
+  const app = new Elysia().use(openRoutes).post("/probe", ({ body }) => body, { open: true });
+  const source = String(app.routes[0]?.compile());
+  expect(source).toContain("e.parse[0]");
+  for (const costly of ["parseCookie", "c.headers=", "c.query=", "'server'"]) expect(source).not.toContain(costly);
+});
+
 test("a request that came through no surface has no context", () => {
   expect(() => contextOf(new Request("http://localhost/"))).toThrow("did not come through a surface");
 });

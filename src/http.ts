@@ -108,15 +108,16 @@ export function guarded(...guards: Guard[]) {
     requireJsonType(request);
     context.settledBy = settle;
   };
-  const read = async (hook: HookContext) => {
+  // Its fields one by one: Elysia reads the source, and where a context is handed on whole it parses cookies, query and headers.
+  const read = async ({ request, params }: HookContext) => {
     const began = performance.now();
-    const body = await readBody(hook);
+    const body = await readBody({ request });
     if (performance.now() - began > SLOW_BODY) {
       // Whoever sends slowly may have been signed out meanwhile: who may come in is settled anew.
-      const context = contextOf(hook.request);
+      const context = contextOf(request);
       context.round = (context.round ?? 0) + 1;
       context.settledBy = undefined;
-      await settle(hook);
+      await settle({ request, params });
     }
     return body;
   };
