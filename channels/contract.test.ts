@@ -5,7 +5,7 @@ import { receiving } from "./contract/receiving.ts";
 import { sending } from "./contract/sending.ts";
 import { telegram } from "./contract/telegram.ts";
 
-const platforms = [["Telegram", telegram, { listens: true, posted: true, groups: true }]] as const;
+const platforms = [["Telegram", telegram, { listens: true, posted: true, groups: true, exclusive: true }]] as const;
 
 describe.each(platforms)("%s", (_, start, ways) => {
   const on = stage(start, ways);

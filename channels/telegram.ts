@@ -1,5 +1,6 @@
 // Telegram (channel_a): the port's verbs over the Bot API. Nothing is kept for a bot but what it used in the last moments.
 import type { Binding, Channel, Listening, Posts } from "./channel.ts";
+import { createRecent } from "./shared/recent.ts";
 import { apiSignal, createApis, guarded, type Traffic } from "./telegram/api.ts";
 import { createDelivery } from "./telegram/deliver.ts";
 import { toChannelError } from "./telegram/errors.ts";
@@ -8,7 +9,6 @@ import { createPace, type Rules } from "./telegram/pace.ts";
 import { parsePeer } from "./telegram/peer.ts";
 import { POLL_SECONDS, poll } from "./telegram/poll.ts";
 import { WANTED } from "./telegram/read.ts";
-import { createRecent } from "./telegram/recent.ts";
 import { receiveUpdate } from "./telegram/webhook.ts";
 
 export interface TelegramOptions {

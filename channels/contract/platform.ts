@@ -21,6 +21,8 @@ export interface Ways {
   listens: boolean;
   posted: boolean;
   groups: boolean;
+  /** Only one may listen with a token at a time. */
+  exclusive: boolean;
 }
 
 /** What a platform that posts has to bring along. */

@@ -1,8 +1,8 @@
 // Calls to the Bot API. A client is made when a bot has something to say and forgotten when others have said more since.
 import type { Api } from "grammy";
 import { type Binding, ChannelError } from "../channel.ts";
+import { createRecent } from "../shared/recent.ts";
 import { toChannelError } from "./errors.ts";
-import { createRecent } from "./recent.ts";
 
 /** The token becomes part of the address, so nothing else may be in it. */
 const TOKEN = /^\d{1,20}:[\w-]{1,128}$/;

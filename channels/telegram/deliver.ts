@@ -1,11 +1,11 @@
 // Replies on their way to Telegram: whole ones part by part, growing ones as a draft or as a message that is edited.
 import type { Api } from "grammy";
 import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../channel.ts";
+import { createRecent } from "../shared/recent.ts";
 import { type ApiSignal, type Apis, guarded } from "./api.ts";
 import { isGone, isRefusal, isUnchanged, isUnreadable, isUnsupported } from "./errors.ts";
 import type { Pace } from "./pace.ts";
 import { messageId, messageNumber, type Peer, parsePeer } from "./peer.ts";
-import { createRecent } from "./recent.ts";
 import { type Part, render } from "./split.ts";
 
 /** A link's preview is fetched by Telegram: a reply that was talked into carrying data in an address would send it. */

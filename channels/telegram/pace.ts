@@ -1,12 +1,7 @@
-// Keeps under Telegram's limits, so that being told to wait is rare. One number per chat that was written to lately, nothing else.
+// Keeps under Telegram's limits, so that being told to wait is rare.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ChannelError } from "../channel.ts";
-
-/** `burst` messages at once, then one every `every` ms. */
-export interface Rule {
-  every: number;
-  burst: number;
-}
+import { createRates, type Rule } from "../shared/rates.ts";
 
 export interface Rules {
   bot: Rule;
@@ -46,20 +41,8 @@ export interface Pace {
   forget(bot: string): void;
 }
 
-/** Meters by the generic cell rate algorithm: kept is the time at which a key's burst is whole again. */
-export function createPace(rules: Rules = TELEGRAM_RULES, now: () => number = () => performance.now()): Pace {
-  const whole = new Map<string, number>();
-  let sweepAt = 1024;
-
-  const wait = (key: string, rule: Rule, ahead = 0) =>
-    Math.max(0, (whole.get(key) ?? 0) - (rule.burst - 1 - ahead) * rule.every - now());
-  const take = (key: string, rule: Rule) => set(key, Math.max(whole.get(key) ?? 0, now()) + rule.every);
-  const set = (key: string, time: number) => {
-    whole.set(key, time);
-    if (whole.size < sweepAt) return;
-    for (const [old, until] of whole) if (until <= now()) whole.delete(old);
-    sweepAt = Math.max(1024, whole.size * 2);
-  };
+export function createPace(rules: Rules = TELEGRAM_RULES, now?: () => number): Pace {
+  const { wait, take, hold, forget } = createRates(now);
   // Telegram's groups have negative ids.
   const ruleOf = (chat: number) => (chat < 0 ? rules.group : rules.chat);
 
@@ -94,13 +77,9 @@ export function createPace(rules: Rules = TELEGRAM_RULES, now: () => number = ()
       take(shown, rule);
       return true;
     },
-    hold(bot, chat, ms) {
-      const rule = ruleOf(chat);
-      const key = `${bot}:${chat}`;
-      set(key, Math.max(whole.get(key) ?? 0, now() + ms + (rule.burst - 1) * rule.every));
-    },
+    hold: (bot, chat, ms) => hold(`${bot}:${chat}`, ruleOf(chat), ms),
     forget(bot) {
-      for (const key of whole.keys()) if (key === bot || key.startsWith(`${bot}:`)) whole.delete(key);
+      forget((key) => key === bot || key.startsWith(`${bot}:`));
     },
   };
 }
