@@ -12,6 +12,7 @@ import {
   rowPricing,
   type Unpriced,
 } from "./entries.ts";
+import { guessInputs, type InputKind } from "./inputs.ts";
 import { fetchLiveModels, type LiveModel } from "./live-models.ts";
 import { FREE, STAND_IN } from "./pricing.ts";
 import { type ProviderId, type Providers, providerIds, type Upstream } from "./providers.ts";
@@ -23,6 +24,8 @@ export interface Catalogue {
   known(): readonly Entry[];
   /** What is known of one model of one provider, listed or not. */
   entry(provider: ProviderId, modelId: string): Entry;
+  /** What a model takes beside text. Waits like `list`. */
+  inputs(provider: ProviderId, modelId: string): Promise<readonly InputKind[]>;
   /** A provider's models as far as they are known now; never waits. */
   listed(provider: ProviderId): readonly Entry[];
   /** Ids of a provider's models that embed, as far as its list is known; never waits. */
@@ -187,6 +190,11 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
       return entries();
     },
     entry: entryOf,
+    async inputs(provider, modelId) {
+      await upToDate();
+      const listed = live.get(provider)?.models?.find(({ id }) => id === modelId);
+      return listed?.inputs ?? guessInputs(provider, modelId);
+    },
     settling() {
       if (settled) return undefined;
       settling ??= settle();

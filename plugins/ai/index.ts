@@ -16,6 +16,7 @@ import { embeddingsRequest, embeddingsResponses, readEmbeddingsBody } from "./em
 import { type Entry, toWire } from "./entries.ts";
 import { createGateway } from "./gateway.ts";
 import { createHealth } from "./health.ts";
+import type { InputKind } from "./inputs.ts";
 import { createMoney } from "./ledger-parts.ts";
 import { createMetering } from "./metering.ts";
 import {
@@ -32,11 +33,13 @@ import { costUsd } from "./pricing.ts";
 import { createProviders, providerIds } from "./providers.ts";
 import { createPublicCalls } from "./public-chat.ts";
 import { cacheHeader, readCacheWish } from "./response-cache.ts";
-import { createTurns } from "./turns.ts";
+import { createTurns, type TurnModel } from "./turns.ts";
 import { warnOfUnknownModels } from "./unknown-models.ts";
 
 export type { Model } from "./entries.ts";
+export type { InputKind } from "./inputs.ts";
 export type { Scope, Spending } from "./ledger.ts";
+export { promptSize } from "./prompt-size.ts";
 export type { TurnCache } from "./response-cache-turns.ts";
 export type { TurnModel } from "./turns.ts";
 
@@ -260,6 +263,9 @@ export const ai = plugin("ai", (host) => {
       isDemo: providers.isDemo,
       spent: ledger.spent,
       offers: catalogue.offers,
+      /** What a turn's model takes beside text. Asked only when there is something. */
+      inputsOf: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputKind[]> =>
+        demo ? [] : catalogue.inputs(provider, modelId),
     },
     async start() {
       health.start();

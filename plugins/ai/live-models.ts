@@ -1,4 +1,5 @@
 // Reads a provider's own list of models, in the dialects of the five.
+import { type InputKind, readInputs } from "./inputs.ts";
 import { type Pricing, perToken } from "./pricing.ts";
 import { authHeaders, type Upstream } from "./providers.ts";
 
@@ -8,6 +9,8 @@ export interface LiveModel {
   description?: string;
   contextWindow?: number;
   pricing?: Pricing;
+  /** What it takes beside text; left out where the list does not say. */
+  inputs?: readonly InputKind[];
   /** Turns text into vectors, and does not chat. */
   embeds?: true;
 }
@@ -54,7 +57,8 @@ function readModel(item: unknown): LiveModel | undefined {
   if (!raw) return undefined;
   // Google's ids come as "models/gemini-…"; both forms are accepted there, the short one is what people write.
   const id = raw.replace(/^models\//, "");
-  const outputs = field(field(item, "architecture"), "output_modalities");
+  const architecture = field(item, "architecture");
+  const outputs = field(architecture, "output_modalities");
   const embeds = /embed/i.test(id);
   const chats = Array.isArray(outputs) ? outputs.includes("text") : !NOT_FOR_CHAT.test(id);
   if (!(chats || embeds) || field(item, "active") === false) return undefined;
@@ -65,6 +69,8 @@ function readModel(item: unknown): LiveModel | undefined {
   if (description) model.description = firstSentence(description);
   const window = field(item, "context_length") ?? field(item, "context_window") ?? field(item, "max_input_tokens");
   if (typeof window === "number" && window > 0) model.contextWindow = Math.floor(window);
+  const inputs = readInputs(field(architecture, "input_modalities"));
+  if (inputs) model.inputs = inputs;
   const input = perToken(field(field(item, "pricing"), "prompt"));
   const output = perToken(field(field(item, "pricing"), "completion"));
   if (input !== undefined && output !== undefined) model.pricing = { input, output };

@@ -8,6 +8,7 @@ import { canonical, DEMO, parseReference } from "./entries.ts";
 import type { Ledger, Scope, Spending } from "./ledger.ts";
 import type { Metering } from "./metering.ts";
 import { cautiousTokens, costMicroUsd, type Pricing } from "./pricing.ts";
+import { promptSize } from "./prompt-size.ts";
 import { type Providers, providerIds, type Upstream } from "./providers.ts";
 import { createTurnCalls } from "./turn-calls.ts";
 
@@ -190,7 +191,8 @@ export function createTurns({ config, providers, catalogue, candidates, calls, l
     const call = { kind: "turn" as const, agentId: agent.id, userId: agent.userId, provider, modelId, pricing, ownKey };
     const able = [model, ...othersOf(model)];
     if (able.every(isFree)) return asAnswered(ledger.reserve(call, [], 0), prompt);
-    const inputTokens = cautiousTokens(JSON.stringify(prompt));
+    const { text, fileTokens } = promptSize(prompt);
+    const inputTokens = cautiousTokens(text) + fileTokens;
     const outputTokens = Math.min(maxTokens ?? USUAL_OUTPUT, MAX_OUTPUT);
     const most = Math.max(...able.map((one) => costMicroUsd(one.pricing, inputTokens, outputTokens)));
     const scopes = scopesOf(agent.id, budget);

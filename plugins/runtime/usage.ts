@@ -1,5 +1,6 @@
 // What a call of the model used: as the provider counted it, else estimated.
 import type { LanguageModelV4Prompt, LanguageModelV4Usage } from "@ai-sdk/provider";
+import { promptSize } from "../ai/index.ts";
 
 /** Tokens. */
 export interface Usage {
@@ -30,8 +31,13 @@ export function usageOf({ usage, text, calls }: Answer, prompt: LanguageModelV4P
   const output = counted(usage?.outputTokens.total);
   const said = text.length + calls.reduce((sum, call) => sum + call.input.length, 0);
   return {
-    inputTokens: input ?? Math.ceil(JSON.stringify(prompt).length / CHARACTERS_PER_TOKEN),
+    inputTokens: input ?? guessed(prompt),
     outputTokens: output ?? Math.ceil(said / CHARACTERS_PER_TOKEN),
     estimated: input === undefined || output === undefined,
   };
+}
+
+function guessed(prompt: LanguageModelV4Prompt): number {
+  const { text, fileTokens } = promptSize(prompt);
+  return Math.ceil(text.length / CHARACTERS_PER_TOKEN) + fileTokens;
 }
