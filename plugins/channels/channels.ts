@@ -7,8 +7,9 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import { type Adapter, type Adapters, type Mode, requireAdapter } from "./adapters.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Line, Lines } from "./lines.ts";
+import type { Standing } from "./links.ts";
 import type { Pairings } from "./pairings.ts";
-import type { Standing, Supervisor } from "./supervisor.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 /** A connection as its owner sees it. */
 export interface ChannelState extends Standing {

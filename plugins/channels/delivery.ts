@@ -5,16 +5,16 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Deliver, Outcome } from "../runtime/index.ts";
 import type { Line, Lines } from "./lines.ts";
 import { platformIdOf } from "./message-id.ts";
+import type { Supervisor } from "./supervisor.ts";
 
 interface Deps extends Pick<Kernel, "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
   lines: Lines;
-  /** The platform does not know the bot any more. */
-  refused(line: Line, reason: string): void;
+  supervisor: Pick<Supervisor, "refused" | "givenUp">;
 }
 
 /** Who delivers for a channel. */
-export function createDeliver(channel: ChannelId, { agents, lines, refused, log }: Deps): Deliver {
+export function createDeliver(channel: ChannelId, { agents, lines, supervisor, log }: Deps): Deliver {
   return async (
     { id, agentId, peer, body, replyTo, previewId, parts, attempts },
     delivered,
@@ -27,6 +27,9 @@ export function createDeliver(channel: ChannelId, { agents, lines, refused, log 
       if (agent.status === "stopped") return { kind: "held" };
       line = await lines.of(agentId, channel);
       if (!line) return { kind: "refused", reason: `${channel} is not connected any more.` };
+      // Who goes on asking with a token that was refused is what platforms ban a whole host for.
+      const givenUp = supervisor.givenUp(line);
+      if (givenUp !== undefined) return { kind: "refused", reason: givenUp };
       const answered = platformIdOf(line.binding.bot, replyTo);
       const message = {
         id,
@@ -45,7 +48,7 @@ export function createDeliver(channel: ChannelId, { agents, lines, refused, log 
         return { kind: "later", reason: "Berth could not send it." };
       }
       if (error.kind !== "refused") return { kind: "later", reason: error.message, after: error.retryAfter };
-      if (error.scope === "bot" && line) refused(line, error.message);
+      if (error.scope === "bot" && line) supervisor.refused(line, error.message);
       return { kind: "refused", reason: error.message };
     }
   };

@@ -8,13 +8,16 @@ import { figures } from "../figures/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { createAdapters } from "./adapters.ts";
 import { backendRoutes } from "./backend.ts";
+import { createCallbacks } from "./callbacks.ts";
 import { createChannels } from "./channels.ts";
 import { createConnections } from "./connections.ts";
 import { createDeliver } from "./delivery.ts";
 import { createEstate } from "./estate.ts";
 import { createHooks } from "./hooks.ts";
 import { createIntake } from "./intake.ts";
+import { createKeeper } from "./keeper.ts";
 import { createLines } from "./lines.ts";
+import { createLinks } from "./links.ts";
 import { createNews, type State } from "./news.ts";
 import { createPairings } from "./pairings.ts";
 import { createPreviews } from "./previews.ts";
@@ -44,17 +47,11 @@ export const channels = plugin("channels", (host) => {
   const resumes = createResumes({ log, connections });
   const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings, resumes });
   const { sinkOf } = intake;
-  const tell = createNews({ ...kernel, agents: hosted });
-  const supervisor = createSupervisor({
-    ...kernel,
-    agents: hosted,
-    adapters,
-    connections,
-    lines,
-    sinkOf,
-    inOrder,
-    tell,
-  });
+  const callbacks = createCallbacks(kernel.config, adapters);
+  const links = createLinks(createNews({ ...kernel, agents: hosted }));
+  const held = { log, adapters, callbacks, connections, lines, links };
+  const keeper = createKeeper({ ...held, sinkOf });
+  const supervisor = createSupervisor({ ...held, agents: hosted, keeper, inOrder });
   const service = createChannels({ log, agents: hosted, adapters, connections, lines, pairings, supervisor, inOrder });
   const hooks = createHooks({ ...kernel, agents: hosted, lines, intake, traffic: counted.traffic });
   counted.holds(lines.held);
@@ -63,8 +60,7 @@ export const channels = plugin("channels", (host) => {
 
   for (const channel of CHANNEL_IDS) {
     if (!adapters[channel]) continue;
-    const { refused } = supervisor;
-    talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, refused }));
+    talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, supervisor }));
     talks.previewVia(channel, (entry) => previews.of(channel, entry));
   }
   metrics.gauge(

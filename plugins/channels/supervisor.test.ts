@@ -38,7 +38,10 @@ test("a platform in trouble is tried again, and what was said meanwhile is answe
 test("a token that was revoked stops that bot for good, and no other", async () => {
   const [gone, other] = [await connected(), await connected()];
   scene.telegram.revoke(gone.token);
-  expect(await scene.inState(gone.id, "failed")).toMatchObject({ lastError: expect.stringContaining("token") });
+  expect(await scene.inState(gone.id, "failed")).toMatchObject({
+    lastError: expect.stringContaining("token"),
+    nextTryAt: null,
+  });
   expect(await scene.channel(other.id)).toMatchObject({ state: "connected" });
   expect(await states(gone.id)).toEqual(["connected", "failed"]);
   expect(await scene.logs(gone.id)).toContainEqual(expect.stringContaining("given up"));
@@ -46,6 +49,20 @@ test("a token that was revoked stops that bot for good, and no other", async () 
   const token = `${gone.bot.id}:another-secret-part`;
   scene.telegram.addBot(token);
   expect((await scene.connect(gone.id, token)).body).toMatchObject({ state: "connected" });
+});
+
+test("nothing more is asked with a token that was refused, not even to send what waits", async () => {
+  const { id, token, bot } = await connected();
+  scene.telegram.fail("sendMessage", { status: 502 }, { botId: bot.id });
+  bot.userSays(42, "hello");
+  const outbox = () => scene.rows("SELECT status FROM outbox WHERE agent_id = ?", id);
+  await eventually(async () => (await outbox()).length === 1);
+  scene.telegram.revoke(token);
+  await scene.inState(id, "failed");
+  const asked = () => scene.telegram.calls.filter(({ botId }) => botId === bot.id).length;
+  const before = asked();
+  await eventually(async () => (await outbox())[0]?.status === "failed");
+  expect(asked()).toBe(before);
 });
 
 test("a second program on the same token is a reason to wait, not to give up", async () => {

@@ -1,0 +1,295 @@
+// A connection is held whatever becomes of it: silent, wedged, cut, refused, or told too late. The platform is scripted here.
+import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { type Binding, type Channel, ChannelError, type Sink } from "../../channels/channel.ts";
+import { loadConfig } from "../../src/config.ts";
+import { openKernel, type RunningKernel } from "../../src/kernel.ts";
+import { createOrder } from "../../src/order.ts";
+import { eventually, seeded } from "../../tests/support/eventually.ts";
+import { temporaryDir } from "../../tests/support/process.ts";
+import type { Adapters } from "./adapters.ts";
+import { createCallbacks } from "./callbacks.ts";
+import { createConnections } from "./connections.ts";
+import { createKeeper, delayAfter, type Pace } from "./keeper.ts";
+import { createLines } from "./lines.ts";
+import { createLinks } from "./links.ts";
+import { createResumes } from "./resumes.ts";
+import { createSupervisor } from "./supervisor.ts";
+
+const OWNER = "01890a5d-ac96-774b-bcce-b302099a8001";
+const AGENT = "01890a5d-ac96-774b-bcce-b302099a8002";
+const QUICK: Partial<Pace> = { firstDelay: 20, longestDelay: 40, lookEvery: 5 };
+
+/** One time that a connection was made. */
+interface Attempt {
+  binding: Binding;
+  resume: string | undefined;
+  sink: Sink;
+  signal: AbortSignal;
+  fail(error: Error): void;
+}
+
+let dir: ReturnType<typeof temporaryDir>;
+let kernel: RunningKernel;
+let attempts: Attempt[];
+let told: [string, string | null][];
+/** What listens hears that it is to end. */
+let obeys: boolean;
+let open: { stop(): Promise<void> }[];
+
+beforeEach(async () => {
+  dir = temporaryDir();
+  kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
+  [attempts, told, obeys, open] = [[], [], true, []];
+  await kernel.database.write([
+    {
+      sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?, 'a@b.cd', 'A', 'r', 0, 0)`,
+      args: [OWNER],
+    },
+    {
+      sql: `INSERT INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, created_at, updated_at)
+        VALUES (?, ?, 'A', 'model_a', 'active', 'up', 'a', '1', 0, 0)`,
+      args: [AGENT, OWNER],
+    },
+  ]);
+  await createConnections(kernel).put(AGENT, "channel_a", { id: "1", username: "bot" }, "token");
+});
+afterEach(async () => {
+  for (const desk of open) await desk.stop();
+  await kernel.close();
+  dir.remove();
+});
+
+const scripted = (silentAfter: number): Channel => {
+  const unused = () => Promise.reject(new Error("not asked for"));
+  return {
+    id: "channel_a",
+    listening: {
+      silentAfter,
+      listen(binding, sink, signal) {
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        if (obeys) signal.addEventListener("abort", () => resolve(), { once: true });
+        attempts.push({ binding, resume: binding.resume, sink, signal, fail: reject });
+        return promise;
+      },
+    },
+    identify: unused,
+    send: unused,
+    preview: unused,
+    typing: unused,
+    fetchFile: unused,
+    forget: () => undefined,
+  };
+};
+
+/** Everything that keeps connections, as a process has it. */
+function start({ silentAfter = 60_000, pace = {} }: { silentAfter?: number; pace?: Partial<Pace> } = {}) {
+  const adapters: Adapters = {
+    channel_a: { channel: scripted(silentAfter), mode: "polling" },
+    channel_b: undefined,
+    channel_c: undefined,
+  };
+  const { log, config } = kernel;
+  const agent = { id: AGENT, userId: OWNER, status: "active" } as const;
+  const agents = {
+    find: async () => agent as never,
+    credentials: { open: async () => "token" } as never,
+  };
+  const connections = createConnections(kernel);
+  const resumes = createResumes({ log, connections });
+  const callbacks = createCallbacks(config, adapters);
+  const links = createLinks((_, state, reason) => void told.push([state, reason]));
+  const lines = createLines({ agents, adapters, connections });
+  const held = { log, adapters, callbacks, connections, lines, links };
+  const keeper = createKeeper({
+    ...held,
+    sinkOf: (line, alive) => ({
+      accept: async () => undefined,
+      alive,
+      keep: (resume) => resumes.keep(line, resume),
+      undelivered: () => undefined,
+    }),
+    pace: { ...QUICK, ...pace },
+  });
+  const supervisor = createSupervisor({ ...held, agents, keeper, inOrder: createOrder() });
+  const desk = {
+    settle: () => supervisor.settle(AGENT, "connecting"),
+    async standing() {
+      const connection = await connections.find(AGENT, "channel_a");
+      if (!connection) throw new Error("no connection");
+      return supervisor.standing(connection, false);
+    },
+    async stop() {
+      await supervisor.stop();
+      await resumes.stop();
+    },
+  };
+  open.push(desk);
+  return desk;
+}
+
+/** The attempt of this number, once it is made. */
+const attempt = (n: number) => eventually(() => attempts[n]);
+const cut = () => new ChannelError("unreachable", "The platform can't be reached.", "bot");
+
+describe("a connection that says it is there", () => {
+  afterEach(() => void setSystemTime());
+  const later = (ms: number) => void setSystemTime(Date.now() + ms);
+  /** Each look takes the links one by one: after two ticks of its clock one has been made. */
+  const looked = async () => {
+    for (let ticks = 0; ticks < 2; ticks++) await new Promise((resolve) => setTimeout(resolve, QUICK.lookEvery));
+  };
+
+  test("and is silent for longer than a living one can be is begun anew", async () => {
+    const desk = start({ silentAfter: 60_000 });
+    await desk.settle();
+    const { sink, signal } = await attempt(0);
+    sink.alive();
+    later(40_000);
+    sink.alive();
+    later(40_000);
+    await looked();
+    expect({ ended: signal.aborted, ...(await desk.standing()) }).toMatchObject({ ended: false, state: "connected" });
+    later(30_000);
+    const second = await attempt(1);
+    expect(signal.aborted).toBe(true);
+    expect((await desk.standing()).lastError).toBe("The platform has been silent for 70 s.");
+    second.sink.alive();
+    expect((await desk.standing()).state).toBe("connected");
+    expect(told.map(([state]) => state)).toEqual(["connected", "backing_off", "connected"]);
+  });
+
+  test("is begun anew too when it is wedged and does not hear that it is to end", async () => {
+    obeys = false;
+    const desk = start({ silentAfter: 60_000 });
+    await desk.settle();
+    await attempt(0);
+    later(61_000);
+    (await attempt(1)).sink.alive();
+    expect((await desk.standing()).state).toBe("connected");
+  });
+
+  test("does not hold up a stop, however wedged it is", async () => {
+    obeys = false;
+    const desk = start();
+    await desk.settle();
+    await attempt(0);
+    await desk.stop();
+    expect(attempts[0]?.signal.aborted).toBe(true);
+  });
+});
+
+describe("a connection that was cut", () => {
+  test("says when it is tried again, and no more once it is", async () => {
+    const desk = start({ pace: { firstDelay: 400, longestDelay: 400 } });
+    await desk.settle();
+    const before = Date.now();
+    (await attempt(0)).fail(cut());
+    const standing = await eventually(async () => {
+      const now = await desk.standing();
+      return now.state === "backing_off" ? now : undefined;
+    });
+    expect(standing.lastError).toBe("The platform can't be reached.");
+    expect(standing.nextTryAt).toBeGreaterThanOrEqual(before + 200);
+    expect(standing.nextTryAt).toBeLessThanOrEqual(Date.now() + 400);
+    (await attempt(1)).sink.alive();
+    expect(Date.now()).toBeGreaterThanOrEqual((standing.nextTryAt ?? 0) - 5);
+    expect(await desk.standing()).toMatchObject({ state: "connected", nextTryAt: null });
+  });
+
+  test("is not back by what an attempt says that is over", async () => {
+    const desk = start({ pace: { firstDelay: 10_000 } });
+    await desk.settle();
+    const { sink, fail } = await attempt(0);
+    sink.keep("at 1");
+    fail(cut());
+    await eventually(async () => (await desk.standing()).state === "backing_off");
+    sink.alive();
+    sink.keep("at 2");
+    expect((await desk.standing()).state).toBe("backing_off");
+    expect(told.map(([state]) => state)).toEqual(["backing_off"]);
+    await desk.stop();
+    expect((await createConnections(kernel).find(AGENT, "channel_a"))?.resume).toBe("at 1");
+  });
+
+  test("is told of once, however often it is tried", async () => {
+    const desk = start();
+    await desk.settle();
+    for (const n of [0, 1, 2, 3]) (await attempt(n)).fail(cut());
+    (await attempt(4)).sink.alive();
+    expect(told).toEqual([
+      ["backing_off", "The platform can't be reached."],
+      ["connected", null],
+    ]);
+  });
+
+  test("by the platform for good is not tried again", async () => {
+    const desk = start({ pace: { firstDelay: 1 } });
+    await desk.settle();
+    (await attempt(0)).fail(new ChannelError("refused", "This token is nobody's.", "bot"));
+    await eventually(async () => (await desk.standing()).state === "failed");
+    expect(await desk.standing()).toMatchObject({ lastError: "This token is nobody's.", nextTryAt: null });
+    await desk.settle();
+    expect(await desk.standing()).toMatchObject({ state: "failed" });
+    expect(attempts).toHaveLength(1);
+  });
+});
+
+describe("where receiving was", () => {
+  test("is handed to the next attempt", async () => {
+    const desk = start();
+    await desk.settle();
+    const first = await attempt(0);
+    expect(first.resume).toBeUndefined();
+    first.sink.keep("session 7, message 3");
+    first.sink.keep("session 7, message 4");
+    first.fail(cut());
+    expect((await attempt(1)).resume).toBe("session 7, message 4");
+  });
+
+  test("is handed to the first attempt after a restart", async () => {
+    const before = start();
+    await before.settle();
+    (await attempt(0)).sink.keep("session 7, message 4");
+    await before.stop();
+    const after = start();
+    await after.settle();
+    expect((await attempt(1)).resume).toBe("session 7, message 4");
+  });
+
+  test("is forgotten with the bot it was of", async () => {
+    const before = start();
+    await before.settle();
+    (await attempt(0)).sink.keep("session 7, message 4");
+    await before.stop();
+    await createConnections(kernel).put(AGENT, "channel_a", { id: "2", username: "other" }, "token");
+    await start().settle();
+    expect(await attempt(1)).toMatchObject({ resume: undefined, binding: { bot: { id: "2" } } });
+  });
+});
+
+describe("the delay", () => {
+  const pace: Pace = { firstDelay: 1_000, longestDelay: 300_000, steady: 60_000, lookEvery: 5_000 };
+
+  test("doubles up to five minutes, and is never less than half of that", () => {
+    const least = [1, 2, 3, 9, 10, 40].map((failures) => delayAfter(failures, 0, pace, () => 0));
+    expect(least).toEqual([500, 1_000, 2_000, 128_000, 150_000, 150_000]);
+    expect(delayAfter(40, 0, pace, () => 0.999)).toBeLessThanOrEqual(300_000);
+  });
+
+  test("spreads out those whom one outage ended", () => {
+    const { next } = seeded(7);
+    // After a minute of an outage each has failed about six times.
+    const delays = Array.from({ length: 300 }, () => delayAfter(6, 0, pace, next));
+    const perSecond = Map.groupBy(delays, (delay) => Math.floor(delay / 1_000));
+    expect(Math.max(...delays) - Math.min(...delays)).toBeGreaterThan(14_000);
+    expect(Math.max(...[...perSecond.values()].map(({ length }) => length))).toBeLessThan(40);
+  });
+
+  test("is what the platform asked for where that is more, and spread out too", () => {
+    const { next } = seeded(7);
+    const delays = Array.from({ length: 100 }, () => delayAfter(1, 30_000, pace, next));
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(30_000);
+    expect(new Set(delays).size).toBeGreaterThan(90);
+    expect(delayAfter(1, 100, pace, () => 0)).toBe(500);
+  });
+});
