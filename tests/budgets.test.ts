@@ -1,11 +1,12 @@
 // Money, on the whole binary: budgets that a crowd can't overrun, and a ledger that adds up, also after kill -9.
 
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { eventually, seeded } from "./support/eventually.ts";
+import { awayFromMidnight } from "./support/midnight.ts";
 import { member, provision } from "./support/scene.ts";
 import { startSqld } from "./support/sqld.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
@@ -55,6 +56,8 @@ beforeAll(async () => {
   upstream = await startUpstream({ models: [MODEL] });
 });
 afterAll(() => upstream.stop());
+// Budgets of a day begin anew with it.
+beforeEach(() => awayFromMidnight(15_000));
 afterEach(() => upstream.reset());
 
 const envOf = (more: Record<string, string> = {}) => ({

@@ -95,7 +95,7 @@ test("those that may be tried share the time", async () => {
   const began = performance.now();
   await expect(call([one, five])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
   expect(asked).toEqual(["provider_1", "provider_5"]);
-  expect(performance.now() - began).toBeWithin(180, 1_000);
+  expect(performance.now() - began).toBeWithin(180, 5_000);
 });
 
 test("a call without an answer is given up soon when nobody is there, and waits when somebody is", async () => {

@@ -1,6 +1,7 @@
 // Chat through the backend: what the client gets is what the provider sent, and what goes wrong is told in Berth's words.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
+import { awayFromMidnight } from "../../tests/support/midnight.ts";
 import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
 import { bodyOf, serveAi } from "./support.test.ts";
 
@@ -290,6 +291,7 @@ describe("the ledger", () => {
 
   test("stops public use when the day's budget is spent, and a crowd can't overrun it", async () => {
     // 4,096 tokens of output at 0.60 USD a million, and some input: about 2,460 micro-USD set aside for each call.
+    await awayFromMidnight(5_000);
     const env = { PROVIDER_1_API_KEY: KEY, PROVIDER_1_BASE_URL: first.url, AI_PUBLIC_BUDGET_USD_PER_DAY: "0.025" };
     await using one = await serveAi(env);
     first.script({ text: "fine", usage: { prompt: 0, completion: 4096 } });

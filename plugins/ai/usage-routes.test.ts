@@ -5,6 +5,7 @@ import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { subscribe } from "../../tests/support/favours.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
+import { awayFromMidnight } from "../../tests/support/midnight.ts";
 import { type AgentItem, expectRefusal, provision } from "../../tests/support/scene.ts";
 import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
 
@@ -16,6 +17,7 @@ const today = () => new Date().toISOString().slice(0, 10);
 let upstream: Upstream;
 let house: House;
 beforeAll(async () => {
+  await awayFromMidnight(30_000);
   upstream = await startUpstream({ models: [MODEL, "text-embedding-3-small"] });
   house = await openHouse({
     env: {
@@ -32,7 +34,8 @@ afterAll(async () => {
   await house[Symbol.asyncDispose]();
   await upstream.stop();
 });
-beforeEach(() => {
+beforeEach(async () => {
+  await awayFromMidnight(5_000);
   upstream.reset();
   upstream.script({ text: "fine", usage: { prompt: 1000, completion: 100 } });
 });

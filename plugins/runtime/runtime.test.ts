@@ -1,6 +1,7 @@
 // From an arrival to a settled reply, over the real parts: what is answered, what is told to whom, and what is never lost.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
+import { awayFromMidnight } from "../../tests/support/midnight.ts";
 import type { Agent } from "../agents/index.ts";
 import { openStand, refusal, type Stand } from "./support.test.ts";
 
@@ -392,6 +393,7 @@ describe("budgets", () => {
 
   test("many at once don't overrun it, whatever is still under way", async () => {
     // Room for about two replies of 4,096 tokens.
+    await awayFromMidnight(5_000);
     const thrifty = await stand.agent({ ...price, maxTokens: 4_096, budget: { usdPerDay: 0.02 } });
     stand.upstream.script({ text: "Hi", usage: { prompt: 10, completion: 4_000 } });
     const asked = Array.from({ length: 12 }, (_, n) =>

@@ -1,5 +1,6 @@
 // Who is taken for a robot, by what it says of itself.
 import { describe, expect, test } from "bun:test";
+import { quickest } from "../../../tests/support/eventually.ts";
 import { createBots } from "./bots.ts";
 
 const CHROME =
@@ -100,10 +101,11 @@ test.each(["standard", "strict"] as const)("a filled honeypot, %s", (botDetectio
 
 test("a hostile user agent takes no time", async () => {
   await refused("standard", { "user-agent": CHROME });
-  const since = performance.now();
   const long = ["a ", "a/1.", "(((((", "Mozilla/5.0 (", "compatible; "].map((part) =>
     part.repeat(16_384 / part.length),
   );
-  for (const agent of long) await refused("standard", { "user-agent": agent });
-  expect(performance.now() - since).toBeLessThan(100);
+  const took = await quickest(async () => {
+    for (const agent of long) await refused("standard", { "user-agent": agent });
+  });
+  expect(took).toBeLessThan(100);
 });
