@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { seeded } from "../../tests/support/eventually.ts";
 import { parseMarkup } from "../../tests/support/telegram-markup.ts";
-import { format, toHtml } from "./format.ts";
+import { format } from "../shared/markdown.ts";
+import { toHtml } from "./format.ts";
 import { render } from "./split.ts";
 
 const html = (markdown: string) => toHtml(format(markdown));

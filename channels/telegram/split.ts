@@ -1,7 +1,7 @@
-// Cuts a long reply where it hurts least. Marked ranges are cut with the text, so every part is whole in itself.
-import { cut } from "../shared/cut.ts";
-import { format, toHtml } from "./format.ts";
-import type { Formatted, Span } from "./inline.ts";
+// A reply as the messages that carry it in Telegram.
+import { format } from "../shared/markdown.ts";
+import { split } from "../shared/split.ts";
+import { toHtml } from "./format.ts";
 
 /** UTF-16 units of text per message, after Telegram has read the markup: https://core.telegram.org/bots/api#sendmessage */
 export const LONGEST_TEXT = 4096;
@@ -15,39 +15,4 @@ export interface Part {
 /** A Markdown reply as the messages that carry it; the same reply is always cut the same way. Empty when there is nothing to show. */
 export function render(markdown: string, limit = LONGEST_TEXT): Part[] {
   return split(format(markdown), limit).map((part) => ({ html: toHtml(part), text: part.text }));
-}
-
-/** Blocks of code are cut only when they don't fit. */
-export function split(whole: Formatted, limit: number): Formatted[] {
-  const { text, spans } = whole;
-  const blocks = spans.filter((span) => span.kind === "pre");
-  const inBlock = (position: number) => blocks.some((block) => block.start < position && position < block.end);
-  const parts: Formatted[] = [];
-  let start = afterBlank(text, 0, blocks);
-  while (start < text.length) {
-    const end = text.length - start <= limit ? text.length : cut(text, start, limit, inBlock);
-    const part = slice(text, spans, start, end);
-    if (part.text.trim() !== "") parts.push(part);
-    if (!inBlock(end)) start = afterBlank(text, end, blocks);
-    else start = text[end] === "\n" ? end + 1 : end;
-  }
-  return parts;
-}
-
-/** Skips blank lines, and spaces too unless they indent code. */
-function afterBlank(text: string, position: number, blocks: Span[]): number {
-  let at = position;
-  while (at < text.length && /\s/.test(text.charAt(at)) && !blocks.some((block) => block.start === at)) at += 1;
-  return at;
-}
-
-function slice(text: string, spans: Span[], start: number, end: number): Formatted {
-  const kept = text.slice(start, end).trimEnd();
-  const clipped: Span[] = [];
-  for (const span of spans) {
-    const from = Math.max(span.start - start, 0);
-    const to = Math.min(span.end - start, kept.length);
-    if (from < to) clipped.push({ ...span, start: from, end: to });
-  }
-  return { text: kept, spans: clipped };
 }

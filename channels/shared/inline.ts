@@ -2,7 +2,7 @@
 
 export type SpanKind = "b" | "i" | "s" | "code" | "pre" | "a" | "blockquote";
 
-/** A marked range of a text; UTF-16 offsets, as Telegram counts. */
+/** A marked range of a text; UTF-16 offsets. */
 export interface Span {
   kind: SpanKind;
   start: number;
@@ -129,7 +129,7 @@ function link(label: string, rawUrl: string, nested: boolean): Formatted {
   const url = rawUrl.replace(/\\(?=[!-/:-@[-`{-~])/g, "");
   const text = content.text.trim() === "" ? plain(url) : content;
   if (LINKABLE.test(url) && url.length <= LONGEST_URL && URL.canParse(url)) return wrap("a", text, { url });
-  // An address Telegram would not link is shown, so that nothing is hidden behind a name.
+  // An address that is not linked is shown, so that nothing is hidden behind a name.
   return content.text.trim() === "" || url === "" ? text : join([text, plain(` (${url})`)]);
 }
 

@@ -1,0 +1,123 @@
+// A Markdown reply as text and marked ranges, which each platform shows in its own way.
+import { type Formatted, inline, join, plain, wrap } from "./inline.ts";
+
+// Each pattern stays linear on hostile lines: no two open-ended repeats that could share a character.
+const FENCE = /^(\s*)(`{3,}|~{3,})([^`]*)$/;
+const HEADING = /^ {0,3}#{1,6}\s+(.*)$/;
+const HEADING_END = /(?<=\s)#+$/;
+const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
+/** All levels at once: platforms' quotes don't nest. */
+const QUOTE = /^ {0,3}>(?: {0,4}>)* ?(.*)$/s;
+const BULLET = /^(\s*)[-*+]\s+(?:\[([ xX])\]\s+)?(.*)$/;
+const NUMBER = /^(\s*\d{1,9}[.)]\s+)(.*)$/;
+const TABLE_RULE = /^:?-+:?$/;
+const LANGUAGE = /^[\w+#.-]{1,32}$/;
+/** Columns wider than this are not lined up: no phone shows them side by side. */
+const WIDEST_COLUMN = 48;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are what Telegram does not carry, and nobody misses elsewhere
+const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
+
+/** Reads Markdown. Whatever it is given, the result is well-formed; what is not Markdown stays as written. */
+export function format(markdown: string): Formatted {
+  const text = markdown.toWellFormed().replace(/\r\n?/g, "\n").replace(UNPRINTABLE, "").replaceAll("\t", "    ");
+  return blocks(text.split("\n"));
+}
+
+function blocks(lines: string[]): Formatted {
+  const out: Formatted[] = [];
+  let paragraph: string[] = [];
+  let blank = false;
+
+  const endParagraph = () => {
+    if (paragraph.length > 0) out.push(inline(paragraph.join("\n")));
+    paragraph = [];
+  };
+  const block = (content: Formatted) => {
+    endParagraph();
+    out.push(content);
+    blank = false;
+  };
+  /** Collects lines from `from` as long as `wanted` says so; answers where they end. */
+  const endOf = (from: number, wanted: (line: string) => boolean): number => {
+    let end = from;
+    while (end < lines.length && wanted(lines[end] ?? "")) end += 1;
+    return end;
+  };
+
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = (lines[at] ?? "").trimEnd();
+    const fence = FENCE.exec(line);
+    const heading = HEADING.exec(line);
+    const bullet = BULLET.exec(line);
+    const number = NUMBER.exec(line);
+    if (line === "") {
+      endParagraph();
+      if (!blank) out.push(plain(""));
+      blank = true;
+    } else if (fence) {
+      const [, indent = "", marks = "", info = ""] = fence;
+      const end = endOf(at + 1, (next) => !closes(next, marks));
+      block(pre(lines.slice(at + 1, end), indent.length, info.trim().split(" ", 1)[0] ?? ""));
+      at = end;
+    } else if (heading) {
+      block(wrap("b", inline((heading[1] ?? "").replace(HEADING_END, "").trimEnd())));
+    } else if (RULE.test(line)) {
+      block(plain("———"));
+    } else if (QUOTE.test(line)) {
+      const end = endOf(at, (next) => QUOTE.test(next));
+      const inner = lines.slice(at, end).map((next) => QUOTE.exec(next)?.[1] ?? "");
+      block(wrap("blockquote", blocks(inner)));
+      at = end - 1;
+    } else if (line.includes("|") && isTableRule(lines[at + 1] ?? "")) {
+      const end = endOf(at + 2, (next) => next.includes("|"));
+      block(table([line, ...lines.slice(at + 2, end)]));
+      at = end - 1;
+    } else if (bullet) {
+      const [, indent = "", box, rest = ""] = bullet;
+      const mark = box === undefined ? (indent === "" ? "•" : "◦") : box === " " ? "☐" : "☑";
+      block(join([plain(`${indent}${mark} `), inline(rest)]));
+    } else if (number) {
+      block(join([plain(number[1] ?? ""), inline(number[2] ?? "")]));
+    } else {
+      paragraph.push(line.endsWith("\\") ? line.slice(0, -1) : line);
+      blank = false;
+    }
+  }
+  endParagraph();
+  return join(out, "\n");
+}
+
+const closes = (line: string, marks: string) => {
+  const text = line.trim();
+  return text.startsWith(marks) && text === marks.charAt(0).repeat(text.length);
+};
+
+function pre(lines: string[], indent: number, language: string): Formatted {
+  const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length))).join("\n");
+  return wrap("pre", plain(code), LANGUAGE.test(language) ? { language } : {});
+}
+
+const cells = (line: string) =>
+  line
+    .trim()
+    .replace(/^\||(?<!\\)\|$/g, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"));
+
+const isTableRule = (line: string) => line.includes("|") && cells(line).every((cell) => TABLE_RULE.test(cell));
+
+function table(lines: string[]): Formatted {
+  const rows = lines.map((line) => cells(line).map((cell) => inline(cell).text.replaceAll("\n", " ")));
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(cell));
+  const pad = (cell: string, width: number) =>
+    width > WIDEST_COLUMN ? cell : cell + " ".repeat(width - Bun.stringWidth(cell));
+  const text = rows.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  return wrap("pre", plain(text.join("\n")));
+}
