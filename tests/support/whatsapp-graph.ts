@@ -1,0 +1,136 @@
+// How the Graph API says no, and what it takes as a message: strict, so that a wrong call fails in a test and not at Meta.
+// https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
+
+const TITLES: Record<number, [status: number, title: string]> = {
+  0: [401, "AuthException"],
+  2: [503, "Service temporarily unavailable"],
+  4: [429, "Application request limit reached"],
+  10: [403, "Application does not have permission for this action"],
+  33: [400, "Parameter value is not valid"],
+  80007: [400, "Rate limit issues"],
+  100: [400, "Invalid parameter"],
+  131000: [500, "Something went wrong"],
+  131009: [400, "Parameter value is not valid"],
+  131026: [400, "Message undeliverable"],
+  131030: [400, "Recipient phone number not in allowed list"],
+  131047: [400, "Re-engagement message"],
+  131056: [400, "(Business Account, Consumer Account) pair rate limit hit"],
+  130429: [429, "Rate limit hit"],
+  190: [401, "Access token has expired"],
+  368: [403, "Temporarily blocked for policies violations"],
+};
+
+/** What a status or a refusal says of a code. */
+export const titleOf = (code: number): string => TITLES[code]?.[1] ?? "Unknown";
+
+/** The API says no. */
+export class GraphRefusal extends Error {
+  override readonly name = "GraphRefusal";
+  readonly status: number;
+
+  constructor(
+    readonly code: number,
+    readonly details?: string,
+    status?: number,
+    readonly subcode?: number,
+  ) {
+    super(`(#${code}) ${titleOf(code)}`);
+    this.status = status ?? TITLES[code]?.[0] ?? 400;
+  }
+
+  response(): Response {
+    const error = {
+      message: this.message,
+      type: "OAuthException",
+      code: this.code,
+      ...(this.details === undefined ? {} : { error_data: { messaging_product: "whatsapp", details: this.details } }),
+      ...(this.subcode === undefined ? {} : { error_subcode: this.subcode }),
+      fbtrace_id: "AbCdEfGhIjKlMnOpQr",
+    };
+    return Response.json({ error }, { status: this.status });
+  }
+}
+
+export const bad = (details: string) => new GraphRefusal(100, details);
+
+export interface TextMessage {
+  /** Digits, or a business-scoped id. */
+  to: string;
+  text: string;
+  previewUrl: boolean;
+  replyTo?: string;
+  callbackData?: string;
+}
+
+export interface Reading {
+  messageId: string;
+  typing: boolean;
+}
+
+type Fields = Record<string, unknown>;
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function only(fields: Fields, known: readonly string[], where: string): void {
+  for (const key of Object.keys(fields)) if (!known.includes(key)) throw bad(`Unexpected key "${key}" on ${where}.`);
+}
+
+function text(fields: Fields, key: string, most: number): string | undefined {
+  const value = fields[key];
+  if (value === undefined) return undefined;
+  if (typeof value !== "string" || value === "") throw bad(`Param ${key} must be a string.`);
+  if (value.length > most) throw bad(`Param ${key} must be at most ${most} characters long.`);
+  if (!value.isWellFormed()) throw bad(`Param ${key} is not well-formed.`);
+  return value;
+}
+
+/** The body of `POST /{phone number}/messages`. Only what an agent sends is known here. */
+export function readMessage(body: unknown): TextMessage | Reading {
+  if (!isFields(body)) throw bad("The body must be an object.");
+  if (body.messaging_product !== "whatsapp") throw bad("Param messaging_product must be whatsapp.");
+  if (body.status !== undefined) return readReading(body);
+  const known = ["messaging_product", "recipient_type", "to", "recipient", "type", "text", "context"];
+  only(body, [...known, "biz_opaque_callback_data"], "the message");
+  if (body.recipient_type !== undefined && body.recipient_type !== "individual") throw bad("Param recipient_type.");
+  const to = text(body, "to", 32);
+  const recipient = text(body, "recipient", 140);
+  if (to !== undefined && !/^\+?\d{5,20}$/.test(to)) throw new GraphRefusal(131009, "Param to is no phone number.");
+  if (recipient !== undefined && !/^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/.test(recipient)) {
+    throw new GraphRefusal(131009, "Param recipient is no user id.");
+  }
+  const who = to?.replace("+", "") ?? recipient;
+  if (who === undefined) throw bad("The parameter to is required.");
+  if (body.type !== "text") throw bad("Param type must be one of {TEXT}.");
+  if (!isFields(body.text)) throw bad("The parameter text is required.");
+  only(body.text, ["body", "preview_url"], "text");
+  const said = text(body.text, "body", 4096);
+  if (said === undefined || said.trim() === "") throw bad("The parameter text['body'] is required.");
+  const { preview_url: previewUrl = false } = body.text;
+  if (typeof previewUrl !== "boolean") throw bad("Param preview_url must be a boolean.");
+  const callbackData = text(body, "biz_opaque_callback_data", 512);
+  let replyTo: string | undefined;
+  if (body.context !== undefined) {
+    if (!isFields(body.context)) throw bad("Param context must be an object.");
+    only(body.context, ["message_id"], "context");
+    replyTo = text(body.context, "message_id", 512);
+    if (!replyTo?.startsWith("wamid.")) throw bad("Param context['message_id'] is no message id.");
+  }
+  return {
+    to: who,
+    text: said,
+    previewUrl,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    ...(callbackData === undefined ? {} : { callbackData }),
+  };
+}
+
+function readReading(body: Fields): Reading {
+  only(body, ["messaging_product", "status", "message_id", "typing_indicator"], "the status");
+  if (body.status !== "read") throw bad("Param status must be read.");
+  const messageId = text(body, "message_id", 512);
+  if (messageId === undefined) throw bad("The parameter message_id is required.");
+  const indicator = body.typing_indicator;
+  if (indicator !== undefined && !(isFields(indicator) && indicator.type === "text"))
+    throw bad("Param typing_indicator.");
+  return { messageId, typing: indicator !== undefined };
+}
