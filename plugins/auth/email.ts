@@ -9,8 +9,14 @@ const SHAPE =
 /** Trimmed, NFC, lower case: two spellings of one address compare equal. */
 export const normalizeEmail = (email: string) => email.trim().normalize("NFC").toLowerCase();
 
-/** Whether this (normalised) address was made for a wallet: nobody reads mail there, and nobody can sign up with it. */
-export const isWalletEmail = (email: string) => email.endsWith(WALLET_DOMAIN);
+/** How the addresses end that Berth makes for accounts that hold agents until somebody claims them. */
+export const HOLDER_DOMAIN = "@unclaimed.invalid";
+
+/**
+ * Whether Berth made this (normalised) address, for a wallet or for agents that nobody has claimed: nobody reads mail
+ * there, and nobody can sign up with it.
+ */
+export const isInternalEmail = (email: string) => email.endsWith(WALLET_DOMAIN) || email.endsWith(HOLDER_DOMAIN);
 
 /** Mail goes to what a domain means (UTS 46): wide letters, say, would make a second address of one mailbox. */
 function isAsMeant(domain: string): boolean {
@@ -30,8 +36,8 @@ export function requireEmailShape(text: string): string {
 /** The normalised form of an address that somebody may have, or a 400 that says what is wrong. */
 export function requireEmail(text: string): string {
   const email = requireEmailShape(text);
-  if (isWalletEmail(email)) {
-    throw invalid({ path: "email", message: "Addresses of this domain are reserved for wallets." }, "INVALID_EMAIL");
+  if (isInternalEmail(email)) {
+    throw invalid({ path: "email", message: "Addresses of this domain are reserved." }, "INVALID_EMAIL");
   }
   return email;
 }

@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { contextOf, isDirect, openRoutes } from "../../src/http.ts";
 import { plugin } from "../../src/plugin.ts";
 import { createAdministration } from "./administration/administration.ts";
+import { createHolders } from "./holders.ts";
 import { createIdentities } from "./identity.ts";
 import { createKeys } from "./keys/keys.ts";
 import { keysRoutes } from "./keys/routes.ts";
@@ -104,6 +105,7 @@ export const auth = plugin("auth", ({ kernel }) => {
     service: {
       administration: createAdministration({ ...parts, deletion }),
       users,
+      holders: createHolders(users),
       identities,
       onSessionRevoked: sessions.onRevoked,
       aliveSessions: sessions.alive,

@@ -4,6 +4,7 @@ import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { isUniqueViolation, type Statement, statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
+import { HOLDER_DOMAIN } from "./email.ts";
 import { subscriptions, users } from "./schema.ts";
 
 export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
@@ -77,7 +78,7 @@ export interface Users {
   create(user: NewUser, also?: (made: Account) => Statement[]): Promise<Account>;
   /** For a batch. Changes no row when there is no such user, or it is not, or no longer, as in `having`: put a guard after it. */
   update(userId: string, fields: UserFields, having?: Having): Statement;
-  /** False until the first account exists. */
+  /** False until the first account exists that is somebody's. */
   any(): Promise<boolean>;
   /** Something about this user was written elsewhere. */
   forget(userId: string): void;
@@ -198,13 +199,16 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
       return { ...statement(query), after: () => forget(userId) };
     },
 
-    any: async () => (await database.drizzle.select({ id: users.id }).from(users).limit(1)).length > 0,
+    any: async () => (await database.read(ANYBODY)).rows.length > 0,
     forget,
   };
 }
 
+/** Accounts that only hold what nobody has claimed yet are nobody's. */
+const ANYBODY = `SELECT 1 FROM users WHERE email NOT LIKE '%${HOLDER_DOMAIN}' LIMIT 1`;
+
 /** Twelve letters and digits without those that look alike. */
-function referralCode(): string {
+export function referralCode(): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => alphabet[byte % alphabet.length]).join("");
 }

@@ -2,7 +2,7 @@
 import { and, count, desc, eq, gt, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import type { Statement } from "../../../src/database.ts";
 import { AppError } from "../../../src/errors.ts";
-import { isWalletEmail, normalizeEmail, requireEmail } from "../email.ts";
+import { isInternalEmail, normalizeEmail, requireEmail } from "../email.ts";
 import type { AuthParts } from "../parts.ts";
 import { requirePassword } from "../password/passwords.ts";
 import { apiKeys, authSessions, subscriptions, users as table } from "../schema.ts";
@@ -162,7 +162,7 @@ export function createAdministration(parts: Deps): Administration {
       if (user.disabledAt !== null) {
         throw new AppError(409, "ACCOUNT_DISABLED", "This account is disabled. Enable it first.");
       }
-      if (isWalletEmail(user.email)) {
+      if (isInternalEmail(user.email)) {
         throw new AppError(409, "NO_MAILBOX", "This account belongs to a wallet, and signs in with it alone.");
       }
       const { statements, link, given } = passwordLink(user, delivery, HOUR);

@@ -3,7 +3,7 @@ import type { Statement } from "../../../src/database.ts";
 import type { Decision } from "../../../src/limits.ts";
 import { render } from "../../../src/mail/render.ts";
 import type { Kernel } from "../../../src/plugin.ts";
-import { isWalletEmail } from "../email.ts";
+import { isInternalEmail } from "../email.ts";
 import type { User } from "../users.ts";
 import { type Language, type MailName, templates } from "./templates.ts";
 
@@ -57,7 +57,7 @@ export function createMails({ mail, config, limits }: Deps): Mails {
 
   function post(to: MailTo, name: MailName, values: Record<string, string>, details: Details = {}): Statement[] {
     const { topic, toAnyone = false, expiresAt } = details;
-    if (isWalletEmail(to.email) || !(to.emailVerified || toAnyone)) return [];
+    if (isInternalEmail(to.email) || !(to.emailVerified || toAnyone)) return [];
     if (topic && to.notifications[topic] === false) return [];
     if (topic && !limits.take("forgot-password", `mail ${name} ${to.email}`).allowed) return [];
     const language = languageOf(to);

@@ -1,7 +1,7 @@
 // A forgotten password: a link to the account's address, which sets a new one once.
 import { GuardFailed, guard, type Statement } from "../../../src/database.ts";
 import { AppError } from "../../../src/errors.ts";
-import { isWalletEmail } from "../email.ts";
+import { isInternalEmail } from "../email.ts";
 import { badLink } from "../links.ts";
 import type { AuthParts } from "../parts.ts";
 import { requirePassword } from "./passwords.ts";
@@ -37,7 +37,7 @@ export function createPasswordReset(parts: AuthParts): PasswordReset {
   /** A link for this address, if there is an account that may have one. */
   async function linkFor(email: string): Promise<Statement[]> {
     const user = await users.byEmail(email);
-    if (!user || user.disabledAt !== null || isWalletEmail(email)) return [];
+    if (!user || user.disabledAt !== null || isInternalEmail(email)) return [];
     // Whoever asks from many addresses fills nobody's mailbox: beyond the rate there is no mail, and nobody is told.
     if (!limits.take("forgot-password", `user ${user.id}`).allowed) return [];
     const { token, statements } = links.issue("reset-password", { userId: user.id, email, lifetimeMs: LIFETIME });

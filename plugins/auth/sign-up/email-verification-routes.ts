@@ -3,7 +3,7 @@ import { Elysia, t } from "elysia";
 import { AppError } from "../../../src/errors.ts";
 import { contextOf, openRoutes } from "../../../src/http.ts";
 import { mayAnswer } from "../../../src/openapi/told.ts";
-import { isWalletEmail } from "../email.ts";
+import { isInternalEmail } from "../email.ts";
 import { message, verifyEmailBody } from "../model.ts";
 import { type AuthParts, tags } from "../parts.ts";
 import { createEmailVerification } from "./email-verification.ts";
@@ -40,7 +40,7 @@ export function emailVerificationRoutes(parts: AuthParts) {
       "/api/auth/verify-email/resend",
       async ({ identity: { user }, request }) => {
         if (user.emailVerified) return { message: "Your email address is verified already." };
-        if (isWalletEmail(user.email)) {
+        if (isInternalEmail(user.email)) {
           const text = "Your account has no email address yet. Give one in your settings first.";
           throw new AppError(400, "NO_EMAIL_ADDRESS", text);
         }

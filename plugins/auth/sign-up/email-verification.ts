@@ -2,7 +2,7 @@
 import { type Database, GuardFailed, guard, type Statement } from "../../../src/database.ts";
 import { forbidden } from "../../../src/errors.ts";
 import type { Kernel } from "../../../src/plugin.ts";
-import { isWalletEmail } from "../email.ts";
+import { isInternalEmail } from "../email.ts";
 import { badLink, type Links } from "../links.ts";
 import type { Mails, MailTo } from "../mails/mails.ts";
 import type { AuthParts } from "../parts.ts";
@@ -49,7 +49,7 @@ export function createEmailVerification(deps: Deps): EmailVerification {
 
   return {
     send(user) {
-      if (isWalletEmail(user.email)) return [];
+      if (isInternalEmail(user.email)) return [];
       const issued = links.issue("verify-email", { userId: user.id, email: user.email, lifetimeMs: LIFETIME });
       const link = `${config.baseUrl}/verify-email?token=${issued.token}`;
       return [...issued.statements, ...mails.verifyEmail(user, link, Date.now() + LIFETIME)];

@@ -2,6 +2,7 @@
 import { GuardFailed, guard, type Statement } from "../../../src/database.ts";
 import { AppError } from "../../../src/errors.ts";
 import type { Kernel } from "../../../src/plugin.ts";
+import { HOLDER_DOMAIN } from "../email.ts";
 import type { Links } from "../links.ts";
 import type { Account, Users } from "../users.ts";
 
@@ -31,8 +32,9 @@ interface NewAdmin {
 /** For the batch that makes this account: aborts it with GuardFailed `first` where there is another. */
 const requireFirst = ({ id }: Account): Statement[] => [
   {
-    sql: "UPDATE users SET is_admin = 1 WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM users WHERE id <> ?1)",
-    args: [id],
+    sql: `UPDATE users SET is_admin = 1 WHERE id = ?1
+      AND NOT EXISTS (SELECT 1 FROM users WHERE id <> ?1 AND email NOT LIKE ?2)`,
+    args: [id, `%${HOLDER_DOMAIN}`],
   },
   guard("first"),
 ];
