@@ -1,7 +1,8 @@
 // Which addresses are one address, and which are none.
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/errors.ts";
-import { isWalletEmail, normalizeEmail, requireEmail, requireEmailShape } from "./email.ts";
+import { quickest } from "../../tests/support/eventually.ts";
+import { isInternalEmail, normalizeEmail, requireEmail, requireEmailShape } from "./email.ts";
 
 describe("two spellings of one address", () => {
   test.each([
@@ -76,16 +77,23 @@ test("addresses made for wallets are nobody's to take, in any spelling", () => {
   expect(requireEmail("ada@notwallet.invalid")).toBe("ada@notwallet.invalid");
   // They look like addresses all the same, to those who must not tell them apart.
   expect(requireEmailShape(" 0xABC@Wallet.Invalid ")).toBe("0xabc@wallet.invalid");
-  expect(isWalletEmail("0xabc@wallet.invalid")).toBe(true);
-  expect(isWalletEmail("ada@notwallet.invalid")).toBe(false);
+  expect(isInternalEmail("0xabc@wallet.invalid")).toBe(true);
+  expect(isInternalEmail("0123@unclaimed.invalid")).toBe(true);
+  expect(isInternalEmail("ada@notwallet.invalid")).toBe(false);
 });
 
-test("a hostile length takes no time", () => {
-  const since = performance.now();
-  for (const text of [`a@${"a".repeat(250)}`, `${"a@".repeat(120)}a`, `a@${"a-".repeat(120)}`, "a".repeat(1_000_000)]) {
-    expect(codeOf(text)).toBe("INVALID_EMAIL");
-  }
-  expect(performance.now() - since).toBeLessThan(100);
+test("a hostile length takes no time", async () => {
+  const took = await quickest(() => {
+    for (const text of [
+      `a@${"a".repeat(250)}`,
+      `${"a@".repeat(120)}a`,
+      `a@${"a-".repeat(120)}`,
+      "a".repeat(1_000_000),
+    ]) {
+      expect(codeOf(text)).toBe("INVALID_EMAIL");
+    }
+  });
+  expect(took).toBeLessThan(100);
 });
 
 function codeOf(text: string): string {
