@@ -178,6 +178,14 @@ describe("addresses that are refused", () => {
     await open.check("http://[::ffff:10.0.0.1]/");
     expect((await failure(open.check("http://11.0.0.1.test@10.0.0.1/"))).code).toBe("ADDRESS_NOT_ALLOWED");
   });
+
+  test("in the clear only what OUTBOUND_ALLOW names is asked, where https is wanted", async () => {
+    const { outbound } = local({ "own.test": ["127.0.0.1"], "shop.test": ["8.8.8.8"] });
+    const own = await outbound.fetch(`http://own.test:${server.port}/a`, { httpsOnly: true });
+    expect(own.text()).toBe("hello from /a");
+    const error = await failure(outbound.fetch("http://shop.test/", { httpsOnly: true, timeoutMs: 500 }));
+    expect(error).toMatchObject({ status: 400, code: "ADDRESS_NOT_ALLOWED" });
+  });
 });
 
 describe("the connection", () => {

@@ -15,6 +15,8 @@ export interface OutboundInit {
   timeoutMs?: number;
   /** Of the body, after decompression. Default 1 MiB. */
   maxBytes?: number;
+  /** Plain http only to addresses that are allowed although they are private. */
+  httpsOnly?: boolean;
   /** Default 5; 0 hands a redirect back as the answer it is. */
   maxRedirects?: number;
   /** Only status and headers are wanted: the body is not read, however long it is or takes. */
@@ -67,7 +69,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
   const mayReach = (address: string) => isPublic(address) || inNetworks(address, allowed);
 
   /** The addresses of a host, all of them good to connect to. */
-  async function addressesOf(url: URL, signal: AbortSignal): Promise<string[]> {
+  async function addressesOf(url: URL, signal: AbortSignal, httpsOnly = false): Promise<string[]> {
     const literal = bareHost(url);
     const addresses = ipaddr.isValid(literal)
       ? [literal]
@@ -78,17 +80,20 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
       log?.warn("An outbound address was refused.", { host: url.hostname, address: refused });
       throw notAllowed("it leads into a private or reserved network");
     }
+    if (httpsOnly && url.protocol !== "https:" && !addresses.every((address) => inNetworks(address, allowed))) {
+      throw notAllowed("only https is");
+    }
     return addresses.slice(0, MAX_ADDRESSES_TRIED);
   }
 
   /** One request without redirects, to the first address that takes the connection. */
-  async function hop(url: URL, request: RequestInit, signal: AbortSignal): Promise<Response> {
+  async function hop(url: URL, request: RequestInit, signal: AbortSignal, httpsOnly?: boolean): Promise<Response> {
     const headers = new Headers(request.headers);
     headers.set("host", url.host);
     const name = bareHost(url);
     const tls = { ...(ca ? { ca } : {}), ...(ipaddr.isValid(name) ? {} : { serverName: name }) };
     let failure: unknown;
-    for (const address of await addressesOf(url, signal)) {
+    for (const address of await addressesOf(url, signal, httpsOnly)) {
       const pinned = new URL(url);
       pinned.hostname = address.includes(":") ? `[${address}]` : address;
       try {
@@ -110,7 +115,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
       headers: new Headers(init.headers),
     };
     for (let left = init.maxRedirects ?? 5; ; left--) {
-      const response = await hop(url, request, signal);
+      const response = await hop(url, request, signal, init.httpsOnly);
       const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
       if (location === null || init.maxRedirects === 0) {
         if (init.headOnly) {

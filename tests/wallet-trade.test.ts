@@ -7,13 +7,15 @@ import { type Client, createClient } from "./support/client.ts";
 import { type RpcProxy, startRpcProxy } from "./support/rpc-proxy.ts";
 import { expectRefusal } from "./support/scene.ts";
 import { compileContract } from "./support/solidity.ts";
-import { deployToken, giveEther, type Token } from "./support/tokens.ts";
+import { deployToken, giveEther, type Token, tokenAt } from "./support/tokens.ts";
 
 const USD = 1_000_000n;
+const WETH: Address = "0x4200000000000000000000000000000000000006";
 let chain: Anvil;
 let rpc: RpcProxy;
 let usd: Token;
 let gold: Token;
+let weth: Token;
 let exchange: Address;
 let berth: Berth;
 beforeAll(async () => {
@@ -24,6 +26,9 @@ beforeAll(async () => {
   exchange = await chain.deploy(await compileContract("Exchange.sol", "Exchange"));
   await usd.mint(exchange, 1_000_000n * USD);
   await gold.mint(exchange, parseUnits("1000000", 18));
+  // Where every OP Stack chain has it.
+  weth = await tokenAt(chain, WETH, gold);
+  await setPrice(weth, usd, 500, 10n * USD);
   // 4 USD for one of gold, in two pools with different fees, and back.
   for (const fee of [500, 3000]) {
     await setPrice(gold, usd, fee, 4n * USD);
@@ -82,6 +87,7 @@ describe("a trade", () => {
 
   test("of another token counts for what it is worth", async () => {
     const { client, address } = await owner();
+    await client.put("/api/wallet/policy", { assets: [usd.address, gold.address] });
     expectRefusal(await trade(client, { sell: gold.address, buy: "USDC", amount: "2.6" }), 403, "POLICY_DENIED");
     expect((await trade(client, { sell: gold.address, buy: "USDC", amount: "2.5" })).status).toBe(200);
     expect(await holdings(address)).toEqual({
@@ -90,6 +96,79 @@ describe("a trade", () => {
     });
     const { spends } = (await client.get<{ spends: { usd: string }[] }>("/api/wallet/spends")).body;
     expect(spends[0]?.usd).toBe("9.995");
+  });
+
+  test("sells what the pool alone could price only where the owner has named it", async () => {
+    const { client, address } = await owner();
+    const sale = { sell: gold.address, buy: "USDC", amount: "0.1" };
+    expectRefusal(await trade(client, sale), 403, "POLICY_DENIED");
+    expect(await holdings(address)).toEqual(HUNDRED);
+    await client.put("/api/wallet/policy", { assets: [usd.address, gold.address] });
+    expect((await trade(client, sale)).body).toMatchObject({ status: "confirmed" });
+  });
+
+  test("sells WETH like the stablecoin", async () => {
+    const { client, address } = await owner();
+    await weth.mint(address, parseUnits("1", 18));
+    expect((await trade(client, { sell: "WETH", buy: "USDC", amount: "0.5" })).body).toMatchObject({
+      status: "confirmed",
+    });
+    expect(await usd.balanceOf(address)).toBe(HUNDRED.usd + 4_997_500n);
+  });
+
+  test("takes no money past a list of recipients", async () => {
+    const { client, address } = await owner();
+    await client.put("/api/wallet/policy", { recipients: [`0x${"12".repeat(20)}`] });
+    const purchase = { sell: "USDC", buy: gold.address, amount: "1" };
+    expectRefusal(await trade(client, purchase), 403, "POLICY_DENIED");
+    expect(await holdings(address)).toEqual(HUNDRED);
+    await client.put("/api/wallet/policy", { assets: [usd.address, gold.address] });
+    expect((await trade(client, purchase)).body).toMatchObject({ status: "confirmed" });
+  });
+
+  test.each([
+    ["can't say", { code: -32_000, message: "header not found" }],
+    ["is out of gas", { code: -32_015, message: "execution aborted" }],
+  ])("is not priced by a node that %s", async (_, error) => {
+    const { client } = await owner();
+    rpc.lie("eth_call", ({ result, params }) =>
+      JSON.stringify(params).includes(exchange.slice(2).toLowerCase()) ? { error } : { result },
+    );
+    try {
+      const purchase = { sell: "USDC", buy: gold.address, amount: "1" };
+      expectRefusal(await trade(client, purchase), 500, "CHAIN_UNAVAILABLE");
+    } finally {
+      rpc.pass();
+    }
+  });
+
+  test("that waits shows its owner what it gives, and is made for no less", async () => {
+    const { client, address } = await owner();
+    await client.put("/api/wallet/policy", { approvalAbove: "1" });
+    const { status, body } = await trade(client, { sell: "USDC", buy: gold.address, amount: "4", slippageBps: 100 });
+    expect({ status, body }).toMatchObject({ status: 202, body: { status: "waiting_approval" } });
+    const item = async () => (await client.get<{ spends: object[] }>("/api/wallet/spends")).body.spends[0];
+    expect(await item()).toMatchObject({
+      asset: usd.address,
+      buy: gold.address,
+      quoted: "0.9995",
+      atLeast: "0.989505",
+    });
+    const approve = () => client.post<{ status: string }>(`/api/wallet/spends/${body.id}/approve`);
+
+    const price = parseUnits("0.25", 18) * 10n ** 12n;
+    try {
+      for (const fee of [500, 3000]) await setPrice(usd, gold, fee, (price * 98n) / 100n);
+      expectRefusal(await approve(), 409, "PRICE_MOVED");
+      expect(await holdings(address)).toEqual(HUNDRED);
+      // A better price than was shown is the owner's.
+      for (const fee of [500, 3000]) await setPrice(usd, gold, fee, price * 2n);
+      expect((await approve()).body).toMatchObject({ status: "confirmed" });
+      expect(await item()).toMatchObject({ quoted: "1.999", atLeast: "1.97901" });
+      expect((await holdings(address)).gold).toBe(HUNDRED.gold + parseUnits("1.999", 18));
+    } finally {
+      for (const fee of [500, 3000]) await setPrice(usd, gold, fee, price);
+    }
   });
 
   test("several at once are each made", async () => {

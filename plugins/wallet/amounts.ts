@@ -24,3 +24,9 @@ export function decimalOf(units: bigint, decimals: number): string {
   const whole = decimals === 0 ? digits : digits.slice(0, -decimals);
   return fraction === "" || decimals === 0 ? whole : `${whole}.${fraction}`;
 }
+
+/** `Math.max` takes no bigints. */
+export function larger(one: bigint, other: bigint): bigint {
+  if (one > other) return one;
+  return other;
+}

@@ -14,7 +14,22 @@ export const TOKEN = [
   { ...view, name: "authorizationState", inputs: [of("address"), of("bytes32")], outputs: [of("bool")] },
   { ...call, name: "transfer", inputs: [of("address"), of("uint256")], outputs: [of("bool")] },
   { ...call, name: "approve", inputs: [of("address"), of("uint256")], outputs: [of("bool")] },
+  {
+    type: "event",
+    name: "AuthorizationUsed",
+    inputs: [
+      { name: "authorizer", type: "address", indexed: true },
+      { name: "nonce", type: "bytes32", indexed: true },
+    ],
+  },
 ] as const;
+
+/** Whether the chain says that a call was undone by the contract, which is an answer; any other error is none. EIP-1474's 3. */
+export async function isReverted(error: unknown): Promise<boolean> {
+  const { BaseError, RpcRequestError } = await import("viem");
+  const said = error instanceof BaseError ? error.walk((inner) => inner instanceof RpcRequestError) : undefined;
+  return said instanceof RpcRequestError && said.code === 3;
+}
 
 /**
  * Asks what must have an answer: a contract that reverts, or says what can't be read, is not what we take it for, and is
@@ -24,11 +39,15 @@ export async function ask<T>(chain: Chain, question: (client: PublicClient) => P
   try {
     return await chain.ask(question);
   } catch (error) {
-    if (error instanceof AppError) throw error;
-    const short = error instanceof Error && "shortMessage" in error ? error.shortMessage : error;
-    const cause = new Error(`A contract gave no usable answer: ${String(short)}`);
-    throw new AppError(500, "CHAIN_UNAVAILABLE", "The chain's answer can't be used. Try again later.", {}, { cause });
+    throw error instanceof AppError ? error : unusable(error);
   }
+}
+
+/** 500 `CHAIN_UNAVAILABLE`: there was an answer, but not one to build on. */
+export function unusable(error: unknown): AppError {
+  const short = error instanceof Error && "shortMessage" in error ? error.shortMessage : error;
+  const cause = new Error(`A contract gave no usable answer: ${String(short)}`);
+  return new AppError(500, "CHAIN_UNAVAILABLE", "The chain's answer can't be used. Try again later.", {}, { cause });
 }
 
 export interface Holding {

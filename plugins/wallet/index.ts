@@ -4,6 +4,7 @@ import { plugin } from "../../src/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
+import { createApproval } from "./approval.ts";
 import { createKeyring } from "./keys.ts";
 import { createLaneWorker } from "./lane.ts";
 import { createLanes } from "./lanes.ts";
@@ -44,8 +45,11 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const spending = createSpending({ ...kernel, ledger, wallets, lanes });
   const { steps } = spending;
   const venue = createUniswap({ ...kernel, chainOf: steps.chainOf });
-  const trade = createTrade({ steps, wallets, venue });
+  const trading = createTrade({ steps, wallets, venue });
+  const { trade } = trading;
   const pay = createPay({ ...kernel, steps, wallets, ledger, signerOf });
+
+  const approve = createApproval({ ledger, steps, trading, wake: lanes.wake });
 
   const approvals = async (agentId: string) => (await hosted.settings(agentId)).approvals;
   const skill = createWalletSkill({ wallets, spending, trade, pay, approvals });
@@ -55,11 +59,17 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   // Whoever had the account before may hold the keys that they brought, and may have asked for spends.
   accounts.onTakeover((userId) => [wallets.disown(userId), ledger.cancel(userId), policies.reset(userId)]);
 
+  // What is not signed yet can't be by then either; so that it is not taken up when the account is enabled again.
+  accounts.administration.onDisabled(async (userId) => {
+    const owner = await accounts.users.byId(userId);
+    if (owner && owner.disabledAt !== null) await kernel.database.write([ledger.cancel(userId)]);
+  });
+
   return {
     service: {},
     web: new Elysia({ name: "wallets" })
       .use(walletRoutes({ ...kernel, identities, wallets, configured }))
-      .use(spendRoutes({ ...kernel, identities, policies, ledger, spending, trade, pay, wake: lanes.wake })),
+      .use(spendRoutes({ ...kernel, identities, policies, ledger, spending, trade, pay, approve })),
     start: lanes.start,
     stop: lanes.stop,
   };

@@ -3,13 +3,15 @@
 import type { Statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
-import type { Lane, Ledger } from "./ledger.ts";
+import type { Lane, LaneBook } from "./lane-book.ts";
 
 const JOB = "wallet.lane";
 const MINUTE = 60_000;
 /** Milliseconds of one run; what is not settled by then is looked at again. */
 const RUN = 5_000;
 const PAUSE = { first: 100, most: 2_000 };
+/** Milliseconds between two runs: twice as long after each that settled nothing, until somebody wakes the lane. */
+const REST = { first: 1_000, long: 4_000, most: 30_000 };
 
 export interface Lanes {
   /** For the batch of a spend: somebody works on its lane. */
@@ -19,10 +21,12 @@ export interface Lanes {
   stop(): void;
 }
 
-type Deps = Pick<Kernel, "jobs" | "database" | "log"> & { ledger: Ledger; work(lane: Lane): Promise<boolean> };
+type Deps = Pick<Kernel, "jobs" | "database" | "log"> & { ledger: LaneBook; work(lane: Lane): Promise<boolean> };
 
 export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes {
   const pauses = new Map<string, () => void>();
+  /** How long each lane that has come to no end rests next. */
+  const rests = new Map<string, number>();
   let stopped = false;
   const keyOf = ({ network, address }: Lane) => `${network}:${address}`;
 
@@ -32,10 +36,17 @@ export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes 
       ...asked,
       after(result) {
         asked.after?.(result);
+        if (runAt === undefined) rests.delete(keyOf(lane));
         pauses.get(keyOf(lane))?.();
       },
     };
   };
+
+  function restOf(lane: Lane): number {
+    const rest = rests.get(keyOf(lane)) ?? REST.first;
+    rests.set(keyOf(lane), Math.min(rest * 2, REST.most));
+    return rest;
+  }
 
   async function pause(lane: Lane, ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -61,10 +72,14 @@ export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes 
     JOB,
     async (payload, { signal }) => {
       const lane = payload as Lane;
-      const end = Date.now() + RUN;
+      // Who has rested for long is looked at once; what needs more is woken.
+      const end = Date.now() + ((rests.get(keyOf(lane)) ?? 0) > REST.long ? 0 : RUN);
       for (let ms = PAUSE.first; ; ms = Math.min(ms * 2, PAUSE.most)) {
-        if (!(await workOnce(lane))) return undefined;
-        if (stopped || signal.aborted || Date.now() > end) return [wake(lane, Date.now() + 1_000)];
+        if (!(await workOnce(lane))) {
+          rests.delete(keyOf(lane));
+          return undefined;
+        }
+        if (stopped || signal.aborted || Date.now() > end) return [wake(lane, Date.now() + restOf(lane))];
         await pause(lane, ms);
       }
     },
@@ -74,7 +89,9 @@ export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes 
 
   async function wakeAll(): Promise<void> {
     const lanes = await ledger.lanes();
-    if (lanes.length > 0) await database.write(lanes.map((lane) => wake(lane)));
+    // Those that rest are not asked of more often by it.
+    const now = Date.now();
+    if (lanes.length > 0) await database.write(lanes.map((lane) => wake(lane, now)));
   }
   // For lanes whose job was given up.
   jobs.every("wallet.reconcile", MINUTE, wakeAll);

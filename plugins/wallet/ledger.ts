@@ -1,107 +1,100 @@
-// The ledger: every spend is a row before anything is signed, and every signed transaction is a row before a node has it.
+// The ledger: every spend is a row before anything is signed. Here it is reserved, approved and shown; `lane-book.ts` has the rest.
 
-import type { InferInsertModel, InferSelectModel } from "drizzle-orm";
-import { and, asc, count, desc, eq, gt, inArray, max, ne, sql, sum } from "drizzle-orm";
-import type { ChainName } from "../../src/chains.ts";
+import type { InferInsertModel } from "drizzle-orm";
+import { and, count, desc, eq } from "drizzle-orm";
 import { GuardFailed, guard, isUniqueViolation, type Statement, statement } from "../../src/database.ts";
 import { AppError, notFound } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
-import { createPolicies, DAY, denied, type Intent, requireWithin, withinPolicy } from "./policy.ts";
-import { spends, transactions } from "./schema.ts";
+import { changed, createLaneBook, type LaneBook, type Spend } from "./lane-book.ts";
+import { createPolicies, DAY, denied, type Intent, requireWithin, spentSince, withinPolicy } from "./policy.ts";
+import { spends } from "./schema.ts";
 
-export type Spend = InferSelectModel<typeof spends>;
-export type SpendState = Spend["state"];
-export type Transaction = InferSelectModel<typeof transactions>;
-
-/** Where nonces follow each other. */
-export interface Lane {
-  network: ChainName;
-  address: string;
-}
+export type { Lane, Spend, SpendState, Transaction } from "./lane-book.ts";
 
 export type NewSpend = Omit<
   InferInsertModel<typeof spends>,
   "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt" | "overtakenAt" | "fee"
 >;
 
-/** States in which money may still leave. */
-export const OPEN = ["reserved", "signed", "sent"] as const;
+/** What the owner is shown of a spend, and what judging it anew needs. JSON in the ledger; amounts are decimal texts. */
+export interface Details {
+  /** Tokens it is about, in small letters. */
+  assets: string[];
+  /** Of a trade: what is sold is the stablecoin or WETH. */
+  known?: boolean;
+  sell?: string;
+  buy?: string;
+  /** Of what is bought. */
+  quoted?: string;
+  atLeast?: string;
+  slippageBps?: number;
+  /** Of a payment. */
+  url?: string;
+}
 
-export interface Ledger {
+export const readDetails = (spend: Pick<Spend, "details">) => JSON.parse(spend.details) as Details;
+
+/** What the policy judges a spend by. */
+export const intentOf = ({ kind, usd, recipient, details: { assets, known = false } }: Judged): Intent => ({
+  usd,
+  recipient: recipient?.toLowerCase() ?? null,
+  assets,
+  ...(kind === "trade" && { trade: { known } }),
+});
+type Judged = Pick<Spend, "kind" | "usd" | "recipient"> & { details: Details };
+
+/** What is written anew when a spend is approved: since it was asked for, the price has moved. */
+export type Renewed = Pick<Spend, "plan" | "usd" | "details">;
+
+export interface Ledger extends LaneBook {
   /**
-   * Takes its place in the policy, with `also` in the same write; `waiting` where the owner has to agree first. The same
-   * (`ask`, or the policy says so). The same request again is the same spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH`.
+   * Takes its place in the policy, with `also` in the same write; `waiting` where the owner has to agree first (`ask`, or
+   * the policy says so). The same request again is the same spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH`
+   * and `TOO_MANY_SPENDS`.
    */
   reserve(spend: NewSpend, intent: Intent, also: Statement[], ask?: boolean): Promise<Spend>;
   /** Throws 403 `POLICY_DENIED` where it can't be reserved now. */
   require(userId: string, intent: Intent): Promise<void>;
   /** The spend that this request has made already. 409 `IDEMPOTENCY_MISMATCH` where it was another one. */
   again(userId: string, requestKey: string | null, requestHash: string): Promise<Spend | undefined>;
-  find(id: string): Promise<Spend | undefined>;
   /** The newest first. */
   list(userId: string, limit: number, offset: number): Promise<{ spends: Spend[]; total: number }>;
-  /** The owner agrees: it is reserved from now on. 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`. */
-  approve(userId: string, id: string, also: (spend: Spend) => Statement[]): Promise<Spend>;
+  /** A spend that waits for its owner. 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
+  waiting(userId: string, id: string): Promise<Spend>;
+  /** The owner agrees: it is reserved from now on, as it is or renewed. 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`. */
+  approve(spend: Spend, also: Statement[], renewed?: Renewed): Promise<Spend>;
   /** The owner does not. 404, 409 likewise. */
   reject(userId: string, id: string): Promise<Spend>;
-  /** Lanes with spends under way. */
-  lanes(): Promise<Lane[]>;
-  /** The spends under way in a lane, in their order. */
-  open(lane: Lane): Promise<Spend[]>;
-  /** What spends under way may still take of a token. */
-  pending(lane: Lane, asset: string): Promise<bigint>;
-  /** All transactions of the spend's present step, the newest first. */
-  transactionsOf(spend: Spend): Promise<Transaction[]>;
-  /** One more than the highest nonce under way; 0 for none. */
-  nextNonce(lane: Lane): Promise<number>;
-  /** Notes a signed transaction. False, and nothing noted, where the spend may not be signed (any more). */
-  signed(spend: Spend, transaction: Transaction): Promise<boolean>;
-  /** Notes what was signed instead of a transaction, in the plan. False likewise. */
-  authorized(spend: Spend, plan: string): Promise<boolean>;
-  /** Notes another transaction in the place of a stuck one. */
-  replaced(spend: Spend, transaction: Transaction): Promise<void>;
-  /** A node has it. */
-  sent(spend: Spend, hash: string): Promise<void>;
-  /** The step's transaction was mined: the next one is to be signed. */
-  stepped(spend: Spend): Promise<void>;
-  /** The end. No row is changed where it has ended otherwise. */
-  settled(spend: Spend, end: { state: "confirmed" | "failed"; reason?: string; hash?: string }): Promise<void>;
   /** For the batch of a takeover: what is not signed yet never will be. */
   cancel(userId: string): Statement;
 }
 
+/** Spends under way from one wallet, each of which the chain is asked about. */
+export const MOST_OPEN = 100;
+/** Keys of turns stay: a turn that is taken up again, however late, must find what it did. Others are good for a day (contract §1). */
+const KEPT_KEYS = "turn:";
+
 export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
   const { drizzle } = database;
   const policies = createPolicies({ database });
-  const inLane = ({ network, address }: Lane) => and(eq(spends.network, network), eq(spends.address, address));
-  const isOpen = inArray(spends.state, [...OPEN]);
-  const find = async (id: string) => (await drizzle.select().from(spends).where(eq(spends.id, id)))[0];
-  const set = (spend: Spend, values: Partial<Spend>, from: readonly SpendState[]) =>
-    statement(
-      drizzle
-        .update(spends)
-        .set({ ...values, updatedAt: Date.now() })
-        .where(and(eq(spends.id, spend.id), inArray(spends.state, [...from]), eq(spends.step, spend.step))),
-    );
+  const book = createLaneBook({ database });
+  const { find } = book;
 
-  async function spentToday(userId: string, except = ""): Promise<number> {
-    const counts = [eq(spends.userId, userId), ne(spends.state, "failed"), ne(spends.id, except)];
-    const [row] = await drizzle
-      .select({ usd: sum(spends.usd) })
-      .from(spends)
-      .where(and(...counts, gt(spends.reservedAt, Date.now() - DAY)));
-    return Number(row?.usd ?? 0);
+  async function requirePolicy(userId: string, intent: Intent, except = ""): Promise<void> {
+    const spent = spentSince(userId, Date.now() - DAY, except);
+    const { rows } = await database.read(`SELECT ${spent.sql} AS usd`, spent.args);
+    requireWithin(await policies.of(userId), intent, Number(rows[0]?.usd ?? 0));
   }
 
-  async function requirePolicy(userId: string, intent: Intent, except?: string): Promise<void> {
-    requireWithin(await policies.of(userId), intent, await spentToday(userId, except));
-  }
+  const isOver = ({ requestKey, createdAt, state }: Spend) =>
+    !requestKey?.startsWith(KEPT_KEYS) && createdAt < Date.now() - DAY && (state === "confirmed" || state === "failed");
 
   async function again(userId: string, requestKey: string | null, requestHash: string) {
     if (requestKey === null) return undefined;
     const same = and(eq(spends.userId, userId), eq(spends.requestKey, requestKey));
     const [known] = await drizzle.select().from(spends).where(same);
-    if (known && known.requestHash !== requestHash) {
+    if (!known || isOver(known)) return undefined;
+    if (known.requestHash !== requestHash) {
       throw new AppError(
         409,
         "IDEMPOTENCY_MISMATCH",
@@ -116,46 +109,37 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
     try {
       await database.write(batch);
     } catch (error) {
-      if (!(error instanceof GuardFailed && error.guard === "policy")) throw error;
+      if (!(error instanceof GuardFailed)) throw error;
+      if (error.guard === "room") throw tooMany();
+      if (error.guard !== "policy") throw error;
+      if (except !== undefined && (await find(except))?.state !== "waiting") throw notWaiting();
       await requirePolicy(userId, intent, except);
       throw denied("Others were faster. Try again.");
     }
   }
 
-  async function requireWaiting(userId: string, id: string): Promise<Spend> {
+  async function waiting(userId: string, id: string): Promise<Spend> {
     const spend = await find(id);
     if (spend?.userId !== userId) throw notFound("You have no spend with this id.", "SPEND_NOT_FOUND");
     if (spend.state !== "waiting") throw notWaiting();
     return spend;
   }
 
-  const noted = (transaction: Transaction) => statement(drizzle.insert(transactions).values(transaction));
-  const closed = ({ id }: Spend) =>
-    statement(drizzle.update(transactions).set({ open: false }).where(eq(transactions.spendId, id)));
-
-  /** Writes what holds only while the spend may be signed. */
-  async function whileSignable(batch: Statement[]): Promise<boolean> {
-    try {
-      await database.write(batch);
-      return true;
-    } catch (error) {
-      if (error instanceof GuardFailed && error.guard === "signable") return false;
-      throw error;
-    }
-  }
-  const signable = (spend: Spend, values: Partial<Spend>): Statement[] => {
-    const { sql: text, args } = set(spend, values, ["reserved"]);
-    const on = "NOT EXISTS (SELECT 1 FROM wallet_policies p WHERE p.user_id = ? AND p.enabled = 0)";
-    return [{ sql: `${text} AND ${on}`, args: [...args, spend.userId] }, guard("signable")];
-  };
+  /** Its key can be used anew. */
+  const releaseKey = (userId: string, requestKey: string): Statement => ({
+    sql: `UPDATE wallet_spends SET request_key = NULL WHERE user_id = ? AND request_key = ? AND created_at < ?
+      AND state IN ('confirmed', 'failed') AND substr(request_key, 1, ?) <> ?`,
+    args: [userId, requestKey, Date.now() - DAY, KEPT_KEYS.length, KEPT_KEYS],
+  });
 
   return {
+    ...book,
     again,
-    find,
+    waiting,
     require: requirePolicy,
 
     async reserve(spend, intent, also, ask = false) {
-      const { userId, requestKey = null, requestHash } = spend;
+      const { userId, requestKey = null, requestHash, network, address } = spend;
       const now = Date.now();
       const row = { ...spend, id: Bun.randomUUIDv7(), step: 0, createdAt: now, reservedAt: now, updatedAt: now };
       const values = statement(drizzle.insert(spends).values({ ...row, state: "waiting" }));
@@ -168,13 +152,20 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
           FROM (SELECT 1) LEFT JOIN wallet_policies p ON p.user_id = ? WHERE ${within.sql}`,
         args: [...values.args, userId, ...within.args],
       };
+      const room: Statement = {
+        sql: `UPDATE wallet_spends SET step = 0 WHERE id = ? AND (SELECT count(*) FROM wallet_spends
+          WHERE network = ? AND address = ? AND state IN ('reserved', 'signed', 'sent')) < ${MOST_OPEN}`,
+        args: [row.id, network, address],
+      };
       const free: Statement = {
         sql: `UPDATE wallet_spends SET state = 'reserved' WHERE id = ?1 AND NOT EXISTS
           (SELECT 1 FROM wallet_policies WHERE user_id = ?2 AND approval_above IS NOT NULL AND ?3 > approval_above)`,
         args: [row.id, userId, intent.usd],
       };
+      const released = requestKey === null ? [] : [releaseKey(userId, requestKey)];
+      const batch = [...released, insert, guard("policy"), room, guard("room"), ...(ask ? [] : [free]), ...also];
       try {
-        await withPolicy([insert, guard("policy"), ...(ask ? [] : [free]), ...also], userId, intent);
+        await withPolicy(batch, userId, intent);
       } catch (error) {
         const known = isUniqueViolation(error) ? await again(userId, requestKey, requestHash) : undefined;
         if (!known) throw error;
@@ -192,89 +183,27 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
       return { spends: found, total: row?.total ?? 0 };
     },
 
-    async approve(userId, id, also) {
-      const spend = await requireWaiting(userId, id);
+    async approve(spend, also, { plan, usd, details } = spend) {
+      const { id, userId } = spend;
       const now = Date.now();
-      const { assets = [] } = JSON.parse(spend.details) as { assets?: string[] };
-      const intent = { usd: spend.usd, recipient: spend.recipient?.toLowerCase() ?? null, assets };
+      const intent = intentOf({ ...spend, usd, details: readDetails({ details }) });
       const within = withinPolicy(userId, intent, now, id);
       const reserve: Statement = {
-        sql: `UPDATE wallet_spends SET state = 'reserved', reserved_at = ?, updated_at = ? WHERE id = ? AND state = 'waiting'
+        sql: `UPDATE wallet_spends SET state = 'reserved', plan = ?, usd = ?, details = ?, reserved_at = ?, updated_at = ?
+          WHERE id = ? AND state = 'waiting'
           AND EXISTS (SELECT 1 FROM (SELECT 1) LEFT JOIN wallet_policies p ON p.user_id = ? WHERE ${within.sql})`,
-        args: [now, now, id, userId, ...within.args],
+        args: [plan, usd, details, now, now, id, userId, ...within.args],
       };
-      await withPolicy([reserve, guard("policy"), ...also(spend)], userId, intent, id);
-      return { ...spend, state: "reserved" };
+      await withPolicy([reserve, guard("policy"), ...also], userId, intent, id);
+      return { ...spend, plan, usd, details, state: "reserved" };
     },
 
     async reject(userId, id) {
-      const spend = await requireWaiting(userId, id);
+      const spend = await waiting(userId, id);
       const end = { state: "failed", reason: "REJECTED" } as const;
-      const [done] = await database.write([set(spend, end, ["waiting"])]);
+      const [done] = await database.write([statement(changed(database, spend, end, ["waiting"]))]);
       if (done?.rowsAffected !== 1) throw notWaiting();
       return { ...spend, ...end };
-    },
-
-    async lanes() {
-      const { network, address } = spends;
-      return drizzle.selectDistinct({ network, address }).from(spends).where(isOpen);
-    },
-    open: async (lane) =>
-      drizzle
-        .select()
-        .from(spends)
-        .where(and(inLane(lane), isOpen))
-        .orderBy(asc(spends.id)),
-
-    async pending(lane, asset) {
-      const rows = await drizzle
-        .select({ units: spends.units })
-        .from(spends)
-        .where(and(inLane(lane), isOpen, eq(sql`lower(${spends.asset})`, asset.toLowerCase())));
-      return rows.reduce((total, { units }) => total + BigInt(units), 0n);
-    },
-
-    transactionsOf: async ({ id, step }) =>
-      drizzle
-        .select()
-        .from(transactions)
-        .where(and(eq(transactions.spendId, id), eq(transactions.step, step)))
-        .orderBy(desc(transactions.attempt)),
-
-    async nextNonce({ network, address }) {
-      const own = and(
-        eq(transactions.network, network),
-        eq(transactions.address, address),
-        eq(transactions.open, true),
-      );
-      const [row] = await drizzle
-        .select({ highest: max(transactions.nonce) })
-        .from(transactions)
-        .where(own);
-      return row?.highest === null || row?.highest === undefined ? 0 : row.highest + 1;
-    },
-
-    signed: (spend, transaction) =>
-      whileSignable([...signable(spend, { state: "signed", hash: transaction.hash }), noted(transaction)]),
-    authorized: (spend, plan) => whileSignable(signable(spend, { state: "signed", plan })),
-
-    async replaced(spend, transaction) {
-      await database.write([
-        set(spend, { state: "signed", hash: transaction.hash }, ["signed", "sent"]),
-        guard("open"),
-        noted(transaction),
-      ]);
-    },
-    async sent(spend, hash) {
-      await database.write([set(spend, { state: "sent", hash }, ["signed", "sent"])]);
-    },
-    async stepped(spend) {
-      const next = set(spend, { state: "reserved", step: spend.step + 1 }, ["signed", "sent"]);
-      await database.write([next, closed(spend)]);
-    },
-    async settled(spend, { state, reason = null, hash }) {
-      const end = set(spend, { state, reason, ...(hash !== undefined && { hash }) }, OPEN);
-      await database.write([end, guard("open"), closed(spend)]);
     },
 
     cancel: (userId) => ({
@@ -285,3 +214,7 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
 }
 
 const notWaiting = () => new AppError(409, "SPEND_NOT_WAITING", "This spend does not wait for your word any more.");
+const tooMany = () => {
+  const text = `${MOST_OPEN} spends from this wallet are under way. Wait until some of them are settled.`;
+  return new AppError(409, "TOO_MANY_SPENDS", text);
+};

@@ -80,11 +80,12 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     const most = requireUsd("maxAmount", request.maxAmount);
     const wallet = await wallets.require(spender.userId, request.from);
     const owner = wallet.address as Address;
-    const { decodePaymentRequiredHeader, decodePaymentResponseHeader, encodePaymentSignatureHeader } = await import(
-      "@x402/core/http"
-    );
+    const { decodePaymentRequiredHeader, encodePaymentSignatureHeader } = await import("@x402/core/http");
     const init = initOf(request);
-    const first = await outbound.fetch(request.url, init);
+    // Who redirects could name another's price; and in the clear anybody on the way could change it.
+    const careful = { maxRedirects: 0, httpsOnly: true } as const;
+    const first = await outbound.fetch(request.url, { ...init, ...careful });
+    if (first.status >= 300 && first.status < 400) throw redirected();
     if (first.status !== 402) return { spend: undefined, response: shown(first) };
 
     const required = understood(() => decodePaymentRequiredHeader(first.headers.get("payment-required") ?? ""));
@@ -113,8 +114,7 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
       usd: Number(usd),
       amount: decimalOf(usd, USD_DECIMALS),
       recipient,
-      assets,
-      details: { url: request.url },
+      details: { assets, url: request.url },
       plan: { payment: {} },
     });
     if (spend.state === "waiting") {
@@ -122,13 +122,12 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
       throw denied("So much needs its owner's approval, and the seller's price does not wait for that.");
     }
 
-    const payment = await sign(wallet, spend, required, option);
+    const since = await chain.ask((client) => client.getBlockNumber());
+    const payment = await sign(wallet, spend, required, option, Number(since));
     if (!payment) return { spend: await steps.settled(spend), response: undefined };
     const headers = { ...init.headers, "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) };
-    const answer = await outbound.fetch(request.url, { ...init, headers, maxRedirects: 0, timeoutMs: 60_000 });
-    const settled = settlementOf(() => decodePaymentResponseHeader(answer.headers.get("payment-response") ?? ""));
-    // The seller's word is where to look, not what happened: that the chain says.
-    if (settled !== undefined) await ledger.sent(spend, settled);
+    const answer = await outbound.fetch(request.url, { ...init, ...careful, headers, timeoutMs: 60_000 });
+    // Whatever the seller says of it: what happened, and in which transaction, the chain says.
     await steps.look(spend);
     return { spend: await steps.settled(spend), response: shown(answer) };
   };
@@ -139,21 +138,34 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     spend: Spend,
     { resource, x402Version, extensions }: PaymentRequired,
     option: PaymentRequirements,
+    since: number,
   ): Promise<PaymentPayload | undefined> {
     const { ExactEvmScheme } = await import("@x402/evm/exact/client");
-    const { address, signTypedData } = await signerOf(wallet);
-    const signer = {
-      address,
-      signTypedData: (data: object) => signTypedData(data as Parameters<Signer["signTypedData"]>[0]),
-    };
+    const signer = await ownSigner(wallet);
     const { payload } = await new ExactEvmScheme(signer).createPaymentPayload(x402Version, option);
     const { nonce, validBefore } = (payload as { authorization: { nonce: Hex; validBefore: string } }).authorization;
-    const plan = writePlan({ payment: { nonce, validBefore: Number(validBefore) } });
+    const plan = writePlan({ payment: { nonce, validBefore: Number(validBefore), since } });
     if (!(await ledger.authorized(spend, plan))) {
-      await ledger.settled(spend, { state: "failed", reason: "POLICY_DENIED" });
+      await ledger.settled(spend, { state: "failed", reason: (await ledger.hindrance(spend)) ?? "EXPIRED" });
       return undefined;
     }
     return { x402Version, resource, accepted: option, payload, ...(extensions && { extensions }) };
+  }
+
+  /** Throws where what comes back is not the wallet's own signature: a platform's answer is from outside. */
+  async function ownSigner(wallet: Wallet) {
+    const { recoverTypedDataAddress } = await import("viem");
+    const { address, signTypedData } = await signerOf(wallet);
+    return {
+      address,
+      async signTypedData(given: object) {
+        const data = given as Parameters<Signer["signTypedData"]>[0];
+        const signature = await signTypedData(data);
+        const by = await recoverTypedDataAddress({ ...data, signature });
+        if (by !== wallet.address) throw new Error(`Wallet ${wallet.id} was signed for by another key.`);
+        return signature;
+      },
+    };
   }
 }
 
@@ -176,16 +188,9 @@ function understood<T>(read: () => T): T {
   }
 }
 
-/** The transaction that the seller names; undefined where they name none. */
-function settlementOf(read: () => { success: boolean; transaction: string }): string | undefined {
-  try {
-    const { success, transaction } = read();
-    return success && /^0x[0-9a-f]{64}$/i.test(transaction) ? transaction : undefined;
-  } catch {
-    // No header, or none that can be read: the lane finds out.
-    return undefined;
-  }
-}
-
 const strange = (cause?: unknown) =>
   new AppError(502, "PAYMENT_NOT_UNDERSTOOD", "The seller's price can't be read.", {}, { cause });
+const redirected = () => {
+  const text = "The address redirects to another. Ask for that one itself, if it is the one you mean to pay.";
+  return new AppError(502, "PAYMENT_NOT_UNDERSTOOD", text);
+};

@@ -11,9 +11,17 @@ export interface Payment {
   nonce?: Hex;
   /** Seconds since 1970: from then on nobody can use it. */
   validBefore?: number;
+  /** The newest block when it was signed: it is in none before. */
+  since?: number;
 }
 
-export type Plan = { calls: Call[] } | { payment: Payment };
+export type Plan =
+  | {
+      calls: Call[];
+      /** Seconds since 1970: from then on the calls fail, whatever else is true. */
+      validUntil?: number;
+    }
+  | { payment: Payment };
 
 export const writePlan = (plan: Plan) => JSON.stringify(plan);
 /** A plan as the ledger has it. */

@@ -11,9 +11,12 @@ export interface Policy {
   perTransaction: number;
   /** Of any 24 hours. */
   perDay: number;
-  /** Null: anybody. A trade has no recipient. */
+  /** Null: anybody. A trade has no recipient, but gives its money to whoever owns the pool: see `requireWithin`. */
   recipients: string[] | null;
-  /** Tokens that may be spent, and of a trade also bought. Null: any. */
+  /**
+   * Tokens that may be spent, and of a trade also bought. Null: any; but sold only the stablecoin and WETH, since of others
+   * the pool that is sold into would be the only one to say what they are worth.
+   */
   assets: string[] | null;
   /** More than this waits for the owner's word. Null: nothing does. */
   approvalAbove: number | null;
@@ -38,6 +41,8 @@ export interface Intent {
   recipient: string | null;
   /** In small letters. */
   assets: string[];
+  /** Of a trade: whether what is sold is the stablecoin or WETH. */
+  trade?: { known: boolean };
 }
 
 export interface Policies {
@@ -79,25 +84,48 @@ export function createPolicies({ database }: Pick<Kernel, "database">): Policies
 }
 
 /**
+ * What counts for the day, as an expression with its arguments: what may still leave, however old it is, and what left, or
+ * waits for its owner, since then. In millionths of a USD.
+ */
+export const spentSince = (userId: string, since: number, exceptSpend = "") => ({
+  sql: `((SELECT coalesce(sum(usd), 0) FROM wallet_spends
+      WHERE user_id = ? AND state IN ('reserved', 'signed', 'sent') AND id <> ?)
+    + (SELECT coalesce(sum(usd), 0) FROM wallet_spends
+      WHERE user_id = ? AND state IN ('waiting', 'confirmed') AND updated_at > ? AND id <> ?))`,
+  args: [userId, exceptSpend, userId, since, exceptSpend],
+});
+
+/**
  * The policy in SQL, so that of spends at the same time none passes that goes over a limit together with another. As
  * conditions over `p`, the user's row of `wallet_policies` or none, with their arguments.
  */
-export function withinPolicy(userId: string, { usd, recipient, assets }: Intent, now: number, exceptSpend = "") {
+export function withinPolicy(userId: string, intent: Intent, now: number, exceptSpend = "") {
+  const { usd, recipient, assets, trade } = intent;
   const { perTransaction, perDay } = FIRST_POLICY;
+  const spent = spentSince(userId, now - DAY, exceptSpend);
   return {
     sql: `coalesce(p.enabled, 1) = 1
       AND ? <= coalesce(p.per_transaction, ${perTransaction})
-      AND ? + (SELECT coalesce(sum(usd), 0) FROM wallet_spends
-        WHERE user_id = ? AND state <> 'failed' AND reserved_at > ? AND id <> ?) <= coalesce(p.per_day, ${perDay})
+      AND ? + ${spent.sql} <= coalesce(p.per_day, ${perDay})
       AND (? IS NULL OR p.recipients IS NULL OR ? IN (SELECT value FROM json_each(p.recipients)))
+      AND (p.assets IS NOT NULL OR ? = 0 OR (? = 1 AND p.recipients IS NULL))
       AND (p.assets IS NULL OR NOT EXISTS
         (SELECT 1 FROM json_each(?) WHERE value NOT IN (SELECT value FROM json_each(p.assets))))`,
-    args: [usd, usd, userId, now - DAY, exceptSpend, recipient, recipient, JSON.stringify(assets)],
+    args: [
+      usd,
+      usd,
+      ...spent.args,
+      recipient,
+      recipient,
+      Number(trade !== undefined),
+      Number(trade?.known === true),
+      JSON.stringify(assets),
+    ],
   };
 }
 
 /** Throws 403 `POLICY_DENIED` with what stands in the way. `spentToday` in millionths of a USD. */
-export function requireWithin(policy: Policy, { usd, recipient, assets }: Intent, spentToday: number): void {
+export function requireWithin(policy: Policy, { usd, recipient, assets, trade }: Intent, spentToday: number): void {
   const shown = (amount: number) => decimalOf(BigInt(amount), USD_DECIMALS);
   if (!policy.enabled) throw denied("Spending is switched off.");
   if (usd > policy.perTransaction) throw denied(`One spend is at most ${shown(policy.perTransaction)} USD.`);
@@ -106,6 +134,13 @@ export function requireWithin(policy: Policy, { usd, recipient, assets }: Intent
   }
   if (recipient !== null && policy.recipients && !policy.recipients.includes(recipient)) {
     throw denied("This recipient is not on the policy's list.");
+  }
+  if (trade && !policy.assets) {
+    // A pool can be anybody's: a token that is worth nothing would take the money past the list.
+    if (policy.recipients) throw denied("With a list of recipients, trades need a list of `assets` too.");
+    if (!trade.known) {
+      throw denied("Only the stablecoin and WETH are sold, unless the policy's `assets` name what else may be.");
+    }
   }
   if (policy.assets && assets.some((asset) => !policy.assets?.includes(asset))) {
     throw denied("This token is not on the policy's list.");

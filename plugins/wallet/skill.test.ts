@@ -64,6 +64,7 @@ test("it is off until it is switched on, and for the owner alone", () => {
   const { enabledByDefault, tools } = skill();
   expect(enabledByDefault).toBe(false);
   expect(tools("agent").map(({ name, ownerOnly }) => [name, ownerOnly])).toEqual([
+    ["wallet_create", true],
     ["wallet_balance", true],
     ["wallet_send", true],
     ["wallet_trade", true],

@@ -1,11 +1,13 @@
 // The skill that lets an agent spend for its owner: off until it is switched on, for the owner alone, within the policy.
 import { Type as t } from "@sinclair/typebox";
 import type { Address } from "viem";
+import { AppError } from "../../src/errors.ts";
 import type { Approval } from "../agents/index.ts";
 import { declined, defineTool, type Json, type Skill, type Tool, type ToolContext } from "../skills/index.ts";
 import { decimalOf } from "./amounts.ts";
 import { holdingOf } from "./contracts.ts";
 import type { Pay } from "./pay.ts";
+import { sameness } from "./same.ts";
 import { toAnswer, toPaid } from "./spend-model.ts";
 import type { Spender, Spending } from "./spending.ts";
 import type { Trade } from "./trade.ts";
@@ -30,7 +32,8 @@ export function createWalletSkill(deps: Deps): Skill {
   return {
     id: "wallet",
     name: "Wallet",
-    description: "Sees what its owner's wallet has, sends stablecoin, trades tokens, and pays for what costs money.",
+    description:
+      "Makes its owner's wallet, sees what it has, sends stablecoin, trades tokens, and pays for what costs money.",
     category: "finance",
     version: "1.0.0",
     enabledByDefault: false,
@@ -39,25 +42,55 @@ export function createWalletSkill(deps: Deps): Skill {
 }
 
 function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[] {
-  /** The same call in the answer to one message is one spend, also when the turn is done again after a crash. */
-  async function spender(tool: string, input: object, context: ToolContext): Promise<Spender> {
-    const said = (await approvals(context.agentId))?.get(tool) ?? "allow";
+  async function allowed(tool: string, { agentId }: ToolContext): Promise<Approval> {
+    const said = (await approvals(agentId))?.get(tool) ?? "allow";
     if (said === "deny") throw declined(`${tool} is switched off for this agent.`);
-    const call = new Bun.CryptoHasher("sha256").update(JSON.stringify([tool, input])).digest("hex");
-    const requestKey = `turn:${context.inboxId}:${call}`;
+    return said;
+  }
+
+  /** The same call in the answer to one message is one spend, also when the turn is done again after a crash. */
+  async function spender(kind: "send" | "trade" | "pay", input: object, context: ToolContext): Promise<Spender> {
+    const said = await allowed(`wallet_${kind}`, context);
+    const requestKey = `turn:${context.inboxId}:${sameness(kind, input)}`;
     return { userId: context.userId, agentId: context.agentId, requestKey, ask: said === "ask" };
+  }
+  async function made(userId: string) {
+    try {
+      return await wallets.create(userId, () => []);
+    } catch (error) {
+      // Somebody else was faster.
+      const own = error instanceof AppError && error.code === "WALLET_EXISTS" ? await wallets.own(userId) : undefined;
+      if (!own) throw error;
+      return own;
+    }
   }
   const ownerOnly = true;
   const untold = (answer: object) => JSON.parse(JSON.stringify(answer)) as Json;
 
   return [
     defineTool({
+      name: "wallet_create",
+      description: "Makes the owner's wallet, and gives its address; of the one there is, where there is one already.",
+      ownerOnly,
+      input: t.Object({}),
+      async execute(_, context) {
+        // A wallet is made for nobody who has to be asked first: there is nothing that could wait.
+        if ((await allowed("wallet_create", context)) === "ask") {
+          throw declined("The owner makes the wallet: POST /api/wallet with the action create.");
+        }
+        const known = await wallets.own(context.userId);
+        const { address } = known ?? (await made(context.userId));
+        return { address, made: known === undefined };
+      },
+    }),
+    defineTool({
       name: "wallet_balance",
       description: "What the owner's wallet has: stablecoin in USD, and ether for fees.",
       ownerOnly,
       input: t.Object({ network }),
-      async execute({ network: on = "testnet_chain" }, { userId }) {
-        const { address } = await wallets.require(userId);
+      async execute({ network: on = "testnet_chain" }, context) {
+        await allowed("wallet_balance", context);
+        const { address } = await wallets.require(context.userId);
         const { chainOf, stablecoinOf } = spending.steps;
         const { balance, decimals, ether } = await holdingOf(chainOf(on), stablecoinOf(on), address as Address);
         return { address, network: on, usd: decimalOf(balance, decimals), ether: decimalOf(ether, 18) };
@@ -75,7 +108,7 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
         network,
       }),
       execute: async (input, context) =>
-        untold(toAnswer(await spending.send(await spender("wallet_send", input, context), input))),
+        untold(toAnswer(await spending.send(await spender("send", input, context), input))),
     }),
     defineTool({
       name: "wallet_trade",
@@ -89,8 +122,7 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
         slippageBps: t.Optional(t.Integer({ minimum: 0, maximum: 1000 })),
         network,
       }),
-      execute: async (input, context) =>
-        untold(toAnswer(await trade(await spender("wallet_trade", input, context), input))),
+      execute: async (input, context) => untold(toAnswer(await trade(await spender("trade", input, context), input))),
     }),
     defineTool({
       name: "wallet_pay",
@@ -105,7 +137,7 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
         body: t.Optional(t.Unknown({ description: "Sent as JSON" })),
         maxAmount: amount("USD, at most"),
       }),
-      execute: async (input, context) => untold(toPaid(await pay(await spender("wallet_pay", input, context), input))),
+      execute: async (input, context) => untold(toPaid(await pay(await spender("pay", input, context), input))),
     }),
   ];
 }

@@ -2,7 +2,7 @@
 import { type Static, t } from "elysia";
 import { AppError } from "../../src/errors.ts";
 import { decimalOf, USD_DECIMALS } from "./amounts.ts";
-import type { Spend } from "./ledger.ts";
+import { readDetails, type Spend } from "./ledger.ts";
 import type { Paid } from "./pay.ts";
 import { denied, type Policy } from "./policy.ts";
 import { insufficient, requireAddress, requireUsd } from "./spending.ts";
@@ -79,7 +79,7 @@ const status = t.Union(
 const reason = t.Optional(
   t.String({
     description:
-      "Of a failure: `REVERTED`, `REFUSED`, `INSUFFICIENT_FUNDS`, `POLICY_DENIED`, `REJECTED`, `EXPIRED`, `NONCE_USED`, `CANCELLED`",
+      "Of a failure: `REVERTED`, `REFUSED`, `INSUFFICIENT_FUNDS`, `FEES_TOO_HIGH`, `POLICY_DENIED`, `REJECTED`, `EXPIRED`, `NONCE_USED`, `CANCELLED`",
   }),
 );
 
@@ -118,6 +118,13 @@ export const spendItem = t.Object({
   network: t.String(),
   from: t.String(),
   to: t.Union([t.String(), t.Null()]),
+  buy: t.Optional(t.String({ description: "Of a trade: the token that is bought" })),
+  quoted: t.Optional(
+    t.String({ description: "Of a trade: what it gives by the price when it was asked for, or approved" }),
+  ),
+  atLeast: t.Optional(t.String({ description: "Of a trade: it is not made for less" })),
+  url: t.Optional(t.String({ description: "Of a payment: what is paid for" })),
+  fee: t.Optional(t.String({ description: "Ether that its transactions took for gas" })),
   agentId: t.Union([t.String(), t.Null()]),
   createdAt: t.String({ description: "ISO 8601" }),
 });
@@ -208,6 +215,7 @@ export function toAnswer(spend: Spend): Static<typeof spendAnswer> {
   if (unsigned && reason === "INSUFFICIENT_FUNDS") throw insufficient("The wallet has too little for this.");
   if (unsigned && reason === "POLICY_DENIED") throw denied("It was switched off meanwhile.");
   if (unsigned && reason === "REFUSED") throw refused();
+  if (unsigned && reason === "FEES_TOO_HIGH") throw dear();
   return { success: state !== "failed", id, ...shown({ hash, reason }), status: STATUS[state], amount, network };
 }
 
@@ -230,9 +238,22 @@ export const toItem = (spend: Spend): Static<typeof spendItem> => ({
   network: spend.network,
   from: spend.address,
   to: spend.recipient,
+  ...detailsOf(spend),
+  ...(spend.fee !== null && { fee: decimalOf(BigInt(spend.fee), 18) }),
   agentId: spend.agentId,
   createdAt: new Date(spend.createdAt).toISOString(),
 });
+
+/** What its owner agrees to, beside the amount. */
+function detailsOf(spend: Spend) {
+  const { buy, quoted, atLeast, url } = readDetails(spend);
+  return {
+    ...(buy !== undefined && { buy }),
+    ...(quoted !== undefined && { quoted }),
+    ...(atLeast !== undefined && { atLeast }),
+    ...(url !== undefined && { url }),
+  };
+}
 
 const shown = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
   ...(hash !== null && { hash }),
@@ -242,4 +263,9 @@ const shown = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
 const refused = () => {
   const text = "The chain refuses this: the contract would undo it.";
   return new AppError(400, "SPEND_REFUSED", text);
+};
+
+const dear = () => {
+  const text = "The chain asks for more in fees than a transaction may cost here. Try again later.";
+  return new AppError(400, "FEES_TOO_HIGH", text);
 };

@@ -1,6 +1,5 @@
 // The web's routes of spending: the policy, what may be spent under it, and the ledger of what was.
 import { Elysia, type Static } from "elysia";
-import type { Statement } from "../../src/database.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import { readLimit, readOffset } from "../../src/paging.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
@@ -31,10 +30,10 @@ import type { Trade } from "./trade.ts";
 
 const KEPT_ANSWER = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 const SPEND_ERRORS = {
-  400: ["INSUFFICIENT_FUNDS", "SPEND_REFUSED"],
+  400: ["INSUFFICIENT_FUNDS", "SPEND_REFUSED", "FEES_TOO_HIGH"],
   403: "POLICY_DENIED",
   404: "NO_WALLET",
-  409: KEPT_ANSWER,
+  409: [...KEPT_ANSWER, "TOO_MANY_SPENDS"],
   500: "CHAIN_UNAVAILABLE",
   502: "WALLET_PLATFORM_UNAVAILABLE",
 };
@@ -46,10 +45,10 @@ interface Deps extends Pick<Kernel, "idempotency"> {
   spending: Spending;
   trade: Trade;
   pay: Pay;
-  wake(spend: Spend): Statement;
+  approve(userId: string, id: string): Promise<Spend>;
 }
 
-export function spendRoutes({ idempotency, identities, policies, ledger, spending, trade, pay, wake }: Deps) {
+export function spendRoutes({ idempotency, identities, policies, ledger, spending, trade, pay, approve }: Deps) {
   /** The key is also the spend's own: it is found again even where a crash came before the answer. */
   const spend = (
     { identity: { user }, request }: { identity: Identity; request: Request },
@@ -126,7 +125,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
           tags,
           summary: "Fetch what costs money, and pay for it (x402)",
           description:
-            "By x402 version 2, scheme `exact` on either chain, in the stablecoin, up to `maxAmount`. Nothing is paid where nothing is asked for.",
+            "By x402 version 2, scheme `exact` on either chain, in the stablecoin, up to `maxAmount`. Over https alone, and without following redirects. Nothing is paid where nothing is asked for.",
           ...mayAnswer({
             ...SPEND_ERRORS,
             400: [
@@ -161,17 +160,21 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
     )
     .post(
       "/api/wallet/spends/:id/approve",
-      async ({ identity, params: { id } }) => {
-        const approved = await ledger.approve(identity.user.id, id, (spend) => [wake(spend)]);
-        return toAnswer(await spending.steps.settled(approved));
-      },
+      async ({ identity, params: { id } }) => toAnswer(await approve(identity.user.id, id)),
       {
         ownSession: true,
         response: { 200: spendAnswer },
         detail: {
           tags,
           summary: "Approve a spend that waits for its owner",
-          ...mayAnswer({ ...SPEND_ERRORS, 404: "SPEND_NOT_FOUND", 409: "SPEND_NOT_WAITING" }),
+          description:
+            "A trade is made at today's price, and never for less than `atLeast`: 409 `PRICE_MOVED` where nobody gives that now; it goes on waiting then.",
+          ...mayAnswer({
+            ...SPEND_ERRORS,
+            400: [...SPEND_ERRORS[400], "NO_ROUTE"],
+            404: "SPEND_NOT_FOUND",
+            409: ["SPEND_NOT_WAITING", "PRICE_MOVED"],
+          }),
         },
       },
     )

@@ -7,9 +7,10 @@ import type { Kernel } from "../../src/plugin.ts";
 import { decimalOf, USD_DECIMALS, unitsOf } from "./amounts.ts";
 import { type Holding, holdingOf, TOKEN } from "./contracts.ts";
 import type { Lanes } from "./lanes.ts";
-import type { Lane, Ledger, NewSpend, Spend } from "./ledger.ts";
+import { type Details, intentOf, type Lane, type Ledger, type NewSpend, type Spend } from "./ledger.ts";
 import { type Plan, writePlan } from "./plan.ts";
 import type { Intent } from "./policy.ts";
+import { sameness } from "./same.ts";
 import type { Wallet, Wallets } from "./wallets.ts";
 
 /** Who spends, and what makes the same request the same. */
@@ -39,9 +40,7 @@ export interface Prepared {
   usd: number;
   amount: string;
   recipient: Address | null;
-  /** In small letters, for the policy. */
-  assets: string[];
-  details: Record<string, string>;
+  details: Details;
   plan: Plan;
 }
 
@@ -89,15 +88,13 @@ export function createSpending({ config, chains, database, ledger, wallets, lane
   const sideOf = (network: ChainName) => (network === "mainnet_chain" ? "mainnet" : "testnet");
   const chainOf = (network: ChainName) => chains[sideOf(network)];
   const stablecoinOf = (network: ChainName) => config.chains[sideOf(network)].stablecoin as Address;
-  const hashOf = (kind: string, request: object) =>
-    new Bun.CryptoHasher("sha256").update(JSON.stringify([kind, request])).digest("hex");
 
   const steps: SpendingSteps = {
     chainOf,
     stablecoinOf,
 
     async again({ userId, requestKey }, kind, request) {
-      const known = await ledger.again(userId, requestKey, hashOf(kind, request));
+      const known = await ledger.again(userId, requestKey, sameness(kind, request));
       return known && steps.settled(known);
     },
 
@@ -113,13 +110,13 @@ export function createSpending({ config, chains, database, ledger, wallets, lane
     requirePolicy: ledger.require,
 
     async reserve({ userId, agentId, requestKey, ask = false }, kind, request, prepared) {
-      const { wallet, network, asset, units, usd, amount, recipient, assets, details, plan } = prepared;
+      const { wallet, network, asset, units, usd, amount, recipient, details, plan } = prepared;
       const spend: NewSpend = {
         userId,
         agentId: agentId ?? null,
         walletId: wallet.id,
         requestKey,
-        requestHash: hashOf(kind, request),
+        requestHash: sameness(kind, request),
         kind,
         network,
         address: wallet.address,
@@ -128,10 +125,10 @@ export function createSpending({ config, chains, database, ledger, wallets, lane
         usd,
         amount,
         recipient,
-        details: JSON.stringify({ ...details, assets }),
+        details: JSON.stringify(details),
         plan: writePlan(plan),
       };
-      const intent = { usd, recipient: recipient?.toLowerCase() ?? null, assets };
+      const intent = intentOf({ kind, usd, recipient, details });
       return ledger.reserve(spend, intent, [lanes.wake({ network, address: wallet.address })], ask);
     },
 
@@ -178,8 +175,7 @@ export function createSpending({ config, chains, database, ledger, wallets, lane
         usd: Number(usd),
         amount: decimalOf(usd, USD_DECIMALS),
         recipient: to,
-        assets,
-        details: {},
+        details: { assets },
         plan: { calls: [{ to: asset, data }] },
       });
       return steps.settled(spend);

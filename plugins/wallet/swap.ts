@@ -3,7 +3,7 @@ import type { Address } from "viem";
 import type { Chain, ChainName } from "../../src/chains.ts";
 import type { Config } from "../../src/config.ts";
 import { AppError } from "../../src/errors.ts";
-import { TOKEN } from "./contracts.ts";
+import { isReverted, TOKEN, unusable } from "./contracts.ts";
 import type { Call } from "./plan.ts";
 
 export interface Swap {
@@ -114,9 +114,10 @@ export function createUniswap({ config, chainOf }: Deps): SwapVenue {
       const [out] = await chainOf(network).ask((client) => client.readContract({ ...read, args: [params] }));
       return out;
     } catch (error) {
-      // The chain was asked, and the quoter says no.
       if (error instanceof AppError) throw error;
-      return undefined;
+      // The quoter says no. Whatever else went wrong says nothing of the price, and must not pass for a thinner market.
+      if (await isReverted(error)) return undefined;
+      throw unusable(error);
     }
   }
 

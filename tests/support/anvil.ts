@@ -84,3 +84,12 @@ function clientOf(url: string, id: number, account: Address) {
   });
   return createWalletClient({ account, chain, transport: http(url), pollingInterval: 20 }).extend(publicActions);
 }
+
+/** What anvil offers beside the Ethereum API, such as `evm_mine`. Throws with what it says where it does not do it. */
+export async function askAnvil({ url }: Pick<Anvil, "url">, method: string, params: unknown[] = []): Promise<unknown> {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } };
+  if (error) throw new Error(`${method}: ${error.message}`);
+  return result;
+}

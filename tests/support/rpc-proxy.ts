@@ -6,12 +6,19 @@ export interface Held {
   release(): void;
 }
 
+/** From the honest result and what was asked. */
+export type Lie = (honest: { result: unknown; params: unknown[] }) => { result: unknown } | { error: object };
+
 export interface RpcProxy {
   readonly url: string;
   /** Everything goes through again; what was held back is answered as if the node were gone. */
   pass(): void;
   /** Nothing is answered any more. */
   fail(): void;
+  /** Requests with this method are answered with what is made of the node's own answer. */
+  lie(method: string, made: Lie): void;
+  /** Every request so far, by method. */
+  readonly asked: readonly string[];
   /** Requests with this method stay without an answer; with `forwarded`, the node has got them. */
   hold(method: string, options?: { forwarded?: boolean }): Held;
   stop(): Promise<void>;
@@ -20,6 +27,8 @@ export interface RpcProxy {
 export function startRpcProxy(target: string): RpcProxy {
   let failing = false;
   let held: { method: string; forwarded: boolean; reached(): void; released: Promise<boolean> } | undefined;
+  const lies = new Map<string, Lie>();
+  const asked: string[] = [];
   let release: ((answered: boolean) => void) | undefined;
 
   const gone = () => new Response("gone", { status: 503 });
@@ -33,8 +42,15 @@ export function startRpcProxy(target: string): RpcProxy {
     async fetch(request) {
       const body = await request.text();
       if (failing) return gone();
+      const { id, method, params = [] } = JSON.parse(body) as { id: number; method: string; params?: unknown[] };
+      asked.push(method);
+      const lie = lies.get(method);
+      if (lie) {
+        const { result } = (await (await forward(body)).json()) as { result?: unknown };
+        return Response.json({ jsonrpc: "2.0", id, ...lie({ result, params }) });
+      }
       const found = held;
-      if (!found || !body.includes(`"${found.method}"`)) return forward(body);
+      if (found?.method !== method) return forward(body);
       const answer = found.forwarded ? await forward(body) : undefined;
       found.reached();
       if (!(await found.released)) return gone();
@@ -45,6 +61,7 @@ export function startRpcProxy(target: string): RpcProxy {
   const pass = () => {
     failing = false;
     held = undefined;
+    lies.clear();
     release?.(false);
   };
   return {
@@ -53,6 +70,8 @@ export function startRpcProxy(target: string): RpcProxy {
     fail() {
       failing = true;
     },
+    lie: (method, made) => void lies.set(method, made),
+    asked,
     hold(method, { forwarded = false } = {}) {
       const reached = Promise.withResolvers<void>();
       const released = Promise.withResolvers<boolean>();

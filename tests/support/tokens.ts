@@ -1,7 +1,7 @@
 // Money on a chain of the test's own: tokens that anybody may mint, and wallets that get some.
 import { type Address, getAddress, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import type { Anvil } from "./anvil.ts";
+import { type Anvil, askAnvil } from "./anvil.ts";
 import { compileContract } from "./solidity.ts";
 
 export interface Token {
@@ -14,8 +14,17 @@ export interface Token {
 
 export async function deployToken(chain: Anvil, decimals = 6, name = "USD Coin"): Promise<Token> {
   const contract = await compileContract("Tokens.sol", "Stablecoin");
-  const address = getAddress(await chain.deploy(contract, name, decimals));
-  const { abi } = contract;
+  return tokenOf(chain, getAddress(await chain.deploy(contract, name, decimals)), decimals);
+}
+
+/** The same contract, with nothing in it, where a chain has one of its own. */
+export async function tokenAt(chain: Anvil, address: Address, { address: like, decimals }: Token): Promise<Token> {
+  await askAnvil(chain, "anvil_setCode", [address, await chain.client.getCode({ address: like })]);
+  return tokenOf(chain, address, decimals);
+}
+
+async function tokenOf(chain: Anvil, address: Address, decimals: number): Promise<Token> {
+  const { abi } = await compileContract("Tokens.sol", "Stablecoin");
   return {
     address,
     decimals,
