@@ -35,7 +35,7 @@ export interface IncomingMessage {
     also?: string;
   };
   text: string;
-  /** Files that came with it, in order; `text` names them too. */
+  /** Files that came with it, in order; `text` names them too, each on a line of its own in brackets. */
   attachments?: Attachment[];
   /** More than two people can read it. */
   group: boolean;
@@ -55,6 +55,8 @@ export interface Attachment {
   /** Bytes, where the platform tells. */
   size?: number;
   name?: string;
+  /** The message says enough without it: nobody is told when a model can't be shown it. */
+  optional?: true;
 }
 
 /** Where an adapter puts what it receives. */

@@ -21,6 +21,7 @@ import social from "./0018_social.sql" with { type: "text" };
 import byAgent from "./0019_by_agent.sql" with { type: "text" };
 import onceVerified from "./0020_once_verified.sql" with { type: "text" };
 import channelsResume from "./0021_channels_resume.sql" with { type: "text" };
+import attachments from "./0022_attachments.sql" with { type: "text" };
 import streams from "./0023_streams.sql" with { type: "text" };
 import walletLanes from "./0024_wallet_lanes.sql" with { type: "text" };
 import channelDetail from "./0027_channel_detail.sql" with { type: "text" };
@@ -53,6 +54,7 @@ export const migrations: readonly Migration[] = [
   { name: "0019_by_agent", sql: byAgent },
   { name: "0020_once_verified", sql: onceVerified },
   { name: "0021_channels_resume", sql: channelsResume },
+  { name: "0022_attachments", sql: attachments },
   { name: "0023_streams", sql: streams },
   { name: "0024_wallet_lanes", sql: walletLanes },
   { name: "0027_channel_detail", sql: channelDetail },

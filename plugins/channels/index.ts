@@ -13,6 +13,7 @@ import { createChannels } from "./channels.ts";
 import { createConnections } from "./connections.ts";
 import { createDeliver } from "./delivery.ts";
 import { createEstate } from "./estate.ts";
+import { createFetchFile } from "./files.ts";
 import { createHooks } from "./hooks.ts";
 import { createIntake } from "./intake.ts";
 import { createKeeper } from "./keeper.ts";
@@ -61,6 +62,7 @@ export const channels = plugin("channels", (host) => {
   for (const channel of CHANNEL_IDS) {
     if (!adapters[channel]) continue;
     talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, supervisor }));
+    talks.fetchFileVia(channel, createFetchFile(channel, { lines }));
     talks.previewVia(channel, (entry) => previews.of(channel, entry));
   }
   metrics.gauge(

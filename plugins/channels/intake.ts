@@ -62,7 +62,7 @@ export function createIntake({ agents, runtime, pairings, resumes, log, metrics 
   /** The message as the runtime takes it; undefined when its sender may not talk here. */
   async function admit(line: Line, message: IncomingMessage): Promise<Arrival | undefined> {
     const { agentId, channel, ownerId } = line.connection;
-    const { sender, peer, group, text } = message;
+    const { sender, peer, group, text, attachments } = message;
     const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};
     const verdict = judge(message, settings, ownerId);
     const paired = verdict.kind === "paired-only" && (await pairings.isApproved(agentId, channel, sender.id));
@@ -70,7 +70,8 @@ export function createIntake({ agents, runtime, pairings, resumes, log, metrics 
       count(channel, "accepted");
       const byOwner = verdict.kind === "welcome" && verdict.byOwner;
       const platformMessageId = storedId(line.binding.bot, message.platformMessageId);
-      return { agentId, platform: channel, platformMessageId, to: { peer }, sender, byOwner, group, content: text };
+      const arrival = { agentId, platform: channel, platformMessageId, to: { peer }, sender, byOwner, group };
+      return { ...arrival, content: text, ...(attachments ? { attachments } : {}) };
     }
     count(channel, "refused");
     const reason = verdict.kind === "refused" ? verdict.reason : "not paired";

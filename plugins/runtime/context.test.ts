@@ -23,6 +23,7 @@ const entry: InboxEntry = {
   isGroup: false,
   kind: "message",
   content: "How are you?",
+  attachments: null,
   topic: null,
   attempts: 1,
   previewId: null,

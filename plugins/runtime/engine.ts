@@ -8,10 +8,11 @@ import type { Agent, AgentSettings, agents as agentsPlugin } from "../agents/ind
 import type { ai as aiPlugin, TurnModel } from "../ai/index.ts";
 import type { Figures } from "../figures/index.ts";
 import type { skills as skillsPlugin } from "../skills/index.ts";
+import { attachmentsOf, type FetchFile, isBare, type Opened, openFiles, UNREADABLE } from "./attachments.ts";
 import { runCommand } from "./commands.ts";
 import { boundedHistory, buildPrompt } from "./context.ts";
 import { CANCELLED, givenUp, INTERRUPTED, interrupted, kept, removed, STOPPING, stopped } from "./endings.ts";
-import { type Failure, failureOf } from "./failures.ts";
+import { type Failure, failureOf, isRefused } from "./failures.ts";
 import type { Ending, Inbox, InboxEntry } from "./inbox.ts";
 import type { Ran } from "./lanes.ts";
 import type { Outbox } from "./outbox.ts";
@@ -54,6 +55,8 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   outbox: Outbox;
   /** The model that answers for an agent now. */
   chooseModel(agent: Agent): Promise<TurnModel>;
+  /** Who fetches the files of a platform's messages. */
+  fetcherOf(platform: string): FetchFile | undefined;
   /** The entry runs from now on: what may end its turn early, and who waits for it. */
   begin(entry: InboxEntry): { signal: AbortSignal; waiter: Waiter | undefined };
   /** Shows a growing reply on the entry's platform. */
@@ -70,6 +73,8 @@ interface Turn {
   readonly signal: AbortSignal;
   readonly waiter: Waiter | undefined;
   agent: Agent | undefined;
+  /** Calls of the model that were begun for the reply. */
+  calls: number;
   /** As people are told. */
   model: string;
   key: string | undefined;
@@ -85,6 +90,7 @@ export function createEngine(deps: Deps) {
       entry: queued,
       opening: [],
       agent: undefined,
+      calls: 0,
       model: "its model",
       key: undefined,
       ...deps.begin(queued),
@@ -103,7 +109,8 @@ export function createEngine(deps: Deps) {
         const chosen = await chooseModel(turn.agent);
         turn.model = chosen.label;
         turn.key = chosen.apiKey;
-        await answer(turn, turn.agent, chosen);
+        if (queued.attachments === null) await answer(turn, turn.agent, chosen);
+        else await answerWithFiles(turn, turn.agent, chosen);
       }
       return undefined;
     } catch (thrown) {
@@ -132,7 +139,31 @@ export function createEngine(deps: Deps) {
     await settle(turn, agent, { text: reply, steps: [] }, statements);
   }
 
-  async function answer(turn: Turn, agent: Agent, chosen: TurnModel): Promise<void> {
+  /** What the model can't be shown is said: by itself where there is more to answer, else without a call. */
+  async function answerWithFiles(turn: Turn, agent: Agent, chosen: TurnModel): Promise<void> {
+    const { agentId, platform, content, attempts } = turn.entry;
+    const fetch = deps.fetcherOf(platform);
+    if (!fetch) return answer(turn, agent, chosen);
+    const files = attachmentsOf(turn.entry.attachments);
+    const takes = await ai.inputsOf(chosen);
+    const opened = await openFiles({ agentId, files, takes, fetch, again: attempts < 2, signal: turn.signal });
+    const reply = ({ parts, closed }: Opened) =>
+      parts.length === 0 && closed.length > 0 && isBare(content)
+        ? settle(turn, agent, { text: closed.join(" "), steps: [] }, [])
+        : answer(turn, agent, chosen, { parts, closed });
+    try {
+      await reply(opened);
+    } catch (error) {
+      const texts = opened.parts.filter(({ type }) => type === "text");
+      if (turn.calls !== 1 || texts.length === opened.parts.length || !isRefused(error)) throw error;
+      agents.log(agentId, "warning", `${turn.model} refused a file; it is answered without.`, "runtime");
+      await reply({ parts: texts, closed: [...opened.closed, UNREADABLE] });
+    } finally {
+      opened.release();
+    }
+  }
+
+  async function answer(turn: Turn, agent: Agent, chosen: TurnModel, files?: Opened): Promise<void> {
     const { entry, signal, waiter } = turn;
     const settings = await agents.settings(agent.id);
     const timezone = settings.timezone ?? "UTC";
@@ -163,11 +194,14 @@ export function createEngine(deps: Deps) {
     try {
       result = await runTurn({
         model: language,
-        prompt: buildPrompt({ agent, settings, entry, knowledge, history }),
+        prompt: buildPrompt({ agent, settings, entry, knowledge, history, files }),
         tools,
         toolContext: { ...audience, userId: agent.userId, sessionId: entry.sessionId, inboxId: entry.id },
         settings: sampling(settings),
-        reserve,
+        reserve(prompt) {
+          turn.calls++;
+          return reserve(prompt);
+        },
         cache,
         observer: waiter?.observer ?? preview,
         signal,
@@ -181,7 +215,7 @@ export function createEngine(deps: Deps) {
       await settle(turn, agent, result, [spending.settle(usage, latencyMs)]);
     } catch (error) {
       // The reply was not kept, but it was paid for.
-      spending.record(usage, latencyMs);
+      await spending.record(usage, latencyMs);
       throw error;
     }
   }

@@ -37,6 +37,10 @@ const KEY_TROUBLE = new Set([401, 402, 403]);
 
 const unavailable = (text: string, cause?: unknown) => new AppError(502, "MODEL_UNAVAILABLE", text, {}, { cause });
 
+/** The provider refused this very request: something in it is not to its liking. */
+export const isRefused = (thrown: unknown): boolean =>
+  thrown instanceof ModelError && REFUSALS.has(asCallError(thrown.cause).statusCode ?? 0);
+
 /** Sorts whatever a turn threw. `model` names the model for people; a `key` that the provider repeats is blacked out. */
 export function failureOf(thrown: unknown, model: string, key?: string): Failure {
   if (thrown instanceof ModelError) return modelFailure(thrown.cause, model, key);

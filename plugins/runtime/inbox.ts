@@ -2,6 +2,7 @@
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import { type Statement, statement, template } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
+import { type Attachment, storedAttachments } from "./attachments.ts";
 import { inbox, messages } from "./schema.ts";
 import type { Sessions } from "./sessions.ts";
 import { storable } from "./text.ts";
@@ -29,6 +30,8 @@ export interface Arrival {
   group?: boolean;
   kind?: InboxEntry["kind"];
   content: string;
+  /** Files that came with it; `content` names them too, each on a line of its own in brackets. */
+  attachments?: readonly Attachment[];
   topic?: string | undefined;
 }
 
@@ -92,6 +95,7 @@ const columns = {
   isGroup: inbox.isGroup,
   kind: inbox.kind,
   content: inbox.content,
+  attachments: inbox.attachments,
   topic: inbox.topic,
   attempts: inbox.attempts,
   previewId: inbox.previewId,
@@ -117,6 +121,7 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
         isGroup: hole("isGroup"),
         kind: hole("kind"),
         content: hole("content"),
+        attachments: hole("attachments"),
         topic: hole("topic"),
         status: "pending",
         attempts: 0,
@@ -152,6 +157,7 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
       isGroup: arrival.group ?? false,
       kind: arrival.kind ?? "message",
       content: storable(arrival.content),
+      attachments: arrival.attachments ? storedAttachments(arrival.attachments) : null,
       topic: arrival.topic ?? null,
       attempts: 0,
       previewId: null,
@@ -226,7 +232,9 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
       })),
     settled({ agentId, id }, status, error) {
       const reply = status === "done" ? "last_insert_rowid()" : "NULL";
-      const ended = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}`;
+      // Parked ones may be taken up again; of the others nobody looks at the files once more.
+      const files = status === "parked" ? "" : ", attachments = NULL";
+      const ended = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}${files}`;
       const sql = `${ended} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
       return { sql, args: [status, error ?? null, Date.now(), agentId, id] };
     },

@@ -14,6 +14,7 @@ import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import { createRuntime } from "./runtime.ts";
 import { eventStream, wantsEvents } from "./sse.ts";
 
+export type { FetchFile } from "./attachments.ts";
 export { COMMANDS, commandIn } from "./commands.ts";
 export type { ChatRequest } from "./conversations.ts";
 export type { Reply } from "./engine.ts";
@@ -112,6 +113,7 @@ export const runtime = plugin("runtime", (host) => {
       beforeResuming: work.beforeResuming,
       estate: work.estate,
       deliverVia: work.deliverVia,
+      fetchFileVia: work.fetchFileVia,
       previewVia: conversations.previewVia,
       isCommand: (text: string) => commandIn(text) !== undefined,
       previewed: work.previewed,

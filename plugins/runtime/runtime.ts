@@ -5,6 +5,7 @@ import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { ai as aiPlugin, TurnModel } from "../ai/index.ts";
 import type { figures as figuresPlugin } from "../figures/index.ts";
 import type { skills as skillsPlugin } from "../skills/index.ts";
+import type { FetchFile } from "./attachments.ts";
 import { createConversations } from "./conversations.ts";
 import { stopped } from "./endings.ts";
 import { createEngine } from "./engine.ts";
@@ -40,6 +41,7 @@ export function createRuntime(deps: Deps) {
     ...(pace && { firstDelay: pace.firstDelivery }),
   });
   const conversations = createConversations({ inbox, sessions });
+  const fetchers = new Map<string, FetchFile>();
 
   /** The model that answers for an agent now. */
   async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
@@ -57,6 +59,7 @@ export function createRuntime(deps: Deps) {
     skills,
     figures,
     chooseModel,
+    fetcherOf: (platform) => fetchers.get(platform),
     inbox,
     sessions,
     outbox,
@@ -156,6 +159,8 @@ export function createRuntime(deps: Deps) {
     sent: inbox.sent,
     resume: lanes.resume,
     deliverVia: outbox.deliverVia,
+    /** Who fetches the files of a platform's messages. */
+    fetchFileVia: (platform: string, fetch: FetchFile) => void fetchers.set(platform, fetch),
     /** A preview became a message on its platform, and can become the reply after a restart too. */
     previewed: (entry: InboxEntry, previewId: string) => database.write([inbox.previewed(entry, previewId)]),
 

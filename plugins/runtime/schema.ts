@@ -40,6 +40,7 @@ export const inbox = sqliteTable("inbox", {
   isGroup: integer("is_group", { mode: "boolean" }).notNull(),
   kind: text("kind", { enum: ["message", "command", "reminder"] }).notNull(),
   content: text("content").notNull(),
+  attachments: text("attachments"),
   topic: text("topic"),
   status: text("status", { enum: ["pending", "done", "failed", "cancelled", "parked"] }).notNull(),
   attempts: integer("attempts").notNull(),
