@@ -7,6 +7,8 @@ export interface Cache<Value> {
   get(key: string, load: () => Promise<Value | undefined>): Promise<Value | undefined>;
   /** This key was written. */
   drop(key: string): void;
+  /** Who knows which keys were written. */
+  clear(): void;
 }
 
 interface Options<Value> {
@@ -52,6 +54,10 @@ export function createCache<Value>({ entries, weight }: Options<Value>): Cache<V
     drop(key) {
       drops++;
       remove(key);
+    },
+    clear() {
+      drops++;
+      for (const key of [...held.keys()]) remove(key);
     },
   };
 }

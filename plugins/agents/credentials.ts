@@ -34,12 +34,19 @@ export type CredentialsSummary = Record<Exclude<CredentialKind, "provider_3">, b
 export interface Credentials {
   /** Seals and keeps a value; an empty one clears it. `kind` and the value are checked: 400. Says whether one is set now. */
   set(owner: CredentialOwner, kind: string, value: string): Promise<boolean>;
+  /** What keeps one of an agent's own, for a batch that does more; `path` names the field it came in. 400 for what is none. */
+  putting(agentId: string, kind: CredentialKind, value: string, path: string): Statement;
   /** The agent's own, else its owner's default, in clear: don't keep it. Without a query once the agent was asked for. */
   open(agentId: string, kind: CredentialKind): Promise<string | undefined>;
   /** All keys for AI providers that `open` would give. */
   providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>>;
   /** Which kinds `open` would find. */
   summary(agentId: string): Promise<CredentialsSummary>;
+  /**
+   * Takes a user's defaults, and the provider keys of the user's agents. Their bots' tokens go with their connections, which
+   * have to be ended where they are held.
+   */
+  forget(userId: string): Statement;
   /** Bytes held in memory of the agent's own ones. */
   held(agentId: string): number;
 }
@@ -107,6 +114,24 @@ export function createCredentials({ database, vault, resealing, config, log, age
       return secret !== "";
     },
 
+    forget: (userId) => ({
+      sql: `DELETE FROM credentials WHERE (owner_kind = 'user' AND owner_id = ?1)
+        OR (owner_kind = 'agent' AND kind LIKE 'provider%' AND owner_id IN (SELECT id FROM agents WHERE user_id = ?1))`,
+      args: [userId],
+      after: known.clear,
+    }),
+
+    putting(agentId, kind, value, path) {
+      const owner = { kind: "agent", id: agentId } as const;
+      const secret = requireValue(value, path);
+      log.redactSecret(secret);
+      const after = () => {
+        known.drop(`agent:${agentId}`);
+        changes.changed(agentId);
+      };
+      return { ...keep(owner, kind, secret), after };
+    },
+
     open,
     held: (agentId) => heldBytes(known.peek(`agent:${agentId}`)),
 
@@ -161,11 +186,11 @@ function requireKind(kind: string): CredentialKind {
   return found;
 }
 
-function requireValue(value: string): string {
+function requireValue(value: string, path = "value"): string {
   const trimmed = value.trim();
   if (trimmed.length > MAX_VALUE || /[^\x21-\x7e]/.test(trimmed)) {
     const message = `A credential is up to ${MAX_VALUE} printable ASCII characters without spaces.`;
-    throw invalid({ path: "value", message });
+    throw invalid({ path, message });
   }
   return trimmed;
 }

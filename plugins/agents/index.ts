@@ -14,6 +14,7 @@ import { logRoutes } from "./log-routes.ts";
 import { createLogStream } from "./log-stream.ts";
 import { createLogs } from "./logs.ts";
 import { createViews } from "./model.ts";
+import { createMoving } from "./moving.ts";
 import { createProvision } from "./provision.ts";
 import { createVerifications } from "./verification.ts";
 import { webRoutes } from "./web.ts";
@@ -24,7 +25,7 @@ export type { Parts, Rows } from "./estate.ts";
 export type { AgentCall, AgentRouteKind, OwnAgent } from "./guards.ts";
 export type { LogLevel, LogLine } from "./logs.ts";
 export { agentAnswer, provisioned, provisioningErrors } from "./model.ts";
-export type { NewAgent } from "./provision.ts";
+export type { NewAgent, NewRow } from "./provision.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";
 export type { AgentSettings, Approval, ChannelSettings, McpServerSettings, ScheduleSettings } from "./settings.ts";
 
@@ -40,6 +41,7 @@ export const agents = plugin("agents", (host) => {
   const credentials = createCredentials({ ...kernel, agents: rows, changes });
   const logs = createLogs({ ...kernel, changes });
   const provision = createProvision({ ...kernel, agents: rows, configs });
+  const moving = createMoving({ ...kernel, agents: rows, changes });
   const updating: ((agentId: string) => boolean)[] = [];
   const guards = createAgentGuards(identities, rows, (agentId) => updating.some((is) => is(agentId)));
   const views = createViews(kernel.config);
@@ -49,6 +51,8 @@ export const agents = plugin("agents", (host) => {
   const ofLogs = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
 
   accounts.beforeDeletion(agentsGoWithAccount({ ...kernel, identities, agents: rows }));
+  // Calls under a stranger's key are seen by the stranger.
+  accounts.onTakeover((userId) => [credentials.forget(userId)]);
   kernel.jobs.every("agents.expire-logs", HOUR, () => logs.expire());
 
   return {
@@ -61,6 +65,8 @@ export const agents = plugin("agents", (host) => {
       troubled: rows.troubled,
       remove: rows.remove,
       provision,
+      move: moving.move,
+      onMove: moving.onMove,
       settings: configs.settings,
       configText: configs.text,
       saveConfig: configs.save,

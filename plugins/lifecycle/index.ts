@@ -47,7 +47,7 @@ export const lifecycle = plugin("lifecycle", (host) => {
 
   talks.beforeResuming(operations.holdHalves);
   hosted.refuseChangesWhile(operations.isUpdating);
-  agentsFollowTheirOwner({ ...kernel, accounts, agents: hosted, stop: operations.stop });
+  agentsFollowTheirOwner({ ...kernel, accounts, agents: hosted, channels: host.use(channels), stop: operations.stop });
 
   return {
     service: { carry: runtimes.carry, stop: operations.stop, start: operations.start },

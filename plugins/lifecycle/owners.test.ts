@@ -182,11 +182,49 @@ describe("a takeover", () => {
     expect({ email, status: answer.status }).toEqual({ email, status: 200 });
   }
 
+  /** Credentials of the account and of an agent, a bot, and somebody who is paired with it. */
+  async function furnish({ id, client, agents: [first] }: Owner): Promise<void> {
+    const agentId = first?.id ?? "";
+    const set = (body: object) =>
+      client.post("/api/agent", { action: "set-credential", value: "sk-stranger", ...body });
+    for (const key of ["provider_1", "provider_5"]) expect((await set({ agentId, key })).status).toBe(200);
+    const { seal } = house.kernel.vault;
+    await house.kernel.database.write([
+      {
+        sql: `INSERT INTO credentials (owner_kind, owner_id, kind, sealed, updated_at)
+          VALUES ('user', ?1, 'provider_4', 'x', 1), ('agent', ?2, 'channel_a', ?3, 1)`,
+        args: [id, agentId, seal("7:token", `agent:${agentId}:credential:channel_a`)],
+      },
+      {
+        sql: `INSERT INTO channel_connections (agent_id, channel, bot_id, bot_username, token_digest, owner_id,
+          callback_id, callback_secret, created_at) VALUES (?1, 'channel_a', ?1, 'bot', 'd', '7', ?1, ?2, 1)`,
+        args: [agentId, seal("secret", `channel-callback:${agentId}`)],
+      },
+      {
+        sql: `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, approved_at, created_at)
+          VALUES (?, 'channel_a', '8', 'Eve', '8', 1, 1)`,
+        args: [agentId],
+      },
+    ]);
+  }
+  async function rowsLeft({ id }: Owner) {
+    const [row] = await rows(
+      `SELECT (SELECT count(*) FROM credentials WHERE owner_id = ?1 OR owner_id IN (SELECT id FROM agents WHERE user_id = ?1)) AS credentials,
+        (SELECT count(*) FROM channel_connections JOIN agents ON agents.id = agent_id WHERE user_id = ?1) AS connections,
+        (SELECT count(*) FROM pairings JOIN agents ON agents.id = agent_id WHERE user_id = ?1) AS pairings`,
+      id,
+    );
+    return { credentials: row?.credentials, connections: row?.connections, pairings: row?.pairings };
+  }
+
   test("stops the agents that a stranger may have left, and says why; they stay, and can be started", async () => {
     const stranger = await owner(false);
     await reset(stranger);
     await become(DOWN, stranger);
-    await eventually(async () => expect(await told(stranger)).toEqual([TAKEN_OVER, TAKEN_OVER]) ?? true);
+    const cleared = expect.stringContaining("Look at its configuration before you start it");
+    await eventually(
+      async () => expect(await told(stranger)).toEqual([TAKEN_OVER, TAKEN_OVER, cleared, cleared]) ?? true,
+    );
     await stranger.client.signIn({ password: "another horse" });
     const [first] = stranger.agents;
     expect((await stranger.client.post(`/api/agents/${first?.id}/start`)).status).toBe(200);
@@ -204,6 +242,25 @@ describe("a takeover", () => {
     await stranger.client.signIn({ password: "another horse" });
     await eventually(async () => (await token()) !== shown);
     expect(await rows("SELECT 1 FROM gateway_tokens WHERE hash = ?", hashOf(shown))).toEqual([]);
+  });
+
+  test("takes the credentials, the bots and the paired people that a stranger left; nobody else's", async () => {
+    const stranger = await owner(false);
+    const kept = await rowsLeft(ada);
+    for (const one of [stranger, ada]) await furnish(one);
+    expect(await rowsLeft(stranger)).toEqual({ credentials: 4, connections: 1, pairings: 1 });
+    await reset(stranger);
+    // What tells the stranger of calls is gone with the takeover itself.
+    expect((await rowsLeft(stranger)).credentials).toBeLessThanOrEqual(1);
+    await eventually(
+      async () => expect(await rowsLeft(stranger)).toEqual({ credentials: 0, connections: 0, pairings: 0 }) ?? true,
+    );
+    const [first] = stranger.agents;
+    await stranger.client.signIn({ password: "another horse" });
+    const { body } = await stranger.client.get(`/api/agent?action=credentials&agentId=${first?.id}`);
+    expect(JSON.stringify(body)).not.toContain("true");
+    expect(kept).toEqual({ credentials: 0, connections: 0, pairings: 0 });
+    expect(await rowsLeft(ada)).toEqual({ credentials: 4, connections: 1, pairings: 1 });
   });
 
   test("of a verified account is none: a new password stops nothing", async () => {

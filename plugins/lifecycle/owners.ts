@@ -3,6 +3,7 @@ import { AppError } from "../../src/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import type { channels as channelsPlugin } from "../channels/index.ts";
 import type { Operations } from "./operations.ts";
 
 const STRANGERS_OUT = "lifecycle.strangers-out";
@@ -10,18 +11,29 @@ const STRANGERS_OUT = "lifecycle.strangers-out";
 /** Why an agent is stopped, as its log says it. */
 export const DISABLED = "its owner's account was disabled";
 const TAKEN_OVER = "its owner's account was taken over by who has its address";
+const CLEARED =
+  "Its credentials, its channels and the people paired with it are gone, since a stranger may have put them there. " +
+  "Look at its configuration before you start it: instructions, owners, MCP servers.";
 
 interface Deps extends Pick<Kernel, "jobs"> {
   accounts: Pick<ServiceOf<typeof auth>, "administration" | "onTakeover" | "users">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "list">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "list" | "log">;
+  channels: Pick<ServiceOf<typeof channelsPlugin>, "configured" | "disconnect">;
   stop: Operations["stop"];
 }
 
-export function agentsFollowTheirOwner({ jobs, accounts, agents, stop }: Deps): void {
+export function agentsFollowTheirOwner({ jobs, accounts, agents, channels, stop }: Deps): void {
   /** Those that were there by then. May run more than once. */
-  async function stopAll(userId: string, why: string, by = Number.POSITIVE_INFINITY): Promise<void> {
-    const there = (await agents.list(userId)).filter(({ createdAt }) => createdAt <= by);
-    await Promise.all(there.map(({ id }) => stop(id, why).catch(unlessGone)));
+  async function stopAll(userId: string, why: string, by = Number.POSITIVE_INFINITY): Promise<string[]> {
+    const there = (await agents.list(userId)).filter(({ createdAt }) => createdAt <= by).map(({ id }) => id);
+    await Promise.all(there.map((id) => stop(id, why).catch(unlessGone)));
+    return there;
+  }
+
+  /** Whoever has a bot's token reads and writes in its name, and whom its owner there is was said by who connected it. */
+  async function disconnectAll(agentId: string): Promise<void> {
+    for (const channel of await channels.configured(agentId)) await channels.disconnect(agentId, channel);
+    agents.log(agentId, "warning", CLEARED, "lifecycle");
   }
 
   accounts.administration.onDisabled(async (userId) => {
@@ -34,7 +46,7 @@ export function agentsFollowTheirOwner({ jobs, accounts, agents, stop }: Deps): 
   accounts.onTakeover((userId) => [jobs.enqueue(STRANGERS_OUT, { userId, by: Date.now() })]);
   jobs.handle(STRANGERS_OUT, async (payload) => {
     const { userId, by } = payload as { userId: string; by: number };
-    await stopAll(userId, TAKEN_OVER, by);
+    for (const id of await stopAll(userId, TAKEN_OVER, by)) await disconnectAll(id);
   });
 }
 

@@ -33,8 +33,8 @@ export async function runCommand(
   entry: InboxEntry,
 ): Promise<{ reply: string; statements: Statement[] }> {
   const say = (reply: string, statements: Statement[] = []) => ({ reply, statements });
-  /** Visitors of a public page are not told which model an agent has. */
-  const tellsModel = entry.platform !== "public";
+  /** Guests and visitors are not told which model an agent has: it is its owner's choice, and what the owner pays for. */
+  const tellsModel = entry.byOwner;
   switch (commandIn(entry.content)) {
     case "start":
       return say(`Hello, I am ${agent.name}. Write me anything; /help shows the commands.`);

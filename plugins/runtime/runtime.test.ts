@@ -329,10 +329,23 @@ describe("commands", () => {
     await stand.idle();
     expect(stand.sent.map(({ body }) => body)).toEqual([
       "echo: Hello",
-      "Harbour is running. Model: provider_5:fake-small.",
+      "Harbour is running.",
       expect.stringContaining("/reset"),
     ]);
     expect(stand.upstream.chats).toHaveLength(1);
+  });
+
+  test("tell which model answers to the owner alone, on channels too", async () => {
+    for (const byOwner of [true, false]) {
+      for (const command of ["/status", "/model"]) await stand.hear(agent, command, { byOwner });
+    }
+    await stand.idle();
+    expect(stand.sent.map(({ body }) => body)).toEqual([
+      "Harbour is running. Model: provider_5:fake-small.",
+      "I answer with provider_5:fake-small.",
+      "Harbour is running.",
+      "Which model I answer with, only my owner is told.",
+    ]);
   });
 
   test("/reset begins a new session; what was sent right after it is answered there", async () => {
