@@ -131,6 +131,7 @@ export function createViews({ baseUrl, agentsDomain, origins }: Pick<Config, "ba
     ownDomain ? `${base.protocol}//${subdomain}.${agentsDomain}` : `${base.origin}/a/${subdomain}`;
 
   return {
+    publicUrl,
     item: ({ id, name, model, status, createdAt, updatedAt }: Agent): Static<typeof agentItem> => ({
       id,
       name,

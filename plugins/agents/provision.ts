@@ -1,10 +1,11 @@
 // Provisioning: a new agent, if the owner's subscription has room for it, in one write.
 
 import { GuardFailed, guard, isUniqueViolation, type Statement } from "../../src/database.ts";
-import { AppError, invalid, unauthorized } from "../../src/errors.ts";
+import { AppError, invalid } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import type { Agent, Agents, ModelChoice } from "./agents.ts";
 import type { Configs } from "./configs.ts";
+import { HAS_ROOM, noRoom } from "./room.ts";
 import { RUNTIME_VERSION } from "./runtime-version.ts";
 import { MODEL_CHOICES } from "./schema.ts";
 import { requireConfig } from "./settings.ts";
@@ -20,24 +21,20 @@ export interface NewAgent {
   config?: string | undefined;
   /** A hint that is kept and grants nothing. */
   tier?: string | undefined;
+  /** Default `running`. */
+  status?: "running" | "active";
+  /** What is written before it, in the same write, such as its owner. */
+  first?: readonly Statement[];
   /** What is made together with it, in the same write. Must not hold guards. */
-  also?: (agentId: string) => readonly Statement[];
+  also?: (agentId: string, made: NewRow) => readonly Statement[];
 }
 
-/** Agents per plan (interface, "Limits"); a plan that is not listed has room for one. */
-const ROOM = "CASE plan WHEN 'starter' THEN 1 WHEN 'pro' THEN 3 WHEN 'enterprise' THEN 100 ELSE 1 END";
-const ADMIN_ROOM = 999;
-
-/** How many agents user ?1 may have at ?2; 0 without an active subscription. ?3: whether it is an admin. */
-const ALLOWANCE = `CASE WHEN ?3 THEN ${ADMIN_ROOM} ELSE coalesce((SELECT ${ROOM} FROM subscriptions
-  WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), 0) END`;
-const OWNED = "(SELECT count(*) FROM agents WHERE user_id = ?1)";
-/** Who was let in just before the account was disabled, or went, is let in no more. */
-const WELCOME = "EXISTS (SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL)";
+/** What is settled of an agent that is being made. */
+export type NewRow = Pick<Agent, "id" | "name" | "subdomain" | "status" | "createdAt">;
 
 const INSERT = `INSERT INTO agents
   (id, user_id, name, model, status, wanted, subdomain, tier, runtime_version, started_at, created_at, updated_at)
-  SELECT ?4, ?1, ?5, ?6, 'running', 'up', ?7, ?8, ?9, ?2, ?2, ?2 WHERE ${OWNED} < ${ALLOWANCE} AND ${WELCOME}`;
+  SELECT ?4, ?1, ?5, ?6, ?10, 'up', ?7, ?8, ?9, ?2, ?2, ?2 WHERE ${HAS_ROOM}`;
 
 const TIERS = ["starter", "pro", "enterprise"];
 
@@ -50,7 +47,7 @@ type Deps = Pick<Kernel, "database" | "events"> & { agents: Agents; configs: Con
  */
 export function createProvision({ database, events, agents, configs }: Deps) {
   return async function provision(wanted: NewAgent): Promise<Agent> {
-    const { userId, isAdmin, name, model, config = "{}", tier, also } = wanted;
+    const { userId, isAdmin, name, model, config = "{}", tier, status = "running", first = [], also } = wanted;
     const title = requireName(name);
     const choice = requireModel(model);
     requireConfig(config);
@@ -62,20 +59,21 @@ export function createProvision({ database, events, agents, configs }: Deps) {
       const now = Date.now();
       const insert: Statement = {
         sql: INSERT,
-        args: [userId, now, isAdmin, id, title, choice, subdomain, hint, RUNTIME_VERSION],
+        args: [userId, now, isAdmin, id, title, choice, subdomain, hint, RUNTIME_VERSION, status],
         after: () => agents.added(userId),
       };
-      const data = { id, name: title, model: choice, status: "running", createdAt: new Date(now).toISOString() };
+      const data = { id, name: title, model: choice, status, createdAt: new Date(now).toISOString() };
       try {
         await database.write([
+          ...first,
           insert,
           guard("room"),
           configs.first(id, config, now),
           events.record("agent.created", { userId, agentId: id, data }),
-          ...(also?.(id) ?? []),
+          ...(also?.(id, { id, name: title, subdomain, status, createdAt: now }) ?? []),
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed) throw await refusal(userId, isAdmin);
+        if (error instanceof GuardFailed) throw await noRoom(database, userId, isAdmin);
         if (isUniqueViolation(error, "agents.subdomain") && attempt < 5) continue;
         throw error;
       }
@@ -84,19 +82,6 @@ export function createProvision({ database, events, agents, configs }: Deps) {
       return agent;
     }
   };
-
-  async function refusal(userId: string, isAdmin: boolean): Promise<AppError> {
-    const query = `SELECT ${OWNED} AS current, ${ALLOWANCE} AS allowed, ${WELCOME} AS welcome`;
-    const { rows } = await database.read(query, [userId, Date.now(), isAdmin]);
-    if (rows[0]?.welcome !== 1) return unauthorized();
-    const current = Number(rows[0]?.current);
-    const limit = Number(rows[0]?.allowed);
-    if (limit === 0) {
-      return new AppError(402, "SUBSCRIPTION_REQUIRED", "An active subscription is needed to provision agents.");
-    }
-    const text = `Your plan has room for ${limit} ${limit === 1 ? "agent" : "agents"}. Remove one, or choose a larger plan.`;
-    return new AppError(429, "AGENT_LIMIT_REACHED", text, { current, limit });
-  }
 }
 
 /** 1 to 64 characters after trimming, none of them a control character. Contract §4. */

@@ -17,6 +17,8 @@ export interface PurseHold {
 }
 
 export interface Purses {
+  /** So much was written at once as spent by an account this month, beside its own calls. Whole micro-USD of the plan. */
+  added(userId: string, micro: number): void;
   /** Sets `micro` aside for an account; rejects with 402 BUDGET_EXCEEDED where plan and credits together don't cover it. */
   take(userId: string, micro: number): Promise<PurseHold>;
 }
@@ -115,6 +117,11 @@ export function createPurses({ database, allowanceOf, taken, refused, now = Date
   }
 
   return {
+    added(userId, micro) {
+      const month = purses.get(userId)?.month;
+      if (month) month.spent += micro;
+    },
+
     async take(userId, micro) {
       const purse = purseOf(userId);
       const allowance = await allowanceOf(userId);

@@ -30,7 +30,7 @@ import {
   selected,
 } from "./model.ts";
 import { costUsd } from "./pricing.ts";
-import { createProviders, providerIds } from "./providers.ts";
+import { createProviders, type ProviderId, providerIds } from "./providers.ts";
 import { createPublicCalls } from "./public-chat.ts";
 import { cacheHeader, readCacheWish } from "./response-cache.ts";
 import { createTurns, type TurnModel } from "./turns.ts";
@@ -252,6 +252,12 @@ export const ai = plugin("ai", (host) => {
     backend,
     service: {
       ...turns,
+      /** What an agent gets that names no more than its provider. `baseUrl` is shown to anybody: no password is in it. */
+      providerConfig(provider: ProviderId) {
+        const url = new URL(config.providers[provider].baseUrl);
+        const shown = `${url.origin}${url.pathname.replace(/\/$/, "")}`;
+        return { model: turns.modelOfProvider(provider), baseUrl: shown, requiresKey: provider !== "provider_3" };
+      },
       turnCache: money.turnCache,
       /** The model that this agent's next turn would use. */
       async modelOf({ id, model }: Pick<Agent, "id" | "model">) {

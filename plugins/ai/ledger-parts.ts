@@ -7,6 +7,7 @@ import { createNotices } from "./budgets-notices.ts";
 import { createPurses } from "./credits.ts";
 import { allowanceOf } from "./credits-plans.ts";
 import { createLedger } from "./ledger.ts";
+import { createLedgerMove } from "./ledger-move.ts";
 import { pruneLedger } from "./ledger-prune.ts";
 import { createResponseCache } from "./response-cache.ts";
 import { createCachedCalls } from "./response-cache-calls.ts";
@@ -38,6 +39,7 @@ export function createMoney({ kernel, accounts, agents }: Deps) {
   const cache = createResponseCache({ metrics });
   const caches = createTurnCaches({ database, config, cache, ledger });
   agents.onDelete(caches.forget);
+  agents.onMove(createLedgerMove(purses));
   kernel.jobs.every("ai.prune-ledger", DAY, async () => void (await pruneLedger(database)));
 
   return {

@@ -102,6 +102,14 @@ export function createTurns({ config, providers, catalogue, candidates, calls, l
     return { provider, modelId: modelId ?? DEFAULTS[provider][choice] };
   }
 
+  /** The model that a provider answers with where it alone is named; its own id. */
+  function modelOfProvider(provider: ProviderId): string {
+    const { provider: first, model } = config.models.model_a;
+    if (first === provider) return model;
+    const local = providers.operator(provider)?.local ? catalogue.listed(provider)[0]?.id : undefined;
+    return local ?? DEFAULTS[provider].model_a;
+  }
+
   function customModel(reference: string, keys: ModelWish["keys"]) {
     const named = parseReference(reference);
     if (named) return upstreamFor(named.provider, keys)?.demo === false ? named : undefined;
@@ -210,7 +218,7 @@ export function createTurns({ config, providers, catalogue, candidates, calls, l
     release: () => spending.release(),
   });
 
-  return { resolveTurnModel, languageModel, reserve };
+  return { resolveTurnModel, modelOfProvider, languageModel, reserve };
 }
 
 export const DEMO_MODEL: TurnModel = {
