@@ -1,0 +1,391 @@
+// What a lane makes of what it is told: nothing is called failed that may have moved money, nor paid for without a bound.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { encodeFunctionData, toHex } from "viem";
+import { askAnvil } from "../../tests/support/anvil.ts";
+import { freshAddress } from "../../tests/support/tokens.ts";
+import { TOKEN } from "./contracts.ts";
+import type { Spend, Transaction } from "./ledger.ts";
+import { writePlan } from "./plan.ts";
+import { type Harbour, laneOf, openHarbour, USD } from "./support.test.ts";
+
+const MINUTE = 60_000;
+let harbour: Harbour;
+let wallet: Awaited<ReturnType<Harbour["wallet"]>>;
+beforeAll(async () => {
+  harbour = await openHarbour();
+}, 60_000);
+beforeEach(async () => {
+  harbour.rpc.pass();
+  await harbour.automine(true);
+  wallet = await harbour.wallet();
+});
+afterAll(() => harbour?.[Symbol.asyncDispose]());
+
+const lane = () => laneOf(wallet);
+const balanceOf = (to: string) => harbour.usd.balanceOf(to);
+
+/** Anything else with this nonce, by a program that has the same key; mined when this is over. */
+async function usedElsewhere({ nonce, hash }: Transaction): Promise<void> {
+  const { chain, outside, mine } = harbour;
+  await askAnvil(chain, "anvil_dropTransaction", [hash]);
+  const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 10n };
+  const transaction = { type: "eip1559", chainId: 84_532, nonce, to: freshAddress(), gas: 21_000n, ...fees } as const;
+  await chain.client.sendRawTransaction({ serializedTransaction: await outside.signTransaction(transaction) });
+  await mine();
+}
+
+describe("a nonce that is used", () => {
+  test("by a transaction whose receipt comes late is the spend's own, however old that is", async () => {
+    const { rpc, worker, reserved, now } = harbour;
+    await harbour.automine(false);
+    const to = freshAddress();
+    const spend = await reserved(wallet, to);
+    await worker()(lane());
+    await harbour.mine();
+    // A node that is behind has no receipt yet; the transaction was signed an hour ago.
+    rpc.lie("eth_getTransactionReceipt", () => ({ result: null }));
+    let time = Date.now() + 60 * MINUTE;
+    const later = worker({ now: () => time });
+    expect(await later(lane())).toBe(true);
+    time += MINUTE - 1;
+    expect(await later(lane())).toBe(true);
+    expect(await now(spend)).toMatchObject({ state: "sent", reason: null });
+    rpc.pass();
+    expect(await later(lane())).toBe(false);
+    expect(await now(spend)).toMatchObject({ state: "confirmed" });
+    expect(await balanceOf(to)).toBe(USD);
+  });
+
+  test("by somebody else ends the spend after a minute of knowing it, over restarts, and not before", async () => {
+    const { worker, reserved, now, transactionOf } = harbour;
+    await harbour.automine(false);
+    const to = freshAddress();
+    const spend = await reserved(wallet, to);
+    await worker()(lane());
+    await usedElsewhere(await transactionOf(spend));
+    let time = Date.now() + 60 * MINUTE;
+    expect(await worker({ now: () => time })(lane())).toBe(true);
+    const since = time;
+    expect(await now(spend)).toMatchObject({ state: "sent", overtakenAt: since });
+    time += MINUTE - 1;
+    expect(await worker({ now: () => time })(lane())).toBe(true);
+    expect(await now(spend)).toMatchObject({ overtakenAt: since });
+    time += 1;
+    expect(await worker({ now: () => time })(lane())).toBe(false);
+    expect(await now(spend)).toMatchObject({ state: "failed", reason: "NONCE_USED" });
+    expect(await balanceOf(to)).toBe(0n);
+  });
+
+  test("by the word of one node, and not of the next, is not used: the minute begins anew", async () => {
+    const { rpc, worker, reserved, now } = harbour;
+    await harbour.automine(false);
+    const to = freshAddress();
+    const spend = await reserved(wallet, to);
+    await worker()(lane());
+    let time = Date.now();
+    const later = worker({ now: () => time, stuckMs: Number.MAX_SAFE_INTEGER });
+    rpc.lie("eth_getTransactionCount", ({ result }) => ({ result: toHex(Number(result) + 1) }));
+    await later(lane());
+    expect(await now(spend)).toMatchObject({ overtakenAt: time });
+    rpc.pass();
+    await later(lane());
+    expect(await now(spend)).toMatchObject({ overtakenAt: null });
+    rpc.lie("eth_getTransactionCount", ({ result }) => ({ result: toHex(Number(result) + 1) }));
+    time += 2 * MINUTE;
+    await later(lane());
+    expect(await now(spend)).toMatchObject({ state: "sent", overtakenAt: time });
+    rpc.pass();
+    await harbour.mine();
+    expect(await later(lane())).toBe(false);
+    expect(await balanceOf(to)).toBe(USD);
+  });
+
+  test("is read with the nonces of one block", async () => {
+    const { rpc, worker, reserved } = harbour;
+    const asked: unknown[] = [];
+    rpc.lie("eth_getTransactionCount", ({ result, params }) => {
+      asked.push(params[1]);
+      return { result };
+    });
+    await reserved(wallet, freshAddress());
+    await worker()(lane());
+    expect(asked.at(-1)).toMatch(/^0x[0-9a-f]+$/);
+  });
+
+  test("is not what a node takes for pending: a wrong word there leaves no gap", async () => {
+    const { rpc, worker, reserved, now } = harbour;
+    rpc.lie("eth_getTransactionCount", ({ result, params }) =>
+      params[1] === "pending" ? { result: toHex(Number(result) + 7) } : { result },
+    );
+    const to = freshAddress();
+    const spend = await reserved(wallet, to);
+    expect(await worker()(lane())).toBe(false);
+    expect(await now(spend)).toMatchObject({ state: "confirmed" });
+  });
+
+  test("a moment ago is not taken again, where a node is behind", async () => {
+    const { rpc, worker, reserved, now } = harbour;
+    const first = await reserved(wallet, freshAddress());
+    await worker()(lane());
+    expect(await now(first)).toMatchObject({ state: "confirmed" });
+    rpc.lie("eth_getTransactionCount", ({ result, params }) =>
+      params[1] === "latest" ? { result: toHex(Number(result) - 1) } : { result },
+    );
+    const second = await reserved(wallet, freshAddress());
+    expect(await worker()(lane())).toBe(false);
+    expect(await now(second)).toMatchObject({ state: "confirmed" });
+  });
+});
+
+describe("a receipt", () => {
+  test.each<[string, object]>([
+    ["of another transaction", { transactionHash: `0x${"12".repeat(32)}` }],
+    ["without a status", { status: null }],
+    ["with a strange status", { status: "0x2" }],
+  ])("%s settles nothing", async (_, wrong) => {
+    const { rpc, worker, reserved, now } = harbour;
+    const to = freshAddress();
+    const spend = await reserved(wallet, to);
+    rpc.lie("eth_getTransactionReceipt", ({ result }) => ({ result: { ...(result as object), ...wrong } }));
+    expect(worker()(lane())).rejects.toMatchObject({ status: 500, code: "CHAIN_UNAVAILABLE" });
+    await worker()(lane()).catch(() => undefined);
+    expect(await now(spend)).toMatchObject({ state: "sent" });
+    rpc.pass();
+    expect(await worker()(lane())).toBe(false);
+    expect(await now(spend)).toMatchObject({ state: "confirmed" });
+    expect(await balanceOf(to)).toBe(USD);
+  });
+
+  test("counts when it is as many blocks deep as is asked for", async () => {
+    const { worker, reserved, now, mine } = harbour;
+    const spend = await reserved(wallet, freshAddress());
+    const patient = worker({ confirmations: 3 });
+    for (let depth = 1; depth < 3; depth++) {
+      expect(await patient(lane())).toBe(true);
+      expect(await now(spend)).toMatchObject({ state: "sent" });
+      await mine();
+    }
+    expect(await patient(lane())).toBe(false);
+    expect(await now(spend)).toMatchObject({ state: "confirmed" });
+  });
+
+  test("says what the spend took for gas, which is what the wallet has less", async () => {
+    const { chain, worker, reserved, now, outside } = harbour;
+    const before = await chain.client.getBalance({ address: outside.address });
+    const spend = await reserved(wallet, freshAddress());
+    await worker()(lane());
+    const { fee } = await now(spend);
+    expect(BigInt(fee ?? 0)).toBeGreaterThan(0n);
+    expect(before - (await chain.client.getBalance({ address: outside.address }))).toBe(BigInt(fee ?? 0));
+  });
+});
+
+describe("fees", () => {
+  test("above the cap are not paid: nothing is signed", async () => {
+    const { worker, reserved, now, ledger } = harbour;
+    for (const options of [{ mostFee: 1_000_000_000n }, { mostGas: 21_000n }]) {
+      const spend = await reserved(wallet, freshAddress());
+      expect(await worker(options)(lane())).toBe(false);
+      expect(await now(spend)).toMatchObject({ state: "failed", reason: "FEES_TOO_HIGH", hash: null });
+      expect(await ledger.transactionsOf(spend)).toEqual([]);
+    }
+  });
+
+  async function stuck(options = {}): Promise<{ spend: Spend; first: Transaction }> {
+    await harbour.automine(false);
+    const spend = await harbour.reserved(wallet, freshAddress());
+    await harbour.worker(options)(lane());
+    return { spend, first: await harbour.transactionOf(spend) };
+  }
+  const maxOf = ({ cost }: Transaction) => {
+    const { gas, maxFeePerGas } = JSON.parse(cost) as { gas: string; maxFeePerGas: string };
+    return BigInt(gas) * BigInt(maxFeePerGas);
+  };
+  async function settle(spend: Spend): Promise<void> {
+    await harbour.mine();
+    await harbour.worker()(lane());
+    expect(await harbour.now(spend)).toMatchObject({ state: "confirmed" });
+  }
+
+  test("of what is stuck are raised up to the cap", async () => {
+    const { spend, first } = await stuck();
+    const mostFee = (maxOf(first) * 3n) / 2n;
+    for (let time = 0; time < 4; time++) await harbour.worker({ stuckMs: -1, mostFee })(lane());
+    // A quarter more is below it, and a quarter more again is not.
+    expect(await harbour.ledger.transactionsOf(spend)).toHaveLength(2);
+    await settle(spend);
+  });
+
+  test("of what is stuck are raised up to what the wallet has; then the last that can be paid for is sent again", async () => {
+    const { chain, outside, rpc, ledger, house } = harbour;
+    const { spend } = await stuck();
+    await harbour.worker({ stuckMs: -1 })(lane());
+    const [second, first] = await ledger.transactionsOf(spend);
+    if (!second || !first) return expect.unreachable();
+    const had = await chain.client.getBalance({ address: outside.address });
+    const setEther = (wei: bigint) => askAnvil(chain, "anvil_setBalance", [outside.address, toHex(wei)]);
+    const sent: unknown[] = [];
+    rpc.lie("eth_sendRawTransaction", ({ result, params }) => {
+      sent.push(params[0]);
+      return { result };
+    });
+    const long = { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] };
+    try {
+      // Enough for both there are, and not for a third.
+      await setEther(maxOf(second) + 1n);
+      await house.kernel.database.write([long]);
+      await harbour.worker({ stuckMs: -1 })(lane());
+      expect(sent).toEqual([second.raw]);
+      // The newest can't be paid for any more.
+      await setEther(maxOf(first) + 1n);
+      await house.kernel.database.write([long]);
+      await harbour.worker({ stuckMs: -1 })(lane());
+      expect(sent).toEqual([second.raw, first.raw]);
+      expect(await ledger.transactionsOf(spend)).toHaveLength(2);
+    } finally {
+      await setEther(had);
+      rpc.pass();
+    }
+    await settle(spend);
+  });
+
+  test("of what is under way are put aside before more is signed", async () => {
+    const { chain, outside, now, reserved, worker } = harbour;
+    const { spend, first } = await stuck();
+    const next = await reserved(wallet, freshAddress());
+    const had = await chain.client.getBalance({ address: outside.address });
+    await askAnvil(chain, "anvil_setBalance", [outside.address, toHex((maxOf(first) * 3n) / 2n)]);
+    await worker()(lane());
+    expect(await now(next)).toMatchObject({ state: "reserved" });
+    await askAnvil(chain, "anvil_setBalance", [outside.address, toHex(had)]);
+    await worker()(lane());
+    expect(await now(next)).toMatchObject({ state: "sent" });
+    await settle(spend);
+    expect(await now(next)).toMatchObject({ state: "confirmed" });
+  });
+});
+
+describe("switched off, or disabled,", () => {
+  const off = (userId: string) => ({
+    sql: `INSERT INTO wallet_policies (user_id, per_transaction, per_day, enabled, updated_at) VALUES (?1, 1, 1, 0, 0)
+      ON CONFLICT (user_id) DO UPDATE SET enabled = 0`,
+    args: [userId],
+  });
+  const disabled = (userId: string) => ({
+    sql: `UPDATE users SET disabled_at = 1 WHERE id = ?`,
+    args: [userId],
+  });
+  async function withAccount(): Promise<void> {
+    const sql =
+      "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
+    await harbour.house.kernel.database.write([{ sql, args: [wallet.userId] }]);
+  }
+
+  test.each([
+    ["switched off", off, "POLICY_DENIED"],
+    ["disabled", disabled, "CANCELLED"],
+  ] as const)("what is reserved is not signed: %s", async (_, by, reason) => {
+    const { house, now, reserved, worker } = harbour;
+    await withAccount();
+    const to = freshAddress();
+    const spend = await reserved(wallet, to);
+    await house.kernel.database.write([by(wallet.userId)]);
+    expect(await worker()(lane())).toBe(false);
+    expect(await now(spend)).toMatchObject({ state: "failed", reason, hash: null });
+    expect(await balanceOf(to)).toBe(0n);
+  });
+
+  test.each([
+    ["switched off", off],
+    ["disabled", disabled],
+  ] as const)("what is stuck gets no rival, and is not sent again: %s", async (_, by) => {
+    const { house, ledger, rpc, reserved, worker } = harbour;
+    await harbour.automine(false);
+    await withAccount();
+    const spend = await reserved(wallet, freshAddress());
+    await worker()(lane());
+    await house.kernel.database.write([
+      by(wallet.userId),
+      { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] },
+    ]);
+    const before = rpc.asked.filter((method) => method === "eth_sendRawTransaction").length;
+    expect(await worker({ stuckMs: -1 })(lane())).toBe(true);
+    expect(await ledger.transactionsOf(spend)).toHaveLength(1);
+    expect(rpc.asked.filter((method) => method === "eth_sendRawTransaction")).toHaveLength(before);
+    // What is out may be mined all the same, and is known for what it is.
+    await harbour.mine();
+    expect(await worker()(lane())).toBe(false);
+    expect(await harbour.now(spend)).toMatchObject({ state: "confirmed" });
+  });
+});
+
+test("a platform that signs something else than it was asked to is not believed", async () => {
+  const { outside, ledger, reserved, worker } = harbour;
+  const to = freshAddress();
+  const spend = await reserved(wallet, to);
+  for (const other of [{ value: 1n }, { to: freshAddress() }, { data: "0x" as const }, { gas: 900_000n }]) {
+    const lying = worker({}, async () => ({
+      address: outside.address,
+      signTransaction: (transaction) => outside.signTransaction({ ...transaction, ...other }),
+      signTypedData: async () => "0x" as const,
+    }));
+    expect(lying(lane())).rejects.toThrow(/not the transaction/);
+    await lying(lane()).catch(() => undefined);
+  }
+  expect(await ledger.transactionsOf(spend)).toEqual([]);
+  await worker({ reservedMs: -1 })(lane());
+});
+
+test("a trade that is approved late does not take away what a newer one has been allowed", async () => {
+  const { house, now, reserved, worker, ledger, usd } = harbour;
+  const [one, other] = [freshAddress(), freshAddress()];
+  const approve = (spender: `0x${string}`, units: bigint) => ({
+    to: usd.address,
+    data: encodeFunctionData({ abi: TOKEN, functionName: "approve", args: [spender, units] }),
+  });
+  const trade = (spender: `0x${string}`) => ({
+    kind: "trade" as const,
+    recipient: null,
+    plan: writePlan({ calls: [approve(spender, USD), approve(spender, 0n)] }),
+  });
+  // As one that waited for its owner while the newer one was begun.
+  const older = await reserved(wallet, one, trade(one));
+  const newer = await reserved(wallet, one, trade(other));
+  const { database } = house.kernel;
+  const be = (state: string) =>
+    database.write([{ sql: "UPDATE wallet_spends SET state = ? WHERE id = ?", args: [state, older.id] }]);
+  await be("waiting");
+  await harbour.automine(false);
+  await worker()(lane());
+  expect(await now(newer)).toMatchObject({ state: "sent", step: 0 });
+  await be("reserved");
+  await worker()(lane());
+  expect(await ledger.transactionsOf(await now(older))).toEqual([]);
+  await harbour.automine(true);
+  await harbour.mine();
+  while (await worker()(lane()));
+  for (const spend of [older, newer]) expect(await now(spend)).toMatchObject({ state: "confirmed" });
+  const nonces = await database.read(
+    "SELECT spend_id FROM wallet_transactions WHERE address = ? ORDER BY nonce DESC LIMIT 4",
+    [wallet.address],
+  );
+  expect(nonces.rows.map(({ spend_id }) => spend_id)).toEqual([older.id, older.id, newer.id, newer.id]);
+});
+
+test("an idle lane with much under way asks the chain no more than with little", async () => {
+  const { rpc, reserved, worker } = harbour;
+  await harbour.automine(false);
+  await reserved(wallet, freshAddress());
+  await worker()(lane());
+  const asked = async () => {
+    const before = rpc.asked.length;
+    await worker()(lane());
+    return rpc.asked.length - before;
+  };
+  const little = await asked();
+  for (let count = 0; count < 20; count++) await reserved(wallet, freshAddress());
+  await worker()(lane());
+  expect(await asked()).toBe(little);
+  await harbour.mine();
+  await worker()(lane());
+});
