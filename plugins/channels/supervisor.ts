@@ -85,7 +85,9 @@ export function createSupervisor(deps: Deps): Supervisor {
       if (stale || !up) await end(agentId, channel);
       if (!connection || !adapters[channel]) continue;
       if (up && !callbacks.isRegistered(connection)) begin(connection, told);
-      else if (!up && connection.registeredBase !== null) await takeBack(connection);
+      else if (!up && connection.registeredBase !== null && !adapters[channel]?.channel.posts?.losesUnregistered) {
+        await takeBack(connection);
+      }
     }
   }
 
