@@ -8,7 +8,10 @@ import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { expectRefusal } from "./support/scene.ts";
+import { deployToken, type Token, tokenAt } from "./support/tokens.ts";
 
+/** USDC on the testnet, as the configuration has it. */
+const STABLECOIN = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 const ADDRESS = expect.stringMatching(/^0x[0-9a-fA-F]{40}$/);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const FEATURES = ["create_wallet", "get_balance", "send_stablecoin", "trade_tokens", "x402_payments"];
@@ -23,9 +26,11 @@ const NO_WALLET = {
 const ROOT = "root-key-of-the-wallet-tests-0123456789";
 
 let chain: Anvil;
+let token: Token;
 let berth: Berth;
 beforeAll(async () => {
   chain = await startAnvil({ chainId: 84_532 });
+  token = await deployToken(chain);
   const env = { RATE_LIMITS: "off", SECRET_KEY: ROOT, TESTNET_RPC_URL: `${chain.url}/?key=secret-of-the-rpc` };
   berth = await startBerth({ env });
 }, 60_000);
@@ -83,6 +88,16 @@ describe("without the managed platform", () => {
     const hash = await chain.client.sendTransaction({ to: address, value: parseEther("1.000000000000000001") });
     await chain.client.waitForTransactionReceipt({ hash });
     expect((await ada.get("/api/wallet")).body).toEqual({ ...own, balance: "1.000000000000000001" });
+
+    // Only now is the stablecoin on this chain.
+    const usd = await tokenAt(chain, STABLECOIN, token);
+    expect((await ada.get("/api/wallet")).body).toMatchObject({ stablecoin: "0" });
+    await usd.mint(address, 12_345_678n);
+    expect((await ada.get("/api/wallet")).body).toEqual({
+      ...own,
+      balance: "1.000000000000000001",
+      stablecoin: "12.345678",
+    });
   });
 
   test("the seed is kept, and what is told of it is no secret", async () => {

@@ -2,6 +2,7 @@
 import type { Address, PublicClient } from "viem";
 import type { Chain } from "../../src/chains.ts";
 import { AppError } from "../../src/errors.ts";
+import { decimalOf } from "./amounts.ts";
 
 const view = { type: "function", stateMutability: "view" } as const;
 const call = { type: "function", stateMutability: "nonpayable" } as const;
@@ -68,3 +69,19 @@ export const holdingOf = (chain: Chain, token: Address, owner: Address): Promise
     ]);
     return { decimals, balance, ether };
   });
+
+/** What a wallet is shown to have, as decimal texts: ether, and the stablecoin where the chain has such a token. */
+export async function heldBy(chain: Chain, token: Address, owner: Address) {
+  const read = { address: token, abi: TOKEN } as const;
+  const [ether, decimals, units] = await ask(chain, (client) => {
+    // A chain that gives no answer at all is an error all the same: `Chain.ask` sees to that.
+    const none = () => undefined;
+    return Promise.all([
+      client.getBalance({ address: owner }),
+      client.readContract({ ...read, functionName: "decimals" }).catch(none),
+      client.readContract({ ...read, functionName: "balanceOf", args: [owner] }).catch(none),
+    ]);
+  });
+  const stablecoin = decimals !== undefined && units !== undefined && { stablecoin: decimalOf(units, decimals) };
+  return { balance: decimalOf(ether, 18), ...(stablecoin || {}) };
+}

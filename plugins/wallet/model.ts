@@ -13,6 +13,7 @@ export const CHAINS = ["mainnet_chain", "testnet_chain"];
 const ownWallet = {
   address: t.Union([address, t.Null()]),
   balance: t.String({ description: "In ether" }),
+  stablecoin: t.Optional(t.String({ description: "In USD; left out where the chain has no such token" })),
   network,
   hasWallet: t.Boolean(),
   createdAt: t.Optional(time),

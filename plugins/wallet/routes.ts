@@ -1,11 +1,12 @@
 // The web's routes of wallets: a user's own, and those of the managed platform. Interface, "Wallets".
 import { Elysia } from "elysia";
+import type { Address } from "viem";
 import { AppError, forbidden, notFound } from "../../src/errors.ts";
 import { openRoutes } from "../../src/http.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { auth, Identity } from "../auth/index.ts";
-import { decimalOf } from "./amounts.ts";
+import { heldBy } from "./contracts.ts";
 import {
   actionAnswer,
   actionBody,
@@ -38,10 +39,10 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
   async function ownOf({ user }: Identity): Promise<OwnWallet> {
     const wallet = await wallets.own(user.id);
     if (!wallet) return { address: null, balance: "0", network: NETWORK, hasWallet: false, message: NO_WALLET };
-    const address = wallet.address as `0x${string}`;
-    const balance = await chains.testnet.ask((client) => client.getBalance({ address }));
+    const { address } = wallet;
+    const held = await heldBy(chains.testnet, config.chains.testnet.stablecoin as Address, address as Address);
     const createdAt = new Date(wallet.createdAt).toISOString();
-    return { address, balance: decimalOf(balance, 18), network: NETWORK, hasWallet: true, createdAt };
+    return { address, ...held, network: NETWORK, hasWallet: true, createdAt };
   }
 
   const platformStatus = (kind: string) => ({
