@@ -30,10 +30,12 @@ export interface OnAir {
 /** Why a publisher was sent away, in words for the agent's log; undefined: it ended by itself. */
 export type Ending = string | undefined;
 
+/** Whose key it is and how many streams its owner may have on the air at once; or why it is refused, in words. */
+export type Admission = { stream: Owned; most: number } | { refusal: string };
+
 /** Who may publish, and whom a driver tells what happens. What is told returns at once. */
 export interface Desk {
-  /** Whose key this is and how many streams its owner may have on the air at once; or why it is refused, in words. */
-  admit(key: string): Promise<{ stream: Owned; most: number } | { refusal: string }>;
+  admit(key: string): Promise<Admission>;
   /** Called when a publisher's first picture is there. */
   began(stream: Owned): void;
   /** Called when it is off the air. */
@@ -48,11 +50,15 @@ export interface StreamDriver {
   /** How long what is published takes to be seen, in a word; null where nothing is. */
   readonly latency: "standard" | null;
   places(stream: { id: string; key: string }): Places;
+  /** At the start: removes what a process that was killed has left. */
+  sweep(): void;
   /** From now on publishers can come, until `close`. Returns when the first try is over, whatever came of it. */
   open(): Promise<void>;
   /** Whether publishers can come. */
   ready(): boolean;
   onAir(id: string): OnAir | undefined;
+  /** The streams of publishers that were let in. */
+  published(): readonly Owned[];
   /** Sends the publisher away, if there is one, and removes what viewers could still see. `why`: for the agent's log. */
   end(id: string, why: string): Promise<void>;
   /** A file that players ask for, such as `index.m3u8`; undefined when there is none. */
@@ -67,9 +73,11 @@ export const off: StreamDriver = {
   name: "off",
   latency: null,
   places: () => NOWHERE,
+  sweep: () => undefined,
   open: () => Promise.resolve(),
   ready: () => false,
   onAir: () => undefined,
+  published: () => [],
   end: () => Promise.resolve(),
   file: () => undefined,
   close: () => Promise.resolve(),

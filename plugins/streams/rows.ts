@@ -21,6 +21,8 @@ export interface StreamRows {
   agentOf(id: string): Promise<string | undefined>;
   /** Whose key this is; any text may be given. */
   byKey(key: string): Promise<{ id: string; agentId: string } | undefined>;
+  /** The stream of an agent that is being made, for the batch that makes it. */
+  making(agentId: string): { row: StreamRow; statement: Statement };
   /** The agent's stream, made when it has none; undefined when there is no such agent. */
   make(agentId: string): Promise<StreamRow | undefined>;
   /** Another key in place of the one there is; false when there is no stream. */
@@ -56,9 +58,16 @@ export function createStreamRows({ database, vault, resealing }: Deps): StreamRo
   resealing.offer({ what: "stream keys", ...where, placeOf: place });
 
   /** 256 bits, hashed and sealed. A key of that length needs no slow hash. */
-  function made(agentId: string): { hash: string; sealed: string } {
+  function made(agentId: string): { key: string; hash: string; sealed: string } {
     const key = randomBytes(32).toString("hex");
-    return { hash: hashOf(key), sealed: vault.seal(key, placeOf(agentId)) };
+    return { key, hash: hashOf(key), sealed: vault.seal(key, placeOf(agentId)) };
+  }
+
+  function making(agentId: string): { row: StreamRow; statement: Statement } {
+    const { key, hash, sealed } = made(agentId);
+    const [id, since] = [Bun.randomUUIDv7(), Date.now()];
+    const statement = { sql: INSERT, args: [agentId, id, hash, sealed, since] };
+    return { row: { id, agentId, key, active: false, since }, statement };
   }
 
   async function of(agentId: string): Promise<StreamRow | undefined> {
@@ -73,6 +82,7 @@ export function createStreamRows({ database, vault, resealing }: Deps): StreamRo
 
   return {
     of,
+    making,
 
     async agentOf(id) {
       if (!isStreamId(id)) return undefined;
@@ -89,9 +99,8 @@ export function createStreamRows({ database, vault, resealing }: Deps): StreamRo
     async make(agentId) {
       const found = await of(agentId);
       if (found) return found;
-      const { hash, sealed } = made(agentId);
       // Of several that ask at once, one makes it, and all are given that.
-      await database.write([{ sql: INSERT, args: [agentId, Bun.randomUUIDv7(), hash, sealed, Date.now()] }]);
+      await database.write([making(agentId).statement]);
       return of(agentId);
     },
 

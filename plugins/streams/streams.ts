@@ -1,4 +1,5 @@
 // The service of streams: each agent can have one, with a key for its publisher and addresses for its viewers.
+import type { Statement } from "../../src/database.ts";
 import { AppError, notFound } from "../../src/errors.ts";
 import { noSuchAgent } from "../agents/index.ts";
 import type { Places, StreamDriver } from "./driver.ts";
@@ -24,6 +25,8 @@ export interface StreamStanding extends StreamAddresses {
 export interface Streams {
   /** For `metadata.streaming`: which driver, and how long pictures take, in a word; both null with `STREAM_DRIVER=off`. */
   readonly streaming: { readonly provider: string | null; readonly latency: string | null };
+  /** The stream of an agent that is being made, for the batch that makes it. */
+  creating(agentId: string): { addresses: StreamAddresses; statements: Statement[] };
   /** The agent's stream, made when it has none. 404 when there is no such agent. */
   create(agentId: string): Promise<StreamAddresses>;
   /** Undefined: the agent has none. */
@@ -43,6 +46,7 @@ const NONE: StreamAddresses = {
   playbackUrl: null,
 };
 
+export const streamsOff = () => new AppError(409, "STREAMS_OFF", "Live streams are switched off on this host.");
 export const noStream = () => notFound("This agent has no live stream. PUT …/stream gives it one.", "STREAM_NOT_FOUND");
 
 interface Deps {
@@ -64,6 +68,16 @@ export function createStreams({ driver, rows, isServing }: Deps): Streams {
   return {
     streaming: isOff ? { provider: null, latency: null } : { provider: driver.name, latency: driver.latency },
 
+    creating(agentId) {
+      if (isOff) return { addresses: NONE, statements: [] };
+      const { row, statement } = rows.making(agentId);
+      const after = () => {
+        // What keeps publishers out is the driver's to tell; the stream is there in any case.
+        if (isServing()) driver.open().catch(() => undefined);
+      };
+      return { addresses: addressesOf(row), statements: [{ ...statement, after }] };
+    },
+
     async create(agentId) {
       if (isOff) return NONE;
       const row = await rows.make(agentId);
@@ -83,7 +97,7 @@ export function createStreams({ driver, rows, isServing }: Deps): Streams {
     },
 
     async rotateKey(agentId) {
-      if (isOff) throw new AppError(409, "STREAMS_OFF", "Live streams are switched off on this host.");
+      if (isOff) throw streamsOff();
       if (!(await rows.rotate(agentId))) throw noStream();
       const row = await rows.of(agentId);
       if (!row) throw noStream();

@@ -16,7 +16,10 @@ export const visits = plugin("visits", (host) => {
   const hosted = host.use(agents);
   const pages = createPublicPages(kernel);
   return {
-    service: {},
+    service: {
+      /** Whether anybody may talk to an agent at its public address, and so know its name. */
+      page: pages.of,
+    },
     web: webRoutes({
       ...kernel,
       identities,

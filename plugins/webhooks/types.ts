@@ -7,11 +7,13 @@ export const EVENT_TYPES = [
   "user.updated",
   "user.deleted",
   "agent.created",
+  "agent.claimed",
   "agent.status",
   "agent.deleted",
   "agent.message",
   "agent.verified",
   "channel.state",
+  "stream.state",
   "budget.exceeded",
 ] as const;
 

@@ -7,10 +7,10 @@ import { bun, type Child, launch, run, temporaryDir } from "./process.ts";
 const root = resolve(import.meta.dir, "../..");
 
 /** What keeps two services apart on one machine; everything else is the product's own default. */
-const defaults = { PORT: "0", BACKEND_PORT: "0", LOG_FORMAT: "json" };
+const defaults = { PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0", LOG_FORMAT: "json" };
 
 export interface BerthOptions {
-  /** On top of `PORT=0`, `BACKEND_PORT=0`, `LOG_FORMAT=json`; nothing else is set. */
+  /** On top of `PORT=0`, `BACKEND_PORT=0`, `RTMP_PORT=0`, `LOG_FORMAT=json`; nothing else is set. */
   env?: Record<string, string>;
   /** The working folder; left alone afterwards. Default: a new empty one, removed afterwards. */
   dir?: string;
