@@ -4,8 +4,12 @@ import { stage } from "./contract/platform.ts";
 import { receiving } from "./contract/receiving.ts";
 import { sending } from "./contract/sending.ts";
 import { telegram } from "./contract/telegram.ts";
+import { whatsapp } from "./contract/whatsapp.ts";
 
-const platforms = [["Telegram", telegram, { listens: true, posted: true, groups: true, exclusive: true }]] as const;
+const platforms = [
+  ["Telegram", telegram, { listens: true, posted: true, groups: true, grows: true, exclusive: true }],
+  ["WhatsApp", whatsapp, { listens: false, posted: true, groups: false, grows: false, exclusive: false }],
+] as const;
 
 describe.each(platforms)("%s", (_, start, ways) => {
   const on = stage(start, ways);

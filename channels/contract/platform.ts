@@ -16,11 +16,13 @@ export type Place = "private" | "group";
 /** `lost`: the call has its effect, and its answer does not arrive. */
 export type Accident = "busy" | "broken" | "cut" | "lost" | "silent";
 
-/** How a channel receives: by a connection of its own, by what the platform posts, or both; and whether it has groups. */
+/** How a channel receives: by a connection of its own, by what the platform posts, or both; and what it has. */
 export interface Ways {
   listens: boolean;
   posted: boolean;
   groups: boolean;
+  /** A reply can be shown while it grows. */
+  grows: boolean;
   /** Only one may listen with a token at a time. */
   exclusive: boolean;
 }
@@ -144,7 +146,10 @@ export function stage(start: () => Promise<Platform>, ways: Ways) {
   async function bePosted(sink: Sink): Promise<void> {
     await using server = serve(sink);
     const { signal } = stop;
-    await posts().register(platform.binding, { url: `${server.url}hook`, secret: SECRET }, signal);
+    const registered = posts().register(platform.binding, { url: `${server.url}hook`, secret: SECRET }, signal);
+    await registered.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   }
 
@@ -175,9 +180,11 @@ export function stage(start: () => Promise<Platform>, ways: Ways) {
       deliveredParts: [],
       ...more,
     }),
-    /** Sends, as the outbox does: what was delivered is noted as soon as it is known. */
+    /** Sends, as the outbox does: tries are counted, and what was delivered is noted as soon as it is known. */
     async send(out: OutgoingMessage, signal = stop.signal): Promise<string[]> {
-      await platform.channel.send(platform.binding, out, (part) => out.deliveredParts.push(part), signal);
+      out.attempts += 1;
+      const before = { ...out, attempts: out.attempts - 1 };
+      await platform.channel.send(platform.binding, before, (part) => out.deliveredParts.push(part), signal);
       return out.deliveredParts;
     },
     fails: (promise: Promise<unknown>) => failure(promise, platform.binding.token),

@@ -202,8 +202,11 @@ export function receiving(on: Stage): void {
       await eventually(() => on.platform.unconfirmed() === 0);
       await on.posts().unregister(on.platform.binding, on.signal);
       on.platform.says("later");
-      const listening = on.hear(sink);
-      if (!on.ways.listens) on.platform.says("after it");
+      const listening = on.ways.listens ? on.listen(sink) : on.register(`${server.url}hook`);
+      if (!on.ways.listens) {
+        await listening;
+        on.platform.says("after it");
+      }
       await waitFor(() => state.messages.length === 2);
       expect(texts()).toEqual(["hello", on.ways.listens ? "later" : "after it"]);
       on.stop();

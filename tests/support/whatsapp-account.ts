@@ -37,7 +37,8 @@ export function createAccount(options: AccountOptions) {
   const history = new Map<string, { lane: string; change: Change }>();
   /** Who may be written to, and what happens to what is written. */
   const people = new Map<string, "open" | "blocked" | "closed" | "closed later">();
-  const known = new Set<string>();
+  /** Messages of people; false once they were taken back. */
+  const known = new Map<string, boolean>();
   const sent: SentMessage[] = [];
   const typing: { number: string; messageId: string; at: number }[] = [];
   const laterFailures: number[] = [];
@@ -70,7 +71,7 @@ export function createAccount(options: AccountOptions) {
     const message = { ...sender, id, timestamp: String(says.at ?? seconds()), ...fields };
     const change = changeOf(number, { contacts: [{ profile: { name }, ...ids }], messages: [message] });
     for (const one of [from, userId]) if (one !== undefined) people.set(one, "open");
-    known.add(id);
+    known.set(id, true);
     const lane = `${number.id} ${userId ?? from}`;
     history.set(id, { lane, change });
     hooks.deliver({ lane, changes: [change], said: true });
@@ -141,7 +142,10 @@ export function createAccount(options: AccountOptions) {
       }
       if (standing === "blocked") throw new GraphRefusal(131026, "Message undeliverable.");
       checkRates(number, message.to);
-      const entry: SentMessage = { id: newId(), number, ...message, at: Date.now(), delivered: false };
+      const { replyTo, ...rest } = message;
+      // What is not there any more is not shown above the answer.
+      const tied = replyTo !== undefined && known.get(replyTo) ? { replyTo } : {};
+      const entry: SentMessage = { id: newId(), number, ...rest, ...tied, at: Date.now(), delivered: false };
       const failure = standing === "closed later" ? 131047 : laterFailures.shift();
       if (failure === undefined) sent.push(entry);
       if (failure !== undefined) report(entry, "failed", failure);
@@ -177,7 +181,10 @@ export function createAccount(options: AccountOptions) {
       pushes: incoming,
       edits: (id, body) =>
         about(id, { type: "edit", edit: { original_message_id: id, message: { type: "text", text: { body } } } }),
-      deletes: (id) => about(id, { type: "revoke", revoke: { original_message_id: id } }),
+      deletes(id) {
+        about(id, { type: "revoke", revoke: { original_message_id: id } });
+        known.set(id, false);
+      },
       repeats(id) {
         const post = history.get(id);
         if (!post) throw new Error(`No message ${id}.`);

@@ -1,0 +1,96 @@
+// WhatsApp's side of the contract: the strict fake, played as any platform is.
+import { startWhatsApp } from "../../tests/support/whatsapp.ts";
+import { createWhatsApp } from "../whatsapp.ts";
+import type { Place, Platform } from "./platform.ts";
+
+const SECRET = "c".repeat(40);
+const NUMBER = "106540352242922";
+/** There are no groups: the other place is another person. */
+const PEOPLE: Record<Place, string> = { private: "15550001111", group: "15550002222" };
+const OTHERS: Record<string, { userId: string }> = { [PEOPLE.group]: { userId: "US.13491208655302741918" } };
+
+export async function whatsapp(): Promise<Platform> {
+  const fake = await startWhatsApp();
+  const token = "EAAcontractTestToken";
+  fake.addApp("9001", "the-app-secret");
+  const account = fake.addAccount(token, {
+    waba: "102290129340398",
+    numbers: [{ id: NUMBER, display: "+1 555-000-9999" }],
+  });
+  const channel = createWhatsApp({
+    apiRoot: fake.url,
+    app: { id: "9001", secret: "the-app-secret" },
+    log: { warn: () => undefined },
+    patience: 300,
+  });
+  const detail = JSON.stringify({ app: "9001", numbers: [NUMBER] });
+  const binding = { agentId: "agent", token, bot: { id: "102290129340398", username: "+15550009999", detail } };
+  const accidents = {
+    busy: { status: 429, code: 130429 },
+    broken: { status: 500, code: 131000 },
+    cut: "cut",
+    silent: "hang",
+  } as const;
+  let last = "";
+  const say = (text: string, place: Place = "private") => {
+    last = account.says(text, { from: PEOPLE[place], ...OTHERS[PEOPLE[place]] });
+    return last;
+  };
+  // Nobody can be written to who did not write within 24 hours; nobody hears of it yet.
+  for (const place of ["private", "group"] as const) say("hello", place);
+  await fake.waitFor(() => account.pending() === 0);
+  // How messages fare is told here until a scenario registers an address of its own; people's messages wait for that.
+  const sink = {
+    accept: () => Promise.reject(new Error("not here")),
+    alive: () => undefined,
+    keep: () => undefined,
+    undelivered: () => undefined,
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => channel.posts.receive(binding, SECRET, request, sink),
+  });
+  await channel.posts.register(binding, { url: `${server.url}hook`, secret: SECRET }, AbortSignal.timeout(5_000));
+  return {
+    channel,
+    binding,
+    strangeToken: "EAAsomebodyElses",
+    peers: { private: `${NUMBER}:${PEOPLE.private}`, group: `${NUMBER}:${PEOPLE.group}` },
+    limit: 4096,
+    idempotent: true,
+    says: say,
+    repeats: () => account.repeats(last),
+    edits: (text) => account.edits(last, text),
+    deletes: () => account.deletes(last),
+    disorders(texts) {
+      account.hold();
+      const ids = texts.map((text) => say(text));
+      account.release(true);
+      return ids;
+    },
+    removes: () => {
+      throw new Error("What a business sent stays.");
+    },
+    shown: (place = "private") =>
+      account
+        .sent(PEOPLE[place])
+        .map(({ id, text, replyTo }) => ({ id, text, ...(replyTo === undefined ? {} : { replyTo }) })),
+    grew: () => [],
+    typing: () => account.typing().length,
+    sendFails: (accident) =>
+      accident === "lost"
+        ? fake.fail("messages", "cut", { when: "after" })
+        : fake.fail("messages", accidents[accident]),
+    receiveFails: () => {
+      throw new Error("There is no connection to fail.");
+    },
+    blocks: () => account.blocks(PEOPLE.private),
+    revokes: () => fake.revoke(token),
+    unconfirmed: () => account.pending(),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await fake.stop();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+// Replies on their way to WhatsApp, part by part; a part that may be there already is not sent again.
+import { type Binding, ChannelError, type OutgoingMessage } from "../channel.ts";
+import type { Fates } from "./fates.ts";
+import { render } from "./format.ts";
+import { type Graph, isObject } from "./graph.ts";
+import { addressOf, type Peer, parsePeer } from "./peer.ts";
+
+/** Names a part among all that are sent; unguessable for others, since it begins with a UUID of ours. */
+export const partKey = (account: string, callbackData: string) => `${account} ${callbackData}`;
+
+export interface Delivery {
+  send(
+    binding: Binding,
+    message: OutgoingMessage,
+    delivered: (part: string) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+export function createDelivery({ graph, fates }: { graph: Graph; fates: Fates }): Delivery {
+  /** Sends one part; answers WhatsApp's id of it. */
+  async function write(
+    binding: Binding,
+    { number, person }: Peer,
+    part: { text: string; callbackData: string; replyTo: string | undefined },
+    signal: AbortSignal,
+  ): Promise<string> {
+    const body = {
+      messaging_product: "whatsapp",
+      recipient_type: "individual",
+      ...addressOf(person),
+      type: "text",
+      // A preview is fetched by WhatsApp: a reply that was talked into carrying data in an address would send it.
+      text: { body: part.text, preview_url: false },
+      biz_opaque_callback_data: part.callbackData,
+      ...(part.replyTo === undefined ? {} : { context: { message_id: part.replyTo } }),
+    };
+    const answer = await graph.call(binding, { method: "POST", path: `${number}/messages`, body }, "peer", signal);
+    const [sent] = Array.isArray(answer.messages) ? answer.messages : [];
+    if (isObject(sent) && typeof sent.id === "string") return sent.id;
+    throw new ChannelError("unreachable", "WhatsApp's answer could not be read.", "peer");
+  }
+
+  return {
+    async send(binding, { id, peer: address, text, replyTo, attempts, deliveredParts }, delivered, signal) {
+      const peer = parsePeer(address);
+      const begun = deliveredParts.length;
+      let mayBeThere = attempts > 0;
+      for (const [index, part] of render(text).entries()) {
+        if (index < begun) continue;
+        if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
+        const callbackData = `${id}:${index}`;
+        const key = partKey(binding.bot.id, callbackData);
+        const fate = mayBeThere ? await fates.learn(key, signal) : undefined;
+        if (fate?.kind === "failed") throw new ChannelError("refused", fate.reason, "peer");
+        if (fate?.kind === "sent") {
+          delivered(fate.id);
+          continue;
+        }
+        // Parts go one after the other: after one that is not there, none is.
+        mayBeThere = false;
+        const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
+        try {
+          delivered(await write(binding, peer, { text: part, callbackData, replyTo: asReply }, signal));
+        } catch (error) {
+          const open = !(error instanceof ChannelError) || error.kind === "unreachable";
+          fates.set(key, open ? { kind: "open", since: Date.now() } : { kind: "unsent" });
+          fates.set(partKey(binding.bot.id, `${id}:${index + 1}`), { kind: "unsent" });
+          throw error;
+        }
+      }
+    },
+  };
+}

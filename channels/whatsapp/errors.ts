@@ -1,0 +1,97 @@
+// What the Graph API's refusals mean here, in sentences for an agent's owner.
+// Codes: https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
+import { ChannelError, type ChannelErrorKind } from "../channel.ts";
+
+type Scope = "bot" | "peer";
+
+/** What a refusal says; every field is only hoped for. */
+export interface Refusal {
+  status: number;
+  code: number;
+  /** In WhatsApp's words. */
+  said: string;
+  /** Milliseconds, from the header. */
+  retryAfter?: number;
+}
+
+interface Meaning {
+  kind: ChannelErrorKind;
+  text: string;
+  scope?: Scope;
+  /** Milliseconds. */
+  wait?: number;
+}
+
+const refused = (text: string, scope: Scope = "peer"): Meaning => ({ kind: "refused", text, scope });
+const later = (text: string, wait: number): Meaning => ({ kind: "busy", text, wait });
+
+const NO_TOKEN = "WhatsApp does not take this access token (any more). Make a new one and connect the channel again.";
+const NO_PERMISSION =
+  "WhatsApp says that this access token lacks a permission. It needs whatsapp_business_messaging and whatsapp_business_management.";
+const FULL = "This WhatsApp number has reached the limit of messages it may send.";
+
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  0: refused(NO_TOKEN, "bot"),
+  190: refused(NO_TOKEN, "bot"),
+  3: refused(NO_PERMISSION, "bot"),
+  10: refused(NO_PERMISSION, "bot"),
+  131005: refused(NO_PERMISSION, "bot"),
+  131047: refused(
+    "More than 24 hours have passed since they last wrote. WhatsApp lets the agent answer again once they write.",
+  ),
+  131026: refused("WhatsApp can't deliver to them: they may have blocked this number, or not use WhatsApp any more."),
+  131030: refused(
+    "This is a test number of WhatsApp, and they are not on its list of recipients. Add their phone number there.",
+  ),
+  131021: refused("A WhatsApp number can't write to itself."),
+  130497: refused("WhatsApp does not let this business write to people in that country."),
+  131031: refused("WhatsApp has locked this business account. Look into the WhatsApp Manager."),
+  131042: refused("WhatsApp wants a payment method for this business account. Look into the WhatsApp Manager."),
+  133010: refused(
+    "This phone number is not registered with the WhatsApp Cloud API. Register it in the WhatsApp Manager.",
+  ),
+  368: refused(
+    "WhatsApp has blocked this business account for a while for breaking its rules. Look into the WhatsApp Manager.",
+  ),
+  4: later("WhatsApp asks this app to make fewer calls.", 60_000),
+  80007: later("WhatsApp asks this business account to make fewer calls.", 60_000),
+  130429: later(FULL, 2_000),
+  131048: later(`${FULL} People have blocked or reported it.`, 10 * 60_000),
+  131056: later("WhatsApp takes no more messages to this person for a moment.", 6_000),
+  131057: later("This WhatsApp business account is under maintenance.", 60_000),
+  133016: later("WhatsApp asks this number to wait.", 60_000),
+};
+
+/** A refusal as the port's error. 5xx and codes of trouble on the way leave open whether it arrived. */
+export function refusalOf(refusal: Refusal, scope: Scope, token: string): ChannelError {
+  const { status, code, retryAfter } = refusal;
+  const said = refusal.said.replaceAll(token, "[token]").slice(0, 200);
+  const meaning = MEANINGS[code] ?? byStatus(status, code);
+  if (!meaning) {
+    const away = status >= 500 || [1, 2, 131000, 131016].includes(code);
+    if (away) return new ChannelError("unreachable", `WhatsApp has a problem of its own${said && `: ${said}`}`, scope);
+    return new ChannelError("refused", `WhatsApp refused: ${said || status}`, scope);
+  }
+  const wait = meaning.kind === "busy" ? Math.max(retryAfter ?? 0, meaning.wait ?? 0) : undefined;
+  // Whoever asks about the account as a whole is refused as a whole.
+  return new ChannelError(meaning.kind, meaning.text, scope === "bot" ? scope : (meaning.scope ?? scope), wait);
+}
+
+function byStatus(status: number, code: number): Meaning | undefined {
+  if (status === 401) return refused(NO_TOKEN, "bot");
+  if (code >= 200 && code <= 299) return refused(NO_PERMISSION, "bot");
+  return status === 429 ? later(FULL, 2_000) : undefined;
+}
+
+/** Why a message that WhatsApp took did not arrive after all. */
+export const failureOf = (code: number, said: string, token: string): string =>
+  refusalOf({ status: 400, code, said }, "peer", token).message;
+
+/** Whatever went wrong on the way: its own words may hold the address, and with it the token, so they are not kept. */
+export function unreachable(error: unknown, scope: Scope): ChannelError {
+  if (error instanceof ChannelError) return error;
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const late = error instanceof Error && error.name === "TimeoutError";
+  const reason = late ? " (timed out)" : typeof code === "string" && /^\w{1,40}$/.test(code) ? ` (${code})` : "";
+  return new ChannelError("unreachable", `WhatsApp could not be reached${reason}.`, scope);
+}

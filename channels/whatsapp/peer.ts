@@ -1,0 +1,29 @@
+// The addresses this adapter hands out: one of the business's numbers, and a person who wrote to it.
+import { ChannelError } from "../channel.ts";
+
+export interface Peer {
+  /** WhatsApp's id of the business's number. */
+  number: string;
+  /** A phone number without plus, or an id that stands for the person in this business. */
+  person: string;
+}
+
+const PEER = /^(\d{5,32}):(\d{5,20}|[A-Z]{2}\.[A-Za-z0-9.]{1,128})$/;
+
+/** `number:person`. */
+export const peerId = (number: string, person: string) => `${number}:${person}`;
+
+/** Reads what `peerId` wrote. */
+export function parsePeer(peer: string): Peer {
+  const [, number, person] = PEER.exec(peer) ?? [];
+  if (number === undefined || person === undefined) {
+    throw new ChannelError("refused", "This is not the address of a WhatsApp conversation.", "peer");
+  }
+  return { number, person };
+}
+
+/**
+ * How a person is named in a call: people who keep their phone number to themselves have only the other id.
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/business-scoped-user-ids
+ */
+export const addressOf = (person: string) => (/^\d+$/.test(person) ? { to: person } : { recipient: person });

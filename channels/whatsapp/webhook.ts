@@ -1,0 +1,133 @@
+// One request of Meta: a question that proves our address, or a post, whose sender is settled before it is understood.
+import { timingSafeEqual } from "node:crypto";
+import { type Binding, ChannelError, type Sink } from "../channel.ts";
+import { createRecent } from "../shared/recent.ts";
+import type { Account, Accounts } from "./account.ts";
+import { partKey } from "./deliver.ts";
+import type { Fates } from "./fates.ts";
+import { type Event, readEvent } from "./read.ts";
+
+const SIGNATURE_HEADER = "x-hub-signature-256";
+/** "Payloads can be up to 3 MB": https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/overview */
+const LARGEST_BODY = 3 * 1024 * 1024;
+
+/** The operator's own app: what is posted for tokens it minted is signed with its secret. */
+export interface App {
+  id: string;
+  secret: string;
+}
+
+export interface Receiving {
+  receive(binding: Binding, secret: string, request: Request, sink: Sink): Promise<Response>;
+}
+
+interface Deps {
+  accounts: Accounts;
+  fates: Fates;
+  app: App | undefined;
+  failed(binding: Binding, error: unknown): void;
+}
+
+export function createReceiving({ accounts, fates, app, failed }: Deps): Receiving {
+  /** Failures come again like everything else; each is told once. */
+  const told = createRecent<true>(1024);
+
+  /** 200 stored (or nothing for the agent), 401 not from Meta, 400 no event, 413 too large, 503 could not be stored. */
+  async function take(binding: Binding, request: Request, sink: Sink): Promise<Response> {
+    const account = await accounts.of(binding).catch((error: unknown) => notYet(binding, error));
+    if (account instanceof Response) return account;
+    const isOurs = app !== undefined && account.app === app.id;
+    const signature = request.headers.get(SIGNATURE_HEADER) ?? "";
+    // Another app's secret is not known here: then the address, which only that app was told, says who it is.
+    if (isOurs && !/^sha256=[0-9a-f]{64}$/.test(signature)) return unsigned();
+    const body = await readBody(request);
+    if (body === undefined) return refuse(413, "BODY_TOO_LARGE", "The body is larger than 3 MiB.");
+    if (isOurs && !isSame(signature, `sha256=${hmac(app.secret, body)}`)) return unsigned();
+    const event = readEvent(parse(body), binding.bot.id, binding.token);
+    if (!event) return refuse(400, "INVALID_INPUT", "This is not an event of the WhatsApp Cloud API.");
+    const strange = await strangeNumbers(binding, account, event).catch((error: unknown) => notYet(binding, error));
+    if (strange instanceof Response) return strange;
+    noteStatuses(binding, event, sink);
+    const messages = event.messages
+      .filter(({ number }) => !strange.has(number))
+      .map(({ number: _, ...message }) => message);
+    try {
+      if (messages.length > 0) await sink.accept(messages);
+    } catch (error) {
+      return notYet(binding, error);
+    }
+    sink.alive();
+    return new Response(null, { status: 200 });
+  }
+
+  /** Numbers that are not this account's, whatever the post says. */
+  async function strangeNumbers(binding: Binding, { numbers }: Account, event: Event): Promise<Set<string>> {
+    const strange = new Set<string>();
+    for (const number of event.numbers) {
+      if (!numbers.includes(number) && !(await accounts.has(binding, number))) strange.add(number);
+    }
+    return strange;
+  }
+
+  function noteStatuses({ bot }: Binding, { statuses }: Event, sink: Sink): void {
+    for (const { id, callbackData, peer, failure } of statuses) {
+      const key = callbackData === undefined ? undefined : partKey(bot.id, callbackData);
+      if (failure === undefined) {
+        if (key !== undefined) fates.set(key, { kind: "sent", id });
+        continue;
+      }
+      if (key !== undefined) fates.set(key, { kind: "failed", reason: failure });
+      if (told.get(`${bot.id} ${id}`)) continue;
+      told.set(`${bot.id} ${id}`, true);
+      sink.undelivered({ peer, part: id, reason: failure });
+    }
+  }
+
+  function notYet(binding: Binding, error: unknown): Response {
+    if (!(error instanceof ChannelError)) failed(binding, error);
+    return refuse(503, "UNAVAILABLE", "The message could not be stored. Send it again.");
+  }
+
+  return {
+    async receive(binding, secret, request, sink) {
+      if (request.method !== "GET") return await take(binding, request, sink);
+      const asked = new URL(request.url).searchParams;
+      const challenge = asked.get("hub.challenge") ?? "";
+      const isMeta = asked.get("hub.mode") === "subscribe" && isSame(asked.get("hub.verify_token") ?? "", secret);
+      if (!isMeta || !/^[\w-]{1,256}$/.test(challenge)) return unsigned();
+      sink.alive();
+      return new Response(challenge, { headers: { "content-type": "text/plain; charset=utf-8" } });
+    },
+  };
+}
+
+const refuse = (status: number, code: string, message: string) =>
+  Response.json({ error: message, message, code }, { status });
+const unsigned = () => refuse(401, "UNAUTHORIZED", "The signature or token is missing or wrong.");
+
+const digest = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
+const hmac = (secret: string, body: Uint8Array) => new Bun.CryptoHasher("sha256", secret).update(body).digest("hex");
+
+/** In a time that depends on neither value, their lengths included. No secret is like none. */
+const isSame = (given: string, secret: string) => secret !== "" && timingSafeEqual(digest(given), digest(secret));
+
+/** The body, or undefined when it is too large; a length that lies is found out while reading. */
+async function readBody(request: Request): Promise<Uint8Array | undefined> {
+  if (Number(request.headers.get("content-length") ?? 0) > LARGEST_BODY) return undefined;
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of request.body ?? []) {
+    size += piece.byteLength;
+    if (size > LARGEST_BODY) return undefined;
+    pieces.push(piece);
+  }
+  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
