@@ -25,6 +25,7 @@ import attachments from "./0022_attachments.sql" with { type: "text" };
 import streams from "./0023_streams.sql" with { type: "text" };
 import walletLanes from "./0024_wallet_lanes.sql" with { type: "text" };
 import channelDetail from "./0027_channel_detail.sql" with { type: "text" };
+import claims from "./0028_claims.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -58,4 +59,5 @@ export const migrations: readonly Migration[] = [
   { name: "0023_streams", sql: streams },
   { name: "0024_wallet_lanes", sql: walletLanes },
   { name: "0027_channel_detail", sql: channelDetail },
+  { name: "0028_claims", sql: claims },
 ];

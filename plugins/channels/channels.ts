@@ -1,6 +1,7 @@
 // Connecting and disconnecting: the platform is asked before anything is stored, and told when something is taken back.
-import { ChannelError, type ChannelId } from "../../channels/channel.ts";
-import { AppError, invalid, notFound } from "../../src/errors.ts";
+import { type BotIdentity, ChannelError, type ChannelId } from "../../channels/channel.ts";
+import type { Statement } from "../../src/database.ts";
+import { AppError, type Issue, invalid, notFound } from "../../src/errors.ts";
 import type { Order } from "../../src/order.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -24,6 +25,17 @@ export interface ConnectRequest {
   ownerId?: string | undefined;
 }
 
+/** A token and the field it came in. */
+export interface GivenToken extends ConnectRequest {
+  channel: ChannelId;
+  field: string;
+}
+
+/** One that is known to be a bot's. */
+export interface CheckedToken extends GivenToken {
+  bot: BotIdentity;
+}
+
 export interface Channels {
   /** The channels an agent has a bot on, from the database alone. */
   configured(agentId: string): Promise<ChannelId[]>;
@@ -33,6 +45,15 @@ export interface Channels {
    * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed.
    */
   connect(agent: { id: string }, channel: ChannelId, request: ConnectRequest): Promise<ChannelState>;
+  /**
+   * Asks the platforms whose tokens these are. 400 `INVALID_CHANNEL_TOKEN` with all that are nobody's, by their fields, and
+   * `CHANNEL_NOT_AVAILABLE`; 502 `CHANNEL_UNREACHABLE`.
+   */
+  check(tokens: readonly GivenToken[]): Promise<CheckedToken[]>;
+  /** Connects an agent that is being made, for the batch that makes it; what that fails with goes to `orInUse`. */
+  connecting(agentId: string, checked: readonly CheckedToken[]): Statement[];
+  /** 409 `CHANNEL_IN_USE` where a batch failed because of one of these bots, else the error itself. */
+  orInUse(error: unknown, checked: readonly CheckedToken[]): Promise<unknown>;
   /** Forgets the bot and its token; false when there was none. */
   disconnect(agentId: string, channel: ChannelId): Promise<boolean>;
   /** Begins all of an agent's connections anew, given up ones too. */
@@ -41,6 +62,7 @@ export interface Channels {
   removed(agentId: string, channels: readonly ChannelId[]): Promise<void>;
 }
 
+const INVALID = "INVALID_CHANNEL_TOKEN";
 const IDENTIFY_WITHIN = 10_000;
 const UNREGISTER_WITHIN = 3_000;
 
@@ -57,12 +79,12 @@ interface Deps extends Pick<Kernel, "log"> {
 export function createChannels(deps: Deps): Channels {
   const { agents, adapters, connections, lines, pairings, supervisor, inOrder, log } = deps;
 
-  async function identify({ channel }: Adapter, token: string) {
+  async function identify({ channel }: Adapter, token: string, field = "token") {
     try {
       return await channel.identify(token, AbortSignal.timeout(IDENTIFY_WITHIN));
     } catch (error) {
       if (!(error instanceof ChannelError)) throw error;
-      if (error.kind === "refused") throw invalid({ path: "token", message: error.message }, "INVALID_CHANNEL_TOKEN");
+      if (error.kind === "refused") throw invalid({ path: field, message: error.message }, INVALID);
       const text = `Nothing was changed, since the token could not be checked: ${error.message}`;
       throw new AppError(502, "CHANNEL_UNREACHABLE", text, {}, { cause: error });
     }
@@ -120,7 +142,46 @@ export function createChannels(deps: Deps): Channels {
     await supervisor.outcome(agentId, channel);
   }
 
+  async function check(tokens: readonly GivenToken[]): Promise<CheckedToken[]> {
+    const asked = tokens.map(({ channel, token, field }) => ({
+      adapter: requireAdapter(adapters, channel),
+      token: token.trim(),
+      field,
+    }));
+    const bots = await Promise.allSettled(asked.map(({ adapter, token, field }) => identify(adapter, token, field)));
+    const failures = bots.flatMap((bot) => (bot.status === "rejected" ? [bot.reason as unknown] : []));
+    // A token that is nobody's can be mended by whoever gave it: that is told first, and all of it.
+    const nobodys = failures.flatMap((error) =>
+      error instanceof AppError && error.code === INVALID ? (error.extras.issues as Issue[]) : [],
+    );
+    if (nobodys.length > 0) throw invalid(nobodys, INVALID);
+    if (failures.length > 0) throw failures[0];
+    return tokens.flatMap((given, at) => {
+      const bot = bots[at];
+      return bot?.status === "fulfilled" ? [{ ...given, token: given.token.trim(), bot: bot.value }] : [];
+    });
+  }
+
   return {
+    check,
+    orInUse: connections.orInUse,
+
+    connecting(agentId, checked) {
+      const begin = () => {
+        inOrder(agentId, () => supervisor.settle(agentId, "connecting")).catch((error: unknown) =>
+          log.error("channels could not be settled", { agentId, error }),
+        );
+      };
+      const rows = checked.map(({ channel, bot, token, ownerId }) =>
+        connections.putting(agentId, channel, bot, token, ownerId),
+      );
+      return [
+        // Before the tokens' own news, which know nothing of a bot being connected for the first time.
+        ...rows.map((row, at) => (at === 0 ? { ...row, after: begin } : row)),
+        ...checked.map(({ channel, token, field }) => agents.credentials.putting(agentId, channel, token, field)),
+      ];
+    },
+
     configured: async (agentId) => (await connections.of(agentId)).map(({ channel }) => channel),
     list,
 

@@ -2,7 +2,7 @@
 import type { Row } from "@libsql/client";
 import { and, asc, eq, gt, inArray, isNull, notInArray, or, sql } from "drizzle-orm";
 import type { BotIdentity, ChannelId } from "../../channels/channel.ts";
-import { isUniqueViolation, statement } from "../../src/database.ts";
+import { isUniqueViolation, type Statement, statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { connections } from "./schema.ts";
@@ -20,6 +20,10 @@ export interface Connections {
    * An owner that is left out stays. 409 `CHANNEL_IN_USE` when the bot serves another agent.
    */
   put(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Promise<void>;
+  /** The same for a batch that does more; what that batch fails with goes to `orInUse`. */
+  putting(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Statement;
+  /** 409 `CHANNEL_IN_USE` where the batch failed because one of these bots serves another agent, else the error itself. */
+  orInUse(error: unknown, bots: readonly { channel: ChannelId; bot: BotIdentity }[]): Promise<unknown>;
   /** False when there was none. */
   remove(agentId: string, channel: ChannelId): Promise<boolean>;
   /** Notes which address the platform was told; null: none. For the connection with this callback alone. */
@@ -60,36 +64,51 @@ export function createConnections({ database, vault, resealing }: Deps): Connect
 
   const of = (agentId: string) => selectOf.execute({ agentId });
 
+  const putting: Connections["putting"] = (agentId, channel, bot, token, ownerId) => {
+    const callbackId = random(24);
+    const row = {
+      botId: bot.id,
+      botUsername: bot.username,
+      detail: bot.detail ?? null,
+      tokenDigest: digestOf(token),
+      callbackId,
+      callbackSecret: vault.seal(random(32), sealedFor(callbackId)),
+      registeredBase: null,
+      registeredAt: null,
+      resume: null,
+      createdAt: Date.now(),
+      ...(ownerId === undefined ? {} : { ownerId }),
+    };
+    const insert = db.insert(connections).values({ agentId, channel, ...row });
+    return statement(insert.onConflictDoUpdate({ target: [agentColumn, channelColumn], set: row }));
+  };
+
+  const orInUse: Connections["orInUse"] = async (error, bots) => {
+    if (!isUniqueViolation(error, "channel_connections.bot_id")) return error;
+    const one = ({ channel, bot }: (typeof bots)[number]) =>
+      and(eq(channelColumn, channel), eq(connections.botId, bot.id));
+    const taken = await db
+      .select({ name: connections.botUsername })
+      .from(connections)
+      .where(or(...bots.map(one)));
+    const name = taken[0]?.name ?? bots[0]?.bot.username;
+    const text = `The bot @${name} already serves another agent. Disconnect it there, or use another bot.`;
+    return new AppError(409, "CHANNEL_IN_USE", text, {}, { cause: error });
+  };
+
   return {
     of,
     find: async (agentId, channel) => (await of(agentId)).find((row) => row.channel === channel),
     byCallback: async (callbackId) => (await selectByCallback.execute({ callbackId }))[0],
 
+    putting,
+    orInUse,
+
     async put(agentId, channel, bot, token, ownerId) {
-      const callbackId = random(24);
-      const row = {
-        botId: bot.id,
-        botUsername: bot.username,
-        detail: bot.detail ?? null,
-        tokenDigest: digestOf(token),
-        callbackId,
-        callbackSecret: vault.seal(random(32), sealedFor(callbackId)),
-        registeredBase: null,
-        registeredAt: null,
-        resume: null,
-        createdAt: Date.now(),
-        ...(ownerId === undefined ? {} : { ownerId }),
-      };
-      const upsert = db
-        .insert(connections)
-        .values({ agentId, channel, ...row })
-        .onConflictDoUpdate({ target: [agentColumn, channelColumn], set: row });
       try {
-        await database.write([statement(upsert)]);
+        await database.write([putting(agentId, channel, bot, token, ownerId)]);
       } catch (error) {
-        if (!isUniqueViolation(error, "channel_connections.bot_id")) throw error;
-        const text = `The bot @${bot.username} already serves another agent. Disconnect it there, or use another bot.`;
-        throw new AppError(409, "CHANNEL_IN_USE", text, {}, { cause: error });
+        throw await orInUse(error, [{ channel, bot }]);
       }
     },
 

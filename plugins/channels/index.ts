@@ -29,7 +29,7 @@ import { webRoutes } from "./web.ts";
 
 export type { ChannelId } from "../../channels/channel.ts";
 export { isChannelId } from "./adapters.ts";
-export type { ChannelState, ConnectRequest } from "./channels.ts";
+export type { ChannelState, CheckedToken, ConnectRequest, GivenToken } from "./channels.ts";
 export { CONNECT_ERRORS } from "./model.ts";
 
 export const channels = plugin("channels", (host) => {

@@ -163,6 +163,7 @@ export function createGateway(deps: Deps): Gateway {
         if (one.agentId === agentId) mention(one.socket, { type: "status", status, reason, agentId, name });
       }
     } else if (type === "agent.deleted" && agentId !== null) agentGone(agentId);
+    else if (type === "agent.claimed") closeWhere((of) => of.agentId === agentId, "The agent has another owner");
     else if (type === "user.updated" || type === "user.deleted") {
       const theirs = [...open.values()].filter(({ ownerId }) => ownerId === userId);
       for (const one of theirs) one.doubted = true;
