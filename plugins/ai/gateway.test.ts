@@ -43,7 +43,7 @@ function call(gateway: ReturnType<typeof createGateway>, stream: boolean, signal
   const ended: Settled[] = [];
   const candidates = [candidate("provider_1", slow.url), candidate("provider_2", quick.url)];
   const text = JSON.stringify(body);
-  const answer = gateway.chat({ text, body, candidates, signal, settled: (usage) => ended.push(usage) });
+  const answer = gateway.chat({ text, body, candidates, signal, settled: (usage) => void ended.push(usage) });
   return { answer, ended };
 }
 

@@ -23,8 +23,11 @@ export interface PassedCall {
   candidates: readonly Candidate[];
   /** The client's; when it fires the upstream call is cancelled. */
   signal: AbortSignal;
-  /** Called once for an answered call, when its last byte has come or the client has gone. Not called if the call rejects. */
-  settled(result: Settled): void;
+  /**
+   * Called once for an answered call, when its last byte has come or the client has gone. Not called if the call rejects.
+   * The client's answer ends when what this gives has settled. Must not reject.
+   */
+  settled(result: Settled): Promise<void> | undefined;
 }
 
 export interface ChatCall extends PassedCall {
@@ -80,12 +83,13 @@ export function createGateway(options: Options): Gateway {
       const headers = answerHeaders(response, candidate);
       const settle = (usage: CallUsage) => {
         answer.end();
-        call.settled({ ...usage, candidate, latencyMs: answer.age() });
+        return call.settled({ ...usage, candidate, latencyMs: answer.age() });
       };
       if (!streams && knownLength(response) <= MAX_WHOLE) {
         const whole = Buffer.from(await response.arrayBuffer());
         const found = lastUsage(whole);
-        settle(found ? { ...found, estimated: false } : guessUsage(text, whole.length / 2));
+        const written = settle(found ? { ...found, estimated: false } : guessUsage(text, whole.length / 2));
+        if (written) await written;
         return new Response(whole, { headers });
       }
       const reader: Reader | undefined = readerOf(response);

@@ -38,9 +38,12 @@ const total = async () => {
   return [rows[0]?.[0], rows[0]?.[1]];
 };
 
+/** What a call does without anybody waiting for it is on disk after that. */
+const turnOfTheLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 describe("after a kill", () => {
   test("a call that was answered has its row, though nothing had been written", async () => {
-    (await open().reserve(call, [budget], 100, expected)).record(used, 1);
+    await (await open().reserve(call, [budget], 100, expected)).record(used, 1);
     expect(await rows()).toEqual([]);
     const ledger = open();
     await ledger.start();
@@ -50,6 +53,7 @@ describe("after a kill", () => {
 
   test("so has one whose turn was not committed any more", async () => {
     (await open().reserve(call, [budget], 100, expected)).settle(used, 1);
+    await turnOfTheLoop();
     await open().start();
     expect(await rows()).toEqual([[4, 3, 10, 0]]);
   });
@@ -86,7 +90,7 @@ describe("a row", () => {
     const settled = spending.settle(used, 1);
     await store.database.write([settled]);
     // The answer of the database was lost on its way, so the turn counts as failed.
-    spending.record(used, 1);
+    await spending.record(used, 1);
     await ledger.close();
     expect(await rows()).toHaveLength(1);
     expect(await total()).toEqual([1, 10]);
@@ -94,8 +98,8 @@ describe("a row", () => {
 
   test("that the database never takes does not hold up the others", async () => {
     const ledger = open();
-    (await ledger.reserve(call, [], 0)).record(used, Number.NaN);
-    (await ledger.reserve(call, [], 0)).record(used, 1);
+    await (await ledger.reserve(call, [], 0)).record(used, Number.NaN);
+    await (await ledger.reserve(call, [], 0)).record(used, 1);
     await ledger.close();
     expect(await rows()).toHaveLength(1);
   });
@@ -107,7 +111,7 @@ describe("a row", () => {
     [{ inputTokens: 4, outputTokens: 2 ** 53 }, [4, 0, 4, 1]],
   ])("of %o takes counts that can't be for none", async (counts, row) => {
     const ledger = open();
-    (await ledger.reserve(call, [], 0)).record({ ...counts, estimated: false }, 1);
+    await (await ledger.reserve(call, [], 0)).record({ ...counts, estimated: false }, 1);
     await ledger.close();
     expect(await rows()).toEqual([row]);
   });
@@ -116,20 +120,36 @@ describe("a row", () => {
 describe("the file", () => {
   const row = (id: string): Row => [id, 1, "turn", null, null, "provider_1", "m", 1, 2, 3, 4, 0, 0, 0, 0];
 
-  test("is its owner's alone, holds no more than is needed, and is empty in the end", () => {
+  test("is its owner's alone, holds no more than is needed, and is empty in the end", async () => {
     const journal = createJournal(journalFile, silent);
     journal.put(row("stays"));
+    await journal.kept();
     expect(statSync(journalFile).mode & 0o777).toBe(0o600);
     for (let n = 0; n < 60_000; n++) {
       journal.put(row(`goes-${n}`));
+      if (n % 500 === 0) await journal.kept();
       journal.drop(`goes-${n}`, false);
     }
+    await journal.kept();
     expect(statSync(journalFile).size).toBeLessThan(4.1 * 1024 * 1024);
     expect(createJournal(journalFile, silent).left()).toContainEqual(row("stays"));
     journal.drop("stays", false);
     expect(statSync(journalFile).size).toBe(0);
     journal.close();
     expect(existsSync(`${journalFile}.new`)).toBe(false);
+  });
+
+  test("has what was put in one turn of the event loop in one write, and says when", async () => {
+    const journal = createJournal(journalFile, silent);
+    expect(journal.kept()).toBeUndefined();
+    for (const id of ["a", "b", "c"]) journal.put(row(id));
+    expect(existsSync(journalFile)).toBe(false);
+    await journal.kept();
+    expect(readFileSync(journalFile, "utf8").trimEnd().split("\n")).toHaveLength(3);
+    expect(journal.kept()).toBeUndefined();
+    journal.put(row("d"));
+    journal.close();
+    expect(createJournal(journalFile, silent).left()).toHaveLength(4);
   });
 
   test("does not come into being for nothing", async () => {

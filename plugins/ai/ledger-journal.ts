@@ -5,11 +5,14 @@ import { isRow, type Row } from "./ledger-rows.ts";
 
 /**
  * A file of lines that are only appended: a write by a process that is killed stays, since the system has it (a power
- * failure may take the last seconds). It begins anew whenever nothing in it is needed any more.
+ * failure may take the last seconds). What is put in one turn of the event loop is appended together. The file begins
+ * anew whenever nothing in it is needed any more.
  */
 export interface Journal {
   /** The row as it is to be written unless another takes its place: at first what a call may cost, then what it did. */
   put(row: Row): void;
+  /** Settles when all that was put is in the file, or could not be written. Undefined: it is there already. */
+  kept(): Promise<void> | undefined;
   /** The row is in the database, or its call was never made. */
   drop(id: string, needsMark: boolean): void;
   /** Rows that an earlier process left, the last of each call. They stay until they are dropped. */
@@ -24,8 +27,13 @@ const COMPLAIN_EVERY_MS = 60_000;
 
 export function createJournal(path: string, log: Pick<Log, "error" | "warn">): Journal {
   const needed = new Map<string, string>();
+  /** Lines that are not in the file yet. */
+  let pending = "";
+  let keeping: Promise<void> | undefined;
   let file: number | undefined;
   let size = 0;
+  /** The file may end within a line, after a write that failed. */
+  let torn = false;
   let complainedAt = 0;
 
   /** A disk that is full keeps nobody from calling a model: the database says so louder. */
@@ -39,14 +47,36 @@ export function createJournal(path: string, log: Pick<Log, "error" | "warn">): J
     }
   }
 
+  /** One write for all calls of this turn of the event loop: each by itself would cost more than the rest of the ledger. */
   function append(line: string): void {
-    attempt(() => {
-      file ??= openSync(path, "a", 0o600);
-      size += writeSync(file, line);
+    pending += line;
+    keeping ??= new Promise((resolve) => {
+      setImmediate(() => {
+        flush();
+        resolve();
+      });
     });
   }
 
+  function flush(): void {
+    keeping = undefined;
+    const lines = pending;
+    pending = "";
+    if (lines !== "") attempt(() => write(lines));
+    beginAnew();
+  }
+
+  function write(lines: string): void {
+    file ??= openSync(path, "a", 0o600);
+    const bytes = Buffer.from(torn ? `\n${lines}` : lines);
+    torn = true;
+    const written = writeSync(file, bytes);
+    torn = written < bytes.length;
+    size += written;
+  }
+
   function beginAnew(): void {
+    if (pending !== "") return;
     if (needed.size === 0 && size > EMPTY_AT) attempt(empty);
     else if (size > REWRITE_AT) attempt(rewrite);
   }
@@ -72,6 +102,7 @@ export function createJournal(path: string, log: Pick<Log, "error" | "warn">): J
       needed.set(row[0], line);
       append(line);
     },
+    kept: () => keeping,
     drop(id, needsMark) {
       if (!needed.delete(id)) return;
       if (needsMark) append(`${JSON.stringify(id)}\n`);
@@ -90,6 +121,7 @@ export function createJournal(path: string, log: Pick<Log, "error" | "warn">): J
       return [...rows.values()];
     },
     close() {
+      flush();
       if (needed.size === 0 && file !== undefined) attempt(empty);
       if (file !== undefined) closeSync(file);
       file = undefined;

@@ -110,9 +110,9 @@ describe("a row", () => {
 
   test("of a call without a cause comes within moments, and all of them at the end", async () => {
     const ledger = open();
-    (await ledger.reserve(call, [], 0)).record(ten, 1);
+    await (await ledger.reserve(call, [], 0)).record(ten, 1);
     await eventually(async () => (await rows()).length === 1);
-    for (let n = 0; n < 450; n++) (await ledger.reserve(call, [], 0)).record(ten, 1);
+    for (let n = 0; n < 450; n++) await (await ledger.reserve(call, [], 0)).record(ten, 1);
     await ledger.close();
     expect(await rows()).toHaveLength(451);
   });
@@ -120,7 +120,7 @@ describe("a row", () => {
   test("names who answered in the end, at that price", async () => {
     const ledger = open();
     const spending = await ledger.reserve(call, [day(1_000)], 500);
-    spending.record(ten, 1, { provider: "provider_3", modelId: "n", pricing: { input: 0, output: 0 } });
+    await spending.record(ten, 1, { provider: "provider_3", modelId: "n", pricing: { input: 0, output: 0 } });
     await ledger.close();
     expect({ ...(await rows())[0] }).toMatchObject({ provider: "provider_3", model: "n", cost_micro_usd: 0 });
     expect(await ledger.spent(day(0))).toBe(0);
@@ -131,10 +131,10 @@ describe("a row", () => {
     const write: TestDatabase["database"]["write"] = (statements) =>
       broken ? Promise.reject(new Error("disk full")) : store.database.write(statements);
     const ledger = createLedger({ database: { ...store.database, write }, log: silent });
-    (await ledger.reserve(call, [], 0)).record(ten, 1);
+    await (await ledger.reserve(call, [], 0)).record(ten, 1);
     await ledger.close();
     broken = false;
-    (await ledger.reserve(call, [], 0)).record(ten, 1);
+    await (await ledger.reserve(call, [], 0)).record(ten, 1);
     await ledger.close();
     expect(await rows()).toHaveLength(2);
   });
@@ -146,7 +146,7 @@ test("calls are kept for 400 days, and what they add up to for good", async () =
   const ledger = open(() => at);
   for (let n = 0; n < 4_100; n++) {
     if (n === 4_090) at += 400 * day;
-    (await ledger.reserve(call, [], 0)).record(ten, 1);
+    await (await ledger.reserve(call, [], 0)).record(ten, 1);
   }
   await ledger.close();
   expect(await pruneLedger(store.database, at + day)).toBe(4_090);

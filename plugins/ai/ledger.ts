@@ -41,8 +41,11 @@ export interface Expected {
 export interface Spending {
   /** The row of the call, for the batch of its cause. `served`: who answered in the end, where that was another. */
   settle(usage: CallUsage, latencyMs: number, served?: Served): Statement;
-  /** The same, written on its own within 50 ms: for calls that cause no other write, or whose other write failed. */
-  record(usage: CallUsage, latencyMs: number, served?: Served): void;
+  /**
+   * The same, written on its own within 50 ms: for calls that cause no other write, or whose other write failed. Settles
+   * when a crash can't take it from the ledger any more; undefined where that is so already, or where it cost nothing.
+   */
+  record(usage: CallUsage, latencyMs: number, served?: Served): Promise<void> | undefined;
   /** The call used nothing. */
   release(): void;
 }
@@ -50,9 +53,9 @@ export interface Spending {
 export interface Ledger {
   /**
    * Puts `microUsd` aside in every scope and for whoever pays, or throws 402 BUDGET_EXCEEDED and puts aside nothing.
-   * Answers at once unless something has to be read first. What costs nothing is never refused. A call that a crash cuts
-   * off is written down at the next start: with what it had used, if that was known, else with all that was set aside
-   * (a free one is not).
+   * What costs nothing is never refused, and answered at once; for the rest the answer comes when it is written down what
+   * the call may cost. One that a crash cuts off is in the ledger after the next start: with what it had used, if that
+   * was known, else with all that was set aside (a free one is not).
    */
   reserve(call: CallOf, scopes: readonly Scope[], microUsd: number, expected?: Expected): Spending | Promise<Spending>;
   /** The row of an answer that came from the cache: it costs nothing. */
@@ -123,12 +126,20 @@ export function createLedger({ database, log, purses, journalFile, refused, now 
     waiting.push(...rows.map((row) => ({ row, written: () => journal?.drop(row[0], false) })));
   }
 
+  /** Nobody is asked before it is on disk what that may cost. */
+  function putDown(call: CallOf, expected: Expected, micro: number, by: Means): Spending | Promise<Spending> {
+    const begun = spending(call, expected, micro, by);
+    return journal?.kept()?.then(() => begun) ?? begun;
+  }
+
   function spending(call: CallOf, expected: Expected, micro: number, by: Means = {}): Spending {
     const { hold, purse, cached } = by;
     const id = Bun.randomUUIDv7();
     const at = now();
     let row: Row | undefined;
-    if (micro > 0) journal?.put(rowOf({ ...expected, estimated: true }, 0, call, micro, purse?.credit ?? 0));
+    /** What cost nothing is worth no write of its own: a crash takes at most the last moments of it. */
+    let worthKeeping = micro > 0;
+    if (worthKeeping) journal?.put(rowOf({ ...expected, estimated: true }, 0, call, micro, purse?.credit ?? 0));
 
     function rowOf(usage: CallUsage, latencyMs: number, served: Served, cost: number, credit: number): Row {
       const { kind, userId = null, agentId = null, ownKey } = call;
@@ -155,8 +166,8 @@ export function createLedger({ database, log, purses, journalFile, refused, now 
       const cost = costMicroUsd(served.pricing, usage.inputTokens, usage.outputTokens);
       hold?.end(cost);
       row = rowOf(usage, latencyMs, served, cost, purse?.end(cost) ?? 0);
-      // What cost nothing is worth no write of its own: a crash takes at most the last moments of it.
-      if (cost > 0 || micro > 0) journal?.put(row);
+      worthKeeping ||= cost > 0;
+      if (worthKeeping) journal?.put(row);
       return row;
     }
     function written(): void {
@@ -167,6 +178,7 @@ export function createLedger({ database, log, purses, journalFile, refused, now 
       settle: (...answer) => ({ ...insertRow(settled(...answer)), after: written }),
       record(...answer) {
         write({ row: settled(...answer), written });
+        return worthKeeping ? journal?.kept() : undefined;
       },
       release() {
         if (row) return;
@@ -245,14 +257,14 @@ export function createLedger({ database, log, purses, journalFile, refused, now 
       const pays = call.ownKey || call.kind === "public" ? undefined : call.userId;
       const hold = scopes.length === 0 ? undefined : budgets.take(scopes, microUsd);
       if (!purses || pays === undefined) {
-        if (!(hold instanceof Promise)) return spending(call, expected, microUsd, { hold });
-        return hold.then((held) => spending(call, expected, microUsd, { hold: held }));
+        if (!(hold instanceof Promise)) return putDown(call, expected, microUsd, { hold });
+        return hold.then((held) => putDown(call, expected, microUsd, { hold: held }));
       }
       return (async () => {
         const held = await hold;
         try {
           const purse = await purses.take(pays, microUsd);
-          return spending(call, expected, microUsd, { hold: held, purse });
+          return await putDown(call, expected, microUsd, { hold: held, purse });
         } catch (error) {
           held?.end(0);
           throw error;

@@ -89,7 +89,7 @@ export function createPublicCalls({ candidates, catalogue, gateway, ledger, budg
       });
     } catch (error) {
       const latencyMs = performance.now() - started;
-      if (mayHaveCost(error)) spending.record(unansweredUsage(expected, latencyMs), latencyMs);
+      if (mayHaveCost(error)) await spending.record(unansweredUsage(expected, latencyMs), latencyMs);
       else spending.release();
       throw error;
     }

@@ -24,8 +24,8 @@ interface Relay {
   silence: number;
   /** Ends the call upstream. */
   abort(): void;
-  /** The answer has ended, one way or another. Called once. */
-  done(): void;
+  /** The answer has ended, one way or another. Called once; the client's ends when what this gives has settled. */
+  done(): Promise<void> | undefined;
   /** It was not finished: by the provider, or, `unread`, since the client took nothing for too long. */
   cut(error: unknown, unread: boolean): void;
 }
@@ -40,10 +40,10 @@ export function relay({ reader, first, tap, silence, abort, done, cut }: Relay):
     abort();
   }, silence);
   const finish = () => {
-    if (settled) return;
+    if (settled) return undefined;
     settled = true;
     clearTimeout(timer);
-    done();
+    return done();
   };
   return new ReadableStream<Uint8Array>({
     type: "direct",
@@ -66,10 +66,10 @@ export function relay({ reader, first, tap, silence, abort, done, cut }: Relay):
         }
         const rest = tap.rest();
         if (rest) controller.write(rest);
-        finish();
+        await finish();
         controller.close();
       } catch (error) {
-        finish();
+        void finish();
         if (cancelled) return;
         cut(error, unread);
         // So that it can't be taken for the end, the connection is reset. Without a reason Bun does that silently.
@@ -79,7 +79,7 @@ export function relay({ reader, first, tap, silence, abort, done, cut }: Relay):
     cancel() {
       cancelled = true;
       abort();
-      finish();
+      void finish();
     },
   });
 }

@@ -38,7 +38,7 @@ export function createCachedCalls({ cache, ledger }: Deps): CachedCalls {
     const found = cache.find(key, maxAgeS);
     if (found) {
       const { bytes, headers } = found.value as Kept;
-      ledger.cached(call).record(NOTHING, 0);
+      void ledger.cached(call).record(NOTHING, 0);
       return new Response(bytes, { headers: { ...headers, "x-berth-cache": "hit", age: String(found.ageS) } });
     }
     const response = await ask();

@@ -115,7 +115,8 @@ describe("what it does", () => {
 describe("when a provider fails", () => {
   const model = "openai/gpt-4o-mini";
   async function stand(more: Record<string, string> = {}) {
-    const [first, second] = [await startUpstream({ key: "one" }), await startUpstream({ key: "five" })];
+    const first = await startUpstream({ key: "one", models: [model] });
+    const second = await startUpstream({ key: "five", models: ["gpt-4o-mini"] });
     const berth = await serveAi({
       PROVIDER_1_API_KEY: "one",
       PROVIDER_1_BASE_URL: first.url,
@@ -135,7 +136,7 @@ describe("when a provider fails", () => {
         ({ content }) => content,
         (error: unknown) => error,
       );
-      spending.record({ inputTokens: 1000, outputTokens: 0, estimated: false }, 1);
+      await spending.record({ inputTokens: 1000, outputTokens: 0, estimated: false }, 1);
       return text;
     };
     return {

@@ -118,7 +118,7 @@ export async function runTurn(request: TurnRequest): Promise<TurnResult> {
       const end = spoken.cut ? `\n\n[The reply was longer than ${MAX_REPLY} characters and was cut here.]` : "";
       return { text: storable(text).trimEnd() + end, steps, last: called };
     }
-    called.spending.record(called.usage, called.latencyMs);
+    await called.spending.record(called.usage, called.latencyMs);
     const results = await Promise.all(spoken.calls.map((call, n) => callTool(request, call, n)));
     prompt.push({
       role: "assistant",
@@ -234,7 +234,7 @@ async function speak(
   } catch (error) {
     // An answer that was under way costs what it costs; a call that was refused costs nothing.
     const { usage, latencyMs } = called();
-    if (call.signal.aborted || spoken.text !== "" || spoken.calls.length > 0) spending.record(usage, latencyMs);
+    if (call.signal.aborted || spoken.text !== "" || spoken.calls.length > 0) await spending.record(usage, latencyMs);
     else spending.release();
     signal.throwIfAborted();
     throw new ModelError(call.signal.aborted ? call.signal.reason : error);
