@@ -113,6 +113,39 @@ describe("sending", () => {
     expect(bot.sent(-100).map(({ replyTo }) => replyTo)).toEqual([messageId, undefined]);
   });
 
+  test("a group that became a supergroup is answered there, tied to nothing of the old one", async () => {
+    const { messageId } = bot.userSays(-300, "question", { group: { type: "group" } });
+    const old = await telegram.preview(
+      binding,
+      { draftId: 9, peer: "-300", group: true, text: "One", replyTo: `-300:${messageId}` },
+      stop.signal,
+    );
+    bot.groupUpgrades(-300, -1000300);
+    const message = { peer: "-300", replyTo: `-300:${messageId}`, text: "One two" };
+    const parts = await send({ ...message, ...(old === undefined ? {} : { previewMessageId: old }) });
+    expect(bot.sent(-1000300)).toMatchObject([{ text: "One two" }]);
+    expect(bot.sent(-1000300)[0]?.replyTo).toBeUndefined();
+    expect(parts).toEqual([`-1000300:${bot.sent(-1000300)[0]?.messageId}`]);
+    // Known by now.
+    const before = callsOf("sendMessage").length;
+    await send({ ...message, text: `${"a".repeat(4096)} b` });
+    expect(callsOf("sendMessage").length).toBe(before + 2);
+    expect(bot.sent(-1000300).length).toBe(3);
+  });
+
+  test("a bot that was thrown out of a group is told so, and only there", async () => {
+    bot.userBlocks(-100);
+    await expect(send({ peer: "-100" })).rejects.toMatchObject({ kind: "refused", scope: "peer" });
+    await send();
+    expect(bot.sent(7).length).toBe(1);
+  });
+
+  test("the general topic of a forum has no number", async () => {
+    bot.userSays(-200, "hi", { group: { forum: true } });
+    await send({ peer: "-200" });
+    expect(bot.sent(-200)[0]?.threadId).toBeUndefined();
+  });
+
   test("a topic is answered in the topic", async () => {
     bot.userSays(-200, "hi", { group: { forum: true }, threadId: 5 });
     await send({ peer: "-200:5" });

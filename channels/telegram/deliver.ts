@@ -3,7 +3,7 @@ import type { Api } from "grammy";
 import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../channel.ts";
 import { createRecent } from "../shared/recent.ts";
 import { type ApiSignal, type Apis, guarded } from "./api.ts";
-import { isGone, isRefusal, isUnchanged, isUnreadable, isUnsupported } from "./errors.ts";
+import { isGone, isRefusal, isUnchanged, isUnreadable, isUnsupported, upgradedTo } from "./errors.ts";
 import type { Pace } from "./pace.ts";
 import { messageId, messageNumber, type Peer, parsePeer } from "./peer.ts";
 import { type Part, render } from "./split.ts";
@@ -27,6 +27,23 @@ export interface Delivery {
 export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Delivery {
   /** Bots whose drafts Telegram did not take. */
   const withoutDrafts = createRecent<true>(1024);
+  /** Groups that became supergroups. */
+  const upgraded = createRecent<{ chat: number }>(1024);
+
+  /** What is for a group that became a supergroup goes there: at first by Telegram's word, then by what was kept of it. */
+  async function wherever<T>({ bot }: Binding, address: string, step: (peer: Peer) => Promise<T>): Promise<T> {
+    const peer = parsePeer(address);
+    if (!peer.group) return step(peer);
+    const key = `${bot.id}:${peer.chat}`;
+    try {
+      return await step({ ...peer, ...upgraded.get(key) });
+    } catch (error) {
+      const chat = upgradedTo(error);
+      if (chat === undefined) throw error;
+      upgraded.set(key, { chat });
+      return await step({ ...peer, chat });
+    }
+  }
 
   /** Makes one call about a chat; when Telegram asks to wait, the chat is left alone for that long. */
   async function call<T>(
@@ -61,7 +78,7 @@ export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Deli
     replyTo: string | undefined,
     signal: AbortSignal,
   ): Promise<string> {
-    const answered = peer.group ? messageNumber(replyTo) : undefined;
+    const answered = peer.group ? messageNumber(replyTo, peer.chat) : undefined;
     const reply =
       answered === undefined ? {} : { reply_parameters: { message_id: answered, allow_sending_without_reply: true } };
     return readable(part, async (text, mode) => {
@@ -75,7 +92,7 @@ export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Deli
 
   /** False when there is no message (any more) that could be edited. */
   async function edit(binding: Binding, peer: Peer, id: string, part: Part, signal: AbortSignal): Promise<boolean> {
-    const number = messageNumber(id);
+    const number = messageNumber(id, peer.chat);
     if (number === undefined) return false;
     try {
       await readable(part, (text, mode) =>
@@ -117,32 +134,35 @@ export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Deli
   return {
     send: (binding, message, delivered, signal) =>
       guarded(binding.token, "peer", async () => {
-        const peer = parsePeer(message.peer);
-        const parts = render(message.text);
-        for (const [index, part] of parts.entries()) {
-          if (index < message.deliveredParts.length) continue;
-          if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
-          await pace.turn(binding.bot.id, peer.chat, signal);
-          const preview = index === 0 ? message.previewMessageId : undefined;
-          const edited = preview !== undefined && (await edit(binding, peer, preview, part, signal));
-          const replyTo = index === 0 ? message.replyTo : undefined;
-          delivered(edited ? preview : await write(binding, peer, part, replyTo, signal));
+        const before = message.deliveredParts.length;
+        for (const [index, part] of render(message.text).entries()) {
+          if (index < before) continue;
+          const id = await wherever(binding, message.peer, async (peer) => {
+            if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
+            await pace.turn(binding.bot.id, peer.chat, signal);
+            const preview = index === 0 ? message.previewMessageId : undefined;
+            const edited = preview !== undefined && (await edit(binding, peer, preview, part, signal));
+            const replyTo = index === 0 ? message.replyTo : undefined;
+            return edited ? preview : await write(binding, peer, part, replyTo, signal);
+          });
+          delivered(id);
         }
       }),
 
     preview: (binding, preview, signal) =>
-      guarded(binding.token, "peer", async () => {
-        const { bot } = binding;
-        const peer = parsePeer(preview.peer);
-        if (!peer.group && preview.messageId === undefined && !withoutDrafts.get(bot.id)) {
-          if (!pace.draft(bot.id, peer.chat)) return undefined;
-          if (await draft(binding, peer, preview, signal)) return undefined;
-        }
-        const part = render(preview.text)[0];
-        if (!part || !pace.edit(bot.id, peer.chat)) return preview.messageId;
-        if (preview.messageId === undefined) return await write(binding, peer, part, preview.replyTo, signal);
-        return (await edit(binding, peer, preview.messageId, part, signal)) ? preview.messageId : undefined;
-      }),
+      guarded(binding.token, "peer", () =>
+        wherever(binding, preview.peer, async (peer) => {
+          const { bot } = binding;
+          if (!peer.group && preview.messageId === undefined && !withoutDrafts.get(bot.id)) {
+            if (!pace.draft(bot.id, peer.chat)) return undefined;
+            if (await draft(binding, peer, preview, signal)) return undefined;
+          }
+          const part = render(preview.text)[0];
+          if (!part || !pace.edit(bot.id, peer.chat)) return preview.messageId;
+          if (preview.messageId === undefined) return await write(binding, peer, part, preview.replyTo, signal);
+          return (await edit(binding, peer, preview.messageId, part, signal)) ? preview.messageId : undefined;
+        }),
+      ),
 
     forget: ({ bot }) => withoutDrafts.delete(bot.id),
   };

@@ -21,6 +21,10 @@ export const isUnchanged = (error: unknown) => says(error, 400, /message is not 
 export const isGone = (error: unknown) =>
   says(error, 400, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
 
+/** The id that a group has since it became a supergroup: https://core.telegram.org/bots/api#responseparameters */
+export const upgradedTo = (error: unknown): number | undefined =>
+  isRefusal(error) ? error.parameters.migrate_to_chat_id : undefined;
+
 /** Telegram can't read our markup. */
 export const isUnreadable = (error: unknown) => says(error, 400, /can't parse entities/i);
 

@@ -10,7 +10,7 @@ export interface Peer {
 }
 
 const PEER = /^(-?\d{1,16})(?::(\d{1,16}))?$/;
-const MESSAGE = /^-?\d{1,16}:(\d{1,16})$/;
+const MESSAGE = /^(-?\d{1,16}):(\d{1,16})$/;
 
 /** `chat` or `chat:thread`. */
 export const peerId = (chat: number, thread?: number) => (thread === undefined ? `${chat}` : `${chat}:${thread}`);
@@ -29,8 +29,8 @@ export function parsePeer(peer: string): Peer {
 /** `chat:message`: Telegram numbers messages per chat, so the number alone names nothing. */
 export const messageId = (chat: number, message: number) => `${chat}:${message}`;
 
-/** Telegram's own number of a message, or undefined when this is no message of Telegram's. */
-export function messageNumber(id: string | undefined): number | undefined {
-  const number = MESSAGE.exec(id ?? "")?.[1];
-  return number === undefined ? undefined : Number(number);
+/** Telegram's own number of a message, or undefined when this is no message of that chat. */
+export function messageNumber(id: string | undefined, chat: number): number | undefined {
+  const [, of, number] = MESSAGE.exec(id ?? "") ?? [];
+  return number === undefined || Number(of) !== chat ? undefined : Number(number);
 }

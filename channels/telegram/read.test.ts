@@ -68,6 +68,12 @@ describe("not for the agent:", () => {
     ["itself", { from: { id: 42, is_bot: true, first_name: "Helper" }, text: "hi" }],
     ["nobody", { from: undefined, text: "hi" }],
     ["a channel", { chat: { id: -5, type: "channel" }, text: "hi" }],
+    [
+      "what a linked channel posts",
+      { chat: group, sender_chat: { id: -7, type: "channel", title: "News" }, text: "hi" },
+    ],
+    ["a command for another bot of the group", { chat: group, text: "/reset@other_bot now" }],
+    ["a group that becomes a supergroup", { chat: { ...group, type: "group" }, migrate_to_chat_id: -100 }],
     ["a service message", { chat: group, new_chat_members: [ada] }],
   ])("%s", (_, message) => {
     expect(read(message)).toBeUndefined();
@@ -106,10 +112,6 @@ describe("in a group the bot is addressed", () => {
   test("by a command that names it, which then reads like any command", () => {
     const command = (length: number) => [{ type: "bot_command", offset: 0, length }];
     expect(inGroup("/reset@helper_bot now", command(17))).toMatchObject({ addressed: true, text: "/reset now" });
-    expect(inGroup("/reset@other_bot now", command(16))).toMatchObject({
-      addressed: false,
-      text: "/reset@other_bot now",
-    });
     expect(inGroup("/reset", command(6))?.addressed).toBe(false);
   });
 
@@ -117,6 +119,89 @@ describe("in a group the bot is addressed", () => {
     expect(inGroup("hi all")?.addressed).toBe(false);
     expect(inGroup("@helper_bot2 hi", mention(0, 12))?.addressed).toBe(false);
     expect(inGroup("mail me@helper_bot")?.addressed).toBe(false);
+  });
+});
+
+test("an anonymous admin writes in the group's name", () => {
+  const from = { id: 1087968824, is_bot: true, first_name: "Group" };
+  expect(read({ chat: group, from, sender_chat: group, text: "hi" })?.sender).toEqual({ id: "-100123", name: "Team" });
+});
+
+describe("what a message answers or passes on is said before it", () => {
+  const bob = { id: 8, is_bot: false, first_name: "Bob" };
+  const answering = (more: object, words = "@helper_bot why?") => inGroup(words, [], { reply_to_message: more })?.text;
+
+  test.each([
+    [{ from: bob, text: "It is\nbroken." }, "[in answer to Bob: It is broken.]\n@helper_bot why?"],
+    [{ from: bob, photo: [{}], caption: "look" }, "[in answer to Bob: [photo] look]\n@helper_bot why?"],
+    [{ from: { id: 42 }, text: "Tea?" }, "[in answer to your message: Tea?]\n@helper_bot why?"],
+    [{ from: bob, new_chat_members: [bob] }, "@helper_bot why?"],
+    [{ from: bob, text: "x", forum_topic_created: {} }, "@helper_bot why?"],
+  ])("%j", (more, expected) => {
+    expect(answering({ message_id: 4, ...more })).toBe(expected);
+  });
+
+  test("at no great length, and only the part that is quoted", () => {
+    expect(answering({ message_id: 4, from: bob, text: "x".repeat(5_000) })?.length).toBeLessThan(350);
+    const more = { reply_to_message: { message_id: 4, from: bob, text: "a b c" }, quote: { text: "b", position: 2 } };
+    expect(inGroup("why?", [], more)?.text).toBe("[in answer to Bob: b]\nwhy?");
+  });
+
+  test("never before a command, so that it stays one; but one that is passed on is none", () => {
+    expect(answering({ message_id: 4, from: bob, text: "x" }, "/reset@helper_bot")).toBe("/reset");
+    const origin = { type: "user", date: 1, sender_user: bob };
+    expect(text({ text: "/reset", forward_origin: origin })).toBe("[forwarded from Bob]\n/reset");
+    const channel = { type: "channel", date: 1, chat: { id: -7, type: "channel", title: "News" }, message_id: 3 };
+    expect(text({ text: "hi", forward_origin: channel })).toBe("[forwarded from News]\nhi");
+  });
+});
+
+describe("files", () => {
+  const files = (message: Record<string, unknown>) => read(message)?.attachments;
+  const size = (file_id: string, file_size?: number) => ({
+    file_id,
+    ...(file_size === undefined ? {} : { file_size }),
+  });
+
+  test.each([
+    [
+      { photo: [size("s", 900), size("m", 90_000), size("l", 9_000_000)] },
+      { kind: "image", ref: "m", mimeType: "image/jpeg", size: 90_000 },
+    ],
+    [{ photo: [size("l", 9_000_000)] }, { kind: "image", ref: "l", mimeType: "image/jpeg", size: 9_000_000 }],
+    [
+      { voice: { ...size("v", 3_000), mime_type: "audio/ogg" } },
+      { kind: "audio", ref: "v", mimeType: "audio/ogg", size: 3_000 },
+    ],
+    [
+      { audio: { ...size("a"), mime_type: "audio/mpeg", file_name: "song.mp3" } },
+      { kind: "audio", ref: "a", mimeType: "audio/mpeg", name: "song.mp3" },
+    ],
+    [
+      { document: { ...size("d", 5), mime_type: "application/pdf", file_name: "a.pdf" } },
+      { kind: "document", ref: "d", mimeType: "application/pdf", size: 5, name: "a.pdf" },
+    ],
+    [{ video: size("v") }, { kind: "video", ref: "v", mimeType: "video/mp4" }],
+    [{ video_note: size("v") }, { kind: "video", ref: "v", mimeType: "video/mp4" }],
+    [
+      { animation: size("g"), document: size("g") },
+      { kind: "video", ref: "g", mimeType: "video/mp4" },
+    ],
+    [{ sticker: size("s") }, { kind: "image", ref: "s", mimeType: "image/webp", optional: true }],
+  ])("%j", (message, expected) => {
+    expect(files(message) as unknown).toEqual([expected]);
+  });
+
+  test("none where there is none, or none that could be fetched", () => {
+    expect(files({ text: "hi" })).toBeUndefined();
+    expect(files({ sticker: { ...size("s"), is_animated: true } })).toBeUndefined();
+    expect(files({ photo: [{}] })).toBeUndefined();
+    expect(files({ location: { latitude: 1, longitude: 2 } })).toBeUndefined();
+  });
+
+  test("those of the message that is answered, for a message without its own", () => {
+    const more = { reply_to_message: { message_id: 4, from: ada, photo: [size("p")] } };
+    expect(inGroup("@helper_bot what is this?", [], more)?.attachments).toMatchObject([{ ref: "p" }]);
   });
 });
 

@@ -1,6 +1,7 @@
 // What an update says, in the port's words. Total: any update either is a message for the agent or is none.
 import type { Message, MessageEntity, Update } from "grammy/types";
 import type { BotIdentity, IncomingMessage } from "../channel.ts";
+import { answeredBy, attachmentsOf, contentOf, nameOf, originOf } from "./content.ts";
 import { messageId, peerId } from "./peer.ts";
 
 /** The only updates that are asked for. */
@@ -27,71 +28,43 @@ export function isUpdate(value: unknown): value is Update {
   );
 }
 
-/** The message in an update, or undefined: service messages, channel posts, bots (itself too) and edits are not for the agent. */
+/**
+ * The message in an update, or undefined: service messages, posts of channels, bots (itself too), edits, and commands
+ * for another bot are not for the agent.
+ */
 export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | undefined {
   const message: Message | undefined = update.message;
-  if (!message?.from || message.from.is_bot || message.chat.type === "channel") return undefined;
-  const content = readContent(message);
-  if (content === undefined) return undefined;
+  const sender = message && senderOf(message);
+  if (!message || !sender) return undefined;
+  const content = contentOf(message);
   const group = message.chat.type !== "private";
-  const name = [message.from.first_name, message.from.last_name].filter(Boolean).join(" ");
+  const text = content === undefined ? undefined : commandFor(bot.username, content, group);
+  if (text === undefined) return undefined;
+  const attachments = attachmentsOf(message);
   return {
     platformMessageId: messageId(message.chat.id, message.message_id),
     peer: peerId(message.chat.id, message.is_topic_message ? message.message_thread_id : undefined),
-    sender: { id: String(message.from.id), name },
-    text: withoutCommandSuffix(content, bot.username),
+    sender,
+    text: originOf(message, bot, text) + text,
+    ...(attachments.length > 0 ? { attachments } : {}),
     group,
     addressed: !group || isAddressed(message, bot),
     sentAt: message.date * 1000,
   };
 }
 
-function readContent(message: Message): string | undefined {
-  if (message.text !== undefined) return message.text;
-  const mark = describe(message);
-  if (mark === undefined) return undefined;
-  const words = message.caption ?? (message.rich_message ? wordsOf(message.rich_message) : undefined);
-  return words ? `[${mark}]\n${words}` : `[${mark}]`;
-}
-
-/** Names what is no text, so that the agent knows something was sent. Specific kinds first: some come with a general one beside. */
-function describe(message: Message): string | undefined {
-  const named = (kind: string, detail: string | undefined) => (detail ? `${kind}: ${detail}` : kind);
-  if (message.animation) return "animation";
-  if (message.live_photo) return "live photo";
-  if (message.photo) return "photo";
-  if (message.video) return "video";
-  if (message.video_note) return "video message";
-  if (message.voice) return "voice message";
-  if (message.audio) return named("audio", message.audio.title ?? message.audio.file_name);
-  if (message.document) return named("document", message.document.file_name);
-  if (message.paid_media) return "paid media";
-  if (message.sticker) return named("sticker", message.sticker.emoji);
-  if (message.story) return "story";
-  if (message.contact) return named("contact", `${message.contact.first_name} ${message.contact.phone_number}`);
-  if (message.venue) return named("place", `${message.venue.title}, ${message.venue.address}`);
-  if (message.location) return named("location", `${message.location.latitude}, ${message.location.longitude}`);
-  if (message.poll)
-    return named("poll", [message.poll.question, ...message.poll.options.map((o) => o.text)].join(" / "));
-  if (message.checklist) return named("checklist", message.checklist.title);
-  if (message.dice) return named("dice", `${message.dice.emoji} ${message.dice.value}`);
-  if (message.game) return named("game", message.game.title);
-  if (message.rich_message) return "formatted message";
-  return undefined;
-}
-
-/** The readable strings of a rich message, in order. */
-function wordsOf(value: unknown, depth = 0): string {
-  if (typeof value === "string") return value;
-  if (depth > 16 || !isObject(value)) return "";
-  if (Array.isArray(value)) return value.map((item) => wordsOf(item, depth + 1)).join(depth < 2 ? "\n" : "");
-  return ["text", "blocks", "items", "cells"].map((key) => wordsOf(value[key], depth + 1)).join("");
+/** Who wrote it: a person, or a group in whose name its anonymous admins write. */
+function senderOf({ from, chat, sender_chat: by }: Message): IncomingMessage["sender"] | undefined {
+  if (chat.type === "channel") return undefined;
+  // What a linked channel posts comes into its group by itself.
+  if (by && by.id !== chat.id) return undefined;
+  if (by) return { id: String(by.id), name: ("title" in by && by.title) || "" };
+  if (!from || from.is_bot) return undefined;
+  return { id: String(from.id), name: nameOf(from) };
 }
 
 function isAddressed(message: Message, bot: BotIdentity): boolean {
-  const answered = message.reply_to_message;
-  // In a topic every message "answers" the one that opened the topic.
-  if (answered && !answered.forum_topic_created && String(answered.from?.id) === bot.id) return true;
+  if (String(answeredBy(message)?.from?.id) === bot.id) return true;
   const text = message.text ?? message.caption ?? "";
   const entities = message.entities ?? message.caption_entities ?? [];
   return entities.some((entity) => names(entity, text, bot));
@@ -105,10 +78,10 @@ function names(entity: MessageEntity, text: string, bot: BotIdentity): boolean {
   return entity.type === "text_mention" && String(entity.user.id) === bot.id;
 }
 
-/** `/reset@our_bot now` means `/reset now`; a command for another bot keeps its name. */
-function withoutCommandSuffix(text: string, username: string): string {
+/** `/reset@our_bot now` means `/reset now`; undefined for a command that names another bot of the group. */
+function commandFor(username: string, text: string, group: boolean): string | undefined {
   const [command = "", suffix] = /^\/\w{1,64}@(\w{1,64})/.exec(text) ?? [];
-  return suffix?.toLowerCase() === username.toLowerCase()
-    ? command.slice(0, -suffix.length - 1) + text.slice(command.length)
-    : text;
+  if (suffix === undefined) return text;
+  if (suffix.toLowerCase() !== username.toLowerCase()) return group ? undefined : text;
+  return command.slice(0, -suffix.length - 1) + text.slice(command.length);
 }

@@ -35,6 +35,11 @@ export interface Message {
   reply_to_message?: Omit<Message, "reply_to_message">;
   reply_markup?: object;
   document?: object;
+  photo?: object[];
+  voice?: object;
+  audio?: object;
+  video_note?: object;
+  sticker?: object;
   caption?: string;
 }
 
@@ -73,6 +78,8 @@ export interface Says {
   replyTo?: number;
   /** Seconds. Default: now. */
   date?: number;
+  /** How a file is sent. Default: as a document. */
+  as?: "photo" | "voice" | "audio" | "video_note" | "sticker";
 }
 
 /** A file that a user sent. */
@@ -93,6 +100,8 @@ export function createBot(token: string, username: string, options: UpdatesOptio
   const chats = new Map<number, Chat>();
   const messages = new Map<string, Message>();
   const blocked = new Set<number>();
+  /** Groups that became supergroups, by their old id. */
+  const upgraded = new Map<number, number>();
   const sent: SentMessage[] = [];
   const sentById = new Map<string, SentMessage>();
   let nextMessageId = 1;
@@ -176,16 +185,27 @@ export function createBot(token: string, username: string, options: UpdatesOptio
       const unique = Bun.hash(`${name}${this.files.size}`).toString(36);
       const about = { file_id: `file-${unique}`, file_unique_id: unique, file_size: bytes.length };
       this.files.set(about.file_id, { ...about, file_path: `documents/${name}`, bytes });
-      const document = { ...about, file_name: name, mime_type: "application/octet-stream" };
-      return incoming(chatId, { document, ...(caption === undefined ? {} : { caption }) }, says);
+      const fields = fileFields(about, name, says.as);
+      return incoming(chatId, { ...fields, ...(caption === undefined ? {} : { caption }) }, says);
     },
     /** The chat that a call names; refused when the bot never met it, or was thrown out. */
     chat(chatId: number): Chat {
       const chat = chats.get(chatId);
       if (!chat) throw bad("chat not found");
+      const migrate_to_chat_id = upgraded.get(chatId);
+      if (migrate_to_chat_id !== undefined) {
+        const why = "Bad Request: group chat was upgraded to a supergroup chat";
+        throw new TelegramRefusal(400, why, { migrate_to_chat_id });
+      }
       if (!blocked.has(chatId)) return chat;
       const why = chat.type === "private" ? "bot was blocked by the user" : `bot was kicked from the ${chat.type} chat`;
       throw new TelegramRefusal(403, `Forbidden: ${why}`);
+    },
+    upgrade(chatId: number, to: number): void {
+      const chat = chats.get(chatId);
+      if (chat?.type !== "group") throw new Error("Only a group becomes a supergroup.");
+      chats.set(to, { ...chat, id: to, type: "supergroup" });
+      upgraded.set(chatId, to);
     },
     block(chatId: number): void {
       blocked.add(chatId);
@@ -237,6 +257,36 @@ export function createBot(token: string, username: string, options: UpdatesOptio
       messages.delete(key(chatId, messageId));
     },
   };
+}
+
+const types: Record<string, string> = {
+  pdf: "application/pdf",
+  txt: "text/plain",
+  png: "image/png",
+  ogg: "audio/ogg",
+  mp3: "audio/mpeg",
+};
+
+/** A file in a message, in the field and with the particulars of its kind. */
+function fileFields(
+  about: { file_id: string; file_unique_id: string; file_size: number },
+  name: string,
+  as: Says["as"],
+) {
+  const mime_type = types[name.slice(name.lastIndexOf(".") + 1)] ?? "application/octet-stream";
+  const picture = { ...about, width: 1280, height: 960 };
+  const sound = { ...about, duration: 3, mime_type };
+  if (as === "photo") {
+    const small = { ...picture, file_id: `${about.file_id}-s`, file_size: 900, width: 90, height: 67 };
+    return { photo: [small, picture] };
+  }
+  if (as === "voice") return { voice: sound };
+  if (as === "audio") return { audio: { ...sound, file_name: name } };
+  if (as === "video_note") return { video_note: { ...about, duration: 3, length: 240 } };
+  if (as === "sticker") {
+    return { sticker: { ...picture, type: "regular", is_animated: false, is_video: false, emoji: "👍" } };
+  }
+  return { document: { ...about, file_name: name, mime_type } };
 }
 
 /** Commands and mentions, as Telegram marks them in what people write. */

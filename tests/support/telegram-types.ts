@@ -59,6 +59,8 @@ export interface FakeBot {
   userSendsFile(chatId: number, name: string, bytes: Uint8Array, caption?: string, says?: Says): { messageId: number };
   /** From now on 403, until the user writes again. */
   userBlocks(chatId: number): void;
+  /** A group becomes a supergroup, with another id. */
+  groupUpgrades(chatId: number, to: number): void;
   /** Any other update. */
   pushes(kind: string, payload: unknown): Update | undefined;
   /** The same update once more. */

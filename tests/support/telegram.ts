@@ -115,6 +115,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
       userDeletes: (chatId, messageId) => changed(state.deletes(chatId, messageId)),
       userSendsFile: (chatId, name, bytes, caption, says) =>
         changed(state.sendsFile(chatId, name, bytes, caption, says)),
+      groupUpgrades: (chatId, to) => state.upgrade(chatId, to),
       userBlocks: (chatId) => state.block(chatId),
       pushes: (kind, payload) => state.updates.create(kind, payload),
       repeats: (updateId) => state.updates.repeat(updateId),
