@@ -1,6 +1,7 @@
 // The platforms this binary speaks to, by their neutral names, and how each one's messages come in.
 import type { Channel, ChannelId } from "../../channels/channel.ts";
 import { createTelegram, type TelegramOptions } from "../../channels/telegram.ts";
+import { createWhatsApp } from "../../channels/whatsapp.ts";
 import { AppError, notFound } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { COMMANDS } from "../runtime/index.ts";
@@ -24,10 +25,13 @@ interface Deps extends Pick<Kernel, "config" | "log"> {
 
 export function createAdapters({ config, log, traffic }: Deps): Adapters {
   const { apiRoot, mode } = config.channels.channel_a;
+  const { apiRoot: graph, appId, appSecret } = config.channels.channel_c;
+  const app = appId && appSecret ? { app: { id: appId, secret: appSecret } } : {};
+  const whatsapp = createWhatsApp({ apiRoot: graph, log, traffic, ...app });
   return {
     channel_a: { channel: createTelegram({ apiRoot, commands: COMMANDS, log, traffic }), mode },
     channel_b: undefined,
-    channel_c: undefined,
+    channel_c: { channel: whatsapp, mode: "webhook" },
   };
 }
 

@@ -5,16 +5,18 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Deliver, Outcome } from "../runtime/index.ts";
 import type { Line, Lines } from "./lines.ts";
 import { platformIdOf } from "./message-id.ts";
+import type { News } from "./news.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 interface Deps extends Pick<Kernel, "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
   lines: Lines;
   supervisor: Pick<Supervisor, "refused" | "givenUp">;
+  undelivered: News["undelivered"];
 }
 
 /** Who delivers for a channel. */
-export function createDeliver(channel: ChannelId, { agents, lines, supervisor, log }: Deps): Deliver {
+export function createDeliver(channel: ChannelId, { agents, lines, supervisor, undelivered, log }: Deps): Deliver {
   return async (
     { id, agentId, peer, body, replyTo, previewId, parts, attempts },
     delivered,
@@ -49,6 +51,7 @@ export function createDeliver(channel: ChannelId, { agents, lines, supervisor, l
       }
       if (error.kind !== "refused") return { kind: "later", reason: error.message, after: error.retryAfter };
       if (error.scope === "bot" && line) supervisor.refused(line, error.message);
+      undelivered({ agentId, channel, reason: error.message });
       return { kind: "refused", reason: error.message };
     }
   };

@@ -46,10 +46,12 @@ export const channels = plugin("channels", (host) => {
   const inOrder = createOrder();
   const lines = createLines({ agents: hosted, adapters, connections });
   const resumes = createResumes({ log, connections });
-  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings, resumes });
+  const news = createNews({ ...kernel, agents: hosted });
+  const { undelivered } = news;
+  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings, resumes, undelivered });
   const { sinkOf } = intake;
   const callbacks = createCallbacks(kernel.config, adapters);
-  const links = createLinks(createNews({ ...kernel, agents: hosted }));
+  const links = createLinks(news.state);
   const held = { log, adapters, callbacks, connections, lines, links };
   const keeper = createKeeper({ ...held, sinkOf });
   const supervisor = createSupervisor({ ...held, agents: hosted, keeper, inOrder });
@@ -61,7 +63,7 @@ export const channels = plugin("channels", (host) => {
 
   for (const channel of CHANNEL_IDS) {
     if (!adapters[channel]) continue;
-    talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, supervisor }));
+    talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, supervisor, undelivered }));
     talks.fetchFileVia(channel, createFetchFile(channel, { lines }));
     talks.previewVia(channel, (entry) => previews.of(channel, entry));
   }

@@ -7,6 +7,7 @@ import type { Arrival, runtime as runtimePlugin } from "../runtime/index.ts";
 import { judge } from "./access.ts";
 import type { Line } from "./lines.ts";
 import { storedId } from "./message-id.ts";
+import type { News } from "./news.ts";
 import type { Pairings } from "./pairings.ts";
 import type { Resumes } from "./resumes.ts";
 
@@ -17,6 +18,7 @@ interface Deps extends Pick<Kernel, "log" | "metrics"> {
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept">;
   pairings: Pairings;
   resumes: Resumes;
+  undelivered: News["undelivered"];
 }
 
 export interface Intake {
@@ -28,7 +30,7 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
-export function createIntake({ agents, runtime, pairings, resumes, log, metrics }: Deps): Intake {
+export function createIntake({ agents, runtime, pairings, resumes, undelivered, log, metrics }: Deps): Intake {
   const taken = metrics.counter("berth_channel_messages_total", "Messages that came over channels.", [
     "channel",
     "outcome",
@@ -112,8 +114,11 @@ export function createIntake({ agents, runtime, pairings, resumes, log, metrics 
       accept: (messages) => accept(line, messages),
       alive,
       keep: (resume) => resumes.keep(line, resume),
-      undelivered: ({ reason }) =>
-        agents.log(line.binding.agentId, "error", `A reply did not reach its reader: ${reason}`, "channels"),
+      undelivered({ reason }) {
+        const { agentId, channel } = line.connection;
+        agents.log(agentId, "error", `A reply did not reach its reader: ${reason}`, "channels");
+        undelivered({ agentId, channel, reason });
+      },
     }),
     say,
     async stop() {

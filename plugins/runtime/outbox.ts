@@ -105,6 +105,7 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
       previewId: outbox.previewId,
       parts: outbox.parts,
       attempts: outbox.attempts,
+      createdAt: outbox.createdAt,
     })
     .from(outbox)
     .where(and(isPending, eq(outbox.agentId, hole("agentId"))))
@@ -113,6 +114,7 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     .prepare();
   const deliverers = new Map<string, Deliver>();
   const stopping = new AbortController();
+  const begun = Date.now();
   /** Agents of which something is held. */
   const holding = new Set<string>();
   let wakes = 0;
@@ -121,7 +123,12 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     run: attempt,
     async load(agentId, limit) {
       const rows = await selectPending.execute({ agentId, limit });
-      return rows.map((row) => ({ ...row, parts: JSON.parse(row.parts) as string[] }));
+      return rows.map(({ createdAt, ...row }) => ({
+        ...row,
+        parts: JSON.parse(row.parts) as string[],
+        // A process before this one may have ended after sending it, and before it could say so: that was a try too.
+        attempts: createdAt < begun ? Math.max(row.attempts, 1) : row.attempts,
+      }));
     },
     laneOf: ({ platform, peer }) => `${platform} ${peer}`,
     // A delivery doesn't reject: this is our own storage.

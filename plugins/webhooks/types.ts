@@ -13,6 +13,7 @@ export const EVENT_TYPES = [
   "agent.message",
   "agent.verified",
   "channel.state",
+  "channel.undelivered",
   "stream.state",
   "budget.exceeded",
 ] as const;
