@@ -44,6 +44,8 @@ export interface Platform extends AsyncDisposable {
   idempotent: boolean;
   /** Somebody writes; `naming` the bot. Answers the platform's id of it. */
   says(text: string, place?: Place, naming?: boolean): string;
+  /** Somebody sends a picture with these words, in private. Answers the platform's id of the message. */
+  pictures(bytes: Uint8Array, words: string): string;
   /** The last message comes again, as it was. */
   repeats(): void;
   /** Its author changes the last message. */

@@ -107,6 +107,35 @@ export function receiving(on: Stage): void {
       await listening;
     });
 
+    test("a file is named and can be fetched, no larger than wanted", async () => {
+      const { state, sink, waitFor } = memory();
+      const listening = on.hear(sink);
+      await waitFor(() => state.alive > 0);
+      const picture = crypto.getRandomValues(new Uint8Array(70_000));
+      const id = on.platform.pictures(picture, "look at this");
+      await waitFor(() => state.messages.length === 1);
+      const [message] = state.messages;
+      expect(message?.platformMessageId).toBe(id);
+      expect(message?.text).toMatch(/^\[.+\]\nlook at this$/);
+      expect(message?.attachments).toMatchObject([{ kind: "image", mimeType: "image/jpeg" }]);
+      const [file] = message?.attachments ?? [];
+      if (!file) throw new Error("There is no file.");
+      expect(JSON.stringify(file)).not.toContain(on.platform.binding.token);
+      const { channel, binding } = on.platform;
+      const fetched = await channel.fetchFile(binding, file, picture.length, on.signal);
+      expect(Buffer.compare(fetched, picture)).toBe(0);
+      for (const [wanted, limit] of [
+        [file, picture.length - 1],
+        [{ ...file, ref: `${file.ref}0` }, picture.length],
+        [{ ...file, ref: "../x" }, picture.length],
+      ] as const) {
+        const refused = await on.fails(channel.fetchFile(binding, wanted, limit, on.signal));
+        expect(refused).toMatchObject({ kind: "refused", scope: "peer" });
+      }
+      on.stop();
+      await listening;
+    });
+
     test("a message that was taken back is no second one, and does not hold up the next", async () => {
       const { state, sink, waitFor, texts } = memory();
       const listening = on.hear(sink);

@@ -39,6 +39,10 @@ export async function telegram(): Promise<Platform> {
       last = { updateId, chatId, messageId };
       return `${chatId}:${messageId}`;
     },
+    pictures(bytes, words) {
+      const { messageId } = bot.userSendsFile(chats.private, "picture.jpg", bytes, words, { as: "photo" });
+      return `${chats.private}:${messageId}`;
+    },
     repeats: () => bot.repeats(last.updateId),
     edits: (text) => void bot.userEdits(last.chatId, last.messageId, text),
     deletes: () => bot.userDeletes(last.chatId, last.messageId),

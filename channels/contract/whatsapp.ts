@@ -60,6 +60,8 @@ export async function whatsapp(): Promise<Platform> {
     limit: 4096,
     idempotent: true,
     says: say,
+    pictures: (bytes, caption) =>
+      account.sendsFile("image", bytes, { mime: "image/jpeg", caption, from: PEOPLE.private }),
     repeats: () => account.repeats(last),
     edits: (text) => account.edits(last, text),
     deletes: () => account.deletes(last),

@@ -140,7 +140,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
         const file = state.media.get(id);
         if (!file) continue;
         const about = { mime_type: file.mime, sha256: "x", file_size: file.bytes.length };
-        return told({ messaging_product: "whatsapp", url: `${whatsapp.url}/_media/${id}?ext=1`, ...about, id });
+        return told({ messaging_product: "whatsapp", url: `${new URL(whatsapp.url).origin}/_media/${id}?ext=1`, ...about, id });
       }
     }
     throw missing(id);
