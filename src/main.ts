@@ -29,7 +29,8 @@ const COMMANDS: Record<string, Command> = {
   },
   user: {
     usage: "user COMMAND …",
-    summary: "accounts: create, grant, admin, list, disable, enable, reset-password (berth user says how)",
+    summary:
+      "accounts: create, grant, admin, list, disable, enable, reset-password, two-factor-off (berth user says how)",
     run: async (words, flags) => (await import("./commands/user.ts")).userCommand(words, flags),
   },
   vault: {

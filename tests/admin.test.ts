@@ -148,6 +148,26 @@ describe("beside a running service", () => {
     expect(JSON.stringify(entries)).not.toContain(token);
   }, 60_000);
 
+  test("a second factor that is lost is turned off: signed in without, in the audit log, once", async () => {
+    const ada = createClient(berth);
+    const { email } = await ada.signUp({ password });
+    await ada.signIn();
+    expectLine(await berth.command("user", "two-factor-off", email), /has no second factor/);
+    const { body } = await ada.post<{ secret: string }>("/api/settings/2fa", { password });
+    const { Secret, TOTP } = await import("otpauth");
+    const code = new TOTP({ secret: Secret.fromBase32(body.secret) }).generate();
+    expect((await ada.post("/api/settings/2fa/confirm", { code })).status).toBe(200);
+    expectRefusal(await signIn(email), 401, "TOTP_REQUIRED");
+
+    expect(said(await berth.command("user", "two-factor-off", email))).toBe(
+      `${email} signs in without a second factor.\n`,
+    );
+    expect((await signIn(email)).status).toBe(200);
+    expect((await ada.get("/api/settings")).body).toMatchObject({ twoFactorEnabled: false });
+    expectLine(await berth.command("user", "two-factor-off", email), /has no second factor/);
+    expect((await entriesOf(email)).map(({ action }) => action)).toEqual(["user.two-factor-off"]);
+  });
+
   test("lists accounts for people and for programs", async () => {
     const table = said(await berth.command("user", "list"));
     const [head = "", ...lines] = table.trimEnd().split("\n");
@@ -162,11 +182,14 @@ describe("beside a running service", () => {
     expect(said(await berth.command("user", "list", "--query", "nobody"))).toBe("There is no such account.\n");
   });
 
-  test.each(["grant", "admin", "disable", "enable", "reset-password"])("%s for nobody is one line", async (action) => {
-    const plan = action === "grant" ? ["pro"] : [];
-    const ran = await berth.command("user", action, "nobody@example.com", ...plan);
-    expectLine(ran, /^berth: There is no account with this email\.\n$/);
-  });
+  test.each(["grant", "admin", "disable", "enable", "reset-password", "two-factor-off"])(
+    "%s for nobody is one line",
+    async (action) => {
+      const plan = action === "grant" ? ["pro"] : [];
+      const ran = await berth.command("user", action, "nobody@example.com", ...plan);
+      expectLine(ran, /^berth: There is no account with this email\.\n$/);
+    },
+  );
 
   test("what is taken or malformed is one line", async () => {
     expectLine(await berth.command("user", "create", "root@example.com"), /exists already/);
@@ -176,8 +199,8 @@ describe("beside a running service", () => {
   });
 
   test.each([
-    [[], 7],
-    [["dance"], 7],
+    [[], 8],
+    [["dance"], 8],
     [["create"], 1],
     [["create", "a@example.com", "a password"], 1],
     [["disable"], 1],

@@ -179,6 +179,25 @@ describe("a fid and an account", () => {
     expect((await ada.get(LINK)).body).toEqual({ fid: null, linkedAt: null });
   });
 
+  test("is told by mail, once for each fid", async () => {
+    await using mailbox = await openMailbox();
+    await using own = await startBerth({ env: { ...scene.env, SMTP_URL: mailbox.url } });
+    const client = createClient(own);
+    const { email } = await client.signUp();
+    const token = await mailbox.token(email, "verify-email");
+    expect((await client.post("/api/auth/verify-email", { token })).status).toBe(200);
+    await client.signIn();
+    const [one, other] = [await scene.stranger(), await scene.stranger()];
+    for (const { fidToken } of [one, one, other]) expect((await link(client, fidToken)).status).toBe(200);
+    const told = () =>
+      mailbox
+        .of(email)
+        .flatMap(({ parsed }) => (parsed.subject?.includes("social identity") ? [parsed.text ?? ""] : []));
+    await eventually(() => told().length === 2);
+    for (const { fid } of [one, other])
+      expect(told().filter((text) => text.includes(`identity ${fid} `))).toHaveLength(1);
+  });
+
   test("a fid is one account's: 409 for another, of many at once for all but one", async () => {
     const { fidToken } = await scene.stranger();
     const people = await Promise.all(

@@ -63,5 +63,11 @@ export function createCommands(administration: Administration, audit: Audit): Co
       const { id, email } = await named(args);
       return { email, link: await administration.resetPassword(id, recorder(args), "link") };
     },
+
+    async "user.two-factor-off"(args) {
+      const { id, email } = await named(args);
+      await administration.dropTwoFactor(id, recorder(args));
+      return { email };
+    },
   };
 }

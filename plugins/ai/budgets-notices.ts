@@ -3,6 +3,9 @@ import { type Database, GuardFailed, guard } from "../../src/database.ts";
 import type { Events } from "../../src/events.ts";
 import type { Log } from "../../src/log.ts";
 import type { Metrics } from "../../src/metrics.ts";
+import type { ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
 import { type Period, periodEnd, type Refusal } from "./budgets.ts";
 import type { PurseRefusal } from "./credits.ts";
 
@@ -11,8 +14,9 @@ interface Deps {
   events: Pick<Events, "record">;
   log: Pick<Log, "error">;
   metrics: Pick<Metrics, "counter">;
-  /** The owner of an agent; undefined when it has gone. */
-  ownerOf(agentId: string): Promise<string | undefined>;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  users: Pick<ServiceOf<typeof auth>["users"], "byId">;
+  mails: Pick<ServiceOf<typeof auth>["mails"], "budgetSpent">;
 }
 
 interface Notice {
@@ -31,7 +35,7 @@ const MAX_TOLD = 10_000;
 const KEPT_MS = 70 * 86_400_000;
 
 /** What is told of is done beside the refused call: it can't fail because of it. */
-export function createNotices({ database, events, log, metrics, ownerOf }: Deps) {
+export function createNotices({ database, events, log, metrics, agents, users, mails }: Deps) {
   const refusals = metrics.counter("berth_ai_budget_refusals_total", "Calls refused for want of budget.", ["of"]);
   const told = new Set<string>();
 
@@ -49,16 +53,23 @@ export function createNotices({ database, events, log, metrics, ownerOf }: Deps)
 
   async function write({ since, limit, spent, ...notice }: Notice): Promise<void> {
     const { of, agentId, period } = notice;
-    const userId = agentId === null ? notice.userId : await ownerOf(agentId);
-    if (userId === undefined) return;
-    const resetsAt = new Date(periodEnd(period, since)).toISOString();
-    const data = { of, agentId, period, limitUsd: limit / 1e6, spentUsd: spent / 1e6, resetsAt };
+    const agent = agentId === null ? undefined : await agents.find(agentId);
+    // It has gone.
+    if (agentId !== null && !agent) return;
+    const userId = agent?.userId ?? notice.userId;
+    const owner = userId === null ? undefined : await users.byId(userId);
+    const until = periodEnd(period, since);
+    const limitUsd = limit / 1e6;
+    const data = { of, agentId, period, limitUsd, spentUsd: spent / 1e6, resetsAt: new Date(until).toISOString() };
+    // Without a budget at all there is nothing to be spent: that is how it was set up.
+    const mail = owner && limit > 0 ? mails.budgetSpent(owner, { agent: agent?.name, period, limitUsd, until }) : [];
     try {
       await database.write([
         { sql: INSERT, args: [whose(notice), period, since] },
         guard(FIRST),
         { sql: "DELETE FROM budget_notices WHERE since < ?", args: [since - KEPT_MS] },
         events.record("budget.exceeded", { userId, agentId, data }),
+        ...mail,
       ]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;

@@ -25,12 +25,12 @@ interface Deps {
 
 export function createMoney({ kernel, accounts, agents }: Deps) {
   const { config, database, events, log, metrics, backend } = kernel;
-  const { users } = accounts;
-  const ownerOf = async (agentId: string) => (await agents.find(agentId))?.userId;
-  const notices = createNotices({ database, events, log, metrics, ownerOf });
+  const { users, mails, administration } = accounts;
+  const { isAdmin } = administration;
+  const notices = createNotices({ database, events, log, metrics, users, mails, agents });
   const purses = createPurses({
     database,
-    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), config).micro,
+    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), { config, isAdmin }).micro,
     taken: users.forget,
     refused: notices.account,
   });

@@ -5,6 +5,7 @@ import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { subscribe } from "../../tests/support/favours.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
+import { type Mailbox, openMailbox } from "../../tests/support/mailbox.ts";
 import { awayFromMidnight } from "../../tests/support/midnight.ts";
 import { type AgentItem, expectRefusal, provision } from "../../tests/support/scene.ts";
 import { startUpstream, type Upstream } from "../../tests/support/upstream.ts";
@@ -15,12 +16,15 @@ const COST = 210;
 const today = () => new Date().toISOString().slice(0, 10);
 
 let upstream: Upstream;
+let mailbox: Mailbox;
 let house: House;
 beforeAll(async () => {
   await awayFromMidnight(30_000);
   upstream = await startUpstream({ models: [MODEL, "text-embedding-3-small"] });
+  mailbox = await openMailbox();
   house = await openHouse({
     env: {
+      SMTP_URL: mailbox.url,
       PROVIDER_5_BASE_URL: upstream.url,
       PROVIDER_5_API_KEY: "sk-operator",
       MODEL_A: `provider_5:${MODEL}`,
@@ -29,9 +33,12 @@ beforeAll(async () => {
     },
   });
   await house.app.start();
+  await house.kernel.jobs.start();
 });
 afterAll(async () => {
+  await house.kernel.jobs.stop();
   await house[Symbol.asyncDispose]();
+  await mailbox[Symbol.asyncDispose]();
   await upstream.stop();
 });
 beforeEach(async () => {
@@ -49,6 +56,11 @@ async function member(plan: "starter" | "pro"): Promise<{ client: Client; id: st
 const says = (client: Client, message = "Hello", agentId?: string) => client.post("/api/agent", { message, agentId });
 type Body = Record<string, unknown>;
 const usageOf = async (client: Client, path = "/api/usage") => (await client.get<Body>(path)).body;
+const mailsAbout = ({ account }: Client) =>
+  mailbox
+    .of(account.email)
+    .map(({ parsed }) => parsed.subject ?? "")
+    .filter((subject) => subject.includes("budget"));
 const eventsOf = (userId: string) => house.kernel.events.since(0, { userId, types: ["budget.exceeded"] });
 
 const sums = (calls: number, costMicro: number, more: object = {}) => ({
@@ -274,6 +286,22 @@ describe("an agent's budget that is spent", () => {
     for (let n = 0; n < 3; n++) expectRefusal(await says(client), 402, "BUDGET_EXCEEDED");
     await eventually(async () => (await eventsOf(id)).length > 1);
     expect((await eventsOf(id)).map(({ data }) => (data as Body).period)).toEqual(["day", "month"]);
+    // Nobody has verified the address.
+    expect(mailsAbout(client)).toEqual([]);
+  });
+
+  test("is told by mail, once for each period, where its owner wants mails about billing", async () => {
+    for (const billing of [true, false]) {
+      const { client, id } = await member("pro");
+      await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
+      house.app.accounts.users.forget(id);
+      expect((await client.patch("/api/settings", { notifications: { billing } })).status).toBe(200);
+      await provision(client, "Spender", { budget: { usdPerDay: 0.001 } });
+      for (let n = 0; n < 3; n++) expectRefusal(await says(client), 402, "BUDGET_EXCEEDED");
+      await eventually(async () => (await eventsOf(id)).length > 0);
+      if (billing) await eventually(() => mailsAbout(client).length > 0);
+      expect(mailsAbout(client)).toEqual(billing ? ["The budget of your agent Spender is spent"] : []);
+    }
   });
 });
 

@@ -10,7 +10,7 @@ import { accountUsage, agentUsage, usageQuery } from "./usage-model.ts";
 import { createReports, dateOf, MAX_DAYS, type Range, readRange } from "./usage-report.ts";
 
 interface Deps extends Pick<Kernel, "database" | "config"> {
-  accounts: Pick<ServiceOf<typeof auth>, "identities">;
+  accounts: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "list" | "settings">;
 }
 
@@ -40,7 +40,7 @@ export function usageRoutes({ database, config, accounts, agents }: Deps) {
           agents.list(user.id),
         ]);
         const names = new Map(own.map(({ id, name }) => [id, name]));
-        const { plan, micro } = allowanceOf(user, config);
+        const { plan, micro } = allowanceOf(user, { config, isAdmin: accounts.administration.isAdmin });
         return {
           ...dates(range),
           ...report,

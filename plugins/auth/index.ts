@@ -37,6 +37,7 @@ export type { AccountChange, Recorder } from "./administration/account-changes.t
 export { ACCOUNT_STATES, type AccountFilter, type Administration } from "./administration/administration.ts";
 export { bearerOf, type Caller, type Identities, type Identity, type OwnSession, requireScope } from "./identity.ts";
 export type { Scope } from "./keys/keys.ts";
+export { page as accountPage } from "./pages/pages.ts";
 export type { OnTakeover } from "./password/takeover.ts";
 export type { BeforeDeletion } from "./settings/deletion.ts";
 export { isActive, PLANS, type Plan, type User } from "./users.ts";
@@ -106,6 +107,7 @@ export const auth = plugin("auth", ({ kernel }) => {
       administration: createAdministration({ ...parts, deletion }),
       users,
       holders: createHolders(users),
+      mails: parts.mails,
       identities,
       onSessionRevoked: sessions.onRevoked,
       aliveSessions: sessions.alive,

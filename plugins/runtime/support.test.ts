@@ -146,7 +146,7 @@ export async function openStand(env: Record<string, string> = {}) {
       stand.rows("SELECT content, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id),
     said: (agent: Agent) => stand.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
     /** Nothing runs, waits or is held. */
-    idle: () => eventually(() => running.runtime.held() === 0, { what: "the runtime is idle" }),
+    idle: () => eventually(() => running.runtime.held() === 0, { what: "the runtime is idle", timeoutMs: 18_000 }),
     start: () => running.runtime.start(),
     stop,
     /** The process ends and starts again over the same data. */

@@ -9,8 +9,8 @@ export interface SocialLink {
 }
 
 export interface SocialAccounts {
-  /** In place of the fid that the account may have. Throws 409 `SOCIAL_IN_USE` when the fid is another account's. */
-  link(fid: string, userId: string): Promise<SocialLink>;
+  /** In place of the fid that the account may have, with `also`. Throws 409 `SOCIAL_IN_USE` when the fid is another account's. */
+  link(fid: string, userId: string, also?: readonly Statement[]): Promise<SocialLink>;
   /** Takes the fid off this user; changes no row when there is none. */
   unlink(userId: string): Statement;
   /** The user whose fid this is. */
@@ -29,7 +29,7 @@ export function createSocialAccounts(database: Pick<Database, "read" | "write">)
     of,
     unlink: (userId) => ({ sql: "DELETE FROM social_accounts WHERE user_id = ?", args: [userId] }),
 
-    async link(fid, userId) {
+    async link(fid, userId, also = []) {
       const linkedAt = Date.now();
       try {
         await database.write([
@@ -40,6 +40,7 @@ export function createSocialAccounts(database: Pick<Database, "read" | "write">)
             args: [fid, userId, linkedAt],
           },
           guard("fid"),
+          ...also,
         ]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;

@@ -16,7 +16,7 @@ const DAY = 86_400_000;
 export const social = plugin("social", (host) => {
   const { kernel } = host;
   const { config, database, log, jobs } = kernel;
-  const { identities, onTakeover, onGuest } = host.use(auth);
+  const { identities, mails, onTakeover, onGuest } = host.use(auth);
   const gate = host.use(gating);
   const tokens = createIdentityTokens(config, createIssuerKeys({ issuer: config.social.issuer, log }));
   const sessions = createSocialSessions(kernel);
@@ -35,6 +35,6 @@ export const social = plugin("social", (host) => {
     web: new Elysia({ name: "social.web" })
       .use(socialRoutes({ config, gate, identities: tokens, sessions }))
       .use(gatingRoutes({ gate, identities, sessions }))
-      .use(settingsRoutes({ database, guards: identities.guards, tokens, accounts })),
+      .use(settingsRoutes({ database, guards: identities.guards, tokens, accounts, mails })),
   };
 });

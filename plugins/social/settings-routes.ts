@@ -2,7 +2,8 @@
 import { Elysia } from "elysia";
 import type { Database } from "../../src/database.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
-import type { Identities } from "../auth/index.ts";
+import type { ServiceOf } from "../../src/plugin.ts";
+import type { auth, Identities } from "../auth/index.ts";
 import type { SocialAccounts } from "./accounts.ts";
 import type { IdentityTokens } from "./identity-tokens.ts";
 import * as model from "./model.ts";
@@ -15,9 +16,10 @@ interface Deps {
   guards: Identities["guards"];
   tokens: IdentityTokens;
   accounts: SocialAccounts;
+  mails: Pick<ServiceOf<typeof auth>["mails"], "socialLinked">;
 }
 
-export function settingsRoutes({ database, guards, tokens, accounts }: Deps) {
+export function settingsRoutes({ database, guards, tokens, accounts, mails }: Deps) {
   return new Elysia({ name: "social.settings" })
     .use(guards)
     .get(
@@ -35,7 +37,9 @@ export function settingsRoutes({ database, guards, tokens, accounts }: Deps) {
     .post(
       PATH,
       async ({ identity: { user }, body: { fidToken } }) => {
-        const { fid, linkedAt } = await accounts.link(await tokens.fidOf(fidToken), user.id);
+        const shown = await tokens.fidOf(fidToken);
+        const isNew = (await accounts.of(user.id))?.fid !== shown;
+        const { fid, linkedAt } = await accounts.link(shown, user.id, isNew ? mails.socialLinked(user, shown) : []);
         return { success: true as const, fid, linkedAt: iso(linkedAt), message: "This identity is yours here too." };
       },
       {

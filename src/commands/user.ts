@@ -95,6 +95,15 @@ const ACTIONS: Readonly<Record<string, Action>> = {
       return `The owner of ${whose} sets a new password here, once, within an hour:\n${link}\n`;
     },
   },
+  "two-factor-off": {
+    usage: "two-factor-off EMAIL",
+    summary: "turn off the second factor of somebody who has lost it",
+    words: 1,
+    flags: [],
+    async run(ask, [email]) {
+      return `${(await ask("two-factor-off", { email })).email} signs in without a second factor.\n`;
+    },
+  },
 };
 
 /** The exit code: 0, or 2 with the usage on standard error. What is refused is thrown as an AppError. */

@@ -207,6 +207,34 @@ describe("admins", () => {
   });
 });
 
+test("a second factor is taken with its recovery codes, its owner told; nothing where it can't be recorded", async () => {
+  const { id, email } = await create({ emailVerified: true });
+  const left = async () => [
+    (await rows("SELECT 1 FROM two_factor WHERE user_id = ?", id)).length,
+    (await rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).length,
+    (await administration.byId(id)).twoFactorEnabled,
+  ];
+  await house.kernel.database.write([
+    {
+      sql: "INSERT INTO two_factor (user_id, secret, confirmed_at, last_step, created_at) VALUES (?, 'x', 1, 0, 1)",
+      args: [id],
+    },
+    { sql: "INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, 'x')", args: [id] },
+    { sql: "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", args: [id] },
+  ]);
+  house.app.accounts.users.forget(id);
+  await expect(administration.dropTwoFactor(id, impossible)).rejects.toThrow();
+  expect(await left()).toEqual([1, 1, true]);
+  const record = recorder();
+  await administration.dropTwoFactor(id, record);
+  expect(await left()).toEqual([0, 0, false]);
+  expect(record.changes).toMatchObject([{ action: "user.two-factor-off", user: { id, email } }]);
+  const mails = await rows("SELECT payload FROM jobs WHERE kind = 'mail'");
+  expect(mails.length).toBeGreaterThan(0);
+  await expect(administration.dropTwoFactor(id, record)).rejects.toMatchObject({ status: 409, code: "TWO_FACTOR_OFF" });
+  await expect(administration.dropTwoFactor("nobody", record)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
+});
+
 describe("subscriptions", () => {
   const month = () => ({
     plan: "pro" as const,

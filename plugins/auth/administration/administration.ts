@@ -1,6 +1,6 @@
 // What administrators may do with accounts: find them, make them, change them, and let their owners in again.
 import { and, count, desc, eq, gt, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
-import type { Statement } from "../../../src/database.ts";
+import { GuardFailed, type Statement } from "../../../src/database.ts";
 import { AppError } from "../../../src/errors.ts";
 import { isInternalEmail, normalizeEmail, requireEmail } from "../email.ts";
 import type { AuthParts } from "../parts.ts";
@@ -62,18 +62,20 @@ export interface Administration extends AccountChanges {
    * `ACCOUNT_DISABLED`, and 409 `NO_MAILBOX` for a wallet's account: its address is nobody's.
    */
   resetPassword(id: string, record: Recorder, delivery: Delivery): Promise<string | undefined>;
+  /** For who has lost it: sign-in asks for no code any more, and its owner is told. Throws 404, and 409 `TWO_FACTOR_OFF`. */
+  dropTwoFactor(id: string, record: Recorder): Promise<void>;
 }
 
 const HOUR = 3_600_000;
 /** What its maker hands on by hand. */
 const INVITATION = 24 * HOUR;
 
-type Deps = Pick<AuthParts, "kernel" | "users" | "sessions" | "passwords" | "links" | "mails"> & {
+type Deps = Pick<AuthParts, "kernel" | "users" | "sessions" | "passwords" | "links" | "mails" | "twoFactor"> & {
   deletion: Pick<Deletion, "remove">;
 };
 
 export function createAdministration(parts: Deps): Administration {
-  const { kernel, users, passwords, links, mails } = parts;
+  const { kernel, users, passwords, links, mails, twoFactor } = parts;
   const { config, database } = kernel;
   const { drizzle } = database;
 
@@ -170,6 +172,17 @@ export function createAdministration(parts: Deps): Administration {
       const told = record({ action: "user.reset-password", user, details: { delivery } });
       await database.write([...statements, ...mail, told]);
       return given;
+    },
+
+    async dropTwoFactor(id, record) {
+      const user = await byId(id);
+      const told = record({ action: "user.two-factor-off", user, details: {} });
+      try {
+        await database.write([...twoFactor.drop(id), ...mails.twoFactorRemoved(user), told]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        throw new AppError(409, "TWO_FACTOR_OFF", "This account has no second factor.");
+      }
     },
   };
 }

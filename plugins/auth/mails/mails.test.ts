@@ -53,10 +53,13 @@ const wanted: [string, string, (to: MailTo) => unknown[]][] = [
   ["passwordChanged", "security", (to) => mails.passwordChanged(to)],
   ["twoFactorChanged on", "security", (to) => mails.twoFactorChanged(to, true)],
   ["twoFactorChanged off", "security", (to) => mails.twoFactorChanged(to, false)],
+  ["twoFactorRemoved", "security", (to) => mails.twoFactorRemoved(to)],
   ["apiKeyCreated", "security", (to) => mails.apiKeyCreated(to, "laptop")],
   ["signInMethodAdded", "security", (to) => mails.signInMethodAdded(to, "github")],
+  ["socialLinked", "security", (to) => mails.socialLinked(to, "4711")],
   ["referralCredited", "referral", (to) => mails.referralCredited(to, 10)],
   ["planChanged", "billing", (to) => mails.planChanged(to, "pro", until)],
+  ["budgetSpent", "billing", (to) => mails.budgetSpent(to, { agent: "Harbour", period: "day", limitUsd: 1, until })],
 ];
 const all = [...always, ...wanted.map(([name, , make]) => [name, make] as const)];
 
@@ -92,6 +95,15 @@ test("the languages differ, and one that is not there is English", () => {
   ]);
   expect(sent[0]?.text).toContain("until 4 March 2031.");
   expect(sent[1]?.text).toContain("bis zum 4. März 2031.");
+});
+
+test("a spent budget is named by whose it is, and no agent's name makes a link", () => {
+  mails.budgetSpent(ada, { period: "month", limitUsd: 0.005, until });
+  mails.budgetSpent(ada, { agent: "https://evil.example", period: "day", limitUsd: 2, until });
+  expect(sent[0]?.subject).toBe("The budget of your account is spent");
+  expect(sent[0]?.text).toContain("0.005 USD for a month. Until 4 March 2031 (UTC)");
+  expect(sent[1]?.subject).toBe("The budget of your agent https evil example is spent");
+  expect(sent[1]?.text).not.toContain("evil.example");
 });
 
 describe("who gets it", () => {

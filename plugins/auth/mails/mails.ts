@@ -26,12 +26,25 @@ export interface Mails {
   accountDeleted(to: MailTo): Statement[];
   passwordChanged(to: MailTo): Statement[];
   twoFactorChanged(to: MailTo, on: boolean): Statement[];
+  /** An operator turned it off, for somebody who has lost theirs. */
+  twoFactorRemoved(to: MailTo): Statement[];
   apiKeyCreated(to: MailTo, keyName: string): Statement[];
   signInMethodAdded(to: MailTo, method: "google" | "github" | "wallet"): Statement[];
+  socialLinked(to: MailTo, fid: string): Statement[];
   /** To the owner of the referral code. */
   referralCredited(to: MailTo, credits: number): Statement[];
   /** `until` in epoch ms. */
   planChanged(to: MailTo, plan: string, until: number): Statement[];
+  budgetSpent(to: MailTo, budget: SpentBudget): Statement[];
+}
+
+export interface SpentBudget {
+  /** The agent's name; left out where the account's plan is spent. */
+  agent?: string | undefined;
+  period: "day" | "month";
+  limitUsd: number;
+  /** Epoch ms, when the next period begins. */
+  until: number;
 }
 
 /** What an account can turn off. Contract §3. */
@@ -73,13 +86,24 @@ export function createMails({ mail, config, limits }: Deps): Mails {
     accountDeleted: (to) => post(to, "account-deleted", {}),
     passwordChanged: (to) => post(to, "password-changed", {}, { topic: "security" }),
     twoFactorChanged: (to, on) => post(to, on ? "two-factor-on" : "two-factor-off", {}, { topic: "security" }),
+    twoFactorRemoved: (to) => post(to, "two-factor-removed", {}, { topic: "security" }),
     apiKeyCreated: (to, keyName) => post(to, "api-key-created", { keyName: harmless(keyName) }, { topic: "security" }),
     signInMethodAdded: (to, method) =>
       post(to, "sign-in-method-added", { method: METHODS[languageOf(to)][method] }, { topic: "security" }),
+    socialLinked: (to, fid) => post(to, "social-linked", { fid: harmless(fid) }, { topic: "security" }),
     referralCredited: (to, credits) =>
       post(to, "referral-credited", { credits: String(credits) }, { topic: "referral" }),
     planChanged: (to, plan, until) =>
       post(to, "plan-changed", { plan, until: dateIn(languageOf(to), until) }, { topic: "billing" }),
+    budgetSpent(to, { agent, period, limitUsd, until }) {
+      const language = languageOf(to);
+      const { account, agentOf, periods } = BUDGETS[language];
+      // Names that hold nothing that a mail may say leave their place empty.
+      const name = agent === undefined ? "" : harmless(agent);
+      const values = { whose: agent === undefined ? account : agentOf(name), period: periods[period] };
+      const about = { ...values, limit: String(limitUsd), until: dateIn(language, until) };
+      return post(to, "budget-spent", about, { topic: "billing" });
+    },
   };
 }
 
@@ -87,6 +111,19 @@ const METHODS: Record<Language, Record<"google" | "github" | "wallet", string>> 
   en: { google: "Google", github: "GitHub", wallet: "your wallet" },
   de: { google: "Google", github: "GitHub", wallet: "deinem Wallet" },
 };
+
+const BUDGETS = {
+  en: {
+    account: "your account",
+    agentOf: (name: string) => `your agent ${name}`.trim(),
+    periods: { day: "a day", month: "a month" },
+  },
+  de: {
+    account: "dein Konto",
+    agentOf: (name: string) => `deinen Agenten ${name}`.trim(),
+    periods: { day: "einen Tag", month: "einen Monat" },
+  },
+} as const;
 
 const languageOf = ({ locale }: MailTo): Language => (locale === "de" ? "de" : "en");
 

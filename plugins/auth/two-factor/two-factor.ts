@@ -44,6 +44,8 @@ export interface TwoFactor {
    * account: a stranger may have turned it on. Else its owner did, and no address that the account got since gets around it.
    */
   dropUnowned(userId: string): Statement[];
+  /** For a batch: takes it away with its recovery codes, with a guard `two-factor` against there being none. */
+  drop(userId: string): Statement[];
 }
 
 const ISSUER = "Berth";
@@ -181,6 +183,13 @@ export function createTwoFactor({ database, vault, resealing, limits, users }: D
       if (!(await useWith(userId, code, from, also))) throw new AppError(401, "INVALID_TOTP", USELESS);
       return true;
     },
+
+    drop: (userId) => [
+      statement(drizzle.delete(twoFactor).where(eq(twoFactor.userId, userId))),
+      guard("two-factor"),
+      withoutCodes(userId),
+      switched(userId, false),
+    ],
 
     dropUnowned(userId) {
       const unowned = sql`(SELECT ${userRows.onceVerified} FROM ${userRows} WHERE ${userRows.id} = ${userId}) = 0`;
