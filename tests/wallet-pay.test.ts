@@ -1,6 +1,7 @@
 // Payments by x402 to a seller that settles them on a real chain: what is paid for comes, once, at no more than was said.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { type Anvil, startAnvil } from "./support/anvil.ts";
+import { parseAbi, parseEventLogs } from "viem";
+import { type Anvil, askAnvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -9,6 +10,7 @@ import { type Seller, startSeller } from "./support/seller.ts";
 import { deployToken, type Token } from "./support/tokens.ts";
 
 const USD = 1_000_000n;
+const TRANSFER = parseAbi(["event Transfer(address indexed from, address indexed to, uint256 value)"]);
 let chain: Anvil;
 let usd: Token;
 let seller: Seller;
@@ -48,15 +50,20 @@ const pay = (client: Client, body: object, headers: Record<string, string> = {})
 const spends = async (client: Client) =>
   (await client.get<{ spends: { reason?: string }[] }>("/api/wallet/spends")).body.spends;
 
+/** This transaction moved a USD to the seller. */
+async function expectSettledBy(hash: string): Promise<void> {
+  const { status, logs } = await chain.client.getTransactionReceipt({ hash: hash as `0x${string}` });
+  expect(status).toBe("success");
+  const moved = parseEventLogs({ abi: TRANSFER, logs });
+  expect(moved.map(({ address, args }) => [address.toLowerCase(), args.to, args.value])).toEqual([
+    [usd.address.toLowerCase(), seller.payTo, USD],
+  ]);
+}
+
 /** The chain's clock goes on by so many seconds. */
 async function later(seconds: number): Promise<void> {
-  for (const [method, params] of [
-    ["evm_increaseTime", [seconds]],
-    ["evm_mine", []],
-  ]) {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    await fetch(chain.url, { method: "POST", headers: { "content-type": "application/json" }, body });
-  }
+  await askAnvil(chain, "evm_increaseTime", [seconds]);
+  await askAnvil(chain, "evm_mine");
 }
 
 describe("a payment", () => {
@@ -75,9 +82,10 @@ describe("a payment", () => {
     });
     expect(await usd.balanceOf(seller.payTo)).toBe(USD);
     expect(await usd.balanceOf(address)).toBe(9n * USD);
-    const receipt = await chain.client.getTransactionReceipt({ hash: body.hash as `0x${string}` });
-    expect(receipt.status).toBe("success");
-    expect(await spends(client)).toEqual([expect.objectContaining({ kind: "pay", usd: "1", to: seller.payTo })]);
+    await expectSettledBy(body.hash);
+    expect(await spends(client)).toEqual([
+      expect.objectContaining({ kind: "pay", usd: "1", to: seller.payTo, url: `${seller.url}/news` }),
+    ]);
   });
 
   test("is not made where nothing is asked for", async () => {
@@ -135,6 +143,27 @@ describe("a payment", () => {
     const { body } = await pay(client, { url: seller.url, maxAmount: "1" });
     expect(body).toMatchObject({ status: "confirmed", response: { status: 500, body: "thanks" } });
     expect(await usd.balanceOf(seller.payTo)).toBe(USD);
+    await expectSettledBy(body.hash);
+  });
+
+  test("is in the transaction that the token names, whatever the seller says", async () => {
+    const { client } = await owner();
+    seller.behave("lie");
+    const { body } = await pay(client, { url: seller.url, maxAmount: "1" });
+    expect(body).toMatchObject({ status: "confirmed" });
+    await expectSettledBy(body.hash);
+  });
+
+  test("goes to the address that was given, and to none that it redirects to", async () => {
+    const { client } = await owner();
+    expectRefusal(await pay(client, { url: `${seller.url}/moved`, maxAmount: "1" }), 502, "PAYMENT_NOT_UNDERSTOOD");
+    expect(seller.payments).toEqual([]);
+    expect(await spends(client)).toEqual([]);
+  });
+
+  test("in the clear is refused before anybody is asked", async () => {
+    const { client } = await owner();
+    expectRefusal(await pay(client, { url: "http://8.8.8.8/news", maxAmount: "1" }), 400, "ADDRESS_NOT_ALLOWED");
   });
 
   test.each([

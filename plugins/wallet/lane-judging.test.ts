@@ -310,6 +310,7 @@ describe("switched off, or disabled,", () => {
     ]);
     const before = rpc.asked.filter((method) => method === "eth_sendRawTransaction").length;
     expect(await worker({ stuckMs: -1 })(lane())).toBe(true);
+    expect(await worker()(lane())).toBe(true);
     expect(await ledger.transactionsOf(spend)).toHaveLength(1);
     expect(rpc.asked.filter((method) => method === "eth_sendRawTransaction")).toHaveLength(before);
     // What is out may be mined all the same, and is known for what it is.

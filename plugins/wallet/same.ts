@@ -1,12 +1,16 @@
 // When two requests are the same: by what they mean, however they are written.
 import { unitsOf } from "./amounts.ts";
 
+/** Of a trade that names none: half a percent, in hundredths of a percent. */
+export const SLIPPAGE = 50;
 /** Finer than any token. */
 const FINEST = 60;
 
 /** The kind of a spend and its request as one hash. Fields that are left out count as what they are then. */
 export function sameness(kind: "send" | "trade" | "pay", request: object): string {
-  const fields = { ...DEFAULTS[kind], ...defined(request) };
+  const given = defined(request);
+  const method = "body" in given ? "POST" : "GET";
+  const fields = { ...(kind === "pay" ? { method } : DEFAULTS[kind]), ...given };
   const normal = Object.entries(fields).map(([name, value]) => [name, normalOf(name, value)]);
   return new Bun.CryptoHasher("sha256")
     .update(JSON.stringify([kind, sorted(Object.fromEntries(normal))]))
@@ -14,7 +18,7 @@ export function sameness(kind: "send" | "trade" | "pay", request: object): strin
 }
 
 const CHAIN = { network: "testnet_chain" };
-const DEFAULTS = { send: CHAIN, trade: { ...CHAIN, slippageBps: 50 }, pay: {} };
+const DEFAULTS = { send: CHAIN, trade: { ...CHAIN, slippageBps: SLIPPAGE } };
 
 function normalOf(name: string, value: unknown): unknown {
   if (name === "body" || typeof value !== "string") return value;

@@ -7,6 +7,7 @@ import { ask, holdingOf, TOKEN } from "./contracts.ts";
 import { type Details, type Renewed, readDetails, type Spend } from "./ledger.ts";
 import { type Plan, writePlan } from "./plan.ts";
 import { denied } from "./policy.ts";
+import { SLIPPAGE } from "./same.ts";
 import { requireAddress, type Spender, type SpendingSteps } from "./spending.ts";
 import type { Quote, Swap, SwapVenue } from "./swap.ts";
 import type { Wallets } from "./wallets.ts";
@@ -22,8 +23,6 @@ export interface TradeRequest {
   from?: string | undefined;
 }
 
-/** Half a percent. */
-const SLIPPAGE = 50;
 /** Seconds that a trade is good for. */
 const GOOD_FOR = 600;
 /** Of both chains: a predeploy of the OP Stack. */

@@ -10,6 +10,8 @@ import type { Address } from "viem";
 import type { Anvil } from "./anvil.ts";
 import { freshAddress, type Token } from "./tokens.ts";
 
+type How = "sell" | "take" | "lie" | "refuse";
+
 export interface Seller {
   readonly url: string;
   readonly payTo: Address;
@@ -17,8 +19,8 @@ export interface Seller {
   readonly payments: string[];
   /** What is asked for from now on, on top of one USD by the exact scheme. */
   ask(terms: Partial<PaymentRequirements>): void;
-  /** `take`: settles and keeps silent; `refuse`: settles nothing; `sell`: as it should be. */
-  behave(how: "sell" | "take" | "refuse"): void;
+  /** `take`: settles and keeps silent; `lie`: names another transaction; `refuse`: settles nothing; `sell`: as it should be. */
+  behave(how: How): void;
   /** Called when a payment is there, before anything is done with it. */
   onPayment(listener: () => Promise<void> | void): void;
   stop(): Promise<void>;
@@ -38,7 +40,7 @@ export function startSeller(chain: Anvil, token: Token): Seller {
     getCode: ({ address }) => client.getCode({ address }),
   });
   let terms: Partial<PaymentRequirements> = {};
-  let how: "sell" | "take" | "refuse" = "sell";
+  let how: How = "sell";
   let listener: () => Promise<void> | void = () => undefined;
 
   const price = (): PaymentRequirements => ({
@@ -57,7 +59,9 @@ export function startSeller(chain: Anvil, token: Token): Seller {
     hostname: "127.0.0.1",
     idleTimeout: 0,
     async fetch(request) {
-      if (new URL(request.url).pathname === "/free") return new Response("free of charge");
+      const { pathname } = new URL(request.url);
+      if (pathname === "/moved") return Response.redirect("/news", 302);
+      if (pathname === "/free") return new Response("free of charge");
       const header = request.headers.get("payment-signature");
       const accepted = price();
       if (header === null) {
@@ -76,7 +80,8 @@ export function startSeller(chain: Anvil, token: Token): Seller {
       if (!verified.isValid) return new Response(`invalid: ${verified.invalidReason}`, { status: 402 });
       const settled = await scheme.settle(payment, accepted);
       if (how === "take") return new Response("thanks", { status: 500 });
-      const headers = { "payment-response": encodePaymentResponseHeader(settled) };
+      const told = how === "lie" ? { ...settled, transaction: `0x${"12".repeat(32)}` } : settled;
+      const headers = { "payment-response": encodePaymentResponseHeader(told) };
       return new Response(`news for ${await request.text()}`, { status: settled.success ? 200 : 402, headers });
     },
   });

@@ -1,0 +1,167 @@
+// Payments that sellers have: found in the token's events, by few questions however many they are, and by its word at the end.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { type Hex, parseSignature, toHex } from "viem";
+import { generatePrivateKey } from "viem/accounts";
+import { askAnvil } from "../../tests/support/anvil.ts";
+import { compileContract } from "../../tests/support/solidity.ts";
+import { freshAddress } from "../../tests/support/tokens.ts";
+import type { Spend } from "./ledger.ts";
+import { writePlan } from "./plan.ts";
+import { type Harbour, laneOf, openHarbour, USD } from "./support.test.ts";
+
+let harbour: Harbour;
+let wallet: Awaited<ReturnType<Harbour["wallet"]>>;
+beforeAll(async () => {
+  harbour = await openHarbour();
+}, 60_000);
+beforeEach(async () => {
+  harbour.rpc.pass();
+  await harbour.house.kernel.database.write([
+    { sql: "UPDATE wallet_spends SET state = 'failed', reason = 'CANCELLED' WHERE state = 'signed'", args: [] },
+  ]);
+  wallet = await harbour.wallet();
+});
+afterAll(() => harbour?.[Symbol.asyncDispose]());
+
+interface Paid {
+  spend: Spend;
+  /** What the seller does with it; gives the transaction. */
+  settle(): Promise<Hex>;
+}
+
+/** A payment of one USD that the seller has got. */
+async function signed(seconds = 600): Promise<Paid> {
+  const { chain, usd, outside, ledger, reserved, now } = harbour;
+  const to = freshAddress();
+  const { number, timestamp } = await chain.client.getBlock();
+  const nonce = generatePrivateKey();
+  const [validAfter, validBefore] = [0n, timestamp + BigInt(seconds)];
+  const message = { from: outside.address, to, value: USD, validAfter, validBefore, nonce };
+  const signature = await outside.signTypedData({
+    domain: { name: "USD Coin", version: "2", chainId: 84_532, verifyingContract: usd.address },
+    types: AUTHORIZATION,
+    primaryType: "TransferWithAuthorization",
+    message,
+  });
+  const plan = writePlan({ payment: {} });
+  const spend = await reserved(wallet, to, { kind: "pay", plan });
+  const known = { nonce, validBefore: Number(validBefore), since: Number(number) };
+  expect(await ledger.authorized(spend, writePlan({ payment: known }))).toBe(true);
+  return {
+    spend: await now(spend),
+    async settle() {
+      const { abi } = await compileContract("Tokens.sol", "Stablecoin");
+      const { v, r, s } = parseSignature(signature);
+      const args = [outside.address, to, USD, validAfter, validBefore, nonce, Number(v), r, s];
+      const functionName = "transferWithAuthorization";
+      const hash = await chain.client.writeContract({ address: usd.address, abi, functionName, args });
+      await chain.client.waitForTransactionReceipt({ hash });
+      return hash;
+    },
+  };
+}
+const field = <Name extends string, Type extends string>(name: Name, type: Type) => ({ name, type });
+const AUTHORIZATION = {
+  TransferWithAuthorization: [
+    field("from", "address"),
+    field("to", "address"),
+    field("value", "uint256"),
+    field("validAfter", "uint256"),
+    field("validBefore", "uint256"),
+    field("nonce", "bytes32"),
+  ],
+} as const;
+
+async function pass(options = {}): Promise<{ left: boolean; asked: string[] }> {
+  const before = harbour.rpc.asked.length;
+  const left = await harbour.worker(options)(laneOf(wallet));
+  return { left, asked: harbour.rpc.asked.slice(before).toSorted() };
+}
+
+test("one that was used is confirmed, with the transaction that the token names", async () => {
+  const [one, other] = [await signed(), await signed()];
+  expect(await pass()).toMatchObject({ left: true });
+  const hash = await one.settle();
+  expect(await pass()).toMatchObject({ left: true });
+  expect(await harbour.now(one.spend)).toMatchObject({ state: "confirmed", hash });
+  expect(await harbour.now(other.spend)).toMatchObject({ state: "signed", hash: null });
+});
+
+test("one counts when its block is as deep as is asked for", async () => {
+  const { spend, settle } = await signed();
+  await settle();
+  expect(await pass({ confirmations: 2 })).toMatchObject({ left: true });
+  await harbour.mine();
+  expect(await pass({ confirmations: 2 })).toMatchObject({ left: false });
+  expect(await harbour.now(spend)).toMatchObject({ state: "confirmed" });
+});
+
+test("many are found by as few questions as one", async () => {
+  const first = await signed();
+  const { asked } = await pass();
+  const more = await Promise.all(Array.from({ length: 30 }, () => signed()));
+  expect((await pass()).asked).toEqual(asked);
+  for (const { settle } of [first, ...more]) await settle();
+  expect(await pass()).toEqual({ left: false, asked });
+});
+
+test("where a node tells no events the token is asked, about a few at a time, and none waits for ever", async () => {
+  const paid = await Promise.all(Array.from({ length: 25 }, () => signed()));
+  for (const { settle } of paid.slice(12)) await settle();
+  harbour.rpc.lie("eth_getLogs", () => ({ error: { code: -32_601, message: "no such method" } }));
+  const open = async () => (await harbour.ledger.open(laneOf(wallet))).length;
+  for (let time = 0; time < 20 && (await open()) > 12; time++) {
+    const { asked } = await pass();
+    expect(asked.filter((method) => method === "eth_call").length).toBeLessThanOrEqual(10);
+    await harbour.mine();
+  }
+  for (const [at, { spend }] of paid.entries()) {
+    expect(await harbour.now(spend)).toMatchObject({ state: at < 12 ? "signed" : "confirmed" });
+  }
+});
+
+test("a node that names other events is not believed", async () => {
+  const { spend } = await signed();
+  const event = {
+    address: harbour.usd.address,
+    topics: [
+      "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
+      `0x${"00".repeat(12)}${harbour.outside.address.slice(2).toLowerCase()}`,
+      `0x${"ab".repeat(32)}`,
+    ],
+    data: "0x",
+    blockNumber: "0x1",
+    transactionHash: `0x${"12".repeat(32)}`,
+    transactionIndex: "0x0",
+    blockHash: `0x${"34".repeat(32)}`,
+    logIndex: "0x0",
+    removed: false,
+  };
+  harbour.rpc.lie("eth_getLogs", () => ({ result: [event, { ...event, address: freshAddress() }] }));
+  expect(await pass()).toMatchObject({ left: true });
+  expect(await harbour.now(spend)).toMatchObject({ state: "signed" });
+});
+
+// The last ones: they move the chain's clock.
+test("one that nobody can use any more is given up, and one that was used at the last moment is not", async () => {
+  const [unused, used] = [await signed(), await signed()];
+  await used.settle();
+  harbour.rpc.lie("eth_getLogs", () => ({ result: [] }));
+  await askAnvil(harbour.chain, "evm_increaseTime", [600]);
+  await harbour.mine();
+  expect(await pass()).toMatchObject({ left: true });
+  await askAnvil(harbour.chain, "evm_increaseTime", [61]);
+  await harbour.mine();
+  expect(await pass()).toMatchObject({ left: false });
+  expect(await harbour.now(unused.spend)).toMatchObject({ state: "failed", reason: "EXPIRED" });
+  expect(await harbour.now(used.spend)).toMatchObject({ state: "confirmed" });
+});
+
+test("one is found also after a long time in which nobody looked", async () => {
+  const { spend, settle } = await signed();
+  const hash = await settle();
+  // More blocks than a node tells of at a time.
+  await askAnvil(harbour.chain, "anvil_mine", [toHex(2_100), "0x1"]);
+  expect(await pass()).toMatchObject({ left: false });
+  expect(await harbour.now(spend)).toMatchObject({ state: "confirmed", hash });
+}, 60_000);
