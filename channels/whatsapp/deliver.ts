@@ -48,7 +48,6 @@ export function createDelivery({ graph, fates }: { graph: Graph; fates: Fates })
       let mayBeThere = attempts > 0;
       for (const [index, part] of render(text).entries()) {
         if (index < begun) continue;
-        if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
         const callbackData = `${id}:${index}`;
         const key = partKey(binding.bot.id, callbackData);
         const fate = mayBeThere ? await fates.learn(key, signal) : undefined;
@@ -57,6 +56,7 @@ export function createDelivery({ graph, fates }: { graph: Graph; fates: Fates })
           delivered(fate.id);
           continue;
         }
+        if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
         // Parts go one after the other: after one that is not there, none is.
         mayBeThere = false;
         const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
