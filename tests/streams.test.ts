@@ -1,0 +1,273 @@
+// Live streams as their owners and viewers see them: published by ffmpeg, played by ffprobe and in a browser.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { openChromium } from "./support/chromium.ts";
+import type { Client } from "./support/client.ts";
+import { createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { probe, publish } from "./support/ffmpeg.ts";
+import { expectRefusal, member } from "./support/scene.ts";
+import { type StreamBody, withStream } from "./support/streams.ts";
+
+let berth: Berth;
+let ada: Client;
+
+beforeAll(async () => {
+  berth = await startBerth();
+  ada = await member(berth, "enterprise");
+}, 60_000);
+afterAll(() => berth?.[Symbol.asyncDispose]());
+
+const filesOf = (id: string) => {
+  const folder = join(berth.dir, "data/streams", id);
+  return existsSync(folder) ? readdirSync(folder) : [];
+};
+
+test("an agent has one stream, with addresses and a key that only its owner is told", async () => {
+  const { agent, stream, now } = await withStream(berth, ada);
+  expect(stream).toEqual({
+    liveStreamId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}$/),
+    streamKey: expect.stringMatching(/^[0-9a-f]{64}$/),
+    rtmpServer: expect.stringMatching(/^rtmp:\/\/localhost:[1-9]\d+\/live$/),
+    rtmp: `${stream.rtmpServer}/${stream.streamKey}`,
+    hls: `${stream.playbackUrl}/index.m3u8`,
+    playbackUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/live\/[0-9a-f-]{36}$/),
+    state: "idle",
+    since: expect.stringMatching(/Z$/),
+    bitrate: null,
+  });
+  const path = `/api/agents/${agent.id}/stream`;
+  expect((await ada.put(path, {})).body).toEqual(stream);
+  expect(await now()).toEqual(stream);
+
+  const mallory = await member(berth);
+  for (const method of ["GET", "PUT", "DELETE"]) {
+    const answer = await mallory.fetch(method, path);
+    expect({ method, status: answer.status }).toEqual({ method, status: 404 });
+  }
+  expectRefusal(await createClient(berth).get(path), 401, "UNAUTHORIZED");
+  const database = await Bun.file(join(berth.dir, "data/berth.db")).bytes();
+  expect(Buffer.from(database).includes(stream.streamKey)).toBe(false);
+
+  expect((await ada.delete(path)).body).toEqual({ success: true });
+  expectRefusal(await ada.get(path), 404, "STREAM_NOT_FOUND");
+  expectRefusal(await ada.delete(path), 404, "STREAM_NOT_FOUND");
+  expectRefusal(await ada.post(`${path}/rotate`, {}), 404, "STREAM_NOT_FOUND");
+}, 30_000);
+
+test("what ffmpeg publishes, ffprobe plays; the playlist keeps a window, and nothing is left on disk", async () => {
+  const { stream, base, becomes, now, lines } = await withStream(berth, ada);
+  const playlist = `${base}/index.m3u8`;
+  expectRefusal(await createClient(berth).get(`/live/${stream.liveStreamId}/index.m3u8`), 404, "STREAM_OFF_AIR");
+
+  const camera = publish(stream.rtmp, { seconds: 20 });
+  const live = await becomes("active");
+  expect(Date.parse(live.since)).toBeGreaterThan(Date.parse(stream.since));
+
+  const found = await probe(playlist);
+  expect(found.streams).toEqual([
+    expect.objectContaining({ codec_name: "h264", codec_type: "video", width: 320, height: 240 }),
+    expect.objectContaining({ codec_name: "aac", codec_type: "audio" }),
+  ]);
+  for (const { nb_read_packets } of found.streams) expect(Number(nb_read_packets)).toBeGreaterThan(20);
+  expect((await now()).bitrate).toBeGreaterThan(50_000);
+
+  const list = await fetch(playlist, { headers: { origin: "https://elsewhere.example" } });
+  expect(list.headers.get("access-control-allow-origin")).toBe("*");
+  expect(list.headers.get("content-type")).toBe("application/vnd.apple.mpegurl");
+  expect(list.headers.get("cache-control")).toBe("no-cache");
+  const name = (await list.text()).split("\n").findLast((line) => line.endsWith(".m4s"));
+  const piece = await fetch(`${base}/${name}`);
+  expect(piece.headers.get("content-type")).toBe("video/mp4");
+  expect(piece.headers.get("access-control-allow-origin")).toBe("*");
+  expect((await piece.arrayBuffer()).byteLength).toBeGreaterThan(1_000);
+  for (const odd of ["nothing.m4s", "..%2Fberth.db", "%2e%2e%2f%2e%2e%2fberth.db", "index.m3u8%00", "init-1.mp4"]) {
+    expect({ odd, status: (await fetch(`${base}/${odd}`)).status }).toEqual({ odd, status: 404 });
+  }
+
+  const full = await eventually(
+    async () => {
+      const text = await (await fetch(playlist)).text();
+      return text.match(/\.m4s/g)?.length === 6 && !text.includes(`\n${name}\n`) ? text : undefined;
+    },
+    { timeoutMs: 20_000, everyMs: 200, what: "the window has moved on" },
+  );
+  expect(full).toMatch(/#EXT-X-TARGETDURATION:2\n/);
+  expect(filesOf(stream.liveStreamId).length).toBeLessThanOrEqual(6 + 7 + 2);
+
+  expect(await camera.exited).toBe(0);
+  await becomes("idle");
+  expect(await (await fetch(playlist)).text()).toEndWith("#EXT-X-ENDLIST\n");
+  expect(await lines()).toEqual(["The live stream has ended.", "The live stream is on the air."]);
+  await eventually(async () => (await fetch(playlist)).status === 404, { timeoutMs: 20_000, everyMs: 200 });
+  await eventually(() => filesOf(stream.liveStreamId).length === 0);
+}, 90_000);
+
+test("the page plays it in Chromium, by itself and again after an interruption", async () => {
+  const { agent, stream, base, becomes } = await withStream(berth, ada, "Lighthouse & Co");
+  await using page = await openChromium();
+  await page.goto(base);
+  const seen = () =>
+    page.evaluate<{
+      time: number;
+      frames: number;
+      width: number;
+      title: string;
+      said: string;
+      isOff: boolean;
+    }>(`(() => {
+      const video = document.getElementById("video");
+      const { totalVideoFrames: frames } = video.getVideoPlaybackQuality();
+      const off = document.getElementById("off");
+      return { time: video.currentTime, frames, width: video.videoWidth, title: document.title,
+        said: document.getElementById("said").textContent, isOff: !off.hidden };
+    })()`);
+  await eventually(async () => (await seen()).said === "Off the air", { timeoutMs: 20_000, everyMs: 100 });
+  // The name is nobody's business while the agent's public page is off.
+  expect((await seen()).title).toBe("Live stream · Berth");
+
+  const first = publish(stream.rtmp, { seconds: 60 });
+  await becomes("active");
+  const plays = (from: number) =>
+    eventually(
+      async () => {
+        const { time, frames, isOff } = await seen();
+        return time > from && frames > 10 && !isOff;
+      },
+      { timeoutMs: 30_000, everyMs: 100, what: `played past ${from} s` },
+    );
+  await plays(1);
+  const { time } = await seen();
+  await plays(time + 2);
+  expect((await seen()).width).toBe(320);
+
+  first.signal("SIGKILL");
+  await becomes("idle");
+  // Another picture, so that it has to be decoded in another way.
+  const second = publish(stream.rtmp, { seconds: 60, size: "640x360" });
+  await becomes("active");
+  await eventually(async () => (await seen()).width === 640, {
+    timeoutMs: 30_000,
+    everyMs: 100,
+    what: "the new picture",
+  });
+  expect(page.said().filter((line) => /Content Security|exception/i.test(line))).toEqual([]);
+  second.signal("SIGKILL");
+
+  await ada.put(`/api/agents/${agent.id}/public`, { enabled: true });
+  const html = await (await fetch(base)).text();
+  expect(html).toContain("<title>Lighthouse &amp; Co · Berth</title>");
+  const nothing = await fetch(`${berth.web}/live/01890a5d-ac96-774b-bcce-b302099a8057`);
+  expect(nothing.status).toBe(404);
+  expect(await nothing.text()).toContain("There is no live stream at this address");
+}, 120_000);
+
+test("a key that is wrong, old, or of a stopped agent is refused, and who publishes with it is sent away", async () => {
+  const { agent, stream, becomes, lines } = await withStream(berth, ada);
+  const wrong = publish(`${stream.rtmpServer}/${"0".repeat(64)}`, { seconds: 30 });
+  expect(await wrong.exited).not.toBe(0);
+
+  const camera = publish(stream.rtmp, { seconds: 60 });
+  await becomes("active");
+  const rotated = await ada.post<StreamBody>(`/api/agents/${agent.id}/stream/rotate`, {});
+  expect(rotated.body).toMatchObject({ success: true, liveStreamId: stream.liveStreamId });
+  expect(rotated.body.streamKey).not.toBe(stream.streamKey);
+  expect(await camera.exited).not.toBe(0);
+  await becomes("idle");
+  expect(await lines()).toContain("The live stream was ended: its key was changed.");
+  expect(await publish(stream.rtmp, { seconds: 30 }).exited).not.toBe(0);
+
+  const again = publish(rotated.body.rtmp, { seconds: 60 });
+  await becomes("active");
+  expect((await ada.post(`/api/agents/${agent.id}/stop`, {})).status).toBe(200);
+  expect(await again.exited).not.toBe(0);
+  await becomes("idle");
+  expect(await lines()).toContain("The live stream was ended: the agent was stopped.");
+  expect(await publish(rotated.body.rtmp, { seconds: 30 }).exited).not.toBe(0);
+
+  expect((await ada.post(`/api/agents/${agent.id}/start`, {})).status).toBe(200);
+  const last = publish(rotated.body.rtmp, { seconds: 60 });
+  await becomes("active");
+  expect((await ada.delete(`/api/agents/${agent.id}`)).status).toBe(200);
+  expect(await last.exited).not.toBe(0);
+  await eventually(() => filesOf(stream.liveStreamId).length === 0);
+}, 90_000);
+
+test("the newest publisher wins, and viewers go on with the same playlist", async () => {
+  const { stream, base, becomes, lines } = await withStream(berth, ada);
+  const one = publish(stream.rtmp, { seconds: 60 });
+  const { since } = await becomes("active");
+  const two = publish(stream.rtmp, { seconds: 60 });
+  expect(await one.exited).not.toBe(0);
+  const joined = await eventually(
+    async () => {
+      const text = await (await fetch(`${base}/index.m3u8`)).text();
+      return text.includes("#EXT-X-DISCONTINUITY\n") ? text : undefined;
+    },
+    { timeoutMs: 20_000, everyMs: 100, what: "the second publisher's pieces" },
+  );
+  expect(joined.match(/#EXT-X-MAP/g)).toHaveLength(2);
+  expect((await becomes("active")).since).toBe(since);
+  expect(await lines()).toContain("Another publisher came with the same key and has taken over.");
+  two.signal("SIGKILL");
+}, 60_000);
+
+test("a publisher that vanishes ends the stream: killed at once, silent within 15 seconds", async () => {
+  const { stream, becomes, lines } = await withStream(berth, ada);
+  const killed = publish(stream.rtmp, { seconds: 60 });
+  await becomes("active");
+  killed.signal("SIGKILL");
+  await becomes("idle");
+  expect((await lines())[0]).toBe("The live stream was ended: the publisher's connection was lost.");
+
+  const silent = publish(stream.rtmp, { seconds: 60 });
+  await becomes("active");
+  silent.signal("SIGSTOP");
+  await becomes("idle", 25_000);
+  expect((await lines())[0]).toBe("The live stream was ended: nothing came for 15 seconds.");
+  silent.signal("SIGKILL");
+}, 90_000);
+
+test("other codecs and too much of it are refused, and the agent's log says what to do", async () => {
+  const { stream, becomes, lines } = await withStream(berth, ada);
+  const flv1 = ["-c:v", "flv1", "-b:v", "500k", "-c:a", "aac"];
+  expect(await publish(stream.rtmp, { seconds: 30, codecs: flv1 }).exited).not.toBe(0);
+  await eventually(async () =>
+    (await lines())[0]?.includes("the video is Sorenson H.263, and only H.264 can be taken."),
+  );
+  const mp3 = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "libmp3lame", "-ar", "44100"];
+  expect(await publish(stream.rtmp, { seconds: 30, codecs: mp3 }).exited).not.toBe(0);
+  await eventually(async () => (await lines())[0]?.includes("the sound is MP3, and only AAC can be taken."));
+
+  const noise = ["-f", "lavfi", "-i", "nullsrc=size=640x360:rate=25,geq=random(1)*255:128:128"];
+  const heavy = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-qp", "1", "-g", "25", "-an"];
+  const camera = publish(stream.rtmp, { seconds: 60, sources: noise, codecs: heavy });
+  expect(await camera.exited).not.toBe(0);
+  await eventually(async () => (await lines())[0]?.includes("it sent more than 8 Mbit/s over 10 seconds."), {
+    timeoutMs: 20_000,
+  });
+  await becomes("idle");
+}, 90_000);
+
+test("its owner hears when it goes on the air and off it", async () => {
+  const { agent, stream, becomes } = await withStream(berth, ada);
+  const camera = publish(stream.rtmp, { seconds: 5 });
+  await becomes("active");
+  await camera.exited;
+  await becomes("idle");
+  const events: unknown[] = [];
+  for await (const { event, data } of ada.sse("/api/events?lastEventId=0&types=stream.state")) {
+    const told = JSON.parse(data).data;
+    if (told.agentId !== agent.id) continue;
+    events.push({ event, ...told });
+    if (events.length === 2) break;
+  }
+  const told = { event: "stream.state", agentId: agent.id, liveStreamId: stream.liveStreamId, reason: null };
+  expect(events).toEqual([
+    { ...told, state: "active" },
+    { ...told, state: "idle" },
+  ]);
+}, 60_000);

@@ -1,0 +1,115 @@
+// A publisher of live streams made by hand, byte by byte (RTMP 1.0): for what no encoder would send.
+
+import type { Socket } from "bun";
+import { eventually } from "./eventually.ts";
+
+export interface RawPublisher extends AsyncDisposable {
+  send(...parts: (Uint8Array | number[])[]): void;
+  /** C0, C1 and C2; resolves when the answer to them is there. */
+  greet(): Promise<void>;
+  /** Everything that `publish` takes, up to the wish to publish under this key. */
+  ask(key: string): Promise<void>;
+  /** As text, so that codes can be found in it. */
+  heard(): string;
+  readonly isOpen: boolean;
+  /** Resolves when the other side has closed. */
+  readonly closed: Promise<void>;
+}
+
+const HANDSHAKE = 1536;
+
+export async function connectRaw(port: number): Promise<RawPublisher> {
+  let heard = Buffer.alloc(0);
+  let isOpen = true;
+  const closed = Promise.withResolvers<void>();
+  const over = () => {
+    isOpen = false;
+    closed.resolve();
+  };
+  let unsent: Uint8Array = new Uint8Array();
+  const flush = (socket: Socket<undefined>) => {
+    if (isOpen) unsent = unsent.subarray(Math.max(0, socket.write(unsent)));
+  };
+  const socket = await Bun.connect<undefined>({
+    hostname: "127.0.0.1",
+    port,
+    socket: {
+      data: (_, bytes) => {
+        heard = Buffer.concat([heard, bytes]);
+      },
+      drain: flush,
+      close: over,
+      end: over,
+      error: over,
+    },
+  });
+  const send = (...parts: (Uint8Array | number[])[]) => {
+    unsent = Buffer.concat([unsent, ...parts.map((part) => Buffer.from(part))]);
+    flush(socket);
+  };
+  const hears = (what: string) =>
+    eventually(() => heard.includes(what) || !isOpen, { timeoutMs: 15_000, what: `${what} is heard` });
+
+  const publisher: RawPublisher = {
+    send,
+    async greet() {
+      send([3], new Uint8Array(HANDSHAKE));
+      await eventually(() => heard.length >= 1 + 2 * HANDSHAKE || !isOpen, { timeoutMs: 15_000, what: "S0, S1, S2" });
+      send(new Uint8Array(HANDSHAKE));
+    },
+    async ask(key) {
+      await publisher.greet();
+      send(command("connect", 1, { app: "live", tcUrl: "rtmp://127.0.0.1/live" }));
+      await hears("NetConnection.Connect.Success");
+      send(command("createStream", 2, null), command("publish", 3, null, key, "live"));
+      await hears("NetStream.Publish");
+    },
+    heard: () => heard.toString("latin1"),
+    get isOpen() {
+      return isOpen;
+    },
+    closed: closed.promise,
+    async [Symbol.asyncDispose]() {
+      socket.terminate();
+    },
+  };
+  return publisher;
+}
+
+/** One message of type 20 in one chunk (§7.2.1); chunks of any size are announced before. */
+export function command(...values: unknown[]): Uint8Array {
+  const body = Buffer.concat(values.map(amf));
+  return Buffer.concat([setChunkSize(65_536), message(20, body)]);
+}
+
+export const setChunkSize = (size: number) => message(1, Buffer.from(Uint32Array.of(size).buffer).swap32(), 2);
+
+/** A message with a full header (§5.3.1.2.1), whole. `length` may claim something else. */
+export function message(type: number, body: Uint8Array, chunkStream = 3, length = body.length, clock = 0): Buffer {
+  const header = Buffer.alloc(12);
+  header[0] = chunkStream;
+  header.writeUIntBE(clock, 1, 3);
+  header.writeUIntBE(length, 4, 3);
+  header[7] = type;
+  header.writeUInt32LE(1, 8);
+  return Buffer.concat([header, body]);
+}
+
+/** AMF 0, as far as commands need it. */
+function amf(value: unknown): Buffer {
+  if (typeof value === "number") {
+    const bytes = Buffer.alloc(9);
+    bytes.writeDoubleBE(value, 1);
+    return bytes;
+  }
+  if (typeof value === "string") return Buffer.concat([Buffer.from([2]), named(value)]);
+  if (value === null || typeof value !== "object") return Buffer.from([5]);
+  const fields = Object.entries(value).flatMap(([name, field]) => [named(name), amf(field)]);
+  return Buffer.concat([Buffer.from([3]), ...fields, Buffer.from([0, 0, 9])]);
+}
+
+function named(text: string): Buffer {
+  const size = Buffer.alloc(2);
+  size.writeUInt16BE(Buffer.byteLength(text));
+  return Buffer.concat([size, Buffer.from(text)]);
+}
