@@ -45,15 +45,18 @@ export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Deli
     }
   }
 
-  /** Makes one call about a chat; when Telegram asks to wait, the chat is left alone for that long. */
+  /** Makes one call about a chat; when Telegram asks to wait, the chat is left alone for that long. `counts`: as a message. */
   async function call<T>(
     binding: Binding,
     peer: Peer,
     signal: AbortSignal,
     use: (api: Api, signal: ApiSignal) => Promise<T>,
+    counts = true,
   ): Promise<T> {
     try {
-      return await apis.call(binding, signal, use);
+      const answer = await apis.call(binding, signal, use);
+      if (counts) pace.written(binding.bot.id, peer.chat);
+      return answer;
     } catch (error) {
       if (isRefusal(error) && error.error_code === 429)
         pace.hold(binding.bot.id, peer.chat, (error.parameters.retry_after ?? 1) * 1000);
@@ -119,8 +122,12 @@ export function createDelivery({ apis, pace }: { apis: Apis; pace: Pace }): Deli
     const part = render(text).at(-1) ?? { html: "", text: "" };
     try {
       await readable(part, (shown, mode) =>
-        call(binding, peer, signal, (api, signal) =>
-          api.sendMessageDraft(peer.chat, draftId, shown, { ...thread(peer), ...mode }, signal),
+        call(
+          binding,
+          peer,
+          signal,
+          (api, signal) => api.sendMessageDraft(peer.chat, draftId, shown, { ...thread(peer), ...mode }, signal),
+          false,
         ),
       );
       return true;

@@ -24,8 +24,8 @@ describe("what is written stays under Telegram's limits", () => {
     expect(turnsIn(60_000, [-5])).toBeGreaterThan(15);
   });
 
-  test("about one a second in a private chat", () => {
-    expect(turnsIn(60_000, [5])).toBeLessThanOrEqual(62);
+  test("one a second in a private chat", () => {
+    expect(turnsIn(60_000, [5])).toBe(60);
   });
 
   test("30 a second for a bot, however many chats it has", () => {
@@ -35,16 +35,30 @@ describe("what is written stays under Telegram's limits", () => {
   });
 });
 
-test("a short burst goes at once, and other bots and chats don't wait for it", async () => {
-  const { pace } = paced();
-  for (let n = 0; n < 3; n += 1) await pace.turn("1", 5, never);
+test("a chat waits for its turn, and other bots and chats don't wait for it", async () => {
+  const { pace, clock } = paced();
+  await pace.turn("1", 5, never);
+  expect(pace.edit("1", 5)).toBe(false);
   await pace.turn("1", 6, never);
   await pace.turn("2", 5, never);
+  clock.ms += 1_000;
+  await pace.turn("1", 5, never);
+});
+
+test("a second is counted from when a message had arrived, however long that took", () => {
+  const { pace, clock } = paced({ ...TELEGRAM_RULES, edit: { every: 0, burst: 1 } });
+  expect(pace.edit("1", 5)).toBe(true);
+  clock.ms += 900;
+  pace.written("1", 5);
+  clock.ms += 999;
+  expect(pace.edit("1", 5)).toBe(false);
+  clock.ms += 1;
+  expect(pace.edit("1", 5)).toBe(true);
 });
 
 test("a turn that is far off is not waited for", async () => {
   const { pace, clock } = paced();
-  for (let n = 0; n < 5; n += 1) await pace.turn("1", -5, never);
+  for (let n = 0; n < 5; n += 1, clock.ms += 1_000) await pace.turn("1", -5, never);
   pace.hold("1", -5, 10_000);
   await expect(pace.turn("1", -5, never)).rejects.toMatchObject({ kind: "busy", scope: "peer", retryAfter: 10_000 });
   clock.ms += 10_000;
@@ -55,18 +69,23 @@ test("a turn that is far off is not waited for", async () => {
 test("a turn that is given up is not taken for sent", async () => {
   const { pace } = paced();
   const stop = new AbortController();
-  for (let n = 0; n < 3; n += 1) await pace.turn("1", 5, never);
+  await pace.turn("1", 5, never);
   const waiting = pace.turn("1", 5, stop.signal);
   stop.abort();
   await expect(waiting).rejects.toMatchObject({ kind: "busy", retryAfter: 0 });
 });
 
-test("something shown leaves the last turn to the reply", async () => {
-  const { pace, clock } = paced({ ...TELEGRAM_RULES, edit: { every: 0, burst: 1 } });
-  expect([pace.edit("1", 5), pace.edit("1", 5), pace.edit("1", 5)]).toEqual([true, true, false]);
-  await pace.turn("1", 5, never);
-  clock.ms += 2000;
-  expect([pace.edit("1", 5), pace.edit("1", 5)]).toEqual([true, false]);
+test("what is shown in a group leaves its last turn to the reply", async () => {
+  const { pace, clock } = paced({ ...TELEGRAM_RULES, groupEdit: { every: 0, burst: 1 } });
+  const edits = Array.from({ length: 5 }, () => {
+    clock.ms += 1_000;
+    return pace.edit("1", -5);
+  });
+  expect(edits).toEqual([true, true, true, true, true]);
+  expect(Array.from({ length: 2 }, () => pace.edit("1", -5))).toEqual([false, false]);
+  clock.ms += 1_000;
+  expect(pace.edit("1", -5)).toBe(false);
+  await pace.turn("1", -5, never);
 });
 
 test("a growing reply is shown now and then, and not in a chat that is to be left alone", () => {

@@ -14,12 +14,13 @@ export interface Rules {
 }
 
 /**
- * 30/s per bot, about 1/s per chat, 20/min per group: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
- * Burst and rate together stay within the figure in every window of that length.
+ * 30/s per bot, 1/s per chat, 20/min per group: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
+ * Burst and rate together stay within the figure in every window of that length. Telegram says that it "may" allow short
+ * bursts beyond one a second: that is nothing to build on.
  */
 export const TELEGRAM_RULES: Rules = {
-  bot: { every: 40, burst: 5 },
-  chat: { every: 1000, burst: 3 },
+  bot: { every: 40, burst: 4 },
+  chat: { every: 1000, burst: 1 },
   group: { every: 4000, burst: 5 },
   draft: { every: 400, burst: 1 },
   edit: { every: 1000, burst: 1 },
@@ -32,9 +33,11 @@ const LONGEST_WAIT = 5000;
 export interface Pace {
   /** Waits for the turn to write to a chat. `busy` when that is far off, or `signal` aborts. */
   turn(bot: string, chat: number, signal: AbortSignal): Promise<void>;
+  /** It was written: the chat's next turn counts from now, since nobody knows how long it was on its way. */
+  written(bot: string, chat: number): void;
   /** Takes a turn to show a growing reply as a draft, if it is time again and nothing has to wait for it. */
   draft(bot: string, chat: number): boolean;
-  /** The same as a message that is edited: only if the chat then still has a turn for the reply. */
+  /** The same as a message that is edited: only if a group then still has a turn for the reply. */
   edit(bot: string, chat: number): boolean;
   /** Telegram said to leave this chat alone for so long. */
   hold(bot: string, chat: number, ms: number): void;
@@ -43,41 +46,52 @@ export interface Pace {
 
 export function createPace(rules: Rules = TELEGRAM_RULES, now?: () => number): Pace {
   const { wait, take, hold, forget } = createRates(now);
+  const keyOf = (bot: string, chat: number) => `${bot}:${chat}`;
   // Telegram's groups have negative ids.
-  const ruleOf = (chat: number) => (chat < 0 ? rules.group : rules.chat);
+  const groupOf = (bot: string, chat: number) => (chat < 0 ? `${bot}:${chat}:group` : undefined);
+
+  /** Milliseconds until this chat may be written to, with `ahead` turns of a group to spare. */
+  function waitFor(bot: string, chat: number, ahead = 0): number {
+    const group = groupOf(bot, chat);
+    const own = wait(keyOf(bot, chat), rules.chat);
+    return group === undefined ? own : Math.max(own, wait(group, rules.group, ahead));
+  }
+
+  function takeFor(bot: string, chat: number): void {
+    const group = groupOf(bot, chat);
+    take(bot, rules.bot);
+    take(keyOf(bot, chat), rules.chat);
+    if (group !== undefined) take(group, rules.group);
+  }
 
   return {
     async turn(bot, chat, signal) {
-      const key = `${bot}:${chat}`;
-      const ms = Math.max(wait(bot, rules.bot), wait(key, ruleOf(chat)));
+      const ms = Math.max(wait(bot, rules.bot), waitFor(bot, chat));
       if (ms > LONGEST_WAIT)
         throw new ChannelError("busy", "This chat has reached Telegram's limit.", "peer", Math.ceil(ms));
-      take(bot, rules.bot);
-      take(key, ruleOf(chat));
+      takeFor(bot, chat);
       if (ms === 0) return;
       await sleep(ms, undefined, { signal }).catch(() => {
         throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
       });
     },
+    written: (bot, chat) => hold(keyOf(bot, chat), rules.chat, rules.chat.every),
     draft(bot, chat) {
-      const key = `${bot}:${chat}`;
-      const shown = `${key}:draft`;
-      if (wait(key, ruleOf(chat)) > 0 || wait(bot, rules.bot, 1) > 0 || wait(shown, rules.draft) > 0) return false;
+      const shown = `${keyOf(bot, chat)}:draft`;
+      if (waitFor(bot, chat) > 0 || wait(bot, rules.bot, 1) > 0 || wait(shown, rules.draft) > 0) return false;
       take(bot, rules.bot);
       take(shown, rules.draft);
       return true;
     },
     edit(bot, chat) {
-      const key = `${bot}:${chat}`;
-      const shown = `${key}:edit`;
+      const shown = `${keyOf(bot, chat)}:edit`;
       const rule = chat < 0 ? rules.groupEdit : rules.edit;
-      if (wait(key, ruleOf(chat), 1) > 0 || wait(bot, rules.bot, 1) > 0 || wait(shown, rule) > 0) return false;
-      take(bot, rules.bot);
-      take(key, ruleOf(chat));
+      if (waitFor(bot, chat, 1) > 0 || wait(bot, rules.bot, 1) > 0 || wait(shown, rule) > 0) return false;
+      takeFor(bot, chat);
       take(shown, rule);
       return true;
     },
-    hold: (bot, chat, ms) => hold(`${bot}:${chat}`, ruleOf(chat), ms),
+    hold: (bot, chat, ms) => hold(keyOf(bot, chat), rules.chat, ms),
     forget(bot) {
       forget((key) => key === bot || key.startsWith(`${bot}:`));
     },
