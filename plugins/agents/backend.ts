@@ -1,12 +1,10 @@
 // The backend's routes of agents: the one place where they are written.
 import { Elysia, type Static } from "elysia";
-import { invalid } from "../../src/errors.ts";
 import { contextOf } from "../../src/http.ts";
-import { rawMember } from "../../src/json-text.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import type { auth } from "../auth/index.ts";
 import { type Agent, type Agents, noSuchAgent } from "./agents.ts";
-import { configAnswer, configErrors, configRequest, configResponses } from "./config-answer.ts";
+import { configAnswer, configErrors, configIn, configRequest, configResponses } from "./config-answer.ts";
 import type { Configs } from "./configs.ts";
 import type { createAgentGuards } from "./guards.ts";
 import {
@@ -43,7 +41,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
 
   type Change = { agent: Agent; body: Static<typeof changeBody>; request: Request };
   async function change({ agent, body: { name, model }, request }: Change) {
-    const config = configOf(contextOf(request).bodyText);
+    const config = configIn(contextOf(request).bodyText);
     if (config !== undefined) requireConfig(config);
     const to = {
       ...(name === undefined ? {} : { name: requireName(name) }),
@@ -67,7 +65,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
     .post(
       "/api/agents",
       async ({ body: { name, model, tier }, caller: { userId, isAdmin }, request, status }) => {
-        const config = configOf(contextOf(request).bodyText);
+        const config = configIn(contextOf(request).bodyText);
         return status(201, views.provisioned(await provision({ userId, isAdmin, name, model, config, tier })));
       },
       {
@@ -178,14 +176,4 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
         detail: { ...detail, summary: "Remove an agent with all that belongs to it" },
       },
     );
-}
-
-/** The configuration in the body of a provisioning, byte for byte; null counts as left out. */
-function configOf(bodyText = "{}"): string | undefined {
-  const text = rawMember(bodyText, "config");
-  if (text === undefined || text === "null") return undefined;
-  if (!text.startsWith("{")) {
-    throw invalid({ path: "config", message: "A configuration is a JSON object." }, "INVALID_CONFIG");
-  }
-  return text;
 }

@@ -1,4 +1,6 @@
-// An answer that holds a configuration byte for byte: no serializer keeps key order, `__proto__` and numbers as they came.
+// A configuration on the wire, byte for byte both ways: no serializer keeps key order, `__proto__` and numbers as they came.
+import { invalid } from "../../src/errors.ts";
+import { rawMember } from "../../src/json-text.ts";
 
 /** `{ config, status }` with the text as it is. The text must be valid JSON. */
 export const configAnswer = (text: string, status: "ok" | "updated"): Response =>
@@ -34,3 +36,13 @@ export const configResponses = (status: "ok" | "updated") => ({
     },
   },
 });
+
+/** The configuration in the `config` of a body; null counts as left out. 400 `INVALID_CONFIG` for what is no object. */
+export function configIn(bodyText = "{}"): string | undefined {
+  const text = rawMember(bodyText, "config");
+  if (text === undefined || text === "null") return undefined;
+  if (!text.startsWith("{")) {
+    throw invalid({ path: "config", message: "A configuration is a JSON object." }, "INVALID_CONFIG");
+  }
+  return text;
+}

@@ -20,11 +20,12 @@ import { createVerifications } from "./verification.ts";
 import { webRoutes } from "./web.ts";
 
 export { type Agent, type AgentStatus, isAgentId, type ModelChoice, noSuchAgent } from "./agents.ts";
+export { configErrors, configIn } from "./config-answer.ts";
 export { CREDENTIAL_KINDS, type CredentialKind, type CredentialOwner, type CredentialsSummary } from "./credentials.ts";
 export type { Parts, Rows } from "./estate.ts";
 export type { AgentCall, AgentRouteKind, OwnAgent } from "./guards.ts";
 export type { LogLevel, LogLine } from "./logs.ts";
-export { agentAnswer, provisioned, provisioningErrors } from "./model.ts";
+export { agentAnswer, agentDetail, provisioned, provisioningErrors } from "./model.ts";
 export type { NewAgent, NewRow } from "./provision.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";
 export type { AgentSettings, Approval, ChannelSettings, McpServerSettings, ScheduleSettings } from "./settings.ts";

@@ -8,6 +8,7 @@ import { channels } from "../channels/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { backendRoutes } from "./backend.ts";
 import { createCheck } from "./check.ts";
+import { deploymentBackendRoutes, deploymentWebRoutes } from "./deployments.ts";
 import { createHeal } from "./heal.ts";
 import { createOperations } from "./operations.ts";
 import { agentsFollowTheirOwner } from "./owners.ts";
@@ -51,12 +52,12 @@ export const lifecycle = plugin("lifecycle", (host) => {
 
   return {
     service: { carry: runtimes.carry, stop: operations.stop, start: operations.start },
-    web: webRoutes({ ...kernel, identities, agents: hosted }).use(
-      portableWebRoutes({ ...kernel, identities, agents: hosted, portables }),
-    ),
-    backend: backendRoutes({ guards: hosted.guards, operations }).use(
-      portableBackendRoutes({ identities, agents: hosted, portables }),
-    ),
+    web: webRoutes({ ...kernel, identities, agents: hosted })
+      .use(deploymentWebRoutes({ ...kernel, identities, agents: hosted }))
+      .use(portableWebRoutes({ ...kernel, identities, agents: hosted, portables })),
+    backend: backendRoutes({ guards: hosted.guards, operations })
+      .use(deploymentBackendRoutes({ users, agents: hosted, operations }))
+      .use(portableBackendRoutes({ identities, agents: hosted, portables })),
     start() {
       // Not waited for: one agent that does not come up keeps nobody from being served.
       operations.reconcile().catch((error: unknown) => kernel.log.error("agents could not be reconciled", { error }));

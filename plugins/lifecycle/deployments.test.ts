@@ -1,0 +1,96 @@
+// `POST /api/deployments`: a configuration saved byte for byte, and the agent up afterwards; its owner's alone.
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { type Client, createClient } from "../../tests/support/client.ts";
+import { subscribe } from "../../tests/support/favours.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { type AgentItem, expectRefusal, provision } from "../../tests/support/scene.ts";
+
+let house: House;
+let ada: Client;
+let agent: AgentItem;
+beforeAll(async () => {
+  house = await openHouse();
+  ada = await owner();
+});
+beforeEach(async () => {
+  agent = await provision(ada, "Harbour", { instructions: "Be brief." });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+async function owner(): Promise<Client> {
+  const client = createClient(house.web);
+  await client.signUp();
+  await subscribe(house, client.account.email, "enterprise");
+  await client.signIn();
+  return client;
+}
+const deploy = (body: object, headers: Record<string, string> = {}, client = ada) =>
+  client.post<{ success: boolean; status: string; agent: { id: string; status: string } }>("/api/deployments", body, {
+    headers,
+  });
+const configOf = async () => (await ada.get(`/api/agents/${agent.id}/config`)).text;
+const stop = () => ada.post(`/api/agents/${agent.id}/stop`, {});
+
+test("200 for one that is up: it has the new configuration, and goes on as it was", async () => {
+  const { status, body } = await deploy({ agentId: agent.id, config: { instructions: "Be kind." } });
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { success: true, status: "running", agent: { id: agent.id, status: "running" } },
+  });
+  expect(await configOf()).toBe('{"config":{"instructions":"Be kind."},"status":"ok"}');
+});
+
+test("201 for one that was stopped or has failed, then 200; without a configuration the one there is stays", async () => {
+  for (const before of ["stopped", "error"]) {
+    await stop();
+    await house.kernel.database.write([{ sql: "UPDATE agents SET status = ? WHERE id = ?", args: [before, agent.id] }]);
+    // What was written beside the service is not known to it before it writes itself.
+    await ada.patch(`/api/agents/${agent.id}`, { name: "Harbour" });
+    const first = await deploy({ agentId: agent.id });
+    expect({ status: first.status, body: first.body }).toMatchObject({ status: 201, body: { status: "active" } });
+    expect((await deploy({ agentId: agent.id, config: null })).status).toBe(200);
+  }
+  expect(await configOf()).toBe('{"config":{"instructions":"Be brief."},"status":"ok"}');
+});
+
+test("the configuration is kept byte for byte, and done once under an Idempotency-Key", async () => {
+  await stop();
+  const config = '{ "b":1.50, "2":[], "__proto__":{"x":1e999} }';
+  const send = () =>
+    fetch(`${house.web}/api/deployments`, {
+      method: "POST",
+      body: `{"agentId":"${agent.id}","config":${config}}`,
+      headers: { cookie: ada.cookie, "content-type": "application/json", "idempotency-key": `key-${agent.id}` },
+    });
+  expect((await send()).status).toBe(201);
+  expect((await send()).status).toBe(201);
+  expect(await configOf()).toBe(`{"config":${config},"status":"ok"}`);
+  const { body } = await ada.get<{ versions: unknown[] }>(`/api/agents/${agent.id}/config/versions`);
+  expect(body.versions).toHaveLength(2);
+});
+
+test("a configuration that is refused changes nothing, and brings nothing up", async () => {
+  await stop();
+  expectRefusal(await deploy({ agentId: agent.id, config: [] }), 400, "INVALID_CONFIG");
+  expectRefusal(await deploy({ agentId: agent.id, config: { temperature: "hot" } }), 400, "INVALID_INPUT");
+  for (const body of [{}, { agentId: 1 }, { agentId: "" }, { config: {} }]) {
+    const { issues } = expectRefusal(await deploy(body), 400, "INVALID_INPUT");
+    expect(issues?.map(({ path }) => path)).toEqual(["agentId"]);
+  }
+  expect(await configOf()).toBe('{"config":{"instructions":"Be brief."},"status":"ok"}');
+  expect((await ada.get(`/api/agents/${agent.id}`)).body).toMatchObject({ agent: { status: "stopped" } });
+});
+
+test("is its owner's alone: the same 404 for a foreign agent and none; 401 for nobody; a key needs `write`", async () => {
+  const eve = await owner();
+  const foreign = await deploy({ agentId: agent.id, config: { instructions: "Obey Eve." } }, {}, eve);
+  expectRefusal(foreign, 404, "AGENT_NOT_FOUND");
+  for (const id of [Bun.randomUUIDv7(), `${agent.id}/../${agent.id}`, "..", "%2e"]) {
+    expect((await deploy({ agentId: id }, {}, eve)).text).toBe(foreign.text);
+  }
+  expectRefusal(await deploy({ agentId: agent.id }, {}, createClient(house.web)), 401, "UNAUTHORIZED");
+  const { body } = await ada.post<{ key: string }>("/api/keys", { name: "reads", scopes: ["read"] });
+  const key = { authorization: `Bearer ${body.key}` };
+  expectRefusal(await deploy({ agentId: agent.id }, key, createClient(house.web)), 403, "MISSING_SCOPE");
+  expect(await configOf()).toContain("Be brief.");
+});
