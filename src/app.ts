@@ -10,6 +10,7 @@ import { gateway } from "../plugins/gateway/index.ts";
 import { gating } from "../plugins/gating/index.ts";
 import { interaction } from "../plugins/interaction/index.ts";
 import { lifecycle } from "../plugins/lifecycle/index.ts";
+import { provisioning } from "../plugins/provisioning/index.ts";
 import { runtime } from "../plugins/runtime/index.ts";
 import { skills } from "../plugins/skills/index.ts";
 import { social } from "../plugins/social/index.ts";
@@ -38,6 +39,7 @@ const PLUGINS: readonly Plugin<unknown>[] = [
   interaction,
   gateway,
   visits,
+  provisioning,
   verification,
   gating,
   social,

@@ -13,7 +13,7 @@ export interface Move {
   /** Written before it, in the same batch; may hold guards of its own. */
   first: readonly Statement[];
   /** Written after it, in the same batch. Must not hold guards. */
-  then: readonly Statement[];
+  also: readonly Statement[];
 }
 
 const MOVE = `UPDATE agents SET user_id = ?1, updated_at = ?2 WHERE id = ?4 AND user_id = ?5 AND ${HAS_ROOM}`;
@@ -35,7 +35,7 @@ export function createMoving({
     /** Gives what makes that follow the agent which a capability keeps under its owner. Without guards. */
     onMove: (hook: (typeof hooks)[number]) => void hooks.push(hook),
 
-    async move({ agentId, from, to: { userId, isAdmin }, first, then }: Move): Promise<void> {
+    async move({ agentId, from, to: { userId, isAdmin }, first, also }: Move): Promise<void> {
       const name = (await agents.find(agentId))?.name ?? "";
       const after = () => {
         agents.added(from);
@@ -49,7 +49,7 @@ export function createMoving({
           guard("room"),
           ...hooks.flatMap((hook) => hook(agentId, from, userId)),
           events.record("agent.claimed", { userId, agentId, data: { id: agentId, name } }),
-          ...then,
+          ...also,
         ]);
       } catch (error) {
         if (error instanceof GuardFailed && error.guard === "room") throw await noRoom(database, userId, isAdmin);

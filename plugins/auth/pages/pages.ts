@@ -33,8 +33,8 @@ function providerButtons(oauth: Kernel["config"]["oauth"]): string {
   return usable.length === 0 ? "" : `${links.join("")}<p class="or">or with your email address</p>`;
 }
 
-/** A page is made at its first visit, and kept. */
-function page(source: string, title: string, providers = ""): () => Response {
+/** A page in the look of all accounts' pages: its sections, then its script. Made at its first visit, and kept. */
+export function page(source: string, title: string, providers = ""): () => Response {
   let made: { html: string; headers: Record<string, string> } | undefined;
   return () => {
     made ??= make(source, title, providers);

@@ -1,0 +1,34 @@
+// Provisioning with channel tokens: an agent with its bots and a live stream in one request, for an account or for nobody yet.
+import { plugin } from "../../src/plugin.ts";
+import { agents } from "../agents/index.ts";
+import { ai } from "../ai/index.ts";
+import { auth } from "../auth/index.ts";
+import { channels } from "../channels/index.ts";
+import { streams } from "../streams/index.ts";
+import { backendRoutes } from "./backend.ts";
+import { createClaims } from "./claims.ts";
+import { createProvisioning } from "./provisioning.ts";
+import { webRoutes } from "./web.ts";
+
+const HOUR = 3_600_000;
+
+export const provisioning = plugin("provisioning", (host) => {
+  const { kernel } = host;
+  const { identities, holders } = host.use(auth);
+  const service = createProvisioning({
+    ...kernel,
+    agents: host.use(agents),
+    channels: host.use(channels),
+    streams: host.use(streams),
+    ai: host.use(ai),
+    holders,
+    claims: createClaims(kernel),
+  });
+  kernel.jobs.every("provisioning.expire", HOUR, () => service.expire());
+
+  return {
+    service,
+    web: webRoutes({ ...kernel, identities }),
+    backend: backendRoutes({ ...kernel, identities, provisioning: service }),
+  };
+});

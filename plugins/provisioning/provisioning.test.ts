@@ -1,0 +1,428 @@
+// Agents made with their channels' tokens in one request: what is asked, answered, kept, refused, and claimed by whom.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { plugin, type ServiceOf } from "../../src/plugin.ts";
+import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { startTelegram } from "../../tests/support/telegram.ts";
+import { agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { provisioning } from "./index.ts";
+import type { Provisioned } from "./model.ts";
+
+let telegram: Awaited<ReturnType<typeof startTelegram>>;
+let house: House;
+let hosted: ServiceOf<typeof agents>;
+let accounts: ServiceOf<typeof auth>;
+let service: ServiceOf<typeof provisioning>;
+let next = 7_000;
+
+beforeAll(async () => {
+  telegram = await startTelegram();
+  const window = plugin("window", (host) => {
+    hosted = host.use(agents);
+    accounts = host.use(auth);
+    service = host.use(provisioning);
+    return { service: undefined };
+  });
+  const env = {
+    CHANNEL_A_API_ROOT: telegram.url,
+    CHANNEL_A_MODE: "polling",
+    BASE_URL: "https://berth.example",
+    RTMP_PORT: "21935",
+  };
+  house = await openHouse({ env, plugins: [window] });
+  await house.app.start();
+});
+afterAll(async () => {
+  await house?.[Symbol.asyncDispose]();
+  await telegram?.stop();
+});
+
+/** A bot that nobody has yet. */
+function aBot() {
+  const token = `${++next}:secret-part-of-the-token-${next}`;
+  return { token, bot: telegram.addBot(token, { username: `bot_${next}` }) };
+}
+type Refused = { code: string; error: string; issues: { path: string; message: string }[] };
+const nobody = () => createClient(house.web);
+const ask = <T = Provisioned & Refused>(body: object, by: Client = nobody(), headers: Record<string, string> = {}) =>
+  by.post<T>("/api/provision", body, { headers });
+const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
+const count = async (table: string) => Number((await rows(`SELECT count(*) AS n FROM ${table}`))[0]?.n);
+/** Everything that a provisioning could leave behind. */
+const traces = async () => {
+  const tables = ["users", "agents", "agent_configs", "channel_connections", "credentials", "claims", "live_streams"];
+  return Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await count(table)])));
+};
+const claimTokenOf = ({ body }: Answer<Provisioned>) =>
+  new URL(body.metadata.claimUrl ?? "").searchParams.get("token") ?? "";
+
+async function member(plan?: string): Promise<Client & { id: string }> {
+  const client = nobody();
+  const id = await client.join();
+  if (plan) {
+    const sql = `INSERT INTO subscriptions (user_id, plan, status, current_period_end, updated_at)
+      VALUES (?, ?, 'active', ?, 0)`;
+    await house.kernel.database.write([{ sql, args: [id, plan, Date.now() + 86_400_000] }]);
+    accounts.users.forget(id);
+  }
+  return Object.defineProperties({ id }, Object.getOwnPropertyDescriptors(client)) as Client & { id: string };
+}
+
+describe("without a session", () => {
+  test("answers every field of the interface, and the agent is up and talks", async () => {
+    const { token, bot } = aBot();
+    const { status, body, headers } = await ask({ channelAToken: token, channelAUserId: 42 });
+    expect(status).toBe(201);
+    const id = body.agentId;
+    expect<Provisioned>(body).toEqual({
+      success: true,
+      userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      id,
+      channelAToken: `********${token.slice(-4)}`,
+      channelBBotToken: null,
+      channelCToken: null,
+      aiProvider: "provider_1",
+      aiProviderConfig: {
+        model: expect.any(String),
+        baseUrl: expect.stringMatching(/^https:\/\//),
+        requiresKey: true,
+      },
+      plan: "free",
+      streamKey: expect.stringMatching(/^\S{32,}$/),
+      liveStreamId: expect.any(String),
+      rtmpServer: expect.stringMatching(/^rtmp:\/\//),
+      playbackUrl: expect.stringMatching(/^https:\/\/berth\.example\//),
+      subdomain: expect.stringMatching(/^[a-z0-9-]+$/),
+      url: expect.stringMatching(/^https:\/\/berth\.example\//),
+      hls: expect.stringMatching(/\.m3u8$/),
+      rtmp: expect.stringContaining(body.streamKey ?? "-"),
+      status: "active",
+      createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      metadata: {
+        channels: { channel_a: "enabled", channel_b: "disabled", channel_c: "disabled" },
+        streaming: { provider: expect.any(String), latency: expect.any(String) },
+        claimUrl: expect.stringMatching(/^https:\/\/berth\.example\/claim\?token=[\w-]{43}$/),
+      },
+    });
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(await hosted.find(id)).toMatchObject({ userId: body.userId, name: bot.username, status: "active" });
+    bot.userSays(43, "let me in");
+    bot.userSays(42, "hello");
+    await telegram.waitFor(() => bot.sent(42).length === 1);
+    expect(bot.sent(43)).toEqual([]);
+  });
+
+  test("the agent belongs to an account that is nobody's, with the plan free", async () => {
+    const { body } = await ask({ channelAToken: aBot().token, plan: "enterprise" });
+    expect(body.plan).toBe("enterprise");
+    expect(await hosted.find(body.id)).toMatchObject({ tier: "enterprise" });
+    expect(await accounts.users.byId(body.userId)).toMatchObject({ plan: "free", subscription: null, isAdmin: false });
+    const holders = await rows("SELECT user_id FROM agents WHERE id = ?", body.id);
+    expect(holders.map(({ user_id }) => user_id)).toEqual([body.userId]);
+  });
+
+  test("the provider decides the model, and its key is the agent's own", async () => {
+    const key = "gsk-canary-of-the-provider";
+    const asked = { channelAToken: aBot().token, aiProvider: "provider_3", apiKey: key };
+    const { body, text } = await ask(asked);
+    expect(body).toMatchObject({ aiProvider: "provider_3", aiProviderConfig: { requiresKey: false } });
+    expect(JSON.parse(await hosted.configText(body.id))).toEqual({
+      model: `provider_3:${body.aiProviderConfig.model}`,
+    });
+    expect(await hosted.credentials.open(body.id, "provider_3")).toBe(key);
+    const stored = JSON.stringify([await rows("SELECT * FROM credentials"), await rows("SELECT * FROM events"), text]);
+    expect(stored).not.toContain(key);
+    expect(stored).not.toContain(asked.channelAToken.slice(6));
+  });
+
+  test("tokens come under either name, and the neutral one goes first", async () => {
+    const [first, second] = [aBot(), aBot()];
+    const body = { channelAToken: " ", telegramToken: ` ${first.token}\n`, telegramUserId: "42" };
+    expect((await ask(body)).body.channelAToken).toBe(`********${first.token.slice(-4)}`);
+    const both = await ask({ channelAToken: second.token, telegramToken: "7:nobodys" });
+    expect(both.body.channelAToken).toBe(`********${second.token.slice(-4)}`);
+    expect(await rows("SELECT owner_id FROM channel_connections WHERE bot_id = ?", String(first.bot.id))).toEqual([
+      expect.objectContaining({ owner_id: "42" }),
+    ]);
+  });
+
+  test("a cookie that is not good any more is nobody's, a key that is not good is refused", async () => {
+    const asked = { channelAToken: aBot().token };
+    const old = await ask(asked, nobody(), { cookie: "berth_session=old" });
+    expect(old.body.metadata.claimUrl).toBeString();
+    const bad = await ask({ channelAToken: aBot().token }, nobody(), { authorization: "Bearer bk_nobodys" });
+    expect(bad).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
+  });
+});
+
+describe("what is refused leaves nothing behind", () => {
+  const refused = async (body: object, status: number, code: string, by?: Client) => {
+    const before = await traces();
+    const answer = await ask(body, by);
+    expect({ status: answer.status, code: answer.body.code }).toEqual({ status, code });
+    expect(await traces()).toEqual(before);
+    return answer.body;
+  };
+
+  test("no token at all", async () => {
+    for (const body of [{}, { apiKey: "key" }, { channelAToken: "" }, { telegramToken: "  ", channelCToken: "" }]) {
+      await refused(body, 400, "CHANNEL_TOKEN_REQUIRED");
+    }
+  });
+
+  test("a provider or plan that there is not, a key that can be none, an owner by name", async () => {
+    const { token } = aBot();
+    const wrong = {
+      aiProvider: ["provider_6", "", 1],
+      plan: ["starter", "gold", null],
+      apiKey: ["a b", "é", {}],
+      channelAUserId: ["@ada", 1.5, "-1"],
+      channelAToken: [1, null, {}],
+    };
+    for (const [field, values] of Object.entries(wrong)) {
+      for (const value of values) {
+        const { issues } = await refused({ channelAToken: token, [field]: value }, 400, "INVALID_INPUT");
+        expect(issues.map(({ path }) => path)).toEqual([field]);
+      }
+    }
+  });
+
+  test("fields that are no longer accepted, all of them named, under both names", async () => {
+    const fields = [
+      ["whatsappPhoneNumberId", "whatsappBusinessAccountId", "discordGuildId", "discordChannelId"],
+      ["channelCPhoneNumberId", "channelCBusinessAccountId", "channelBGuildId", "channelBChannelId"],
+    ].flat();
+    for (const field of fields) {
+      const { issues } = await refused({ channelAToken: aBot().token, [field]: "1" }, 400, "UNSUPPORTED_FIELD");
+      expect(issues.map(({ path }) => path)).toEqual([field]);
+    }
+    const all = Object.fromEntries(fields.map((field) => [field, null]));
+    const { issues } = await refused({ ...all, channelAToken: "7:nobodys" }, 400, "UNSUPPORTED_FIELD");
+    expect(issues.map(({ path }) => path).sort()).toEqual(fields.sort());
+  });
+
+  test("a token that is nobody's, by the field it came in", async () => {
+    const canary = "77:a-token-that-is-nobodys";
+    for (const field of ["channelAToken", "telegramToken"]) {
+      const { issues, error } = await refused({ [field]: canary }, 400, "INVALID_CHANNEL_TOKEN");
+      expect(issues.map(({ path }) => path)).toEqual([field]);
+      expect(error).not.toContain(canary);
+    }
+  });
+
+  test("a platform that can't be reached", async () => {
+    telegram.fail("getMe", { status: 502 });
+    await refused({ channelAToken: aBot().token }, 502, "CHANNEL_UNREACHABLE");
+  });
+
+  test("a bot that serves another agent, however many ask at once", async () => {
+    const { token } = aBot();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ask({ channelAToken: token })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+    const { error } = await refused({ channelAToken: token }, 409, "CHANNEL_IN_USE");
+    expect(error).toContain(`@bot_${next}`);
+    expect(telegram.stats().conflicts).toBe(0);
+  });
+
+  test("a write that fails", async () => {
+    const sql = `CREATE TRIGGER full BEFORE INSERT ON claims BEGIN SELECT raise(ABORT, 'disk full'); END`;
+    await house.kernel.database.write([{ sql, args: [] }]);
+    const bot = aBot();
+    try {
+      await refused({ channelAToken: bot.token }, 500, "INTERNAL");
+    } finally {
+      await house.kernel.database.write([{ sql: "DROP TRIGGER full", args: [] }]);
+    }
+    expect(bot.bot.polling).toBe(false);
+    expect((await ask({ channelAToken: bot.token })).status).toBe(201);
+  });
+});
+
+describe("with a session", () => {
+  test("the agent is the caller's, and nothing is to be claimed", async () => {
+    const ada = await member("pro");
+    const { status, body } = await ask({ channelAToken: aBot().token }, ada);
+    expect({ status, userId: body.userId, claim: body.metadata.claimUrl }).toEqual({
+      status: 201,
+      userId: ada.id,
+      claim: undefined,
+    });
+    expect((await ada.get(`/api/agents/${body.id}`)).body).toMatchObject({ agent: { status: "active", plan: "free" } });
+    expect((await ada.get(`/api/agents/${body.id}/channels`)).body).toMatchObject({ count: 1 });
+  });
+
+  test("the rules of provisioning hold", async () => {
+    const before = await traces();
+    const free = await member();
+    expect(await ask({ channelAToken: aBot().token, plan: "enterprise" }, free)).toMatchObject({
+      status: 402,
+      body: { code: "SUBSCRIPTION_REQUIRED" },
+    });
+    const ada = await member("starter");
+    expect((await ask({ channelAToken: aBot().token }, ada)).status).toBe(201);
+    expect(await ask({ channelAToken: aBot().token }, ada)).toMatchObject({
+      status: 429,
+      body: { code: "AGENT_LIMIT_REACHED", current: 1, limit: 1 },
+    });
+    expect(await traces()).toMatchObject({ agents: Number(before.agents) + 1, claims: before.claims });
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  test("gives the first answer again, without what was shown once, and does nothing twice", async () => {
+    const asked = { channelAToken: aBot().token };
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const first = await ask(asked, nobody(), headers);
+    const before = await traces();
+    const again = await ask(asked, nobody(), headers);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    const { metadata, ...rest } = first.body;
+    expect(again).toMatchObject({ status: 201 });
+    expect(again.body).toEqual({
+      ...rest,
+      streamKey: null,
+      rtmp: null,
+      metadata: { ...metadata, claimUrl: null },
+    } as never);
+    expect(await traces()).toEqual(before);
+    expect(await ask({ ...asked, plan: "pro" }, nobody(), headers)).toMatchObject({
+      status: 409,
+      body: { code: "IDEMPOTENCY_MISMATCH" },
+    });
+    const kept = JSON.stringify(await rows("SELECT body FROM idempotency_keys"));
+    expect(kept).not.toContain(first.body.streamKey ?? "-");
+    expect(kept).not.toContain(claimTokenOf(first));
+  });
+
+  test("is not kept for what was refused: the same may be tried again", async () => {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const { token } = aBot();
+    telegram.fail("getMe", { status: 502 });
+    expect((await ask({ channelAToken: token }, nobody(), headers)).status).toBe(502);
+    expect((await ask({ channelAToken: token }, nobody(), headers)).status).toBe(201);
+  });
+});
+
+describe("a claim", () => {
+  const claim = (by: Client, token: string) => by.post<Refused & { id: string }>("/api/provision/claim", { token });
+
+  test("makes the agent the caller's, with its bot and what was used; its holder goes", async () => {
+    const { token, bot } = aBot();
+    const made = await ask({ channelAToken: token, channelAUserId: 42 });
+    const { id, userId } = made.body;
+    await telegram.waitFor(() => bot.polling);
+    const used = `INSERT INTO usage (id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens,
+      cost_micro_usd, latency_ms, estimated, own_key, credit_micro_usd, cached)
+      VALUES ('u1', ?, 'turn', ?, ?, 'provider_1', 'm', 1, 1, 500, 1, 0, 0, 0, 0)`;
+    await house.kernel.database.write([{ sql: used, args: [Date.now(), userId, id] }]);
+    const ada = await member("starter");
+    expect(await claim(ada, claimTokenOf(made))).toMatchObject({
+      status: 200,
+      body: { success: true, agentId: id, id },
+    });
+    expect(await hosted.find(id)).toMatchObject({ userId: ada.id, status: "active" });
+    expect((await ada.get<{ agents: { id: string }[] }>("/api/agents")).body.agents.map((agent) => agent.id)).toEqual([
+      id,
+    ]);
+    expect((await ada.get(`/api/agents/${id}/channels`)).body).toMatchObject({
+      channels: [{ state: "connected" }],
+    });
+    expect((await ada.get("/api/usage")).text).toContain("0.0005");
+    expect(await accounts.users.byId(userId)).toBeUndefined();
+    expect(await rows("SELECT user_id FROM usage WHERE agent_id = ?", id)).toEqual([
+      expect.objectContaining({ user_id: ada.id }),
+    ]);
+    const events = await house.kernel.events.since(0, { agentId: id });
+    expect(events.at(-1)).toMatchObject({ type: "agent.claimed", userId: ada.id, data: { id } });
+    // Its bot was never away.
+    bot.userSays(42, "hello");
+    await telegram.waitFor(() => bot.sent(42).length === 1);
+  });
+
+  test("works once, and not for a token that never was one", async () => {
+    const made = await ask({ channelAToken: aBot().token });
+    const [ada, bob] = [await member("starter"), await member("starter")];
+    expect((await claim(ada, claimTokenOf(made))).status).toBe(200);
+    for (const token of [claimTokenOf(made), "nobodys", "x".repeat(200)]) {
+      expect(await claim(bob, token)).toMatchObject({ status: 404, body: { code: "CLAIM_NOT_FOUND" } });
+    }
+    expect((await claim(bob, "")).status).toBe(400);
+    expect(await hosted.find(made.body.id)).toMatchObject({ userId: ada.id });
+  });
+
+  test("is one account's, however many ask at once", async () => {
+    const made = await ask({ channelAToken: aBot().token });
+    const all = await Promise.all(Array.from({ length: 6 }, () => member("starter")));
+    const answers = await Promise.all(all.map((one) => claim(one, claimTokenOf(made))));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
+    const winner = all[answers.findIndex(({ status }) => status === 200)];
+    expect(await hosted.find(made.body.id)).toMatchObject({ userId: winner?.id });
+  });
+
+  test("needs a session, and room in the plan: it stays good until then", async () => {
+    const made = await ask({ channelAToken: aBot().token });
+    const token = claimTokenOf(made);
+    expect((await claim(nobody(), token)).status).toBe(401);
+    expect(await claim(await member(), token)).toMatchObject({ status: 402, body: { code: "SUBSCRIPTION_REQUIRED" } });
+    const ada = await member("starter");
+    await ask({ channelAToken: aBot().token }, ada);
+    expect(await claim(ada, token)).toMatchObject({
+      status: 429,
+      body: { code: "AGENT_LIMIT_REACHED", current: 1, limit: 1 },
+    });
+    expect((await claim(await member("pro"), token)).status).toBe(200);
+  });
+
+  test("sent again with its key gets the same answer", async () => {
+    const made = await ask({ channelAToken: aBot().token });
+    const ada = await member("starter");
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const send = () => ada.post("/api/provision/claim", { token: claimTokenOf(made) }, { headers });
+    const [first, again] = [await send(), await send()];
+    expect(first.status).toBe(200);
+    expect(again.body).toEqual(first.body);
+  });
+
+  test("leaves what would let the former owner in behind", async () => {
+    const made = await ask({ channelAToken: aBot().token });
+    const { id } = made.body;
+    const token = "INSERT INTO gateway_tokens (agent_id, hash, sealed, created_at) VALUES (?, 'h', 's', 0)";
+    await house.kernel.database.write([{ sql: token, args: [id] }]);
+    expect((await claim(await member("starter"), claimTokenOf(made))).status).toBe(200);
+    expect(await rows("SELECT 1 FROM gateway_tokens WHERE agent_id = ?", id)).toEqual([]);
+  });
+
+  test("that nobody makes in 7 days ends: the agent goes, its bot is free, its holder is gone", async () => {
+    const { token, bot } = aBot();
+    const made = await ask({ channelAToken: token });
+    const other = await ask({ channelAToken: aBot().token });
+    const { id, userId } = made.body;
+    await telegram.waitFor(() => bot.polling);
+    const [row] = await rows("SELECT expires_at FROM claims WHERE agent_id = ?", id);
+    expect(Math.abs(Number(row?.expires_at) - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
+    await house.kernel.database.write([{ sql: "UPDATE claims SET expires_at = 1 WHERE agent_id = ?", args: [id] }]);
+    expect((await claim(await member("starter"), claimTokenOf(made))).status).toBe(404);
+    // As a kill between the two steps leaves it.
+    await hosted.remove(id);
+    await service.expire();
+    expect(await hosted.find(id)).toBeUndefined();
+    expect(await accounts.users.byId(userId)).toBeUndefined();
+    expect(await rows("SELECT 1 FROM claims WHERE agent_id = ?", id)).toEqual([]);
+    await eventually(() => !bot.polling);
+    expect((await ask({ channelAToken: token })).status).toBe(201);
+    expect(await hosted.find(other.body.id)).toBeDefined();
+  });
+});
+
+test("the page offers the claim, and does not tell the token to anybody", async () => {
+  const { status, headers, text } = await nobody().get("/claim?token=t0k3n");
+  expect(status).toBe(200);
+  expect(text).toContain("Claim your agent");
+  expect(text).not.toContain("t0k3n");
+  expect(headers.get("referrer-policy")).toBe("no-referrer");
+  expect(headers.get("cache-control")).toBe("no-store");
+  expect(headers.get("content-security-policy")).not.toMatch(/unsafe|https?:|\*/);
+});

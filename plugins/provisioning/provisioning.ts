@@ -1,0 +1,147 @@
+// An agent with its channels, made in one write: without a session it is held until somebody claims it.
+import { GuardFailed } from "../../src/database.ts";
+import { notFound } from "../../src/errors.ts";
+import type { Keep } from "../../src/idempotency.ts";
+import type { Kernel, ServiceOf } from "../../src/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { ai as aiPlugin } from "../ai/index.ts";
+import type { auth } from "../auth/index.ts";
+import type { CheckedToken, channels as channelsPlugin } from "../channels/index.ts";
+import type { streams as streamsPlugin } from "../streams/index.ts";
+import { toProvisioned } from "./answer.ts";
+import type { Claims } from "./claims.ts";
+import type { Claimed, Provisioned } from "./model.ts";
+import type { Wanted } from "./request.ts";
+
+export interface Asker {
+  /** Empty: nobody is signed in. */
+  userId: string;
+  isAdmin: boolean;
+}
+
+export interface Provisioning {
+  /**
+   * Checks all tokens with their platforms, then makes the agent with its bots, key, live stream and, for nobody, its claim:
+   * all or nothing. Throws what `Channels.check` does, 409 `CHANNEL_IN_USE`, and for somebody the refusals of provisioning.
+   * `keep`: the answer, kept in the same write.
+   */
+  make(asker: Asker, wanted: Wanted, keep: Keep): Promise<Provisioned>;
+  /**
+   * Gives the agent of this token to an account, once. 404 `CLAIM_NOT_FOUND`, and by the rules of provisioning 402 and 429:
+   * then the token stays good.
+   */
+  claim(asker: Asker, token: string, keep: Keep): Promise<Claimed>;
+  /** Removes the agents that nobody claimed in time, with their bots. */
+  expire(): Promise<void>;
+}
+
+const EXPIRED_AT_ONCE = 50;
+
+interface Deps extends Pick<Kernel, "database" | "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "provision" | "move" | "find" | "remove" | "credentials" | "views">;
+  channels: Pick<ServiceOf<typeof channelsPlugin>, "check" | "connecting" | "orInUse">;
+  streams: Pick<ServiceOf<typeof streamsPlugin>, "creating" | "streaming">;
+  ai: Pick<ServiceOf<typeof aiPlugin>, "providerConfig">;
+  holders: ServiceOf<typeof auth>["holders"];
+  claims: Claims;
+}
+
+export function createProvisioning(deps: Deps): Provisioning {
+  const { database, log, agents, channels, streams, ai, holders, claims } = deps;
+
+  async function make(asker: Asker, wanted: Wanted, keep: Keep): Promise<Provisioned> {
+    const { tokens, aiProvider, apiKey, plan } = wanted;
+    const checked = await channels.check(tokens);
+    const holder = asker.userId === "" ? holders.make("Unclaimed agent") : undefined;
+    const claim = holder && claims.issue(holder.id);
+    const userId = holder?.id ?? asker.userId;
+    const provider = ai.providerConfig(aiProvider);
+    let answer: Provisioned | undefined;
+    try {
+      await agents.provision({
+        userId,
+        // Who holds an agent for nobody has room for it; the plan stays `free`.
+        isAdmin: asker.isAdmin || holder !== undefined,
+        name: nameOf(checked),
+        model: "custom",
+        config: JSON.stringify({ model: `${aiProvider}:${provider.model}` }),
+        tier: plan,
+        status: "active",
+        first: holder?.statements ?? [],
+        also(agentId, made) {
+          const stream = streams.creating(agentId);
+          const url = agents.views.publicUrl(made.subdomain);
+          const { streaming } = streams;
+          const told = {
+            userId,
+            made,
+            url,
+            wanted,
+            provider,
+            stream: stream.addresses,
+            streaming,
+            claimUrl: claim?.url,
+          };
+          answer = toProvisioned(told);
+          return [
+            ...channels.connecting(agentId, checked),
+            ...(apiKey === undefined ? [] : [agents.credentials.putting(agentId, aiProvider, apiKey, "apiKey")]),
+            ...stream.statements,
+            ...(claim ? [claim.keeping(agentId)] : []),
+            ...keep({ status: 201, body: JSON.stringify(answer) }),
+          ];
+        },
+      });
+    } catch (error) {
+      throw await channels.orInUse(error, checked);
+    }
+    if (!answer) throw new Error("The agent was made without an answer.");
+    return answer;
+  }
+
+  async function claim({ userId, isAdmin }: Asker, token: string, keep: Keep): Promise<Claimed> {
+    const found = await claims.find(token);
+    const agent = found && (await agents.find(found.agentId));
+    if (!found || !agent) throw noClaim();
+    const { id, name, subdomain } = agent;
+    const answer: Claimed = { success: true, agentId: id, id, name, url: agents.views.publicUrl(subdomain) };
+    try {
+      await agents.move({
+        agentId: id,
+        from: found.holderId,
+        to: { userId, isAdmin },
+        first: claims.use(token),
+        also: [holders.end(found.holderId), ...keep({ status: 200, body: JSON.stringify(answer) })],
+      });
+    } catch (error) {
+      // Somebody else was faster.
+      throw error instanceof GuardFailed ? noClaim() : error;
+    }
+    return answer;
+  }
+
+  async function expire(): Promise<void> {
+    for (;;) {
+      const late = await claims.expired(EXPIRED_AT_ONCE);
+      for (const { agentId, holderId } of late) {
+        // The agent first: a kill in between leaves the claim, which says what is still to be cleared away.
+        await agents.remove(agentId);
+        await database.write([holders.end(holderId)]);
+        log.info("an agent that nobody claimed was removed", { agentId });
+      }
+      if (late.length < EXPIRED_AT_ONCE) return;
+    }
+  }
+
+  return { make, claim, expire };
+}
+
+/** Agents are called as their first bot is, as far as that can be a name. */
+function nameOf(checked: readonly CheckedToken[]): string {
+  const given = checked[0]?.bot.username ?? "";
+  const name = given.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, "").trim();
+  return [...name].slice(0, 64).join("").trim() || "Agent";
+}
+
+const noClaim = () =>
+  notFound("This link was used already, is too old, or never was one. Provision the agent again.", "CLAIM_NOT_FOUND");
