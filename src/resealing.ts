@@ -27,6 +27,8 @@ export interface Resealed {
 export interface Resealing {
   /** From now on this column is part of a rotation. */
   offer(column: SealedColumn): void;
+  /** Likewise what is no column of its own: it is asked to seal anew what is not under the present key. */
+  offerOther(what: string, reseal: () => Promise<Resealed>): void;
   /** Seals anew all that is not under the present key. Beside a running service, and as often as one likes. */
   run(): Promise<Record<string, Resealed>>;
 }
@@ -34,7 +36,7 @@ export interface Resealing {
 const BATCH = 200;
 
 export function createResealing({ database, vault, log }: { database: Database; vault: Vault; log: Log }): Resealing {
-  const columns: SealedColumn[] = [];
+  const offers: { what: string; run(): Promise<Resealed> }[] = [];
 
   async function reseal({ what, table, names, sealed, keyId, placeOf }: SealedColumn): Promise<Resealed> {
     const sql = `SELECT ${[...names, `${sealed} AS sealed`].join(", ")} FROM ${table}
@@ -76,13 +78,14 @@ export function createResealing({ database, vault, log }: { database: Database; 
   }
 
   return {
-    offer: (column) => void columns.push(column),
+    offer: (column) => void offers.push({ what: column.what, run: () => reseal(column) }),
+    offerOther: (what, run) => void offers.push({ what, run }),
     async run() {
       const all: Record<string, Resealed> = {};
-      for (const column of columns) {
-        const { resealed, unreadable } = await reseal(column);
-        const { resealed: before, unreadable: failed } = all[column.what] ?? { resealed: 0, unreadable: 0 };
-        all[column.what] = { resealed: before + resealed, unreadable: failed + unreadable };
+      for (const { what, run } of offers) {
+        const { resealed, unreadable } = await run();
+        const { resealed: before, unreadable: failed } = all[what] ?? { resealed: 0, unreadable: 0 };
+        all[what] = { resealed: before + resealed, unreadable: failed + unreadable };
       }
       return all;
     },

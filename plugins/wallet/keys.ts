@@ -21,7 +21,7 @@ export interface Keyring {
 
 const placeOf = (walletId: string) => `wallet:${walletId}`;
 
-export function createKeyring({ vault, resealing }: { vault: Vault; resealing: Resealing }): Keyring {
+export function createKeyring({ vault, resealing }: { vault: Vault; resealing: Pick<Resealing, "offer"> }): Keyring {
   resealing.offer({
     what: "wallets",
     table: "wallets",

@@ -19,7 +19,7 @@ const cdpPlatform = createCdpPlatform({
   basePath: `${CDP_BASE_PATH}/`,
 });
 const vault = createVault({ key: "the root key of this test" });
-const keys = createKeyring({ vault, resealing: { offer: () => undefined, run: async () => ({}) } });
+const keys = createKeyring({ vault, resealing: { offer: () => undefined } });
 
 const platforms: Record<string, WalletPlatform> = { local: createLocalPlatform(keys), cdp: cdpPlatform };
 

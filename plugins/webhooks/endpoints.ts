@@ -4,6 +4,7 @@ import { GuardFailed, guard, type Statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import type { Reach } from "./audience.ts";
+import { stillGood } from "./earlier-secrets.ts";
 import { newSecret } from "./signing.ts";
 
 /** Endpoints of one user, at most. */
@@ -218,15 +219,6 @@ export function createEndpoints({ database, vault, config, now, changed }: Deps)
     },
   };
 }
-
-interface Previous {
-  secret: string;
-  /** Epoch ms. */
-  until: number;
-}
-
-const stillGood = ({ previous_secrets }: Row, now: number): Previous[] =>
-  (JSON.parse(String(previous_secrets)) as Previous[]).filter(({ until }) => until > now);
 
 export const toEndpoint = (row: Row): Endpoint => ({
   id: String(row.id),

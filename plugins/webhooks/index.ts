@@ -7,6 +7,7 @@ import { createAttempt } from "./attempt.ts";
 import { createAudience } from "./audience.ts";
 import { createDeliveries } from "./deliveries.ts";
 import { createDispatcher } from "./dispatcher.ts";
+import { resealEarlier } from "./earlier-secrets.ts";
 import { createEndpoints, forgetEndpoints } from "./endpoints.ts";
 import { createFeed } from "./feed.ts";
 import { WAKE, webRoutes } from "./routes.ts";
@@ -31,6 +32,7 @@ export const webhooks = plugin("webhooks", (host) => {
     sealed: "secret",
     placeOf: ({ id }) => `webhook:${id}`,
   });
+  kernel.resealing.offerOther("webhooks", () => resealEarlier({ ...kernel, now }));
   const endpoints = createEndpoints({ ...kernel, now, changed: () => dispatcher.wake() });
   const audience = createAudience({ ...kernel, ...accounts });
   const deliveries = createDeliveries({ database, endpoints, audience, now });
