@@ -120,6 +120,33 @@ const routes: Route[] = [
     needs: ["message"],
   },
   { side: "web", method: "PUT", path: "/api/agents/:id/channels/channel_a", good: {}, wrong: {}, needs: ["token"] },
+  ...(["web", "backend"] as const).flatMap((side) => [
+    {
+      side,
+      method: "POST" as const,
+      path: "/api/provision",
+      good: { channelAToken: "none" },
+      wrong: {
+        channelAToken: [...text, "x".repeat(4_097)],
+        whatsappToken: text,
+        channelAUserId: ["@ada", {}, [1], 1.5, -1, null],
+        aiProvider: ["provider_9", "", ...text],
+        apiKey: ["with space", "é", ...text],
+        plan: ["starter", "", ...text],
+        discordGuildId: ["1", ...text],
+        channelCPhoneNumberId: ["1", ...text],
+      },
+      needs: ["channelAToken"],
+    },
+    {
+      side,
+      method: "POST" as const,
+      path: "/api/provision/claim",
+      good: { token: "nobodys" },
+      wrong: { token: [...text, "", "x".repeat(201)] },
+      needs: ["token"],
+    },
+  ]),
   {
     side: "backend",
     method: "POST",
@@ -556,6 +583,8 @@ for (const mode of ["development", "production"]) {
           "post /hooks/{channel}/{callbackId}",
           // For visitors.
           "get /a/{subdomain}",
+          "get /live/{liveStreamId}",
+          "get /live/{liveStreamId}/{file}",
           "post /a/{subdomain}/messages",
           // A socket, which says no by closing.
           "get /agent/{id}",

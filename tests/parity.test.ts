@@ -89,12 +89,25 @@ const AGENTS: Step[] = [
   ["GET", `/api/agents/${NOBODY}/stats`],
   ["GET", "/api/instance/:userId"],
   ["GET", "/api/agents/:id/channels"],
+  ["GET", "/api/agents/:id/channels/channel_a"],
   ["PUT", "/api/agents/:id/channels/{channel}", {}],
   ["PUT", "/api/agents/:id/channels/channel_a", {}],
   ["DELETE", "/api/agents/:id/channels/{channel}"],
+  ["POST", "/api/provision", {}],
+  ["POST", "/api/provision", { channelAToken: "none", plan: "gold" }],
+  ["POST", "/api/provision", { channelAToken: "none", discordGuildId: "1" }],
+  ["POST", "/api/provision/claim", {}],
+  ["POST", "/api/provision/claim", { token: "nobodys" }],
   ["GET", "/api/agents/:id/channels/{channel}/pairings"],
   ["POST", "/api/agents/:id/channels/{channel}/pairings", {}],
   ["DELETE", "/api/agents/:id/channels/{channel}/pairings/{senderId}"],
+  ["GET", "/api/agents/:id/stream"],
+  ["PUT", "/api/agents/:id/stream", {}],
+  ["GET", "/api/agents/:id/stream"],
+  ["POST", "/api/agents/:id/stream/rotate", {}],
+  ["GET", "/live/{liveStreamId}"],
+  ["GET", "/live/{liveStreamId}/{file}"],
+  ["DELETE", "/api/agents/:id/stream"],
   ["GET", "/api/agents/:id/token"],
   ["GET", "/api/instance/:userId/token"],
   ["POST", "/api/agents/:id/token/rotate", {}],
@@ -175,7 +188,7 @@ test("every route of agents answers the same in one process and in two", async (
 
 test("no route of agents was left out", async () => {
   const { body } = await one.ada.get<{ paths: Record<string, Record<string, { tags?: string[] }>> }>("/swagger/json");
-  const tags = ["Agents", "Life cycle", "Interaction", "Channels", "Gateway", "Public page", "Verification"];
+  const tags = ["Agents", "Life cycle", "Interaction", "Channels", "Live streams", "Gateway", "Public page", "Verification"];
   const shape = (path: string) =>
     path
       .replace(/\?.*$/, "")
