@@ -9,6 +9,11 @@ export interface TelegramOptions {
   rates?: boolean;
   /** `sendMessageDraft` works. Default: on. */
   drafts?: boolean;
+  /**
+   * The whole platform is away for what is called from now on: every call is answered with 502, or its connection is
+   * reset; what people write waits. Calls on their way still end well, but for polls.
+   */
+  down?: "broken" | "cut" | false;
   /** Every call but getUpdates takes this long, half before its effect and half after. */
   latencyMs?: number;
   /** Before an update is posted again; doubled each time, up to 64 times as much. Default 50. */
@@ -89,7 +94,7 @@ export interface Telegram extends AsyncDisposable {
   revoke(token: string): void;
   /** The next calls of that method (`*`: of any) have an accident. */
   fail(method: string, accident: Accident, options?: AccidentOptions): void;
-  set(options: Pick<TelegramOptions, "rates" | "drafts" | "latencyMs">): void;
+  set(options: Pick<TelegramOptions, "rates" | "drafts" | "latencyMs" | "down">): void;
   /** Every call but getUpdates, in order. */
   readonly calls: ApiCall[];
   stats(): TelegramStats;
@@ -108,5 +113,9 @@ export interface TelegramStats {
   refusedPosts: number;
   conflicts: number;
   tooMany: number;
+  /** Calls that came while the platform was down. */
+  turnedAway: number;
+  /** When each bot polled or set its webhook for the first time since the platform was last down, or began; epoch ms. */
+  returned: number[];
   calls: Record<string, number>;
 }

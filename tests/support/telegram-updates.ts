@@ -217,6 +217,8 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       });
     },
     polling: () => poll !== undefined,
+    /** Ends a poll that waits. */
+    interrupt: () => poll?.end(),
     stop(): void {
       unhook();
       poll?.end();

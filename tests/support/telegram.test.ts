@@ -327,6 +327,32 @@ describe("what it does on demand", () => {
     expect(await response.text()).toStartWith("<html>");
   });
 
+  test.each(["broken", "cut"] as const)(
+    "is down as a whole (%s), and comes back with all that was written",
+    async (down) => {
+      const { updateId = 0 } = bot.userSays(42, "before");
+      const polling = call("getUpdates", { timeout: 30, offset: updateId + 1 });
+      await telegram.waitFor(() => bot.polling);
+      telegram.set({ down });
+      const failed = (asked: Promise<{ status: number }>) =>
+        asked.then(
+          ({ status }) => status >= 500,
+          () => true,
+        );
+      expect(await failed(polling)).toBe(true);
+      expect(await failed(say("x"))).toBe(true);
+      bot.userSays(42, "meanwhile");
+      expect(telegram.stats()).toMatchObject({ turnedAway: 2, pending: 1, sent: 0 });
+      telegram.set({ down: false });
+      expect(telegram.stats().returned).toEqual([]);
+      expect((await call("getUpdates", { offset: updateId + 1 })).result).toMatchObject([
+        { message: { text: "meanwhile" } },
+      ]);
+      expect(telegram.stats().returned.length).toBe(1);
+      expect((await say("y")).status).toBe(200);
+    },
+  );
+
   test("enforces its rates, when asked to", async () => {
     expect([(await say("1")).status, (await say("2")).status]).toEqual([200, 200]);
     telegram.set({ rates: true });

@@ -32,11 +32,19 @@ interface Planned extends AccidentOptions {
 export async function startTelegram(options: TelegramOptions = {}): Promise<Telegram> {
   const watch = createWatch();
   const bots = new Map<string, { state: BotState; bot: FakeBot }>();
-  const settings = { rates: false, drafts: true, latencyMs: 0, ...options };
+  const settings: Required<Pick<TelegramOptions, "rates" | "drafts" | "latencyMs" | "down">> = {
+    rates: false,
+    drafts: true,
+    latencyMs: 0,
+    down: false,
+    ...options,
+  };
   const rates = createRates(() => settings.rates);
   const calls: ApiCall[] = [];
   const counted: Record<string, number> = {};
   let planned: Planned[] = [];
+  let turnedAway = 0;
+  const returned = new Map<number, number>();
   const closing = new AbortController();
 
   async function handle(request: Request): Promise<Response> {
@@ -44,6 +52,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     if (pathname.startsWith("/_control/")) return control(telegram, request, pathname.slice("/_control/".length));
     const [, file, token = "", rest = ""] = /^\/(file\/)?bot([^/]+)\/(.+)$/.exec(pathname) ?? [];
     if (!/^\d+:[\w-]+$/.test(token)) return Response.json(new TelegramRefusal(404, "Not Found").body, { status: 404 });
+    if (settings.down) return turnAway(settings.down);
     const state = bots.get(token)?.state;
     if (!state) return Response.json(new TelegramRefusal(401, "Unauthorized").body, { status: 401 });
     if (file) return download(state, rest);
@@ -66,6 +75,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     counted[method.name] = (counted[method.name] ?? 0) + 1;
     if (method.name !== "getUpdates") calls.push(record);
     const plan = take(record);
+    if (/^(?:getUpdates|setWebhook)$/.test(method.name) && !returned.has(bot.id)) returned.set(bot.id, Date.now());
     const half = method.name === "getUpdates" ? 0 : settings.latencyMs / 2;
     if (half > 0) await pause(half, signal);
     if (plan?.when === "before") {
@@ -75,6 +85,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     const call: Call = { bot, params, signal, rates, drafts: settings.drafts };
     const outcome: Outcome = await runMethod(method, call);
     watch.changed();
+    if (settings.down && method.name === "getUpdates") return turnAway(settings.down);
     if (half > 0) await pause(half, signal);
     if (plan?.when === "after") {
       const instead = await happens(plan.accident, signal);
@@ -83,6 +94,23 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     if (outcome.entry) outcome.entry.delivered = !signal.aborted;
     const { result, description } = outcome;
     return Response.json({ ok: true, result, ...(description === undefined ? {} : { description }) });
+  }
+
+  function turnAway(how: "broken" | "cut"): Response {
+    turnedAway += 1;
+    if (how === "broken") return Response.json(new TelegramRefusal(502, "Bad Gateway").body, { status: 502 });
+    return reset();
+  }
+
+  /** Goes away, or comes back with all that people wrote meanwhile. */
+  function turn(down: TelegramOptions["down"]): void {
+    if (!down) returned.clear();
+    for (const { state } of bots.values()) {
+      if (down) {
+        state.updates.hold();
+        state.updates.interrupt();
+      } else state.updates.release();
+    }
   }
 
   /** The accident planned for this call, used up by it. */
@@ -166,7 +194,12 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
       if (method !== "*" && !methodNamed(method)) throw new Error(`The fake has no method ${method}.`);
       planned.push({ method, accident, times, when, ...only });
     },
-    set: (changes) => void Object.assign(settings, changes),
+    set(changes) {
+      const { down = settings.down } = changes;
+      const before = settings.down;
+      Object.assign(settings, changes);
+      if (Boolean(down) !== Boolean(before)) turn(down);
+    },
     calls,
     stats() {
       const all = [...bots.values()].map(({ state }) => state);
@@ -181,6 +214,8 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
         refusedPosts: sum(({ updates }) => updates.count.refused),
         conflicts: sum(({ updates }) => updates.count.conflicts),
         tooMany: rates.count.refused,
+        turnedAway,
+        returned: [...returned.values()],
         calls: { ...counted },
       };
     },
@@ -198,13 +233,15 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
 /** Answers that never arrive: Bun resets the connection when a body fails. */
 const cut = new WeakSet<Response>();
 
+function reset(): Response {
+  const response = new Response(new ReadableStream({ start: (controller) => controller.error() }));
+  cut.add(response);
+  return response;
+}
+
 /** What the client gets instead of the answer; undefined where it is only late. */
 async function happens(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
-  if (accident === "cut") {
-    const response = new Response(new ReadableStream({ start: (controller) => controller.error() }));
-    cut.add(response);
-    return response;
-  }
+  if (accident === "cut") return reset();
   if (accident === "garbage") {
     return new Response("<html><h1>502 Bad Gateway</h1></html>", {
       status: 502,

@@ -78,6 +78,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
       status: 0,
     };
     calls.push(record);
+    watch.changed();
     if (record.kind) counted[record.kind] = (counted[record.kind] ?? 0) + 1;
     const response = await answer(request, url, record, signal).catch((error: unknown) => {
       if (error instanceof GraphRefusal) return error.response();
@@ -140,7 +141,12 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
         const file = state.media.get(id);
         if (!file) continue;
         const about = { mime_type: file.mime, sha256: "x", file_size: file.bytes.length };
-        return told({ messaging_product: "whatsapp", url: `${new URL(whatsapp.url).origin}/_media/${id}?ext=1`, ...about, id });
+        return told({
+          messaging_product: "whatsapp",
+          url: `${new URL(whatsapp.url).origin}/_media/${id}?ext=1`,
+          ...about,
+          id,
+        });
       }
     }
     throw missing(id);
@@ -335,8 +341,12 @@ async function happens(accident: Accident, signal: AbortSignal): Promise<Respons
     const headers = { "content-type": "text/html" };
     return new Response("<html><h1>502 Bad Gateway</h1></html>", { status: 502, headers });
   }
-  if (accident === "hang") await pause(2 ** 31 - 1, signal);
-  else if ("slowMs" in accident) await pause(accident.slowMs, signal);
+  if (accident === "hang") {
+    await pause(2 ** 31 - 1, signal);
+    // Nobody is there any more, and nothing was done.
+    return happens("cut", signal);
+  }
+  if ("slowMs" in accident) await pause(accident.slowMs, signal);
   else return new GraphRefusal(accident.code ?? (accident.status >= 500 ? 2 : 100), "…", accident.status).response();
   return undefined;
 }

@@ -1,0 +1,299 @@
+// WhatsApp as an owner has it: the whole binary, a strict fake of the Graph API that posts to it, people who write.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { expectRefusal, member, provision } from "./support/scene.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+import { type AccountAbout, type FakeAccount, startWhatsApp, type WhatsApp } from "./support/whatsapp.ts";
+
+const ADA = "15550001111";
+const APP = { id: "9001", secret: "the-operators-app-secret" };
+
+let whatsapp: WhatsApp;
+let upstream: Upstream;
+let berth: Berth;
+let owner: Client;
+let serial = 0;
+
+beforeAll(async () => {
+  // Meta would post to the public address; a proxy of ours would pass that on to the web listener.
+  const webhookAddress = (url: string) => url.replace("https://berth.example", berth.web);
+  whatsapp = await startWhatsApp({ webhookAddress, https: true });
+  whatsapp.addApp(APP.id, APP.secret);
+  upstream = await startUpstream();
+  upstream.script(({ lastUser }) => ({ text: `**echo:** ${lastUser}` }));
+  berth = await startBerth({
+    env: {
+      BASE_URL: "https://berth.example",
+      CHANNEL_C_API_ROOT: whatsapp.url,
+      CHANNEL_C_APP_ID: APP.id,
+      CHANNEL_C_APP_SECRET: APP.secret,
+      PROVIDER_3_BASE_URL: upstream.url,
+      MODEL_A: "provider_3:fake-small",
+      RATE_LIMITS: "off",
+    },
+  });
+  owner = await member(berth, "enterprise");
+});
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await upstream?.[Symbol.asyncDispose]();
+  await whatsapp?.stop();
+});
+
+interface Bot {
+  id: string;
+  account: FakeAccount;
+  token: string;
+  waba: string;
+}
+
+/** An agent with a business account of its own. */
+async function connected(about: Partial<AccountAbout> = {}, config: object = {}): Promise<Bot> {
+  serial += 1;
+  const [token, waba] = [`EAAtokenOfAccount${serial}`, String(102290129340000 + serial)];
+  const account = whatsapp.addAccount(token, { waba, ...about });
+  const { id } = await provision(owner, `Agent ${serial}`, { channels: { channel_c: { access: "open" } }, ...config });
+  const { status, body } = await owner.put(`/api/agents/${id}/channels/channel_c`, { token, ownerId: ADA });
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { success: true, channel: "channel_c", state: "connected", bot: { id: waba, username: "+15550009999" } },
+  });
+  return { id, account, token, waba };
+}
+
+const replies = ({ account }: Bot) => account.sent(ADA).map(({ text }) => text);
+const callbackOf = ({ account }: Bot) => new URL(account.subscriptions[0]?.callback ?? "").pathname;
+async function logs({ id }: Bot): Promise<string[]> {
+  const { body } = await owner.get<{ logs: { message: string }[] }>(`/api/agents/${id}/logs?limit=100`);
+  return body.logs.map(({ message }) => message);
+}
+
+describe("connecting", () => {
+  test("takes the token alone; it is told nobody, and its account serves one agent", async () => {
+    const bot = await connected();
+    const { text } = await owner.get(`/api/agents/${bot.id}/channels`);
+    expect(JSON.parse(text)).toMatchObject({
+      channels: [{ channel: "channel_c", state: "connected", mode: "webhook" }],
+    });
+    expect(text).not.toContain(bot.token);
+    expect(callbackOf(bot)).toMatch(/^\/hooks\/channel_c\/[\w-]{32}$/);
+    const other = await provision(owner, "Another");
+    const twice = await owner.put(`/api/agents/${other.id}/channels/channel_c`, { token: bot.token });
+    expectRefusal(twice, 409, "CHANNEL_IN_USE");
+    expect(berth.output().stdout + berth.output().stderr).not.toContain(bot.token);
+  });
+
+  test("a token that lacks something is refused, and the answer says what to do", async () => {
+    whatsapp.addAccount("EAAwithoutMessaging", { waba: "300", scopes: ["whatsapp_business_management"] });
+    const { id } = await provision(owner);
+    const refused = async (token: string) =>
+      expectRefusal(await owner.put(`/api/agents/${id}/channels/channel_c`, { token }), 400, "INVALID_CHANNEL_TOKEN");
+    expect((await refused("EAAwithoutMessaging")).error).toContain("whatsapp_business_messaging");
+    expect((await refused("EAAnobodysToken")).error).toContain("access token");
+    await refused("no token at all");
+  });
+
+  test("disconnecting takes the address back, and nothing more is taken there", async () => {
+    const bot = await connected();
+    const path = callbackOf(bot);
+    expect((await owner.delete(`/api/agents/${bot.id}/channels/channel_c`)).status).toBe(200);
+    expect(bot.account.subscriptions).toEqual([{ app: "9001", callback: undefined }]);
+    expectRefusal(await createClient(berth).post(path, {}), 404);
+  });
+});
+
+describe("talking", () => {
+  test("a message is answered once, tied to it, as WhatsApp shows it; a second delivery changes nothing", async () => {
+    const bot = await connected();
+    const asked = bot.account.says("hello");
+    await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
+    bot.account.repeats(asked);
+    bot.account.repeats(asked);
+    bot.account.says("and now?");
+    await whatsapp.waitFor(() => replies(bot).length === 2 && bot.account.pending() === 0, 10_000);
+    expect(replies(bot)).toEqual(["*echo:* hello", "*echo:* and now?"]);
+    expect(bot.account.sent(ADA)[0]).toMatchObject({ replyTo: asked, previewUrl: false });
+  });
+
+  test("while it is written, typing is shown on the message", async () => {
+    const bot = await connected();
+    upstream.script(({ lastUser }) => ({ text: lastUser, delayMs: lastUser === "think" ? 1_500 : 0 }));
+    const asked = bot.account.says("think");
+    await whatsapp.waitFor(() => bot.account.typing().length > 0, 10_000);
+    expect(bot.account.typing()[0]).toMatchObject({ messageId: asked });
+    await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
+    upstream.script(({ lastUser }) => ({ text: `**echo:** ${lastUser}` }));
+  });
+
+  test("several numbers are served, each answers what came to it", async () => {
+    const numbers = [
+      { id: "106540352242922", display: "+1 555-000-9999" },
+      { id: "106540352242923", display: "+1 555-000-8888" },
+    ];
+    const bot = await connected({ numbers });
+    for (const { id } of numbers) bot.account.says(`to ${id}`, { number: id });
+    await whatsapp.waitFor(() => bot.account.sent().length === 2, 10_000);
+    const sent = bot.account.sent().map(({ number, text }) => [number, text]);
+    expect(new Map(sent as [string, string][])).toEqual(new Map(numbers.map(({ id }) => [id, `*echo:* to ${id}`])));
+  });
+
+  test("a file is a message too", async () => {
+    const bot = await connected();
+    bot.account.sendsFile("document", new TextEncoder().encode("a,b"), {
+      mime: "text/csv",
+      filename: "a.csv",
+      caption: "see",
+    });
+    await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
+    expect(replies(bot)[0]).toContain("a.csv");
+  });
+
+  test("the owner is known by the phone number, whatever other id WhatsApp gives them; others are not heard", async () => {
+    const bot = await connected({}, { channels: {} });
+    bot.account.says("let me in", { from: "15550003333", userId: "US.3333" });
+    bot.account.says("it's me", { userId: "US.1111" });
+    await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
+    await eventually(() => bot.account.pending() === 0);
+    expect(bot.account.sent().map(({ to }) => to)).toEqual([ADA]);
+  });
+
+  test("what is written to a stopped agent waits at WhatsApp until it is started", async () => {
+    const bot = await connected();
+    expect((await owner.post(`/api/agents/${bot.id}/stop`)).status).toBe(200);
+    bot.account.says("are you there?");
+    await whatsapp.waitFor(() => whatsapp.stats().refusedPosts > 0);
+    expect(bot.account.pending()).toBe(1);
+    expect((await owner.post(`/api/agents/${bot.id}/start`)).status).toBe(200);
+    await whatsapp.waitFor(() => replies(bot).length === 1, 15_000);
+    expect(bot.account.pending()).toBe(0);
+  });
+});
+
+describe("who may post", () => {
+  const event = (waba: string, number: string) => ({
+    object: "whatsapp_business_account",
+    entry: [
+      {
+        id: waba,
+        changes: [
+          {
+            field: "messages",
+            value: {
+              metadata: { phone_number_id: number },
+              contacts: [{ wa_id: ADA }],
+              messages: [{ from: ADA, id: "wamid.forged", timestamp: "1", type: "text", text: { body: "forged" } }],
+            },
+          },
+        ],
+      },
+    ],
+  });
+
+  test("for the operator's app: what is signed with its secret, and nobody else", async () => {
+    const bot = await connected();
+    const path = callbackOf(bot);
+    const forged = event(bot.waba, `1${bot.waba}`);
+    const sign = (secret: string) =>
+      `sha256=${new Bun.CryptoHasher("sha256", secret).update(JSON.stringify(forged)).digest("hex")}`;
+    const stranger = createClient(berth);
+    for (const headers of [{}, { "x-hub-signature-256": "" }, { "x-hub-signature-256": sign("guess") }]) {
+      expectRefusal(await stranger.post(path, forged, { headers }), 401, "UNAUTHORIZED");
+    }
+    expectRefusal(await stranger.get(`${path}?hub.mode=subscribe&hub.challenge=1&hub.verify_token=guess`), 401);
+    expectRefusal(await stranger.post(`${path.slice(0, -4)}AAAA`, forged), 404);
+    expect(replies(bot)).toEqual([]);
+    const headers = { "x-hub-signature-256": sign(APP.secret) };
+    expect((await stranger.post(path, forged, { headers })).status).toBe(200);
+  });
+
+  test("for another app: who knows the address, about its own account alone", async () => {
+    const bot = await connected({ app: "7777" });
+    const post = (waba: string, number: string) => createClient(berth).post(callbackOf(bot), event(waba, number));
+    expect((await post("999", `1${bot.waba}`)).status).toBe(200);
+    expect((await post(bot.waba, "999")).status).toBe(200);
+    bot.account.says("hello");
+    await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
+    expect(replies(bot)).toEqual(["*echo:* hello"]);
+  });
+});
+
+describe("when a reply is lost", () => {
+  test("more than 24 hours after they wrote, the owner is told: in the log, and by an event", async () => {
+    const bot = await connected();
+    upstream.script(({ lastUser }) => ({ text: lastUser, delayMs: 300 }));
+    for (const when of ["now", "later"] as const) {
+      bot.account.says(`lost ${when}`);
+      await whatsapp.waitFor(() => bot.account.pending() === 0);
+      bot.account.closesWindow(ADA, when);
+      const line =
+        when === "now" ? "was not delivered: More than 24 hours" : "did not reach its reader: More than 24 hours";
+      await eventually(async () => (await logs(bot)).some((message) => message.includes(line)), { timeoutMs: 10_000 });
+    }
+    upstream.script(({ lastUser }) => ({ text: `**echo:** ${lastUser}` }));
+    expect(replies(bot)).toEqual([]);
+    const events = await eventually(() => {
+      const found = rows("SELECT data FROM events WHERE agent_id = ? AND type = 'channel.undelivered'", bot.id);
+      return found.length === 2 ? found : undefined;
+    });
+    for (const { data } of events) {
+      expect(JSON.parse(String(data))).toEqual({
+        agentId: bot.id,
+        channel: "channel_c",
+        reason: expect.stringContaining("24 hours"),
+      });
+    }
+  });
+
+  test("a token that is taken back fails the channel, and says what to do", async () => {
+    const bot = await connected();
+    whatsapp.fail("messages", { status: 401, code: 190 }, { token: bot.token });
+    bot.account.says("hello");
+    const failed = await eventually(async () => {
+      const { body } = await owner.get<{ channels: { state: string; lastError: string }[] }>(
+        `/api/agents/${bot.id}/channels`,
+      );
+      return body.channels.find(({ state }) => state === "failed");
+    });
+    expect(failed.lastError).toContain("connect the channel again");
+  });
+});
+
+describe("a kill", () => {
+  test("between WhatsApp's taking a reply and the note of it: it is shown once, told by its status", async () => {
+    const bot = await connected();
+    whatsapp.fail("messages", { slowMs: 60_000 }, { when: "after", token: bot.token });
+    bot.account.says("hello");
+    await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
+    await berth.kill();
+    await berth.restart({ keepPorts: true });
+    await eventually(() => rows("SELECT status FROM outbox WHERE agent_id = ?", bot.id)[0]?.status === "sent", {
+      timeoutMs: 15_000,
+    });
+    expect(replies(bot)).toEqual(["*echo:* hello"]);
+  });
+
+  test("before WhatsApp took it: it is sent after the start", async () => {
+    const bot = await connected();
+    whatsapp.fail("messages", "hang", { token: bot.token });
+    bot.account.says("hello");
+    await whatsapp.waitFor(
+      ({ calls }) => calls.some(({ kind, path }) => kind === "messages" && path.includes(bot.waba)),
+      10_000,
+    );
+    await berth.kill();
+    bot.account.says("and while you were away?");
+    await berth.restart({ keepPorts: true });
+    await whatsapp.waitFor(() => replies(bot).length === 2, 20_000);
+    expect(replies(bot)).toEqual(["*echo:* hello", "*echo:* and while you were away?"]);
+  });
+});
+
+function rows(sql: string, ...args: string[]): Record<string, unknown>[] {
+  using db = new Database(join(berth.dir, "data", "berth.db"), { readonly: true });
+  return db.query<Record<string, unknown>, string[]>(sql).all(...args);
+}
