@@ -239,6 +239,29 @@ describe("the policy", () => {
   });
 });
 
+test("an account that is disabled signs nothing more, also not what its owner had not agreed to yet", async () => {
+  const ada = await owner();
+  const to = freshAddress();
+  await ada.client.put("/api/wallet/policy", { approvalAbove: "3" });
+  const waiting = await send(ada, { to, amount: "4" });
+  expect(waiting.status).toBe(202);
+  const held = rpc.hold("eth_estimateGas");
+  const sending = send(ada, { to, amount: "1" });
+  await held.reached;
+  const { email } = ada.client.account;
+  expect(await berth.command("user", "disable", email)).toMatchObject({ exitCode: 0 });
+  held.release();
+  await sending;
+  expect(await berth.command("user", "enable", email)).toMatchObject({ exitCode: 0 });
+  await ada.client.signIn();
+  const ended = { status: "failed", reason: "CANCELLED" };
+  const cancelled = async () => (await ledger(ada)).every(({ reason }) => reason === "CANCELLED");
+  await eventually(cancelled, { what: "both are cancelled" });
+  expect(await ledger(ada)).toEqual([expect.objectContaining(ended), expect.objectContaining(ended)]);
+  expectRefusal(await ada.client.post(`/api/wallet/spends/${waiting.body.id}/approve`), 409, "SPEND_NOT_WAITING");
+  expect(await transactionsOf(ada.address)).toBe(0);
+}, 30_000);
+
 describe("killed", () => {
   // Where each is: reserved and not signed; signed and stored, before a node has it; after; before it is known to be mined.
   test.each([

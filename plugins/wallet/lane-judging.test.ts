@@ -373,6 +373,16 @@ test("a trade that is approved late does not take away what a newer one has been
   expect(nonces.rows.map(({ spend_id }) => spend_id)).toEqual([older.id, older.id, newer.id, newer.id]);
 });
 
+test("a swap that had to wait until its time was over says so, and is not signed", async () => {
+  const { now, reserved, worker, ledger } = harbour;
+  const [to, data] = [freshAddress(), "0x"] as const;
+  const validUntil = Math.floor(Date.now() / 1000) - 1;
+  const spend = await reserved(wallet, to, { plan: writePlan({ calls: [{ to, data }], validUntil }) });
+  expect(await worker()(lane())).toBe(false);
+  expect(await now(spend)).toMatchObject({ state: "failed", reason: "EXPIRED" });
+  expect(await ledger.transactionsOf(spend)).toEqual([]);
+});
+
 test("an idle lane with much under way asks the chain no more than with little", async () => {
   const { rpc, reserved, worker } = harbour;
   await harbour.automine(false);
