@@ -187,6 +187,7 @@ export function createAgents({ database, events, config, changes }: Deps): Agent
     async remove(id) {
       const agent = await find(id);
       if (!agent) return false;
+      await changes.deleting(id);
       const { userId, name } = agent;
       const after = () => {
         owned.drop(userId);

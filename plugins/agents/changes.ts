@@ -6,16 +6,20 @@ export interface Changes {
   onChange(listener: (agentId: string) => void): void;
   /** Told an agent's id when a configuration that somebody gave it is in force. Must be quick. */
   onConfigured(listener: (agentId: string) => void): void;
+  /** Asked before an agent is removed, by its id: to take away in steps what its row would take along at once. */
+  beforeDelete(work: (agentId: string) => Promise<void>): void;
   /** Told the id of each agent that was removed, after the commit; the removal is answered when all are done. */
   onDelete(listener: (agentId: string) => Promise<void> | void): void;
   changed(agentId: string): void;
   configured(agentId: string): void;
+  deleting(agentId: string): Promise<void>;
   deleted(agentId: string): Promise<void>;
 }
 
 export function createChanges(log: Log): Changes {
   const onChange: ((agentId: string) => void)[] = [];
   const onConfigured: ((agentId: string) => void)[] = [];
+  const beforeDelete: ((agentId: string) => Promise<void>)[] = [];
   const onDelete: ((agentId: string) => Promise<void> | void)[] = [];
 
   function tell(listeners: readonly ((agentId: string) => void)[], agentId: string): void {
@@ -31,9 +35,13 @@ export function createChanges(log: Log): Changes {
   return {
     onChange: (listener) => void onChange.push(listener),
     onConfigured: (listener) => void onConfigured.push(listener),
+    beforeDelete: (work) => void beforeDelete.push(work),
     onDelete: (listener) => void onDelete.push(listener),
     changed: (agentId) => tell(onChange, agentId),
     configured: (agentId) => tell(onConfigured, agentId),
+    async deleting(agentId) {
+      for (const work of beforeDelete) await work(agentId);
+    },
     async deleted(agentId) {
       for (const listener of onDelete) {
         try {

@@ -79,6 +79,7 @@ export const agents = plugin("agents", (host) => {
       held: (agentId: string) => rows.held(agentId) + configs.held(agentId) + credentials.held(agentId),
       onChange: changes.onChange,
       onConfigured: changes.onConfigured,
+      beforeDelete: changes.beforeDelete,
       onDelete: changes.onDelete,
       /** Route macros: `ownAgent` on the web, `agentCall` on the backend. */
       guards,

@@ -14,6 +14,7 @@ import { createExpiry } from "./expiry.ts";
 import { type Arrival, conversationOf, createInbox, type InboxEntry } from "./inbox.ts";
 import { createLanes, LANE_LIMITS } from "./lanes.ts";
 import { createOutbox } from "./outbox.ts";
+import { createRemoval } from "./removal.ts";
 import { createSessions } from "./sessions.ts";
 import { createTally } from "./tally.ts";
 
@@ -115,6 +116,8 @@ export function createRuntime(deps: Deps) {
     lanes.wake(agentId);
     outbox.wake(agentId);
   });
+  const hold = (agentId: string) => lanes.quiet(agentId).release;
+  agents.beforeDelete(createRemoval({ database, agents, hold }));
   agents.onDelete((agentId) => {
     lanes.drop(agentId);
     outbox.drop(agentId);
@@ -151,7 +154,7 @@ export function createRuntime(deps: Deps) {
     sessions,
     quietly,
     /** Starts no turn of this agent until what it answers is called. */
-    hold: (agentId: string) => lanes.quiet(agentId).release,
+    hold,
     /** Done at the start, before what was left is taken up: to `hold` agents whose sessions are about to be changed. */
     beforeResuming: (work: () => Promise<void>) => void beforeResuming.push(work),
     estate: createEstate({ database, jobs, sessions, deliver: outbox.resume }),
