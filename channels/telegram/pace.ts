@@ -15,11 +15,11 @@ export interface Rules {
 
 /**
  * 30/s per bot, 1/s per chat, 20/min per group: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
- * Burst and rate together stay within the figure in every window of that length. Telegram says that it "may" allow short
- * bursts beyond one a second: that is nothing to build on.
+ * Burst and rate together stay within the figure in every window of that length, for bots with room for what the network
+ * holds up. Telegram says that it "may" allow short bursts beyond one a second: that is nothing to build on.
  */
 export const TELEGRAM_RULES: Rules = {
-  bot: { every: 40, burst: 4 },
+  bot: { every: 50, burst: 6 },
   chat: { every: 1000, burst: 1 },
   group: { every: 4000, burst: 5 },
   draft: { every: 400, burst: 1 },
