@@ -1,5 +1,6 @@
 // A Markdown reply as text and marked ranges, which each platform shows in its own way.
 import { type Formatted, inline, join, plain, wrap } from "./inline.ts";
+import { isTableRule, layOut } from "./table.ts";
 
 // Each pattern stays linear on hostile lines: no two open-ended repeats that could share a character.
 const FENCE = /^(\s*)(`{3,}|~{3,})([^`]*)$/;
@@ -10,10 +11,7 @@ const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const QUOTE = /^ {0,3}>(?: {0,4}>)* ?(.*)$/s;
 const BULLET = /^(\s*)[-*+]\s+(?:\[([ xX])\]\s+)?(.*)$/;
 const NUMBER = /^(\s*\d{1,9}[.)]\s+)(.*)$/;
-const TABLE_RULE = /^:?-+:?$/;
 const LANGUAGE = /^[\w+#.-]{1,32}$/;
-/** Columns wider than this are not lined up: no phone shows them side by side. */
-const WIDEST_COLUMN = 48;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are what Telegram does not carry, and nobody misses elsewhere
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
@@ -97,27 +95,4 @@ function pre(lines: string[], indent: number, language: string): Formatted {
   return wrap("pre", plain(code), LANGUAGE.test(language) ? { language } : {});
 }
 
-const cells = (line: string) =>
-  line
-    .trim()
-    .replace(/^\||(?<!\\)\|$/g, "")
-    .split(/(?<!\\)\|/)
-    .map((cell) => cell.trim().replaceAll("\\|", "|"));
-
-const isTableRule = (line: string) => line.includes("|") && cells(line).every((cell) => TABLE_RULE.test(cell));
-
-function table(lines: string[]): Formatted {
-  const rows = lines.map((line) => cells(line).map((cell) => inline(cell).text.replaceAll("\n", " ")));
-  const widths: number[] = [];
-  for (const row of rows)
-    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(cell));
-  const pad = (cell: string, width: number) =>
-    width > WIDEST_COLUMN ? cell : cell + " ".repeat(width - Bun.stringWidth(cell));
-  const text = rows.map((row) =>
-    row
-      .map((cell, column) => pad(cell, widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  return wrap("pre", plain(text.join("\n")));
-}
+const table = (lines: string[]) => wrap("pre", plain(layOut(lines, (cell) => inline(cell).text.replaceAll("\n", " "))));
