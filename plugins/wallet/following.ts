@@ -62,7 +62,8 @@ export function createFollowing(deps: FollowingDeps, options: FollowingOptions):
     if (age <= stuckMs && !due) return;
     // Switched off: what is out may still be mined, but nothing is done for it.
     if ((await ledger.hindrance(spend)) !== undefined) return;
-    if (age > stuckMs && (await replaced(chain, spend, known))) return;
+    // One that has others before it is not helped by higher fees.
+    if (age > stuckMs && newest.nonce === view.used && (await replaced(chain, spend, known))) return;
     if (due) await broadcast(chain, spend, await affordable(chain, spend, known));
   }
 

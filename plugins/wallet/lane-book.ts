@@ -1,7 +1,7 @@
 // The lanes' side of the ledger: spends under way, and every signed transaction, which is a row before a node has it.
 
 import type { InferSelectModel } from "drizzle-orm";
-import { and, asc, desc, eq, gt, inArray, max, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, max, ne, or, sql } from "drizzle-orm";
 import type { ChainName } from "../../src/chains.ts";
 import { GuardFailed, guard, type Statement, statement } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
@@ -36,6 +36,12 @@ export interface LaneBook {
   transactionsOf(spend: Spend): Promise<Transaction[]>;
   /** One more than the highest nonce under way, or that was so a moment ago: a node may be behind. 0 for none. */
   nextNonce(lane: Lane): Promise<number>;
+  /** The oldest transaction of a spend with the lowest nonce under way. */
+  firstUnderWay(lane: Lane): Promise<Transaction | undefined>;
+  /** The newest of those that fill a gap at this nonce. */
+  fillerAt(lane: Lane, nonce: number): Promise<Transaction | undefined>;
+  /** Notes one. Its step is none of the spend's. */
+  filled(transaction: Transaction): Promise<void>;
   /** In wei: what transactions under way may still take for gas. */
   owed(lane: Lane): Promise<bigint>;
   /** Switched off: `POLICY_DENIED`. The account is disabled or gone, or the wallet left it: `CANCELLED`. */
@@ -66,6 +72,9 @@ export interface End {
 
 /** Milliseconds for which a used nonce is remembered where the chain says nothing of it yet. */
 const RECENT = 600_000;
+
+/** The step of a transaction that is none of its spend's, but fills a gap before it. */
+const FILLER = -1;
 
 /** While this holds a spend may be signed: it is switched on, and the account and its wallet are there. */
 const MAY_BE_SIGNED = `NOT EXISTS (SELECT 1 FROM wallet_policies p WHERE p.user_id = ? AND p.enabled = 0)
@@ -138,6 +147,29 @@ export function createLaneBook({ database }: Pick<Kernel, "database">): LaneBook
         .from(transactions)
         .where(and(ofLane(lane), known));
       return row?.highest === null || row?.highest === undefined ? 0 : row.highest + 1;
+    },
+
+    async firstUnderWay(lane) {
+      const [first] = await drizzle
+        .select()
+        .from(transactions)
+        .where(and(ofLane(lane), eq(transactions.open, true), ne(transactions.step, FILLER)))
+        .orderBy(asc(transactions.nonce), asc(transactions.attempt))
+        .limit(1);
+      return first;
+    },
+    async fillerAt(lane, nonce) {
+      const there = [ofLane(lane), eq(transactions.open, true), eq(transactions.step, FILLER)];
+      const [newest] = await drizzle
+        .select()
+        .from(transactions)
+        .where(and(...there, eq(transactions.nonce, nonce)))
+        .orderBy(desc(transactions.attempt))
+        .limit(1);
+      return newest;
+    },
+    async filled(transaction) {
+      await database.write([noted({ ...transaction, step: FILLER })]);
     },
 
     async owed(lane) {

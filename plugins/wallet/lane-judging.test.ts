@@ -123,6 +123,28 @@ describe("a nonce that is used", () => {
     expect(await now(spend)).toMatchObject({ state: "confirmed" });
   });
 
+  test("by nobody, before what was signed after a wrong word, is filled: nothing waits for ever, and nothing is paid twice", async () => {
+    const { rpc, worker, reserved, now } = harbour;
+    rpc.lie("eth_getTransactionCount", ({ result, params }) =>
+      params[1] === "latest" ? { result: toHex(Number(result) + 3) } : { result },
+    );
+    const [one, other] = [freshAddress(), freshAddress()];
+    const [first, second] = [await reserved(wallet, one), await reserved(wallet, other)];
+    expect(await worker()(lane())).toBe(true);
+    rpc.pass();
+    // Not at once: a node may only be behind.
+    for (let time = 0; time < 3; time++) await worker()(lane());
+    expect(await now(first)).toMatchObject({ state: "sent" });
+    const later = worker({ now: () => Date.now() + MINUTE });
+    for (let time = 0; time < 5; time++) await later(lane());
+    for (const spend of [first, second]) expect(await now(spend)).toMatchObject({ state: "confirmed" });
+    expect([await balanceOf(one), await balanceOf(other)]).toEqual([USD, USD]);
+    // Whatever comes next goes on where they ended.
+    const third = await reserved(wallet, one);
+    expect(await worker()(lane())).toBe(false);
+    expect(await now(third)).toMatchObject({ state: "confirmed" });
+  });
+
   test("a moment ago is not taken again, where a node is behind", async () => {
     const { rpc, worker, reserved, now } = harbour;
     const first = await reserved(wallet, freshAddress());

@@ -6,6 +6,7 @@ import { viewOf } from "./chain-view.ts";
 import { ask, TOKEN } from "./contracts.ts";
 import { costFrom, costOf, MOST_FEE, MOST_GAS } from "./fees.ts";
 import { createFollowing, type FollowingDeps } from "./following.ts";
+import { createGaps } from "./gaps.ts";
 import type { Lane, Spend, Transaction } from "./lane-book.ts";
 import { createPaymentWatch } from "./payment-watch.ts";
 import { type Call, readPlan } from "./plan.ts";
@@ -43,6 +44,7 @@ export function createLaneWorker(deps: LaneDeps, options: LaneOptions = {}): (la
   const { mostGas = MOST_GAS, mostFee = MOST_FEE } = options;
   const confirmationsOf = ({ network }: Lane) => options.confirmations ?? CONFIRMATIONS[network];
   const { broadcast, follow } = createFollowing(deps, { stuckMs, foreignMs, mostFee, now, confirmationsOf });
+  const fillGaps = createGaps(deps, { stuckMs, mostFee, now });
   const followPayments = createPaymentWatch({ ...deps, confirmationsOf });
 
   return async (lane) => {
@@ -62,6 +64,7 @@ export function createLaneWorker(deps: LaneDeps, options: LaneOptions = {}): (la
       if (left) trading.set(spend.asset, spend.id);
       else trading.delete(spend.asset);
     }
+    if (view) await fillGaps(chain, lane, view);
     if (payments.length > 0) await followPayments(chain, lane, payments);
     return (await ledger.open(lane)).length > 0;
 
