@@ -11,6 +11,7 @@ import { rss } from "./rss.ts";
 import { settings } from "./settings.ts";
 import { sse } from "./sse.ts";
 import { start } from "./start.ts";
+import { storm } from "./storm.ts";
 import type { Benchmark } from "./support/figures.ts";
 import { mib, table } from "./support/figures.ts";
 import { binary } from "./support/service.ts";
@@ -27,6 +28,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   delivery,
   isolation,
   beside,
+  storm,
 ];
 
 function machine(): string {

@@ -1,0 +1,56 @@
+// A storm: every platform away for a minute with all its bots, then back. Whether anything was lost, and how they came back.
+
+import { seeded } from "../tests/support/eventually.ts";
+import { type Aftermath, stormyTelegram, weather } from "../tests/support/storm.ts";
+import type { Benchmark, Figure } from "./support/figures.ts";
+import { binary } from "./support/service.ts";
+
+const BOTS = 100;
+const BUSY_CHATS = 50;
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+export const storm: Benchmark = {
+  name: "storm",
+  summary: "all platforms down for 60 s, 100 bots each, then back",
+  async run() {
+    await using platforms = new AsyncDisposableStack();
+    const all = [platforms.use(await stormyTelegram())];
+    const away = [
+      ["broken", 30_000],
+      ["cut", 30_000],
+    ] as const;
+    const found = await weather(
+      { platforms: all, bots: BOTS, busyChats: BUSY_CHATS, away, random: seeded(1), patience: 180_000 },
+      binary,
+    );
+    return found.flatMap(figures);
+  },
+};
+
+function figures(one: Aftermath): Figure[] {
+  const wrong = one.lost + one.twice + one.disordered;
+  return [
+    {
+      what: `${one.platform}: messages answered once, of ${one.messages}`,
+      figure: `${one.messages - one.lost - one.twice}, all by ${seconds(one.allAnswered)}`,
+      baseline: `${one.turnedAway} calls in vain`,
+      goal: "all, in order",
+      met: wrong === 0,
+    },
+    {
+      what: `${one.platform}: calls refused for being too many`,
+      figure: String(one.limited),
+      baseline: "the platform's own limits",
+      goal: "0",
+      met: one.limited === 0,
+    },
+    {
+      what: `${one.platform}: bots that came back within 100 ms, at most`,
+      figure: `${one.crowd} of ${one.bots}`,
+      baseline: `first after ${seconds(one.firstBack)}, last after ${seconds(one.lastBack)}`,
+      goal: `≤ ${BOTS / 5}`,
+      met: one.bots === BOTS && one.crowd <= BOTS / 5,
+    },
+  ];
+}
