@@ -1,5 +1,5 @@
 // WhatsApp (channel_c): the port's verbs over the Cloud API. It posts to us, so an idle number costs nothing here.
-import type { Binding, Channel, Posts } from "./channel.ts";
+import { type Binding, type Channel, ChannelError, type Posts } from "./channel.ts";
 import { createAccounts } from "./whatsapp/account.ts";
 import { createDelivery } from "./whatsapp/deliver.ts";
 import { createFates } from "./whatsapp/fates.ts";
@@ -11,6 +11,7 @@ import { type App, createReceiving } from "./whatsapp/webhook.ts";
 const LARGEST_FILE = 100_000_000;
 /** How long a message's first status may take. */
 const PATIENCE = 3_000;
+const NEEDS_HTTPS = "WhatsApp posts to https addresses alone: BASE_URL has to be one.";
 
 export interface WhatsAppOptions {
   /** The Graph API with its version: `https://graph.facebook.com/v25.0`. */
@@ -54,8 +55,14 @@ export function createWhatsApp({ apiRoot, app, log, traffic, patience = PATIENCE
 
     posts: {
       losesUnregistered: true,
-      register: (binding, { url, secret }, signal) =>
-        subscribe(binding, { override_callback_uri: url, verify_token: secret }, signal),
+      async register(binding, { url, secret }, signal) {
+        try {
+          await subscribe(binding, { override_callback_uri: url, verify_token: secret }, signal);
+        } catch (error) {
+          const isOdd = error instanceof ChannelError && error.kind === "refused" && !url.startsWith("https:");
+          throw isOdd ? new ChannelError("refused", `${error.message} ${NEEDS_HTTPS}`, "bot") : error;
+        }
+      },
       // The address alone is taken back: what else the app hears of the account was not our doing.
       unregister: (binding, signal) => subscribe(binding, {}, signal),
       receive,

@@ -30,6 +30,9 @@ const NO_PERMISSION =
   "WhatsApp says that this access token lacks a permission. It needs whatsapp_business_messaging and whatsapp_business_management.";
 const FULL = "This WhatsApp number has reached the limit of messages it may send.";
 
+const UNPROVEN =
+  "Meta could not prove the address of this agent: BASE_URL has to be reachable from the internet by https.";
+
 const MEANINGS: Readonly<Record<number, Meaning>> = {
   0: refused(NO_TOKEN, "bot"),
   190: refused(NO_TOKEN, "bot"),
@@ -53,6 +56,7 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   368: refused(
     "WhatsApp has blocked this business account for a while for breaking its rules. Look into the WhatsApp Manager.",
   ),
+  2200: { kind: "unreachable", text: UNPROVEN },
   4: later("WhatsApp asks this app to make fewer calls.", 60_000),
   80007: later("WhatsApp asks this business account to make fewer calls.", 60_000),
   130429: later(FULL, 2_000),

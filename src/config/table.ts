@@ -162,7 +162,7 @@ export const table = {
   ),
   CHANNEL_B_API_ROOT: given(as.web, "https://discord.com/api", "Discord REST API."),
   CHANNEL_C_API_ROOT: given(as.web, "https://graph.facebook.com/v25.0", "Graph API, with its version."),
-  CHANNEL_C_APP_ID: optional(as.anyText, "App whose tokens' events are checked by signature."),
+  CHANNEL_C_APP_ID: optional(as.anyText, "Your Meta app: what WhatsApp posts for tokens it made has to be signed."),
   CHANNEL_C_APP_SECRET: optional(as.anyText, "Secret of that app.", "secret"),
   MAINNET_RPC_URL: given(rpc, "https://mainnet.base.org", "RPC of `mainnet_chain` (Base, chain id 8453).", "address"),
   TESTNET_RPC_URL: given(

@@ -7,6 +7,7 @@ const TITLES: Record<number, [status: number, title: string]> = {
   4: [429, "Application request limit reached"],
   10: [403, "Application does not have permission for this action"],
   33: [400, "Parameter value is not valid"],
+  2200: [400, "Callback verification failed"],
   80007: [400, "Rate limit issues"],
   100: [400, "Invalid parameter"],
   131000: [500, "Something went wrong"],

@@ -186,14 +186,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
         throw bad("Not an address.");
       if (settings.https && !callback.startsWith("https:")) throw bad("The callback has to be https.");
       if (typeof verify !== "string" || verify === "") throw bad("The parameter verify_token is required.");
-      if (!(await proves(callback, verify))) {
-        throw new GraphRefusal(
-          100,
-          "Callback verification failed with the following errors: HTTP Status Code = 403.",
-          400,
-          2200,
-        );
-      }
+      if (!(await proves(callback, verify))) throw new GraphRefusal(2200);
     }
     state.subscriptions.set(app, callback);
     return { success: true };
