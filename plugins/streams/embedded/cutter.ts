@@ -54,7 +54,7 @@ export function createCutter(): Cutter {
   function timed(frame: Frame): Frame {
     origin ??= frame.dts;
     let dts = frame.dts - origin;
-    const latest = Math.max(last.video ?? dts, last.audio ?? dts);
+    const latest = Math.max(last.video ?? last.audio ?? dts, last.audio ?? last.video ?? dts);
     const before = last[frame.kind] ?? latest - MAX_BACK_MS;
     if (dts < before - MAX_BACK_MS || dts > latest + MAX_JUMP_MS) {
       throw new UnusableMedia("its clock jumped. Start the encoder anew.");
