@@ -581,6 +581,9 @@ for (const mode of ["development", "production"]) {
           "get /api/agents",
           // Whoever posts there shows the platform's secret.
           "post /hooks/{channel}/{callbackId}",
+          "get /hooks/{channel}/{callbackId}",
+          // Whoever has no account gets one that is to be claimed.
+          "post /api/provision",
           // For visitors.
           "get /a/{subdomain}",
           "get /live/{liveStreamId}",

@@ -14,6 +14,7 @@ import type { Lines } from "./lines.ts";
 import {
   approveBody,
   CONNECT_ERRORS,
+  channelItem,
   channelList,
   connectBody,
   connected,
@@ -95,6 +96,19 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           agentCall: LOOK,
           response: { 200: channelList },
           detail: { ...detail, summary: "An agent's channels, and how each one is" },
+        },
+      )
+      .get(
+        "/api/agents/:id/channels/:channel",
+        async ({ agent, params }) => toItem(await channels.one(agent.id, requireChannelId(params.channel))),
+        {
+          agentCall: LOOK,
+          response: { 200: channelItem },
+          detail: {
+            ...detail,
+            summary: "One of an agent's channels, and how it is",
+            ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
+          },
         },
       )
       .put(

@@ -40,6 +40,16 @@ describe("connecting", () => {
       nextTryAt: null,
       mode: "polling",
     });
+    const path = `/api/agents/${id}/channels`;
+    expect((await scene.owner.get(`${path}/channel_a`)).body).toEqual(await scene.channel(id));
+    expect(await scene.owner.get(`${path}/channel_b`)).toMatchObject({
+      status: 404,
+      body: { code: "CHANNEL_NOT_CONNECTED" },
+    });
+    expect(await scene.owner.get(`${path}/channel_z`)).toMatchObject({
+      status: 404,
+      body: { code: "CHANNEL_NOT_FOUND" },
+    });
     expect((await scene.owner.get("/api/agent?action=credentials")).body).toMatchObject({
       credentials: { channel_a: true },
     });
@@ -180,6 +190,7 @@ describe("whose channels they are", () => {
       [nobody, 401],
     ] as const) {
       expect((await client.get(path)).status).toBe(status);
+      expect((await client.get(`${path}/channel_a`)).status).toBe(status);
       expect((await client.put(`${path}/channel_a`, { token: 7 })).status).toBe(status);
       expect((await client.delete(`${path}/channel_a`)).status).toBe(status);
       expect((await client.get(`${path}/channel_a/pairings`)).status).toBe(status);

@@ -40,6 +40,8 @@ export interface Channels {
   /** The channels an agent has a bot on, from the database alone. */
   configured(agentId: string): Promise<ChannelId[]>;
   list(agentId: string): Promise<ChannelState[]>;
+  /** One of them; 404 `CHANNEL_NOT_CONNECTED`. */
+  one(agentId: string, channel: ChannelId): Promise<ChannelState>;
   /**
    * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN` or `CHANNEL_NOT_AVAILABLE`,
    * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed.
@@ -184,6 +186,12 @@ export function createChannels(deps: Deps): Channels {
 
     configured: async (agentId) => (await connections.of(agentId)).map(({ channel }) => channel),
     list,
+
+    async one(agentId, channel) {
+      const state = (await list(agentId)).find((one) => one.channel === channel);
+      if (state) return state;
+      throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+    },
 
     async connect({ id }, channel, request) {
       await connect(id, channel, request);

@@ -47,20 +47,17 @@ export const connectBody = t.Object({
 
 export const connected = t.Object({ success: t.Literal(true), channel: t.String(), bot, state, since: t.String(iso) });
 
-export const channelList = t.Object({
-  channels: t.Array(
-    t.Object({
-      channel: t.String(),
-      bot,
-      state,
-      since: t.String(iso),
-      lastError: t.Union([t.String(), t.Null()]),
-      nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
-      mode: t.Union([t.String({ description: "polling, gateway or webhook" }), t.Null()]),
-    }),
-  ),
-  count: t.Number(),
+export const channelItem = t.Object({
+  channel: t.String(),
+  bot,
+  state,
+  since: t.String(iso),
+  lastError: t.Union([t.String({ description: "what went wrong last, also when it works again" }), t.Null()]),
+  nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
+  mode: t.Union([t.String({ description: "polling, gateway or webhook" }), t.Null()]),
 });
+
+export const channelList = t.Object({ channels: t.Array(channelItem), count: t.Number() });
 
 export const disconnected = t.Object({ success: t.Literal(true), channel: t.String() });
 

@@ -11,6 +11,7 @@ import type { Hooks } from "./hooks.ts";
 import {
   approveBody,
   CONNECT_ERRORS,
+  channelItem,
   channelList,
   connectBody,
   connected,
@@ -82,6 +83,15 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
           ...detail,
           summary: "An agent's channels, and how each one is",
           ...mayAnswer({ 502: "BACKEND_UNAVAILABLE" }),
+        },
+      })
+      .get("/api/agents/:id/channels/:channel", (asked) => forward(asked, channelPath(asked.params)), {
+        ...reading,
+        response: { 200: channelItem },
+        detail: {
+          ...detail,
+          summary: "One of an agent's channels, and how it is",
+          ...mayAnswer({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
         },
       })
       .put("/api/agents/:id/channels/:channel", (asked) => forward(asked, channelPath(asked.params)), {

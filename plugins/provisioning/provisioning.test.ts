@@ -29,7 +29,7 @@ beforeAll(async () => {
     CHANNEL_A_API_ROOT: telegram.url,
     CHANNEL_A_MODE: "polling",
     BASE_URL: "https://berth.example",
-    RTMP_PORT: "21935",
+    RTMP_PORT: "0",
   };
   house = await openHouse({ env, plugins: [window] });
   await house.app.start();
