@@ -1,0 +1,59 @@
+// Live streams with the roles apart: published to the backend, watched through the web.
+
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Berth, startBerth } from "./support/berth.ts";
+import { createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { probe, publish } from "./support/ffmpeg.ts";
+import { expectRefusal, member } from "./support/scene.ts";
+import { type Sqld, startSqld } from "./support/sqld.ts";
+import { type StreamBody, withStream } from "./support/streams.ts";
+
+let sqld: Sqld;
+let backend: Berth;
+let web: Berth;
+
+beforeAll(async () => {
+  sqld = await startSqld();
+  const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "streams-test-root-key-0123456789abcdefgh" };
+  backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
+  web = await startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
+}, 60_000);
+afterAll(async () => {
+  await web?.[Symbol.asyncDispose]();
+  await backend?.[Symbol.asyncDispose]();
+  await sqld?.stop();
+});
+
+test("the web hands out what the backend holds, and says when it can't", async () => {
+  const ada = await member(web);
+  const { agent, stream, base, becomes } = await withStream(web, ada);
+  const path = `/live/${stream.liveStreamId}/index.m3u8`;
+  expectRefusal(await createClient(web).get(path), 404, "STREAM_OFF_AIR");
+
+  const camera = publish(stream.rtmp, { seconds: 60 });
+  await becomes("active");
+  expect((await probe(`${base}/index.m3u8`, 1)).streams).toHaveLength(2);
+  const list = await fetch(`${web.web}${path}`);
+  expect(list.headers.get("access-control-allow-origin")).toBe("*");
+  expect(list.headers.get("content-type")).toBe("application/vnd.apple.mpegurl");
+  expect(list.headers.get("cache-control")).toBe("no-cache");
+  const name = (await list.text()).split("\n").find((line) => line.endsWith(".m4s"));
+  expect((await fetch(`${base}/${name}`)).headers.get("content-type")).toBe("video/mp4");
+  expect((await fetch(base)).headers.get("content-type")).toBe("text/html;charset=utf-8");
+  expectRefusal(await createClient(web).get(`/live/${stream.liveStreamId}/..%2F..%2Fberth.db`), 404);
+  // Viewers have no business on the backend.
+  expectRefusal(await createClient(backend.backend).get(`/api/live/${stream.liveStreamId}/index.m3u8`), 401);
+
+  const { body } = await ada.post<StreamBody>(`/api/agents/${agent.id}/stream/rotate`, {});
+  expect(await camera.exited).not.toBe(0);
+  const again = publish(body.rtmp, { seconds: 60 });
+  await becomes("active");
+  expect((await ada.post(`/api/agents/${agent.id}/stop`, {})).status).toBe(200);
+  expect(await again.exited).not.toBe(0);
+
+  await backend.stop();
+  expectRefusal(await createClient(web).get(path), 502, "BACKEND_UNAVAILABLE");
+  expect((await fetch(base)).status).toBe(200);
+  await eventually(async () => (await ada.get(`/api/agents/${agent.id}/stream`)).status === 502);
+}, 90_000);
