@@ -40,6 +40,7 @@ export type { Model } from "./entries.ts";
 export type { InputKind } from "./inputs.ts";
 export type { Scope, Spending } from "./ledger.ts";
 export { promptSize } from "./prompt-size.ts";
+export { MAX_AGE_S } from "./response-cache.ts";
 export type { TurnCache } from "./response-cache-turns.ts";
 export type { TurnModel } from "./turns.ts";
 
@@ -259,6 +260,7 @@ export const ai = plugin("ai", (host) => {
         return { model: turns.modelOfProvider(provider), baseUrl: shown, requiresKey: provider !== "provider_3" };
       },
       turnCache: money.turnCache,
+      estate: money.estate,
       /** The model that this agent's next turn would use. */
       async modelOf({ id, model }: Pick<Agent, "id" | "model">) {
         const settings = await hosted.settings(id);

@@ -48,6 +48,7 @@ export function createMoney({ kernel, accounts, agents }: Deps) {
     cached: createCachedCalls({ cache, ledger }),
     /** Kept answers of an agent that has it turned on. */
     turnCache: caches.forTurn,
+    estate: caches.estate,
     web: usageRoutes({ database, config, accounts, agents }).use(cacheWebRoutes({ backend, accounts, agents, caches })),
     backend: cacheBackendRoutes({ agents, caches }),
   };

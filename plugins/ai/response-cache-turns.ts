@@ -1,6 +1,8 @@
 // Kept answers for agents: those whose owner turned it on answer the same conversation again without a call.
 import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
+import type { Statement } from "../../src/database.ts";
 import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
+import type { Parts, Rows } from "../agents/index.ts";
 import type { Ledger, Spending } from "./ledger.ts";
 import { cacheKey, type ResponseCache } from "./response-cache.ts";
 import type { TurnModel } from "./turns.ts";
@@ -24,6 +26,11 @@ export type MaxAge = number | undefined;
 interface Deps extends Pick<Kernel, "database" | "config"> {
   cache: ResponseCache;
   ledger: Pick<Ledger, "cached">;
+}
+
+export interface CacheEstate {
+  readonly parts: Parts<"cache">;
+  restore(agentId: string, rows: Rows<"cache">): Statement[];
 }
 
 /** Agents whose setting is remembered, where nobody else can write it. */
@@ -52,6 +59,16 @@ export function createTurnCaches({ database, config, cache, ledger }: Deps) {
     },
 
     forget: (agentId: string) => void known?.delete(agentId),
+
+    /** The setting as rows of an agent's backup. */
+    estate: {
+      parts: { cache: PART },
+      /** Puts it back as it was. */
+      restore: (agentId: string, { cache }: Rows<"cache">): Statement[] => [
+        { sql: OFF, args: [agentId], after: () => void known?.delete(agentId) },
+        { sql: BRING, args: [agentId, cache] },
+      ],
+    } satisfies CacheEstate,
 
     /** Undefined for an agent that has it turned off. */
     async forTurn(agent: { id: string; userId: string }, model: TurnModel): Promise<TurnCache | undefined> {
@@ -84,6 +101,9 @@ export function createTurnCaches({ database, config, cache, ledger }: Deps) {
   };
 }
 
+const PART = `SELECT json_group_array(json_object('maxAge', max_age_s)) FROM response_caches WHERE agent_id = ?1`;
+const BRING =
+  "INSERT INTO response_caches (agent_id, max_age_s) SELECT ?1, value ->> 'maxAge' FROM json_each(?2) LIMIT 1";
 const OFF = "DELETE FROM response_caches WHERE agent_id = ?";
 const ON = `INSERT INTO response_caches (agent_id, max_age_s) VALUES (?, ?)
   ON CONFLICT (agent_id) DO UPDATE SET max_age_s = excluded.max_age_s`;

@@ -1,5 +1,6 @@
 // A portable agent on the wire: one JSON object that holds an agent without its secrets, `berth.agent/1`.
 import { type Static, t } from "elysia";
+import { MAX_AGE_S } from "../ai/index.ts";
 
 export const PORTABLE_FORMAT = "berth.agent/1";
 
@@ -65,6 +66,14 @@ export const portable = t.Object({
       maxItems: 500,
       description: "Skills that were switched on or off",
     }),
+  ),
+  responseCache: t.Optional(
+    nullable(
+      t.Object(
+        { maxAgeSeconds: t.Number({ multipleOf: 1, minimum: 1, maximum: MAX_AGE_S }) },
+        { description: "How old kept answers may be; null or left out: none are kept" },
+      ),
+    ),
   ),
   memories: t.Optional(t.Array(memory)),
   reminders: t.Optional(t.Array(reminder, { maxItems: 1000 })),

@@ -68,7 +68,7 @@ function meaningless({ memories = [], sessions = [], reminders = [] }: Portable)
   return issues.slice(0, MAX_ISSUES);
 }
 
-type Belongings = Omit<Portable, "name" | "model" | "tier">;
+type Belongings = Omit<Portable, "name" | "model" | "tier" | "responseCache">;
 
 /** The rows that a new agent is made with, under ids of its own. Times are epoch ms from here on. */
 export function rowsOf({ skills = [], memories = [], reminders = [], sessions = [] }: Belongings) {

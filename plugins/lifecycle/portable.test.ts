@@ -120,6 +120,21 @@ describe("an imported agent", () => {
     expect(await stand.services.agents.configText(made.id)).toBe(config);
   });
 
+  test("keeps answers as long as the original did, or none", async () => {
+    const agent = await stand.agent();
+    const setting = ({ id }: Agent) => stand.rows("SELECT max_age_s FROM response_caches WHERE agent_id = ?", id);
+    expect(JSON.parse(await exported(agent))).toMatchObject({ responseCache: null });
+    expect(await setting(await make(await exported(agent)))).toEqual([]);
+    await stand.run("INSERT INTO response_caches (agent_id, max_age_s) VALUES (?, 90)", agent.id);
+    const text = await exported(agent);
+    expect(JSON.parse(text)).toMatchObject({ responseCache: { maxAgeSeconds: 90 } });
+    expect(await setting(await make(text))).toEqual([{ max_age_s: 90 }]);
+    for (const wrong of ["0", "1.5", "86401", '"90"']) {
+      const { status, code } = await refusal(make(text.replace('"maxAgeSeconds":90', `"maxAgeSeconds":${wrong}`)));
+      expect({ wrong, status, code }).toEqual({ wrong, status: 400, code: "INVALID_INPUT" });
+    }
+  });
+
   test("of a file written by hand needs no more than a name, a model and a configuration", async () => {
     const made = await make(`{"format":"berth.agent/1","name":" Tug ","model":"model_b","tier":"pro","config":{}}`);
     expect(made).toMatchObject({ name: "Tug", model: "model_b", tier: "pro" });

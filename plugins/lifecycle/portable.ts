@@ -46,7 +46,9 @@ export function createPortables(host: Host): Portables {
       const rows = <Row>(text: string) => JSON.parse(text) as Row[];
       const config = rows<{ body: string }>(moment.configs).at(-1)?.body ?? "{}";
       const head = JSON.stringify({ format: PORTABLE_FORMAT, exportedAt: iso(Date.now()), name, model, tier });
+      const [cache] = rows<{ maxAge: number }>(moment.cache);
       const small = JSON.stringify({
+        responseCache: cache ? { maxAgeSeconds: cache.maxAge } : null,
         skills: rows<SwitchRow>(moment.switches).map(({ skill, enabled }) => ({ id: skill, enabled: enabled === 1 })),
         memories: rows<FactRow>(moment.memories).map(factOut),
         reminders: rows<ReminderRow>(moment.reminders).map(reminderOut),
@@ -66,7 +68,7 @@ export function createPortables(host: Host): Portables {
 
     async make(owner, text) {
       const config = rawMember(text, "config") ?? "";
-      const { name, model, tier, ...rest } = requirePortable(JSON.parse(text));
+      const { name, model, tier, responseCache, ...rest } = requirePortable(JSON.parse(text));
       const { talks, skills } = rowsOf(rest);
       return hosted.provision({
         ...owner,
@@ -76,6 +78,7 @@ export function createPortables(host: Host): Portables {
         tier: tier ?? undefined,
         also: (agentId) => [
           ...estates.skills.restore(agentId, skills),
+          ...(responseCache ? estates.ai.restore(agentId, { cache: cacheRows(responseCache) }) : []),
           ...estates.runtime.bring(agentId, talks.sessions, talks.messages),
         ],
       });
@@ -88,6 +91,7 @@ interface SwitchRow {
   enabled: 0 | 1;
 }
 
+const cacheRows = ({ maxAgeSeconds }: { maxAgeSeconds: number }) => JSON.stringify([{ maxAge: maxAgeSeconds }]);
 const messageOut = ({ role, content, steps, at }: MessageRow) => {
   const did: unknown = steps === null ? undefined : JSON.parse(steps);
   return { role, content, ...(did === undefined ? {} : { steps: did }), at: iso(at) };

@@ -1,6 +1,7 @@
 // All that belongs to an agent, whichever plugin keeps it, read at one moment.
 import type { Host, ServiceOf } from "../../../src/plugin.ts";
 import { agents, type Parts } from "../../agents/index.ts";
+import { ai } from "../../ai/index.ts";
 import { channels } from "../../channels/index.ts";
 import { runtime } from "../../runtime/index.ts";
 import { skills } from "../../skills/index.ts";
@@ -11,13 +12,17 @@ export interface Estates {
   readonly skills: ServiceOf<typeof skills>["estate"];
   readonly runtime: ServiceOf<typeof runtime>["estate"];
   readonly channels: ServiceOf<typeof channels>["estate"];
+  readonly ai: ServiceOf<typeof ai>["estate"];
   /** Steps of a batch that forget facts and reminders. */
   reset: ServiceOf<typeof skills>["reset"];
 }
 
+/** Parts that backups of earlier versions don't have: what is there of them stays as it is. */
+export const LATER_PARTS = ["cache"] as const;
+
 type PartsOf<E> = E extends { parts: Parts<infer Name> } ? Name : never;
 /** Names of all parts: `agent`, `memories`, `sessions`, … */
-export type Part = PartsOf<Estates["agents" | "skills" | "runtime" | "channels"]>;
+export type Part = PartsOf<Estates["agents" | "skills" | "runtime" | "channels" | "ai"]>;
 
 /** The rows of every part: JSON arrays, as text. */
 export type Moment = Readonly<Record<Part, string>>;
@@ -29,16 +34,18 @@ export function estatesOf(host: Host): Estates {
     skills: skillEstate,
     runtime: host.use(runtime).estate,
     channels: host.use(channels).estate,
+    ai: host.use(ai).estate,
     reset,
   };
 }
 
 /** Every part with its query. */
-export const partsOf = ({ agents, skills, runtime, channels }: Estates): Parts<Part> => ({
+export const partsOf = ({ agents, skills, runtime, channels, ai }: Estates): Parts<Part> => ({
   ...agents.parts,
   ...skills.parts,
   ...runtime.parts,
   ...channels.parts,
+  ...ai.parts,
 });
 
 /** Reads everything but the messages themselves in one statement; of those it gives the numbers. */

@@ -5,6 +5,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { startSqld } from "../../../tests/support/sqld.ts";
 import type { Agent } from "../../agents/index.ts";
+import { ai } from "../../ai/index.ts";
 import { KEPT_BACKUPS } from "./backups.ts";
 import { DAY, openStand, refusal, type Stand } from "./support.test.ts";
 
@@ -367,6 +368,30 @@ describe("what is no backup of the agent", () => {
     expect(await refusal(failing)).toMatchObject({ message: "no room" });
     await many();
     expect(await refusal(keep(agent.id, path))).toMatchObject({ code: "UNKNOWN_BACKUP" });
+  });
+
+  test("holds how long answers are kept; one of before that leaves it as it is", async () => {
+    const agent = await stand.agent();
+    await stand.chat(agent, "hello");
+    const { turnCache, modelOf } = stand.host.use(ai);
+    const kept = async () => turnCache(agent, await modelOf(agent));
+    const keepFor = (seconds: number) =>
+      stand.run("INSERT OR REPLACE INTO response_caches (agent_id, max_age_s) VALUES (?, ?)", agent.id, seconds);
+    const { path: without } = await stand.snapshots.write(agent.id);
+    await keepFor(90);
+    const { path } = await stand.snapshots.write(agent.id);
+    const setting = () => stand.rows("SELECT max_age_s FROM response_caches WHERE agent_id = ?", agent.id);
+    await stand.snapshots.restore(agent.id, without);
+    expect([await setting(), await kept()]).toEqual([[], undefined]);
+    await stand.snapshots.restore(agent.id, path);
+    expect([await setting(), await kept()]).toEqual([[{ max_age_s: 90 }], expect.any(Object)]);
+    await keepFor(30);
+    const text = gunzipSync(readFileSync(stand.file(path))).toString();
+    const earlier = text.replace(/,\{"part":"cache","rows":\[[^\]]*\]\}\n/, "");
+    expect(earlier).not.toBe(text);
+    writeFileSync(stand.file(path), gzipSync(sealed(earlier)));
+    await stand.snapshots.restore(agent.id, path);
+    expect(await setting()).toEqual([{ max_age_s: 30 }]);
   });
 
   test("any more, since it was cut or changed, is refused before anything is touched", async () => {

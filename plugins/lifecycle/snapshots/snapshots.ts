@@ -5,7 +5,7 @@ import type { Host } from "../../../src/plugin.ts";
 import { agents, noSuchAgent } from "../../agents/index.ts";
 import type { Extent, MessageRow, SessionRow } from "../../runtime/index.ts";
 import { createBackups } from "./backups.ts";
-import { createReader, estatesOf, type Moment, type Part, partsOf } from "./estates.ts";
+import { createReader, estatesOf, LATER_PARTS, type Moment, type Part, partsOf } from "./estates.ts";
 import { DamagedFile, readElements } from "./file.ts";
 
 /** What is done with all that belongs to an agent. Calls for one agent come one after the other. */
@@ -41,9 +41,12 @@ const FORMAT = "berth.backup";
 const VERSION = 1;
 const DAY = 86_400_000;
 
+/** What a backup holds of a moment. */
+type Kept = Omit<Moment, (typeof LATER_PARTS)[number]> & Partial<Moment>;
+
 /** What a backup holds, but for its messages. */
 interface Survey {
-  moment: Moment;
+  moment: Kept;
   extents: Map<string, Extent>;
 }
 
@@ -88,9 +91,9 @@ export function createSnapshots(host: Host): Snapshots {
       if (part !== "messages") found.set(part, JSON.stringify(rows));
       else for (const row of rows as MessageRow[]) extend(extents, row);
     }
-    const names = (Object.keys(parts) as Part[]).filter((name) => name !== "messages");
+    const names = (Object.keys(parts) as Part[]).filter((name) => !["messages", ...LATER_PARTS].includes(name));
     if (!names.every((name) => found.has(name))) throw new DamagedFile("Not everything is in it.");
-    return { moment: { ...(Object.fromEntries(found) as Moment), messages: "[]" }, extents };
+    return { moment: { ...(Object.fromEntries(found) as Kept), messages: "[]" }, extents };
   }
 
   async function* messagesIn(file: string): AsyncGenerator<readonly MessageRow[], void> {
@@ -131,6 +134,7 @@ export function createSnapshots(host: Host): Snapshots {
       await database.write([
         ...estates.agents.restore(agentId, moment, bots.tokens),
         ...estates.skills.restore(agentId, moment),
+        ...(moment.cache === undefined ? [] : estates.ai.restore(agentId, { cache: moment.cache })),
         ...talks.statements,
         ...bots.statements,
         ...also,
@@ -203,7 +207,7 @@ function requireHeader(element: unknown, agentId: string): void {
   );
 }
 
-function versionIn({ agent }: Moment): string {
+function versionIn({ agent }: Kept): string {
   const [row]: unknown[] = JSON.parse(agent);
   const version: unknown = typeof row === "object" && row !== null ? Reflect.get(row, "runtimeVersion") : undefined;
   return String(version);
