@@ -12,6 +12,7 @@ import { settings } from "./settings.ts";
 import { sse } from "./sse.ts";
 import { start } from "./start.ts";
 import { storm } from "./storm.ts";
+import { streams } from "./streams.ts";
 import type { Benchmark } from "./support/figures.ts";
 import { mib, table } from "./support/figures.ts";
 import { binary } from "./support/service.ts";
@@ -28,6 +29,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   delivery,
   isolation,
   beside,
+  streams,
   storm,
 ];
 
