@@ -1,5 +1,6 @@
 // The platforms this binary speaks to, by their neutral names, and how each one's messages come in.
 import type { Channel, ChannelId } from "../../channels/channel.ts";
+import { createDiscord } from "../../channels/discord.ts";
 import { createTelegram, type TelegramOptions } from "../../channels/telegram.ts";
 import { createWhatsApp } from "../../channels/whatsapp.ts";
 import { AppError, notFound } from "../../src/errors.ts";
@@ -28,9 +29,10 @@ export function createAdapters({ config, log, traffic }: Deps): Adapters {
   const { apiRoot: graph, appId, appSecret } = config.channels.channel_c;
   const app = appId && appSecret ? { app: { id: appId, secret: appSecret } } : {};
   const whatsapp = createWhatsApp({ apiRoot: graph, log, traffic, ...app });
+  const discord = createDiscord({ apiRoot: config.channels.channel_b.apiRoot, commands: COMMANDS, log, traffic });
   return {
     channel_a: { channel: createTelegram({ apiRoot, commands: COMMANDS, log, traffic }), mode },
-    channel_b: undefined,
+    channel_b: { channel: discord, mode: "gateway" },
     channel_c: { channel: whatsapp, mode: "webhook" },
   };
 }

@@ -53,6 +53,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
   const lastSeq = new Map<string, number>();
   let identifiedAt = Number.NEGATIVE_INFINITY;
   let fate: "cut" | number | undefined;
+  let held: (() => void)[] | undefined;
 
   const open = () => [...sessions.values()].filter(({ socket }) => socket !== undefined);
   const post = (session: Session, event: GatewayEvent) => {
@@ -131,11 +132,20 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
       changed();
     },
     /** Tells every session that wants it. `scrubbed`: how it looks to those who may not read the content. */
-    dispatch(t: string, d: object, kind: "guild" | "dm" | "any", about: string, scrubbed: object = d) {
+    dispatch(t: string, d: object, kind: "guild" | "dm" | "any", about: string, scrubbed: object = d): void {
+      if (held) return void held.push(() => this.dispatch(t, d, kind, about, scrubbed));
       for (const session of sessions.values()) {
         const wanted = kind === "any" || session.intents & (kind === "guild" ? GUILD_MESSAGES : DIRECT_MESSAGES);
         if (wanted) push(session, t, session.intents & MESSAGE_CONTENT ? d : scrubbed, about);
       }
+    },
+    hold: () => {
+      held = [];
+    },
+    release(reverse: boolean) {
+      const waiting = held ?? [];
+      held = undefined;
+      for (const tell of reverse ? waiting.reverse() : waiting) tell();
     },
     drops(code?: number) {
       for (const { socket } of open()) {

@@ -156,6 +156,9 @@ export interface FakeBot {
   sent(channelId?: string): SentMessage[];
   /** Times of "… is typing". */
   typing(channelId?: string): number[];
+  /** Events wait until they are released, in their order or the other way round. */
+  hold(): void;
+  release(reverse: boolean): void;
   /** Files at the CDN expire: their old addresses are nobody's, the message has new ones. */
   filesExpire(): void;
   readonly commands: { name: string; description: string }[];

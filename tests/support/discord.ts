@@ -156,7 +156,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     });
     const { changed } = watch;
     const gateway = createGateway({ resumeUrl: `${gatewayUrl()}-resume`, identifyMs, mayReadContent, ready, changed });
-    const state = createBot({ token, id, username, origin, tell: gateway.dispatch });
+    const state = createBot({ token, id, username, origin, tell: (...event) => gateway.dispatch(...event) });
     return { state, gateway, bot: fakeBot(state, gateway, changed), mayReadContent };
   }
 
@@ -271,6 +271,8 @@ function fakeBot(state: BotState, gateway: Gateway, changed: () => void): FakeBo
       return gateway.sequence;
     },
     sequenceOf: gateway.sequenceOf,
+    hold: gateway.hold,
+    release: (reverse) => after(gateway.release(reverse)),
     drops: gateway.drops,
     reconnects: gateway.reconnects,
     invalidates: gateway.invalidates,

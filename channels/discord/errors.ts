@@ -1,0 +1,103 @@
+// What Discord's refusals mean, in the port's four kinds. No text that leaves here can hold a token or a message.
+import { ChannelError } from "../channel.ts";
+
+/** Discord answered, and its answer was no. Known by its fields: the class comes with the lazily loaded library. */
+export interface Refusal extends Error {
+  status: number;
+  /** Discord's own code, 0 where it gives none. */
+  code: number;
+}
+
+/** https://discord.com/developers/docs/topics/opcodes-and-status-codes#json */
+const CODES = {
+  unknownChannel: 10003,
+  unknownMessage: 10008,
+  unknownInteraction: 10062,
+  acknowledged: 40060,
+  missingAccess: 50001,
+  anothersMessage: 50005,
+  cannotWriteToUser: 50007,
+  missingPermissions: 50013,
+} as const;
+
+/** A refusal without a code comes from what stands before Discord: it says nothing about the bot. */
+const FRONT_DOOR_WAIT = 60_000;
+
+export function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && "rawError" in error && "status" in error && typeof error.status === "number";
+}
+
+const says = (error: unknown, ...codes: number[]) => isRefusal(error) && codes.includes(error.code);
+
+/** The message to edit was deleted, or is not the bot's. */
+export const isGone = (error: unknown) => says(error, CODES.unknownMessage, CODES.anothersMessage);
+export const isAcknowledged = (error: unknown) => says(error, CODES.acknowledged);
+/** The bot may not write in this channel, although it may answer a command that was given there. */
+export const isShut = (error: unknown) => says(error, CODES.missingAccess, CODES.missingPermissions);
+
+interface Limited extends Error {
+  /** Milliseconds. */
+  retryAfter: number;
+  timeToReset: number;
+}
+
+const isLimited = (error: unknown): error is Limited =>
+  error instanceof Error && "timeToReset" in error && "retryAfter" in error;
+
+const SENTENCES: Record<number, string> = {
+  [CODES.unknownChannel]: "Discord does not know this channel (any more).",
+  [CODES.missingAccess]: "Discord does not let the bot into this channel.",
+  [CODES.cannotWriteToUser]: "Discord does not let the bot write to this person: they take no direct messages from it.",
+  [CODES.missingPermissions]: "The bot has no permission to write in this channel.",
+};
+
+/** Turns anything a call threw into a `ChannelError`; one that already is one stays. */
+export function toChannelError(error: unknown, scope: "bot" | "peer"): ChannelError {
+  if (error instanceof ChannelError) return error;
+  if (isLimited(error)) {
+    const ms = Math.ceil(Math.max(error.retryAfter, error.timeToReset, 1));
+    return new ChannelError("busy", `Discord asks to wait ${Math.ceil(ms / 1000)} s.`, scope, ms);
+  }
+  if (isRefusal(error)) return fromRefusal(error, scope);
+  const status = error instanceof Error && "status" in error ? error.status : undefined;
+  if (typeof status === "number")
+    return new ChannelError("unreachable", `Discord has a problem of its own (${status}).`, scope);
+  return new ChannelError("unreachable", `Discord could not be reached${reason(error)}.`, scope);
+}
+
+function fromRefusal(error: Refusal, scope: "bot" | "peer"): ChannelError {
+  const { status, code } = error;
+  if (status === 401) return tokenRefused();
+  if (status >= 500 || status === 408)
+    return new ChannelError("unreachable", `Discord has a problem of its own (${status}).`, scope);
+  if (status === 403 && !code)
+    return new ChannelError("busy", "Discord turns this host away for now.", scope, FRONT_DOOR_WAIT);
+  const sentence = SENTENCES[code] ?? `Discord refused: ${said(error)}`;
+  return new ChannelError("refused", sentence, scope);
+}
+
+export const tokenRefused = () =>
+  new ChannelError("refused", "Discord does not know this bot token (any more).", "bot");
+
+/** Discord's own words, without the details of what was sent. */
+function said(error: Refusal): string {
+  const raw = "rawError" in error ? error.rawError : undefined;
+  const message = typeof raw === "object" && raw !== null && "message" in raw ? raw.message : undefined;
+  return typeof message === "string" ? message.slice(0, 200) : `status ${error.status}`;
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const code = "code" in error ? error.code : undefined;
+  if (typeof code === "string" && /^[A-Z_]+$/.test(code)) return ` (${code})`;
+  return error.name === "AbortError" || error.name === "TimeoutError" ? " (timed out)" : "";
+}
+
+/** Runs one step of a verb; whatever it throws leaves as a `ChannelError`. */
+export async function guarded<T>(scope: "bot" | "peer", step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw toChannelError(error, scope);
+  }
+}
