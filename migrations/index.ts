@@ -24,8 +24,11 @@ import channelsResume from "./0021_channels_resume.sql" with { type: "text" };
 import attachments from "./0022_attachments.sql" with { type: "text" };
 import streams from "./0023_streams.sql" with { type: "text" };
 import walletLanes from "./0024_wallet_lanes.sql" with { type: "text" };
+import walletTakeover from "./0025_wallet_takeover.sql" with { type: "text" };
+import visitorsWords from "./0026_visitors_words.sql" with { type: "text" };
 import channelDetail from "./0027_channel_detail.sql" with { type: "text" };
 import claims from "./0028_claims.sql" with { type: "text" };
+import sessionsByActivity from "./0030_sessions_by_activity.sql" with { type: "text" };
 
 /** One step of the schema: applied once, recorded by its name. */
 export interface Migration {
@@ -58,6 +61,9 @@ export const migrations: readonly Migration[] = [
   { name: "0022_attachments", sql: attachments },
   { name: "0023_streams", sql: streams },
   { name: "0024_wallet_lanes", sql: walletLanes },
+  { name: "0025_wallet_takeover", sql: walletTakeover },
+  { name: "0026_visitors_words", sql: visitorsWords },
   { name: "0027_channel_detail", sql: channelDetail },
   { name: "0028_claims", sql: claims },
+  { name: "0030_sessions_by_activity", sql: sessionsByActivity },
 ];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { createLedger, MOST_OPEN, type NewSpend, type Spend } from "./ledger.ts";
-import type { Intent } from "./policy.ts";
+import { createPolicies, FIRST_POLICY, type Intent } from "./policy.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -174,6 +174,22 @@ test("a takeover, or an account that is disabled, ends what is not signed yet", 
   }
   expect(await ledger.find(signed.id)).toMatchObject({ state: "signed" });
   expect(await ledger.authorized(reserved, "{}")).toBe(false);
+});
+
+test("what was asked for before a takeover is not reserved after it, however long it took; what comes then is", async () => {
+  const account =
+    "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
+  await storage.database.write([{ sql: account, args: [userId] }]);
+  const policies = createPolicies(storage);
+  await policies.set(userId, { perTransaction: 500 * USD, perDay: 900 * USD, recipients: [] });
+  const since = Date.now() - 1;
+  await storage.database.write([policies.reset(userId)]);
+  expect(await policies.of(userId)).toEqual(FIRST_POLICY);
+  const before = ledger.reserve(aSpend(USD, {}), intent(USD, { since }), []);
+  expect(before).rejects.toMatchObject({ status: 403, code: "POLICY_DENIED" });
+  await before.catch(() => undefined);
+  const after = await ledger.reserve(aSpend(USD, {}), intent(USD, { since: Date.now() }), []);
+  expect(after).toMatchObject({ state: "reserved" });
 });
 
 test("what counts for a day is found by indexes", async () => {

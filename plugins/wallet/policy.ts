@@ -43,12 +43,14 @@ export interface Intent {
   assets: string[];
   /** Of a trade: whether what is sold is the stablecoin or WETH. */
   trade?: { known: boolean };
+  /** When it was asked for, epoch ms: not reserved once the account was taken over since. */
+  since?: number;
 }
 
 export interface Policies {
   of(userId: string): Promise<Policy>;
   set(userId: string, change: Partial<Policy>): Promise<Policy>;
-  /** For the batch of a takeover: back to what it is at first. */
+  /** For the batch of a takeover: back to what it is at first, and nothing is reserved that was asked for before. */
   reset(userId: string): Statement;
 }
 
@@ -79,7 +81,12 @@ export function createPolicies({ database }: Pick<Kernel, "database">): Policies
       await database.write([statement(insert)]);
       return of(userId);
     },
-    reset: (userId) => statement(drizzle.delete(table).where(eq(table.userId, userId))),
+    reset(userId) {
+      const now = Date.now();
+      const first = { ...FIRST_POLICY, recipients: null, assets: null, updatedAt: now, resetAt: now };
+      const insert = drizzle.insert(table).values({ ...first, userId });
+      return statement(insert.onConflictDoUpdate({ target: table.userId, set: first }));
+    },
   };
 }
 
@@ -100,11 +107,11 @@ export const spentSince = (userId: string, since: number, exceptSpend = "") => (
  * conditions over `p`, the user's row of `wallet_policies` or none, with their arguments.
  */
 export function withinPolicy(userId: string, intent: Intent, now: number, exceptSpend = "") {
-  const { usd, recipient, assets, trade } = intent;
+  const { usd, recipient, assets, trade, since = now } = intent;
   const { perTransaction, perDay } = FIRST_POLICY;
   const spent = spentSince(userId, now - DAY, exceptSpend);
   return {
-    sql: `coalesce(p.enabled, 1) = 1
+    sql: `coalesce(p.enabled, 1) = 1 AND coalesce(p.reset_at, 0) <= ?
       AND ? <= coalesce(p.per_transaction, ${perTransaction})
       AND ? + ${spent.sql} <= coalesce(p.per_day, ${perDay})
       AND (? IS NULL OR p.recipients IS NULL OR ? IN (SELECT value FROM json_each(p.recipients)))
@@ -112,6 +119,7 @@ export function withinPolicy(userId: string, intent: Intent, now: number, except
       AND (p.assets IS NULL OR NOT EXISTS
         (SELECT 1 FROM json_each(?) WHERE value NOT IN (SELECT value FROM json_each(p.assets))))`,
     args: [
+      since,
       usd,
       usd,
       ...spent.args,

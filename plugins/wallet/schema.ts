@@ -1,4 +1,4 @@
-// The tables of wallets. Created by migrations/0017_wallets.sql and 0024_wallet_lanes.sql.
+// The tables of wallets. Created by migrations/0017_wallets.sql, 0024_wallet_lanes.sql and 0025_wallet_takeover.sql.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const wallets = sqliteTable("wallets", {
@@ -22,6 +22,7 @@ export const policies = sqliteTable("wallet_policies", {
   approvalAbove: integer("approval_above"),
   enabled: integer("enabled", { mode: "boolean" }).notNull(),
   updatedAt: integer("updated_at").notNull(),
+  resetAt: integer("reset_at").notNull().default(0),
 });
 
 export const spends = sqliteTable("wallet_spends", {

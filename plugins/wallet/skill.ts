@@ -50,9 +50,10 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
 
   /** The same call in the answer to one message is one spend, also when the turn is done again after a crash. */
   async function spender(kind: "send" | "trade" | "pay", input: object, context: ToolContext): Promise<Spender> {
+    const since = Date.now();
     const said = await allowed(`wallet_${kind}`, context);
     const requestKey = `turn:${context.inboxId}:${sameness(kind, input)}`;
-    return { userId: context.userId, agentId: context.agentId, requestKey, ask: said === "ask" };
+    return { userId: context.userId, agentId: context.agentId, requestKey, since, ask: said === "ask" };
   }
   async function made(userId: string) {
     try {

@@ -53,10 +53,11 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
   const spend = (
     { identity: { user }, request }: { identity: Identity; request: Request },
     work: (spender: Spender) => Promise<Static<typeof spendAnswer> | Static<typeof paidAnswer>>,
+    since = Date.now(),
   ) =>
     idempotency.respond({ request, userId: user.id }, async () => {
       const requestKey = request.headers.get("idempotency-key");
-      const answer = await work({ userId: user.id, requestKey });
+      const answer = await work({ userId: user.id, requestKey, since });
       return Response.json(answer, { status: answer.status === "waiting_approval" ? 202 : 200 });
     });
 

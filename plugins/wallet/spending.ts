@@ -18,6 +18,8 @@ export interface Spender {
   userId: string;
   agentId?: string;
   requestKey: string | null;
+  /** When the request came, epoch ms. */
+  since: number;
   /** Waits for the owner's word, whatever the policy says. */
   ask?: boolean;
 }
@@ -109,7 +111,7 @@ export function createSpending({ config, chains, database, ledger, wallets, lane
 
     requirePolicy: ledger.require,
 
-    async reserve({ userId, agentId, requestKey, ask = false }, kind, request, prepared) {
+    async reserve({ userId, agentId, requestKey, since, ask = false }, kind, request, prepared) {
       const { wallet, network, asset, units, usd, amount, recipient, details, plan } = prepared;
       const spend: NewSpend = {
         userId,
@@ -128,7 +130,7 @@ export function createSpending({ config, chains, database, ledger, wallets, lane
         details: JSON.stringify(details),
         plan: writePlan(plan),
       };
-      const intent = intentOf({ kind, usd, recipient, details });
+      const intent = { ...intentOf({ kind, usd, recipient, details }), since };
       return ledger.reserve(spend, intent, [lanes.wake({ network, address: wallet.address })], ask);
     },
 
