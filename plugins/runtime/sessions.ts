@@ -64,7 +64,7 @@ export interface Appended extends Pick<Said, "id" | "role" | "content"> {
 /** As text: with a bound value SQLite can't know that the partial index holds all of them. */
 const isOpen = sql`${sessions.status} = 'open'`;
 const isShown = sql`${sessions.platform} NOT IN ('', 'public')`;
-const isSomebodys = sql`${sessions.platform} <> ''`;
+const isVisit = sql`${sessions.platform} = 'public'`;
 
 export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
   const { drizzle } = database;
@@ -99,6 +99,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       and(
         eq(sessions.agentId, hole("agentId")),
         eq(sessions.platform, "web"),
+        isShown,
         isOpen,
         gt(sessions.lastActivityAt, hole("since")),
       ),
@@ -113,13 +114,15 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     .orderBy(desc(sessions.lastActivityAt))
     .limit(LISTED)
     .prepare();
-  const selectLast = drizzle
-    .select({ at: sessions.lastActivityAt })
-    .from(sessions)
-    .where(and(eq(sessions.agentId, hole("agentId")), isSomebodys))
-    .orderBy(desc(sessions.lastActivityAt))
-    .limit(1)
-    .prepare();
+  const selectLast = [isShown, isVisit].map((condition) =>
+    drizzle
+      .select({ at: sessions.lastActivityAt })
+      .from(sessions)
+      .where(and(eq(sessions.agentId, hole("agentId")), condition))
+      .orderBy(desc(sessions.lastActivityAt))
+      .limit(1)
+      .prepare(),
+  );
   const insertMessage = template(
     drizzle.insert(messages).values({
       id: hole("id"),
@@ -183,7 +186,10 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     },
 
     list: async (agentId) => (await selectShown.execute({ agentId })).map(toSession),
-    lastActivity: async (agentId) => (await selectLast.execute({ agentId }))[0]?.at,
+    async lastActivity(agentId) {
+      const newest = (await Promise.all(selectLast.map((select) => select.execute({ agentId })))).flat();
+      return newest.length > 0 ? Math.max(...newest.map(({ at }) => at)) : undefined;
+    },
 
     async find(agentId, sessionId) {
       const [row] = await selectSession.execute({ id: sessionId });
