@@ -1,5 +1,6 @@
 // Calls to the Graph API, by plain fetch: four addresses need no client library.
 import { type Binding, ChannelError } from "../channel.ts";
+import { readUpTo } from "./bytes.ts";
 import { type Refusal, refusalOf, unreachable } from "./errors.ts";
 
 /** It goes into a header, and once into an address. */
@@ -52,7 +53,9 @@ export function createGraph(apiRoot: string, traffic: Traffic = () => undefined)
       let text: string;
       try {
         response = await fetch(address, { ...init, method, redirect: "error", signal: within(signal) });
-        text = new TextDecoder().decode(await readUpTo(response, LARGEST_ANSWER));
+        const bytes = await readUpTo(response, LARGEST_ANSWER);
+        if (!bytes) throw new ChannelError("unreachable", "WhatsApp's answer is too long to be one.", scope);
+        text = new TextDecoder().decode(bytes);
       } catch (error) {
         throw unreachable(error, scope);
       }
@@ -78,6 +81,7 @@ export function createGraph(apiRoot: string, traffic: Traffic = () => undefined)
         throw new ChannelError("unreachable", `WhatsApp answered ${response.status} for a file.`, "peer");
       try {
         const bytes = await readUpTo(response, limit);
+        if (!bytes) throw tooLarge(limit);
         if (agentId !== undefined) traffic(agentId, 0, bytes.byteLength);
         return bytes;
       } catch (error) {
@@ -93,18 +97,6 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 export const tooLarge = (most: number) =>
   new ChannelError("refused", `The file is larger than ${Math.floor(most / 1_000_000)} MB.`, "peer");
 export const gone = () => new ChannelError("refused", "WhatsApp does not have this file any more.", "peer");
-
-/** Reads no more than `limit` bytes, whatever the length says. */
-async function readUpTo(response: Response, limit: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let read = 0;
-  for await (const piece of response.body ?? []) {
-    read += piece.byteLength;
-    if (read > limit) throw tooLarge(limit);
-    pieces.push(piece);
-  }
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
-}
 
 function parse(text: string): unknown {
   try {

@@ -3,6 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { type Binding, ChannelError, type Sink } from "../channel.ts";
 import { createRecent } from "../shared/recent.ts";
 import type { Account, Accounts } from "./account.ts";
+import { readUpTo } from "./bytes.ts";
 import { partKey } from "./deliver.ts";
 import type { Fates } from "./fates.ts";
 import { type Event, readEvent } from "./read.ts";
@@ -40,7 +41,7 @@ export function createReceiving({ accounts, fates, app, failed }: Deps): Receivi
     const signature = request.headers.get(SIGNATURE_HEADER) ?? "";
     // Another app's secret is not known here: then the address, which only that app was told, says who it is.
     if (isOurs && !/^sha256=[0-9a-f]{64}$/.test(signature)) return unsigned();
-    const body = await readBody(request);
+    const body = await readUpTo(request, LARGEST_BODY);
     if (body === undefined) return refuse(413, "BODY_TOO_LARGE", "The body is larger than 3 MiB.");
     if (isOurs && !isSame(signature, `sha256=${hmac(app.secret, body)}`)) return unsigned();
     const event = readEvent(parse(body), binding.bot.id, binding.token);
@@ -110,19 +111,6 @@ const hmac = (secret: string, body: Uint8Array) => new Bun.CryptoHasher("sha256"
 
 /** In a time that depends on neither value, their lengths included. No secret is like none. */
 const isSame = (given: string, secret: string) => secret !== "" && timingSafeEqual(digest(given), digest(secret));
-
-/** The body, or undefined when it is too large; a length that lies is found out while reading. */
-async function readBody(request: Request): Promise<Uint8Array | undefined> {
-  if (Number(request.headers.get("content-length") ?? 0) > LARGEST_BODY) return undefined;
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of request.body ?? []) {
-    size += piece.byteLength;
-    if (size > LARGEST_BODY) return undefined;
-    pieces.push(piece);
-  }
-  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces);
-}
 
 function parse(body: Uint8Array): unknown {
   try {
