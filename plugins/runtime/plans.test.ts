@@ -47,7 +47,13 @@ describe("listing", () => {
     expect(listed(`platform NOT IN ('', 'public')`)).toEqual([
       expect.stringContaining("INDEX sessions_shown (agent_id=?)"),
     ]);
-    expect(listed(`platform <> ''`)).toEqual([expect.stringContaining("INDEX sessions_by_agent (agent_id=?)")]);
+    expect(listed("platform = 'public'")).toEqual([expect.stringContaining("INDEX sessions_visited (agent_id=?)")]);
+  });
+
+  test("the one that is active looks only at those in which something was said of late", () => {
+    const active = `SELECT * FROM sessions WHERE agent_id = ?1 AND platform = ?2 AND platform NOT IN ('', 'public')
+      AND status = 'open' AND last_activity_at > ?3 ORDER BY created_at DESC, id DESC LIMIT 1`;
+    expect(plan(active)[0]).toContain("INDEX sessions_shown (agent_id=? AND last_activity_at>?)");
   });
 });
 
@@ -59,7 +65,7 @@ describe("forgetting", () => {
 
   test("sessions finds those that are to go, and nothing else", () => {
     const steps = [
-      ...CLEAR_SESSIONS.map((sql) => ({ sql, index: "sessions_nobodys" })),
+      ...CLEAR_SESSIONS.map((sql) => ({ sql, index: "sessions_by_agent (agent_id=? AND platform=?)" })),
       ...[...DELETE_VISITORS, CLOSE_VISITORS].map((sql) => ({ sql, index: "sessions_visitors" })),
       { sql: DELETE_EMPTY, index: "sessions_empty" },
     ];
