@@ -138,8 +138,11 @@ export interface Channel {
     delivered: (part: string) => void,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Shows a growing reply; returns the id of the message it edits, or undefined where the preview is not a message. */
-  preview(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
+  /**
+   * Shows a growing reply; returns the id of the message it edits, or undefined where the preview is not a message. Left
+   * out by a platform that has no such thing: there the model isn't asked to stream.
+   */
+  preview?(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
   /** Shows that an answer is being written. `replyTo`: the platform's id of the message that is answered, where known. */
   typing(binding: Binding, peer: string, signal: AbortSignal, replyTo?: string): Promise<void>;
   /**

@@ -26,8 +26,12 @@ export interface TelegramOptions {
   rules?: Rules;
 }
 
-/** Telegram has both ways to receive. */
-export type TelegramChannel = Channel & { listening: Listening; posts: Posts };
+/** Telegram has both ways to receive, and shows replies while they grow. */
+export type TelegramChannel = Channel & {
+  listening: Listening;
+  posts: Posts;
+  preview: NonNullable<Channel["preview"]>;
+};
 
 /**
  * The Telegram adapter: long polling or webhook, drafts or edits while a reply grows, Markdown shown as Telegram shows it.

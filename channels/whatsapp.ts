@@ -71,7 +71,6 @@ export function createWhatsApp({ apiRoot, app, log, traffic, patience = PATIENCE
     send: delivery.send,
 
     // What was sent can't be changed, so nothing is shown before it is whole.
-    preview: () => Promise.resolve(undefined),
 
     /** Shown on a message, which is marked as read by it. https://developers.facebook.com/documentation/business-messaging/whatsapp/typing-indicators */
     async typing(binding, address, signal, replyTo) {

@@ -133,7 +133,7 @@ export function sending(on: Stage): void {
         const preview = { draftId: 7, peer: on.platform.peers[place], group: place === "group", replyTo };
         let shownAs: string | undefined;
         for (const text of ["One", "One two", "One two **thr", "One two **three**"]) {
-          const id = await on.platform.channel.preview(
+          const id = await on.platform.channel.preview?.(
             on.platform.binding,
             { ...preview, text, ...(shownAs === undefined ? {} : { messageId: shownAs }) },
             on.signal,
@@ -154,13 +154,13 @@ export function sending(on: Stage): void {
       const replyTo = on.platform.says("question", "group", true);
       const peer = on.platform.peers.group;
       const preview = { draftId: 7, peer, group: true, replyTo, text: "One" };
-      const id = await on.platform.channel.preview(on.platform.binding, preview, on.signal);
+      const id = await on.platform.channel.preview?.(on.platform.binding, preview, on.signal);
       const out = on.message({ peer, text: "One two", replyTo });
       if (id !== undefined) {
         on.platform.removes(id);
         expect(on.platform.shown("group")).toEqual([]);
         const grown = { ...preview, text: "One tw", messageId: id };
-        expect(await on.platform.channel.preview(on.platform.binding, grown, on.signal)).toBeUndefined();
+        expect(await on.platform.channel.preview?.(on.platform.binding, grown, on.signal)).toBeUndefined();
         out.previewMessageId = id;
       }
       const parts = await on.send(out);

@@ -20,6 +20,7 @@ import { createKeeper } from "./keeper.ts";
 import { createLines } from "./lines.ts";
 import { createLinks } from "./links.ts";
 import { createNews, type State } from "./news.ts";
+import { createOwnerCommands } from "./owner-commands.ts";
 import { createPairings } from "./pairings.ts";
 import { createPreviews } from "./previews.ts";
 import { createResumes } from "./resumes.ts";
@@ -59,7 +60,8 @@ export const channels = plugin("channels", (host) => {
   const hooks = createHooks({ ...kernel, agents: hosted, lines, intake, traffic: counted.traffic });
   counted.holds(lines.held);
   counted.keeps(supervisor.kept);
-  const previews = createPreviews({ log, lines, runtime: talks });
+  talks.obeyVia(createOwnerCommands({ lines, pairings, intake }));
+  const previews = createPreviews({ log, adapters, lines, runtime: talks });
 
   for (const channel of CHANNEL_IDS) {
     if (!adapters[channel]) continue;

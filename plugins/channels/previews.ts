@@ -1,7 +1,8 @@
 // Shows replies while they grow. One clock for all of them, so that a quick reply costs an entry in a map and nothing else.
 import { ChannelError, type ChannelId } from "../../channels/channel.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
-import type { InboxEntry, Observer, runtime as runtimePlugin } from "../runtime/index.ts";
+import type { InboxEntry, Observer, Preview, runtime as runtimePlugin } from "../runtime/index.ts";
+import type { Adapters } from "./adapters.ts";
 import type { Line, Lines } from "./lines.ts";
 import { platformIdOf } from "./message-id.ts";
 
@@ -34,12 +35,13 @@ interface Growing {
 }
 
 interface Deps extends Pick<Kernel, "log"> {
+  adapters: Adapters;
   lines: Lines;
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "previewed">;
 }
 
 /** `of(entry)` watches the turn of an entry; `end` gives the message that can become the reply. */
-export function createPreviews({ lines, runtime, log }: Deps) {
+export function createPreviews({ adapters, lines, runtime, log }: Deps) {
   /** By conversation, in which there is one turn at a time: what a failed turn left behind ends with the next one. */
   const growing = new Map<string, Growing>();
   let clock: Timer | undefined;
@@ -99,7 +101,7 @@ export function createPreviews({ lines, runtime, log }: Deps) {
       ...(messageId === undefined ? {} : { messageId }),
       ...(replyTo === undefined ? {} : { replyTo }),
     };
-    const id = await channel.preview(binding, shown, signal);
+    const id = await channel.preview?.(binding, shown, signal);
     one.shown = text;
     one.showFrom = Date.now() + text.length / LAYOUT_RATE;
     if (id === messageId) return;
@@ -120,7 +122,7 @@ export function createPreviews({ lines, runtime, log }: Deps) {
   }
 
   return {
-    of(channel: ChannelId, entry: InboxEntry): Observer & { end(): Promise<string | undefined> } {
+    of(channel: ChannelId, entry: InboxEntry): Preview {
       const now = Date.now();
       const left = growing.get(keyOf(entry));
       const one: Growing = {
@@ -140,7 +142,9 @@ export function createPreviews({ lines, runtime, log }: Deps) {
       };
       growing.set(keyOf(entry), one);
       clock ??= setInterval(tick, TICK).unref();
-      return {
+      const ending = { end: () => end(one) };
+      if (!adapters[channel]?.channel.preview) return ending;
+      const observer: Observer = {
         delta(text) {
           one.text += text;
           one.lastSign = Date.now();
@@ -148,8 +152,8 @@ export function createPreviews({ lines, runtime, log }: Deps) {
         tool() {
           one.lastSign = Date.now();
         },
-        end: () => end(one),
       };
+      return { ...ending, observer };
     },
   };
 }

@@ -3,7 +3,7 @@ import { AppError, notFound } from "../../src/errors.ts";
 import type { Agent } from "../agents/index.ts";
 import { commandIn } from "./commands.ts";
 import { CANCELLED, INTERRUPTED, kept, removed, STOPPING, stopped } from "./endings.ts";
-import type { Reply, Waiter } from "./engine.ts";
+import type { Preview, Reply, Waiter } from "./engine.ts";
 import { type Arrival, conversationOf, type Inbox, type InboxEntry } from "./inbox.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Observer } from "./turn.ts";
@@ -25,7 +25,7 @@ export interface ChatRequest {
 }
 
 /** Shows a growing reply on a platform; `end` waits for what is on its way and gives the message that can become the reply. */
-export type Previewer = (entry: InboxEntry) => (Observer & { end(): Promise<string | undefined> }) | undefined;
+export type Previewer = (entry: InboxEntry) => Preview | undefined;
 
 /** Milliseconds a whole turn may take, tools and all. */
 const TURN_LIMIT = 10 * 60_000;

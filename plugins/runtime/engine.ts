@@ -9,7 +9,7 @@ import type { ai as aiPlugin, TurnModel } from "../ai/index.ts";
 import type { Figures } from "../figures/index.ts";
 import type { skills as skillsPlugin } from "../skills/index.ts";
 import { attachmentsOf, type FetchFile, isBare, type Opened, openFiles, UNREADABLE } from "./attachments.ts";
-import { runCommand } from "./commands.ts";
+import { type Obey, runCommand } from "./commands.ts";
 import { boundedHistory, buildPrompt } from "./context.ts";
 import { CANCELLED, givenUp, INTERRUPTED, interrupted, kept, removed, STOPPING, stopped } from "./endings.ts";
 import { type Failure, failureOf, isRefused } from "./failures.ts";
@@ -36,6 +36,14 @@ export interface Reply {
   timestamp: number;
 }
 
+/** What is shown of a reply before it is sent. */
+export interface Preview {
+  /** Left out where nobody sees the reply grow. */
+  observer?: Observer;
+  /** The message that can become the reply, if there is one. */
+  end(): Promise<string | undefined>;
+}
+
 /** Somebody who waits for the reply right here: a REST call, a socket. */
 export interface Waiter {
   observer: Observer | undefined;
@@ -55,12 +63,14 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   outbox: Outbox;
   /** The model that answers for an agent now. */
   chooseModel(agent: Agent): Promise<TurnModel>;
+  /** Who does what owners command, if anybody does. */
+  obey(): Obey | undefined;
   /** Who fetches the files of a platform's messages. */
   fetcherOf(platform: string): FetchFile | undefined;
   /** The entry runs from now on: what may end its turn early, and who waits for it. */
   begin(entry: InboxEntry): { signal: AbortSignal; waiter: Waiter | undefined };
-  /** Shows a growing reply on the entry's platform. */
-  previewOf(entry: InboxEntry): (Observer & { end(): Promise<string | undefined> }) | undefined;
+  /** Shows on the entry's platform that a reply is written. */
+  previewOf(entry: InboxEntry): Preview | undefined;
   retryDelays?: readonly number[];
 }
 
@@ -135,7 +145,7 @@ export function createEngine(deps: Deps) {
   }
 
   async function obey(turn: Turn, agent: Agent): Promise<void> {
-    const { reply, statements } = await runCommand({ sessions, chooseModel }, agent, turn.entry);
+    const { reply, statements } = await runCommand({ sessions, chooseModel, obey: deps.obey() }, agent, turn.entry);
     await settle(turn, agent, { text: reply, steps: [] }, statements);
   }
 
@@ -203,7 +213,7 @@ export function createEngine(deps: Deps) {
           return reserve(prompt);
         },
         cache,
-        observer: waiter?.observer ?? preview,
+        observer: waiter?.observer ?? preview?.observer,
         signal,
       });
     } finally {

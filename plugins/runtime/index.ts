@@ -15,9 +15,9 @@ import { createRuntime } from "./runtime.ts";
 import { eventStream, wantsEvents } from "./sse.ts";
 
 export type { FetchFile } from "./attachments.ts";
-export { COMMANDS, commandIn } from "./commands.ts";
+export { COMMANDS, commandIn, type Obey, type OwnerCommand } from "./commands.ts";
 export type { ChatRequest } from "./conversations.ts";
-export type { Reply } from "./engine.ts";
+export type { Preview, Reply } from "./engine.ts";
 export type { Change, Extent, MessageRow, SessionRow } from "./estate.ts";
 export type { Said } from "./history.ts";
 export type { Arrival, InboxEntry } from "./inbox.ts";
@@ -113,6 +113,7 @@ export const runtime = plugin("runtime", (host) => {
       beforeResuming: work.beforeResuming,
       estate: work.estate,
       deliverVia: work.deliverVia,
+      obeyVia: work.obeyVia,
       fetchFileVia: work.fetchFileVia,
       previewVia: conversations.previewVia,
       isCommand: (text: string) => commandIn(text) !== undefined,

@@ -162,28 +162,36 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     }
   }
 
-  /** Each part is put down as it arrives, so that a kill between two parts repeats neither. */
+  /**
+   * Each part is put down as it arrives, so that a kill between two parts repeats neither. The last one goes with what is
+   * recorded of the whole, which follows at once.
+   */
   function delivered(delivery: Delivery, part: string): void {
     delivery.parts.push(part);
-    const parts = JSON.stringify(delivery.parts);
-    database
-      .write([{ sql: "UPDATE outbox SET parts = ? WHERE id = ?", args: [parts, delivery.id] }])
-      .catch((error: unknown) => log.error("a delivered part could not be recorded", { error }));
+    const { attempts, parts } = delivery;
+    const known = parts.length;
+    setImmediate(() => {
+      if (delivery.attempts > attempts || parts.length > known) return;
+      database
+        .write([{ sql: "UPDATE outbox SET parts = ? WHERE id = ?", args: [JSON.stringify(parts), delivery.id] }])
+        .catch((error: unknown) => log.error("a delivered part could not be recorded", { error }));
+    });
   }
 
   /** False when the row is gone, with its agent. */
   async function record(delivery: Delivery, outcome: Exclude<Outcome, { kind: "held" }>): Promise<boolean> {
     delivery.attempts++;
     const { id, agentId, attempts } = delivery;
+    const parts = JSON.stringify(delivery.parts);
     if (outcome.kind === "sent") {
-      const args = [attempts, Date.now(), id];
-      const sql = "UPDATE outbox SET status = 'sent', error = NULL, attempts = ?, sent_at = ? WHERE id = ?";
+      const args = [attempts, parts, Date.now(), id];
+      const sql = "UPDATE outbox SET status = 'sent', error = NULL, attempts = ?, parts = ?, sent_at = ? WHERE id = ?";
       await database.write([{ sql, args }]);
       return true;
     }
     const failed = outcome.kind === "refused" || attempts >= MAX_ATTEMPTS;
-    const args = [failed ? "failed" : "pending", attempts, outcome.reason, id];
-    const sql = "UPDATE outbox SET status = ?, attempts = ?, error = ? WHERE id = ?";
+    const args = [failed ? "failed" : "pending", attempts, parts, outcome.reason, id];
+    const sql = "UPDATE outbox SET status = ?, attempts = ?, parts = ?, error = ? WHERE id = ?";
     const [changed] = await database.write([{ sql, args }]);
     if (changed?.rowsAffected === 0) return false;
     if (failed) report(agentId, "error", `A reply was not delivered: ${outcome.reason}`);

@@ -253,8 +253,7 @@ describe("a message on a channel", () => {
     stand.runtime.conversations.previewVia("channel_a", ({ previewId }) => {
       previews.push(previewId);
       return {
-        delta: (text) => void shown.push(text),
-        tool: () => undefined,
+        observer: { delta: (text) => void shown.push(text), tool: () => undefined },
         async end() {
           ended++;
           return "preview-1";
