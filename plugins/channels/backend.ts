@@ -27,6 +27,7 @@ import {
   toItem,
   toPairing,
 } from "./model.ts";
+import { WELCOME } from "./owner-commands.ts";
 import type { Pairings } from "./pairings.ts";
 import { CONNECT, LOOK } from "./web.ts";
 
@@ -47,7 +48,7 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
     const found = await pairings.approve(agentId, channel, code);
     if (!found) throw notFound("Nobody was told this code, or it is older than one hour.", "PAIRING_NOT_FOUND");
     const line = await lines.of(agentId, channel);
-    if (line) await intake.say(line, found.peer, "You can talk to me now.");
+    if (line) await intake.say(line, found.peer, WELCOME);
     return { success: true as const, senderId: found.senderId };
   }
 

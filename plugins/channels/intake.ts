@@ -26,6 +26,8 @@ export interface Intake {
   sinkOf(line: Line, alive?: () => void): Sink;
   /** Says something to somebody outside any conversation; what goes wrong is only noted. */
   say(line: Line, peer: string, text: string): Promise<boolean>;
+  /** The same, not waited for. */
+  sayLater(line: Line, peer: string, text: string): void;
   /** Ends what is still being said. */
   stop(): Promise<void>;
 }
@@ -36,7 +38,7 @@ export function createIntake({ agents, runtime, pairings, resumes, undelivered, 
     "outcome",
   ]);
   const stopping = new AbortController();
-  const notices = new Set<Promise<void>>();
+  const notices = new Set<Promise<unknown>>();
   const counters = new Map<string, ReturnType<typeof taken.labels>>();
   function count(channel: ChannelId, outcome: "accepted" | "refused"): void {
     const key = `${channel} ${outcome}`;
@@ -89,9 +91,17 @@ export function createIntake({ agents, runtime, pairings, resumes, undelivered, 
     if (code === undefined) return;
     const text = `I don't know you yet. If you want to talk to me, ask my owner to approve this code: **${code}**\nIt is good for one hour.`;
     // Not waited for: the platform is to be told soon that the message arrived.
-    const notice = say(line, message.peer, text)
-      .then((said) => (said ? undefined : pairings.withdraw(agentId, channel, message.sender.id)))
-      .catch((error: unknown) => log.error("a pairing could not be offered", { agentId, error }))
+    later(
+      line,
+      say(line, message.peer, text).then((said) =>
+        said ? undefined : pairings.withdraw(agentId, channel, message.sender.id),
+      ),
+    );
+  }
+
+  function later({ connection: { agentId } }: Line, saying: Promise<unknown>): void {
+    const notice = saying
+      .catch((error: unknown) => log.error("a notice could not be given", { agentId, error }))
       .finally(() => notices.delete(notice));
     notices.add(notice);
   }
@@ -121,6 +131,7 @@ export function createIntake({ agents, runtime, pairings, resumes, undelivered, 
       },
     }),
     say,
+    sayLater: (line, peer, text) => later(line, say(line, peer, text)),
     async stop() {
       stopping.abort();
       await Promise.all(notices);

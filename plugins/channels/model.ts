@@ -72,7 +72,9 @@ export const pairingList = t.Object({
     t.Object({
       senderId: t.String({ description: "the platform's id of the person" }),
       name: t.String({ description: "as the person calls themselves; anybody can choose any name" }),
-      status: t.Union([t.Literal("pending"), t.Literal("approved")]),
+      status: t.Union([t.Literal("pending"), t.Literal("approved"), t.Literal("denied")], {
+        description: "who was denied may ask again when that is over, or is removed here",
+      }),
       code: t.Union([t.String(), t.Null()]),
       expiresAt: t.Union([t.String(iso), t.Null()]),
       approvedAt: t.Union([t.String(iso), t.Null()]),
@@ -102,10 +104,15 @@ export const toItem = ({ channel, bot, state, since, lastError, nextTryAt, mode 
   mode,
 });
 
+function statusOf({ code, approvedAt }: Pick<Pairing, "code" | "approvedAt">) {
+  if (approvedAt !== null) return "approved" as const;
+  return code === null ? ("denied" as const) : ("pending" as const);
+}
+
 export const toPairing = ({ senderId, senderName, code, expiresAt, approvedAt }: Pairing) => ({
   senderId,
   name: senderName,
-  status: approvedAt === null ? ("pending" as const) : ("approved" as const),
+  status: statusOf({ code, approvedAt }),
   code,
   expiresAt: isoOrNull(expiresAt),
   approvedAt: isoOrNull(approvedAt),

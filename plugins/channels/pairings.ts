@@ -1,12 +1,14 @@
 // Pairing: a stranger gets a code, the owner approves it, and from then on they may talk.
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { ChannelId, IncomingMessage } from "../../channels/channel.ts";
-import { statement } from "../../src/database.ts";
+import { type Statement, statement } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { pairings } from "./schema.ts";
 
 /** A code is good for so long, and nobody is told another one meanwhile. */
 const CODE_LIFETIME = 3_600_000;
+/** Who was refused is told no other code for so long. */
+const DENIED_FOR = 7 * 86_400_000;
 /** People of one channel who may wait for approval at once; a crowd of strangers gets no answer. */
 const MAX_WAITING = 100;
 const REMEMBERED = 10_000;
@@ -22,6 +24,12 @@ export interface Pairings {
   withdraw(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
   /** Approves whoever was told this code; undefined when nobody was, or too long ago. */
   approve(agentId: string, channel: ChannelId, code: string): Promise<{ senderId: string; peer: string } | undefined>;
+  /** Whoever was told this code, on any of the agent's channels unless one is named, and waits. */
+  waiting(agentId: string, channel: ChannelId | undefined, code?: string): Promise<Pairing[]>;
+  /** For a batch: lets one who waits in; `then` runs where they did not wait in vain. */
+  approving(pairing: Pairing, then: () => void): Statement;
+  /** For a batch: refuses one who waits, who is told no other code for a week. */
+  denying(pairing: Pairing): Statement;
   /** Approved ones, and those that wait. */
   list(agentId: string, channel: ChannelId): Promise<Pairing[]>;
   /** False when there was none. */
@@ -81,7 +89,7 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
         {
           sql: `INSERT INTO pairings (agent_id, channel, sender_id, sender_name, peer, code, expires_at, created_at)
             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8
-            WHERE (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND approved_at IS NULL) < ${MAX_WAITING}
+            WHERE (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND code IS NOT NULL) < ${MAX_WAITING}
             ON CONFLICT DO NOTHING`,
           args: [agentId, channel, sender.id, sender.name.slice(0, 200), peer, code, now + CODE_LIFETIME, now],
         },
@@ -106,6 +114,31 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       const row = result?.rows[0];
       return row && { senderId: String(row.sender_id), peer: String(row.peer) };
     },
+
+    waiting(agentId, channel, code) {
+      const theirs = [eq(pairings.agentId, agentId), gt(pairings.expiresAt, Date.now()), isNotNull(pairings.code)];
+      if (channel !== undefined) theirs.push(eq(pairings.channel, channel));
+      if (code !== undefined) theirs.push(eq(pairings.code, code.trim().toUpperCase()));
+      return db
+        .select()
+        .from(pairings)
+        .where(and(...theirs))
+        .orderBy(asc(pairings.createdAt));
+    },
+
+    approving: ({ agentId, channel, code }, then) => ({
+      sql: `UPDATE pairings SET approved_at = ?1, code = NULL, expires_at = NULL
+        WHERE agent_id = ?2 AND channel = ?3 AND code = ?4`,
+      args: [Date.now(), agentId, channel, code],
+      after: ({ rowsAffected }) => {
+        if (rowsAffected > 0) then();
+      },
+    }),
+
+    denying: ({ agentId, channel, code }) => ({
+      sql: "UPDATE pairings SET code = NULL, expires_at = ?1 WHERE agent_id = ?2 AND channel = ?3 AND code = ?4",
+      args: [Date.now() + DENIED_FOR, agentId, channel, code],
+    }),
 
     list: (agentId, channel) =>
       db

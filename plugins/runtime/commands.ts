@@ -13,29 +13,57 @@ export const COMMANDS = {
   stop: "stop what I am writing",
 } as const;
 
-export type CommandName = keyof typeof COMMANDS;
+/** What only the agent's owner may say; in no menu, since menus are everybody's. */
+export const OWNER_COMMANDS = {
+  pair: "who waits to be let in",
+  approve: "let somebody talk to me, by the code they were told: /approve CODE",
+  deny: "refuse somebody, by their code: /deny CODE",
+} as const;
+
+export type OwnerCommand = keyof typeof OWNER_COMMANDS;
+export type CommandName = keyof typeof COMMANDS | OwnerCommand;
+
+/** A command's reply, and what it changes: written together with the reply. */
+export interface Obeyed {
+  reply: string;
+  statements: Statement[];
+}
+
+/** Who does what owners command. `text`: what follows the command's name. */
+export type Obey = (name: OwnerCommand, entry: InboxEntry, text: string) => Promise<Obeyed>;
+
+const COMMAND = /^\/([a-z]+)(?:@\w+)?(?:\s+|$)/i;
+const isOwnerCommand = (name: CommandName): name is OwnerCommand => Object.hasOwn(OWNER_COMMANDS, name);
 
 /** The command a text begins with: `/reset`, `/reset@name_bot`. */
 export function commandIn(text: string): CommandName | undefined {
-  const name = /^\/([a-z]+)(?:@\w+)?(?:\s|$)/i.exec(text)?.[1]?.toLowerCase();
-  return name !== undefined && name in COMMANDS ? (name as CommandName) : undefined;
+  const name = COMMAND.exec(text)?.[1]?.toLowerCase();
+  const isCommand = name !== undefined && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(OWNER_COMMANDS, name));
+  return isCommand ? (name as CommandName) : undefined;
 }
 
 interface Deps {
   sessions: Sessions;
   chooseModel(agent: Agent): Promise<{ label: string }>;
+  /** Undefined where nobody does what owners command. */
+  obey: Obey | undefined;
 }
 
 /** The reply to a command, and what it changes. */
 export async function runCommand(
-  { sessions, chooseModel }: Deps,
+  { sessions, chooseModel, obey }: Deps,
   agent: Agent,
   entry: InboxEntry,
-): Promise<{ reply: string; statements: Statement[] }> {
+): Promise<Obeyed> {
   const say = (reply: string, statements: Statement[] = []) => ({ reply, statements });
+  const name = commandIn(entry.content);
+  if (name !== undefined && isOwnerCommand(name)) {
+    if (!entry.byOwner) return say("Only my owner can do that.");
+    if (obey) return obey(name, entry, entry.content.replace(COMMAND, "").trim());
+  }
   /** Guests and visitors are not told which model an agent has: it is its owner's choice, and what the owner pays for. */
   const tellsModel = entry.byOwner;
-  switch (commandIn(entry.content)) {
+  switch (name) {
     case "start":
       return say(`Hello, I am ${agent.name}. Write me anything; /help shows the commands.`);
     case "status":
@@ -58,7 +86,7 @@ export async function runCommand(
           ]);
     default:
       return say(
-        Object.entries(COMMANDS)
+        Object.entries({ ...COMMANDS, ...(entry.byOwner && obey ? OWNER_COMMANDS : {}) })
           .map(([name, what]) => `/${name} · ${what}`)
           .join("\n"),
       );

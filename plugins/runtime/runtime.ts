@@ -6,6 +6,7 @@ import type { ai as aiPlugin, TurnModel } from "../ai/index.ts";
 import type { figures as figuresPlugin } from "../figures/index.ts";
 import type { skills as skillsPlugin } from "../skills/index.ts";
 import type { FetchFile } from "./attachments.ts";
+import type { Obey } from "./commands.ts";
 import { createConversations } from "./conversations.ts";
 import { stopped } from "./endings.ts";
 import { createEngine } from "./engine.ts";
@@ -43,6 +44,7 @@ export function createRuntime(deps: Deps) {
   });
   const conversations = createConversations({ inbox, sessions });
   const fetchers = new Map<string, FetchFile>();
+  let obey: Obey | undefined;
 
   /** The model that answers for an agent now. */
   async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
@@ -60,6 +62,7 @@ export function createRuntime(deps: Deps) {
     skills,
     figures,
     chooseModel,
+    obey: () => obey,
     fetcherOf: (platform) => fetchers.get(platform),
     inbox,
     sessions,
@@ -162,6 +165,10 @@ export function createRuntime(deps: Deps) {
     sent: inbox.sent,
     resume: lanes.resume,
     deliverVia: outbox.deliverVia,
+    /** Who does what owners command: one for all platforms. */
+    obeyVia(by: Obey) {
+      obey = by;
+    },
     /** Who fetches the files of a platform's messages. */
     fetchFileVia: (platform: string, fetch: FetchFile) => void fetchers.set(platform, fetch),
     /** A preview became a message on its platform, and can become the reply after a restart too. */
