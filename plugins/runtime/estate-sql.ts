@@ -6,7 +6,8 @@ import { NOBODYS } from "./sessions.ts";
 const NEEDED = "SELECT session_id FROM inbox WHERE agent_id = ?1 AND status = 'pending' AND peer IS NULL";
 /** ?2: sessions as rows. */
 const GIVEN = "SELECT value ->> 'id' FROM json_each(?2)";
-const WIPED = `content = '', attachments = NULL, sender_name = '', topic = NULL, reply = NULL, status = iif(status = 'parked', 'failed', status)`;
+/** What an entry of the inbox loses with the conversation it belongs to. */
+export const WIPED = `content = '', attachments = NULL, sender_name = '', topic = NULL, reply = NULL, status = iif(status = 'parked', 'failed', status)`;
 const HIDDEN = `SELECT id FROM sessions WHERE agent_id = ?1 AND platform = '${NOBODYS}'`;
 
 /** ?2: rows of sessions that stay, ?3: one made since then may be about to get its first message. */

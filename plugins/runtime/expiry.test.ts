@@ -56,6 +56,30 @@ test("a visitor's goes after a month, in two passes, with what was said; nobody 
   expect(await messages()).toBe(3);
 });
 
+test("what a visitor said is nowhere any more, answered or not; what others said stays", async () => {
+  const words = async () =>
+    (await store.database.read("SELECT platform, content, topic, sender_name FROM inbox ORDER BY id")).rows.map((row) =>
+      Array.from(row),
+    );
+  await said("public");
+  await said("channel_a");
+  const lost = await said("public", { waits: true, peer: "unlucky" });
+  await store.database.write([{ sql: "UPDATE inbox SET status = 'failed' WHERE session_id = ?", args: [lost] }]);
+  inDays(29);
+  // Another comes back before it is forgotten, and is still known by what was said long ago.
+  const known = await said("public", { peer: "faithful" });
+  inDays(2);
+  await expire();
+  await expire();
+  expect(await left()).toContain(known);
+  expect(await words()).toEqual([
+    ["public", "", null, ""],
+    ["channel_a", "Hello", null, ""],
+    ["public", "", null, ""],
+    ["public", "Hello", null, ""],
+  ]);
+});
+
 test("one of the web that never began goes after a day", async () => {
   const { id } = await sessions.create(agentId, "web");
   await expire();

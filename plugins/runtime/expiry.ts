@@ -1,7 +1,8 @@
-// Sessions that nobody comes back to are deleted: a visitor's after a month, one of the web that never began after a day.
+// Sessions that nobody comes back to are deleted: a visitor's after a month, with all that was said, one of the web that never
+// began after a day.
 import { setImmediate as breathe } from "node:timers/promises";
 import type { Kernel } from "../../src/plugin.ts";
-import { emptying } from "./estate-sql.ts";
+import { emptying, WIPED } from "./estate-sql.ts";
 import type { Sessions } from "./sessions.ts";
 
 const DAY = 86_400_000;
@@ -42,6 +43,7 @@ export function createExpiry({ database, sessions }: Deps): (signal?: AbortSigna
     const idle = Date.now() - VISITOR_IDLE_FOR;
     await repeat(idle, DELETE_VISITORS, signal);
     await repeat(idle, [CLOSE_VISITORS], signal);
+    await repeat(idle, [FORGET_VISITORS], signal);
     await repeat(Date.now() - EMPTY_FOR, [DELETE_EMPTY], signal);
   };
 }
@@ -57,6 +59,10 @@ const left = (status: "open" | "completed") => `SELECT id FROM sessions
 
 export const DELETE_VISITORS = emptying(left("completed"), MESSAGES_AT_ONCE);
 export const CLOSE_VISITORS = `UPDATE sessions SET status = 'completed' WHERE id IN (${left("open")}) ${GONE}`;
+/** What they said lies in the inbox too; some of it, where it was not answered, there alone. */
+export const FORGET_VISITORS = `UPDATE inbox SET ${WIPED} WHERE (agent_id, id) IN (SELECT agent_id, id FROM inbox AS said
+  WHERE platform = 'public' AND content <> '' AND received_at < ?1 AND status <> 'pending'
+    AND NOT EXISTS (SELECT 1 FROM sessions WHERE id = said.session_id) ORDER BY received_at LIMIT ${MESSAGES_AT_ONCE})`;
 export const DELETE_EMPTY = `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
   WHERE message_count = 0 AND platform = 'web' AND created_at < ?1 AND NOT ${WAITED_FOR}
   LIMIT ${SESSIONS_AT_ONCE}) ${GONE}`;

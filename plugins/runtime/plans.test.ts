@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { CLEAR_OUTBOX, CLEAR_SESSIONS } from "./estate-sql.ts";
-import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS } from "./expiry.ts";
+import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, FORGET_VISITORS } from "./expiry.ts";
 import { OUTBOX_PAGE } from "./outbox-pages.ts";
 
 let store: TestDatabase;
@@ -68,6 +68,7 @@ describe("forgetting", () => {
       ...CLEAR_SESSIONS.map((sql) => ({ sql, index: "sessions_by_agent (agent_id=? AND platform=?)" })),
       ...[...DELETE_VISITORS, CLOSE_VISITORS].map((sql) => ({ sql, index: "sessions_visitors" })),
       { sql: DELETE_EMPTY, index: "sessions_empty" },
+      { sql: FORGET_VISITORS, index: "inbox_visitors" },
     ];
     for (const { sql, index } of steps) {
       expect(plan(sql).join()).toContain(index);

@@ -20,7 +20,7 @@ const someOf = (table: string) =>
 const STEPS: readonly (readonly string[])[] = [
   [someOf("inbox")],
   [someOf("outbox")],
-  emptying(`SELECT id FROM sessions WHERE agent_id = ?1 ORDER BY rowid LIMIT ${STEP}`, 2 * STEP),
+  emptying(`SELECT id FROM sessions WHERE agent_id = ?1 LIMIT ${STEP}`, 2 * STEP),
 ];
 
 interface Deps extends Pick<Kernel, "database"> {

@@ -4,7 +4,6 @@ import { mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import {
-  CHALLENGE_ERRORS,
   challengeAnswer,
   challengeBody,
   claimBody,
@@ -41,13 +40,13 @@ export function backendRoutes({ guards, verification }: Deps) {
         agentCall: "agent.challenge",
         body: challengeBody,
         response: { 200: challengeAnswer },
-        detail: { ...DOCS.challenge, ...mayAnswer(CHALLENGE_ERRORS) },
+        detail: DOCS.challenge,
       },
     )
     .post(
       "/api/agents/:id/verify",
-      async ({ agent, caller, body }) => {
-        const { verifiedAt, attestationUid } = await verification.verify(agent, caller.userId, body);
+      async ({ agent, body }) => {
+        const { verifiedAt, attestationUid } = await verification.verify(agent, body);
         return {
           success: true as const,
           verified: true as const,

@@ -105,5 +105,4 @@ export const DOCS = {
   remove: { tags, summary: "Take an agent's verification off; its status does not change" },
 };
 
-export const CHALLENGE_ERRORS = { 403: "OWNER_REQUIRED" };
-export const VERIFY_ERRORS = { ...CHALLENGE_ERRORS, 400: "VERIFICATION_FAILED", 500: "CHAIN_UNAVAILABLE" };
+export const VERIFY_ERRORS = { 400: "VERIFICATION_FAILED", 500: "CHAIN_UNAVAILABLE" };

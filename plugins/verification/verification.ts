@@ -1,6 +1,6 @@
 // Agent verification: a claim of one of four types in, checked for real, and an agent out that says who stands behind it.
 import { GuardFailed, type Statement } from "../../src/database.ts";
-import { forbidden, invalid } from "../../src/errors.ts";
+import { invalid } from "../../src/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import { type Agent, type agents as agentsPlugin, noSuchAgent } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
@@ -36,7 +36,7 @@ export interface ChallengeWanted {
 export interface Verification {
   /**
    * What has to be signed, for ten minutes; with options for the browser where it is an authenticator that signs.
-   * 403 `OWNER_REQUIRED` for anyone but the owner.
+   * The caller is the agent's owner: what somebody else could prove is of themselves.
    */
   challenge(
     agent: Agent,
@@ -45,10 +45,10 @@ export interface Verification {
   ): Promise<{ challenge: Challenge; options?: object }>;
   /**
    * Checks a claim and marks the agent; gives the time. Throws 400 for missing fields, 400 `VERIFICATION_FAILED` with what
-   * does not hold, 403 `OWNER_REQUIRED`, 500 `CHAIN_UNAVAILABLE`. Whatever it throws, nothing has changed, and an open
+   * does not hold, 500 `CHAIN_UNAVAILABLE`. Whatever it throws, nothing has changed, and an open
    * challenge is still good.
    */
-  verify(agent: Agent, callerId: string, claim: Claim): Promise<{ verifiedAt: number; attestationUid: string | null }>;
+  verify(agent: Agent, claim: Claim): Promise<{ verifiedAt: number; attestationUid: string | null }>;
   /** Takes the verification off; the authenticators that a user has registered stay. */
   remove(agent: Agent): Promise<void>;
 }
@@ -113,7 +113,6 @@ export function createVerification({ accounts, agents, chains, config, database 
 
   return {
     async challenge(agent, callerId, { verificationType, register = false }) {
-      requireOwner(agent, callerId);
       if (verificationType !== "webauthn") return { challenge: await challenges.issue(agent, verificationType) };
       const user = await accounts.users.byId(callerId);
       if (!user) throw noSuchAgent();
@@ -122,8 +121,7 @@ export function createVerification({ accounts, agents, chains, config, database 
       return { challenge, options: await authenticators.options(challenge, user) };
     },
 
-    async verify(agent, callerId, claim) {
-      requireOwner(agent, callerId);
+    async verify(agent, claim) {
       const { verificationType } = claim;
       const proof = await checks[verificationType](agent, claim);
       const { attestationUid = null, verifierAddress = null, metadata, statements } = proof;
@@ -142,12 +140,6 @@ export function createVerification({ accounts, agents, chains, config, database 
       agents.log(agent.id, "info", "Verification removed", "verification");
     },
   };
-}
-
-/** Whoever is let in to the agent some other day: what somebody else could prove is of themselves. */
-function requireOwner(agent: Agent, callerId: string): void {
-  if (agent.userId === callerId) return;
-  throw forbidden("OWNER_REQUIRED", "Only an agent's owner can show who stands behind it.");
 }
 
 function required(claim: Claim, field: "attestationUid" | "signature" | "walletAddress"): string {
