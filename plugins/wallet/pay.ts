@@ -95,7 +95,10 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     const asset = await requireAddress("asset", option.asset);
     const recipient = await requireAddress("payTo", option.payTo);
     const units = BigInt(option.amount);
-    const holding = await holdingOf(chain, asset, owner);
+    const [holding, since] = await Promise.all([
+      holdingOf(chain, asset, owner),
+      chain.ask((client) => client.getBlockNumber()),
+    ]);
     // Rounded up, should the token have more decimals than the ledger.
     const one = 10n ** BigInt(holding.decimals);
     const usd = (units * 10n ** BigInt(USD_DECIMALS) + one - 1n) / one;
@@ -122,7 +125,6 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
       throw denied("So much needs its owner's approval, and the seller's price does not wait for that.");
     }
 
-    const since = await chain.ask((client) => client.getBlockNumber());
     const payment = await sign(wallet, spend, required, option, Number(since));
     if (!payment) return { spend: await steps.settled(spend), response: undefined };
     const headers = { ...init.headers, "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) };
