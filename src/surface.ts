@@ -78,7 +78,7 @@ export function createSurface(
     const { url } = request;
     if (!url.startsWith("http") || !URL.canParse(url))
       throw new AppError(400, "BAD_REQUEST", "The Host header names no host.");
-    if (isPlatformPost(request) || isStreamFile(request) || isOwnService(request)) return;
+    if (isPlatformPost(request) || (name === "web" && isStreamFile(request)) || isOwnService(request)) return;
     const decision = limits.take("default", context.address);
     if (decision.allowed) return;
     log.debug("rate limited", { surface: name, address: context.address, path: pathOf(request) });
@@ -174,9 +174,13 @@ const isPlatformPost = ({ method, url }: Request) => {
   return PLATFORM_POSTS.some((prefix) => url.startsWith(prefix, path));
 };
 
-/** Players ask for a piece every second or two, many of them from one address. Their route limits who asks in vain. Contract §1. */
-const isStreamFile = ({ method, url }: Request) =>
-  method === "GET" && /^\/live\/[^/?]+\/[^/?]/.test(url.slice(url.indexOf("/", "https://".length)));
+/** Players ask for a piece every second or two, many from one address. Their route limits who asks in vain. Contract §1. */
+const STREAMS = "/live/";
+const isStreamFile = ({ method, url }: Request) => {
+  if (method !== "GET") return false;
+  const path = url.indexOf("/", "https://".length);
+  return url.startsWith(STREAMS, path) && url.indexOf("/", path + STREAMS.length) > 0;
+};
 
 let counter = 0;
 const run = crypto.randomUUID().slice(0, 8);

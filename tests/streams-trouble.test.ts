@@ -23,11 +23,12 @@ test("a taken port is one line in the log, Berth serves without it, and takes it
       .output()
       .stderr.split("\n")
       .filter((line) => line.includes("RTMP"));
+  await eventually(() => lines().length > 0);
   expect(lines()).toEqual([expect.stringContaining(`RTMP_PORT: port ${squatter.port} can't be had`)]);
   expect((await ada.post("/api/agent", { message: "Hello" })).status).toBe(200);
   await squatter.stop(true);
   await becomes("idle", 15_000);
-  expect(lines()).toHaveLength(2);
+  await eventually(() => lines().length === 2);
 }, 60_000);
 
 test("kill -9 in the middle: the next start removes what is left, tells it, and the publisher can come again", async () => {
@@ -212,5 +213,20 @@ test("a plan has room for so many streams at once", async () => {
   expect((await two?.lines())?.[0]).toBe(
     "A publisher was refused: Your plan has room for 1 live stream at once. End one first.",
   );
+  camera.signal("SIGKILL");
+}, 60_000);
+
+test("who watches is not limited, who asks for what is not there is", async () => {
+  await using berth = await startBerth({ env: { RATE_LIMITS: '{"default":"60/m"}' } });
+  const ada = await member(berth);
+  const { stream, base } = await withStream(berth, ada);
+  const camera = publish(stream.rtmp, { seconds: 60 });
+  const ask = async (path: string) => (await fetch(`${base}${path}`)).status;
+  await eventually(async () => (await ask("/index.m3u8")) === 200, { timeoutMs: 20_000, everyMs: 1_000 });
+  const seen = await Promise.all(Array.from({ length: 200 }, () => ask("/index.m3u8")));
+  expect(new Set(seen)).toEqual(new Set([200]));
+  const missed = await Promise.all(Array.from({ length: 200 }, () => ask("/1.m4s")));
+  expect(missed).toContain(429);
+  expect(await ask("/index.m3u8")).toBe(200);
   camera.signal("SIGKILL");
 }, 60_000);

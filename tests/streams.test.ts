@@ -49,6 +49,10 @@ test("an agent has one stream, with addresses and a key that only its owner is t
     expect({ method, status: answer.status }).toEqual({ method, status: 404 });
   }
   expectRefusal(await createClient(berth).get(path), 401, "UNAUTHORIZED");
+  // A key that only reads does not get to know the one that publishes.
+  const made = await ada.post<{ key: string }>("/api/keys", { name: "reader", scopes: ["read"] });
+  const reader = { headers: { authorization: `Bearer ${made.body.key}` } };
+  expectRefusal(await createClient(berth).get(path, reader), 403, "MISSING_SCOPE");
   const database = await Bun.file(join(berth.dir, "data/berth.db")).bytes();
   expect(Buffer.from(database).includes(stream.streamKey)).toBe(false);
 
@@ -61,7 +65,10 @@ test("an agent has one stream, with addresses and a key that only its owner is t
 test("what ffmpeg publishes, ffprobe plays; the playlist keeps a window, and nothing is left on disk", async () => {
   const { stream, base, becomes, now, lines } = await withStream(berth, ada);
   const playlist = `${base}/index.m3u8`;
-  expectRefusal(await createClient(berth).get(`/live/${stream.liveStreamId}/index.m3u8`), 404, "STREAM_OFF_AIR");
+  const early = await createClient(berth).get(`/live/${stream.liveStreamId}/index.m3u8`);
+  expectRefusal(early, 404, "STREAM_OFF_AIR");
+  expect(early.headers.get("access-control-allow-origin")).toBe("*");
+  expect(early.headers.get("cache-control")).toBe("no-store");
 
   const camera = publish(stream.rtmp, { seconds: 20 });
   const live = await becomes("active");

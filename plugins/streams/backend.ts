@@ -29,7 +29,7 @@ export function backendRoutes({ identities, guards, streams, watch }: Deps) {
     .use(identities.guards)
     .use(guards)
     .get("/api/agents/:id/stream", ({ agent }) => standingOf(agent.id), {
-      agentCall: LOOK,
+      agentCall: { action: LOOK, scope: "write" },
       response: { 200: stream },
       detail: {
         ...detail,

@@ -1,5 +1,5 @@
 // Live streams: an agent's video, published to Berth by RTMP and played from it as HLS.
-import { notFound } from "../../src/errors.ts";
+import { AppError } from "../../src/errors.ts";
 import { plugin } from "../../src/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -15,6 +15,13 @@ import { createStreams } from "./streams.ts";
 import { webRoutes } from "./web.ts";
 
 export type { StreamAddresses, StreamStanding, StreamState, Streams } from "./streams.ts";
+
+/** Players of other origins may know it too; and nobody keeps it, since it may be on the air in a second. */
+const OFF_AIR = { "access-control-allow-origin": "*", "cache-control": "no-store" };
+const offAir = () => {
+  const text = "Nothing is on the air here right now. Try again later.";
+  return new AppError(404, "STREAM_OFF_AIR", text, {}, { headers: OFF_AIR });
+};
 
 const STRANGERS_OUT = "streams.strangers-out";
 
@@ -69,7 +76,7 @@ export const streams = plugin("streams", (host) => {
   function watch(id: string, file: string): Response {
     const found = driver.file(id, file);
     if (found) return found;
-    throw notFound("Nothing is on the air here right now. Try again later.", "STREAM_OFF_AIR");
+    throw offAir();
   }
 
   async function nameOf(id: string): Promise<string | null | undefined> {

@@ -34,7 +34,7 @@ const TOLD_HEADERS = ["content-type", "cache-control", "access-control-allow-ori
 
 export function webRoutes({ config, backend, limits, identities, guards, watch, nameOf, pages }: Deps) {
   const detail = { tags: ["Live streams"] };
-  const reading = { ownAgent: { scope: "read" as const, kind: "data" as const } };
+  // Also to look: the key lets whoever knows it publish.
   const writing = { ownAgent: { scope: "write" as const, kind: "data" as const } };
 
   interface Asked {
@@ -85,7 +85,7 @@ export function webRoutes({ config, backend, limits, identities, guards, watch, 
     .use(openRoutes)
     .use(guards)
     .get("/api/agents/:id/stream", (asked) => forward(asked), {
-      ...reading,
+      ...writing,
       response: { 200: stream },
       detail: {
         ...detail,

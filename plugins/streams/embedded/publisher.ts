@@ -149,7 +149,11 @@ export function createPublisher(wire: Wire, events: PublisherEvents): Publisher 
     } catch {
       answer = { refusal: "Berth can't check keys right now." };
     }
-    if (isOver()) return;
+    if (isOver()) {
+      // It went while its key was looked up; whoever let it in has to know.
+      if (!("refusal" in answer)) events.over(undefined, false);
+      return;
+    }
     if ("refusal" in answer) {
       reader?.refuse("NetStream.Publish.BadName", answer.refusal);
       finish(undefined);
