@@ -3,7 +3,7 @@ import type { Channel, ChannelId } from "../../channels/channel.ts";
 import { createDiscord } from "../../channels/discord.ts";
 import { createTelegram, type TelegramOptions } from "../../channels/telegram.ts";
 import { createWhatsApp } from "../../channels/whatsapp.ts";
-import { AppError, notFound } from "../../src/errors.ts";
+import { notFound } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { COMMANDS } from "../runtime/index.ts";
 import { CHANNEL_IDS } from "./schema.ts";
@@ -16,7 +16,7 @@ export interface Adapter {
   mode: Mode;
 }
 
-export type Adapters = Readonly<Record<ChannelId, Adapter | undefined>>;
+export type Adapters = Readonly<Record<ChannelId, Adapter>>;
 
 export const isChannelId = (text: string): text is ChannelId => CHANNEL_IDS.some((id) => id === text);
 
@@ -41,11 +41,4 @@ export function createAdapters({ config, log, traffic }: Deps): Adapters {
 export function requireChannelId(text: string): ChannelId {
   if (isChannelId(text)) return text;
   throw notFound(`There is no such channel. Channels: ${CHANNEL_IDS.join(", ")}.`, "CHANNEL_NOT_FOUND");
-}
-
-/** 400 for a channel that this version does not speak yet. */
-export function requireAdapter(adapters: Adapters, channel: ChannelId): Adapter {
-  const adapter = adapters[channel];
-  if (adapter) return adapter;
-  throw new AppError(400, "CHANNEL_NOT_AVAILABLE", `This version of Berth can't connect ${channel} yet.`);
 }

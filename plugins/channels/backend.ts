@@ -1,7 +1,7 @@
 // The backend's routes of channels, where the connections live.
 import { Elysia } from "elysia";
 import type { ChannelId } from "../../channels/channel.ts";
-import { invalid, notFound } from "../../src/errors.ts";
+import { notFound } from "../../src/errors.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -28,6 +28,7 @@ import {
   toPairing,
 } from "./model.ts";
 import { WELCOME } from "./owner-commands.ts";
+import { readOwnerId } from "./owner-id.ts";
 import type { Pairings } from "./pairings.ts";
 import { CONNECT, LOOK } from "./web.ts";
 
@@ -116,7 +117,7 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
         "/api/agents/:id/channels/:channel",
         async ({ agent, params, body: { token, ownerId } }) => {
           const channel = requireChannelId(params.channel);
-          return toConnected(await channels.connect(agent, channel, { token, ownerId: readOwnerId(ownerId) }));
+          return toConnected(await channels.connect(agent, channel, { token, ownerId: readOwnerId(channel, ownerId) }));
         },
         {
           agentCall: { action: CONNECT, changes: true },
@@ -197,12 +198,4 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
         },
       )
   );
-}
-
-/** Platform ids are numbers, however they are written; a name that can be changed is none. */
-function readOwnerId(given: string | number | undefined): string | undefined {
-  if (given === undefined) return undefined;
-  const id = String(given).trim();
-  if (/^\d{1,32}$/.test(id)) return id;
-  throw invalid({ path: "ownerId", message: "This is your numeric id on the platform." });
 }

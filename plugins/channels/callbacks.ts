@@ -15,7 +15,7 @@ export interface Callbacks {
 
 export function createCallbacks({ baseUrl }: Pick<Config, "baseUrl">, adapters: Adapters): Callbacks {
   const base = (channel: ChannelId) => `${baseUrl}/hooks/${channel}/`;
-  const isPosted = (channel: ChannelId) => adapters[channel]?.mode === "webhook";
+  const isPosted = (channel: ChannelId) => adapters[channel].mode === "webhook";
   return {
     base,
     isPosted,

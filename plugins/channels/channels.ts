@@ -5,7 +5,7 @@ import { AppError, type Issue, invalid, notFound } from "../../src/errors.ts";
 import type { Order } from "../../src/order.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
-import { type Adapter, type Adapters, type Mode, requireAdapter } from "./adapters.ts";
+import type { Adapter, Adapters, Mode } from "./adapters.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Line, Lines } from "./lines.ts";
 import type { Standing } from "./links.ts";
@@ -16,7 +16,7 @@ import type { Supervisor } from "./supervisor.ts";
 export interface ChannelState extends Standing {
   channel: ChannelId;
   bot: { id: string; username: string };
-  mode: Mode | null;
+  mode: Mode;
 }
 
 export interface ConnectRequest {
@@ -43,13 +43,13 @@ export interface Channels {
   /** One of them; 404 `CHANNEL_NOT_CONNECTED`. */
   one(agentId: string, channel: ChannelId): Promise<ChannelState>;
   /**
-   * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN` or `CHANNEL_NOT_AVAILABLE`,
+   * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN`,
    * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed.
    */
   connect(agent: { id: string }, channel: ChannelId, request: ConnectRequest): Promise<ChannelState>;
   /**
-   * Asks the platforms whose tokens these are. 400 `INVALID_CHANNEL_TOKEN` with all that are nobody's, by their fields, and
-   * `CHANNEL_NOT_AVAILABLE`; 502 `CHANNEL_UNREACHABLE`.
+   * Asks the platforms whose tokens these are. 400 `INVALID_CHANNEL_TOKEN` with all that are nobody's, by their fields;
+   * 502 `CHANNEL_UNREACHABLE`.
    */
   check(tokens: readonly GivenToken[]): Promise<CheckedToken[]>;
   /** Connects an agent that is being made, for the batch that makes it; what that fails with goes to `orInUse`. */
@@ -60,6 +60,8 @@ export interface Channels {
   disconnect(agentId: string, channel: ChannelId): Promise<boolean>;
   /** Begins all of an agent's connections anew, given up ones too. */
   reconnect(agentId: string): Promise<void>;
+  /** The agent is about to go: its bots are opened while their tokens are still there. Never rejects. */
+  removing(agentId: string): Promise<void>;
   /** The agent is gone: its bots are let go, as far as that is still possible. */
   removed(agentId: string, channels: readonly ChannelId[]): Promise<void>;
 }
@@ -105,7 +107,7 @@ export function createChannels(deps: Deps): Channels {
   const stateOf = (connection: Connection, isStopped: boolean): ChannelState => ({
     channel: connection.channel,
     bot: { id: connection.botId, username: connection.botUsername },
-    mode: adapters[connection.channel]?.mode ?? null,
+    mode: adapters[connection.channel].mode,
     ...supervisor.standing(connection, isStopped),
   });
 
@@ -127,7 +129,7 @@ export function createChannels(deps: Deps): Channels {
   }
 
   async function connect(agentId: string, channel: ChannelId, { token, ownerId }: ConnectRequest): Promise<void> {
-    const adapter = requireAdapter(adapters, channel);
+    const adapter = adapters[channel];
     const secret = token.trim();
     const bot = await identify(adapter, secret);
     await inOrder(agentId, async () => {
@@ -146,7 +148,7 @@ export function createChannels(deps: Deps): Channels {
 
   async function check(tokens: readonly GivenToken[]): Promise<CheckedToken[]> {
     const asked = tokens.map(({ channel, token, field }) => ({
-      adapter: requireAdapter(adapters, channel),
+      adapter: adapters[channel],
       token: token.trim(),
       field,
     }));
@@ -222,6 +224,14 @@ export function createChannels(deps: Deps): Channels {
         }
         await supervisor.settle(agentId);
       }),
+
+    async removing(agentId) {
+      try {
+        for (const { channel } of await connections.of(agentId)) await lines.of(agentId, channel);
+      } catch (error) {
+        log.error("a bot of an agent that is removed could not be opened", { agentId, error });
+      }
+    },
 
     removed: (agentId, channels) =>
       inOrder(agentId, async () => {

@@ -32,6 +32,7 @@ export type { ChannelId } from "../../channels/channel.ts";
 export { isChannelId } from "./adapters.ts";
 export type { ChannelState, CheckedToken, ConnectRequest, GivenToken } from "./channels.ts";
 export { CONNECT_ERRORS } from "./model.ts";
+export { readOwnerId } from "./owner-id.ts";
 
 export const channels = plugin("channels", (host) => {
   const { kernel } = host;
@@ -64,7 +65,6 @@ export const channels = plugin("channels", (host) => {
   const previews = createPreviews({ log, adapters, lines, runtime: talks });
 
   for (const channel of CHANNEL_IDS) {
-    if (!adapters[channel]) continue;
     talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, supervisor, undelivered }));
     talks.fetchFileVia(channel, createFetchFile(channel, { lines }));
     talks.previewVia(channel, (entry) => previews.of(channel, entry));
@@ -84,6 +84,7 @@ export const channels = plugin("channels", (host) => {
   hosted.onChange((agentId) => {
     if (started) inOrder(agentId, () => supervisor.settle(agentId)).catch(failed(agentId));
   });
+  hosted.beforeDelete(service.removing);
   hosted.onDelete((agentId) => service.removed(agentId, CHANNEL_IDS));
 
   const estate = createEstate({ ...kernel, agents: hosted, connections, lines, pairings });

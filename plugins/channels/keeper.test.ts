@@ -83,11 +83,8 @@ const scripted = (silentAfter: number): Channel => {
 
 /** Everything that keeps connections, as a process has it. */
 function start({ silentAfter = 60_000, pace = {} }: { silentAfter?: number; pace?: Partial<Pace> } = {}) {
-  const adapters: Adapters = {
-    channel_a: { channel: scripted(silentAfter), mode: "polling" },
-    channel_b: undefined,
-    channel_c: undefined,
-  };
+  const adapter = { channel: scripted(silentAfter), mode: "polling" } as const;
+  const adapters: Adapters = { channel_a: adapter, channel_b: adapter, channel_c: adapter };
   const { log, config } = kernel;
   const agent = { id: AGENT, userId: OWNER, status: "active" } as const;
   const agents = {

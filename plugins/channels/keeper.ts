@@ -127,7 +127,7 @@ export function createKeeper(deps: Deps): Keeper {
   function look(): void {
     const now = Date.now();
     for (const { connection, lastSign, giveUp } of links.all()) {
-      const silentAfter = adapters[connection.channel]?.channel.listening?.silentAfter;
+      const silentAfter = adapters[connection.channel].channel.listening?.silentAfter;
       if (!giveUp || silentAfter === undefined || now - lastSign < silentAfter) continue;
       const seconds = Math.round((now - lastSign) / 1000);
       giveUp(new ChannelError("unreachable", `The platform has been silent for ${seconds} s.`, "bot"));

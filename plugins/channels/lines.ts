@@ -73,8 +73,8 @@ export function createLines({ agents, adapters, connections }: Deps): Lines {
   async function open(find: () => Promise<Connection | undefined>): Promise<Line | undefined> {
     const before = drops;
     const connection = await find();
-    const adapter = connection && adapters[connection.channel];
-    if (!connection || !adapter) return undefined;
+    if (!connection) return undefined;
+    const adapter = adapters[connection.channel];
     const { agentId, channel, botId, botUsername, detail, resume } = connection;
     const token = await agents.credentials.open(agentId, channel);
     // A kill between the two writes of connecting leaves another token, or none: then this is not that bot.

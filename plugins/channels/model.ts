@@ -15,7 +15,7 @@ const iso = { description: "ISO 8601" };
 
 /** What connecting a bot can be refused with, for the documents. */
 export const CONNECT_ERRORS = {
-  400: ["INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
+  400: "INVALID_CHANNEL_TOKEN",
   409: ["CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
   502: "CHANNEL_UNREACHABLE",
 };
@@ -39,7 +39,8 @@ export const connectBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 4_096, error: "Give the bot's token." }),
   ownerId: t.Optional(
     t.Union([t.String(), t.Integer()], {
-      description: "your own numeric id on the platform; left out, the one given before stays",
+      description:
+        "your own numeric id on the platform, on the third channel your phone number; left out, the one given before stays",
       error: "This is your numeric id on the platform.",
     }),
   ),
@@ -54,7 +55,7 @@ export const channelItem = t.Object({
   since: t.String(iso),
   lastError: t.Union([t.String({ description: "what went wrong last, also when it works again" }), t.Null()]),
   nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
-  mode: t.Union([t.String({ description: "polling, gateway or webhook" }), t.Null()]),
+  mode: t.String({ description: "polling, gateway or webhook" }),
 });
 
 export const channelList = t.Object({ channels: t.Array(channelItem), count: t.Number() });

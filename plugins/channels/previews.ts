@@ -143,7 +143,7 @@ export function createPreviews({ adapters, lines, runtime, log }: Deps) {
       growing.set(keyOf(entry), one);
       clock ??= setInterval(tick, TICK).unref();
       const ending = { end: () => end(one) };
-      if (!adapters[channel]?.channel.preview) return ending;
+      if (!adapters[channel].channel.preview) return ending;
       const observer: Observer = {
         delta(text) {
           one.text += text;

@@ -83,9 +83,9 @@ export function createSupervisor(deps: Deps): Supervisor {
       const link = links.of(agentId, channel);
       const stale = link && link.connection.callbackId !== connection?.callbackId;
       if (stale || !up) await end(agentId, channel);
-      if (!connection || !adapters[channel]) continue;
+      if (!connection) continue;
       if (up && !callbacks.isRegistered(connection)) begin(connection, told);
-      else if (!up && connection.registeredBase !== null && !adapters[channel]?.channel.posts?.losesUnregistered) {
+      else if (!up && connection.registeredBase !== null && !adapters[channel].channel.posts?.losesUnregistered) {
         await takeBack(connection);
       }
     }
@@ -157,7 +157,7 @@ export function createSupervisor(deps: Deps): Supervisor {
     async startAll() {
       const posted = CHANNEL_IDS.filter(callbacks.isPosted);
       const kinds = [
-        { channels: CHANNEL_IDS.filter((id) => adapters[id] && !callbacks.isPosted(id)), bases: [] },
+        { channels: CHANNEL_IDS.filter((id) => !callbacks.isPosted(id)), bases: [] },
         { channels: posted, bases: posted.map(callbacks.base) },
       ];
       for (const { channels, bases } of kinds) {

@@ -101,8 +101,7 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         detail: {
           ...detail,
           summary: "Connect a channel: the agent answers as this bot",
-          description:
-            "The token is checked with its platform first. `CHANNEL_NOT_AVAILABLE`: this version does not speak with that platform.",
+          description: "The token is checked with its platform first.",
           ...mayAnswer({
             ...CONNECT_ERRORS,
             404: "CHANNEL_NOT_FOUND",

@@ -165,7 +165,7 @@ export const interaction = plugin("interaction", (host) => {
           description: `${STREAMED} An API key needs the scope \`chat\`, and \`write\` too for what changes the agent.`,
           ...mayAnswer({
             ...TURN_ERRORS,
-            400: [...TURN_ERRORS[400], "INVALID_ACTION", "INVALID_CHANNEL_TOKEN", "CHANNEL_NOT_AVAILABLE"],
+            400: [...TURN_ERRORS[400], "INVALID_ACTION", "INVALID_CHANNEL_TOKEN"],
             404: [...TURN_ERRORS[404], "NO_AGENT", "UNKNOWN_SKILL"],
             409: [...TURN_ERRORS[409], ...REPLAYED, "CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
             502: ["MODEL_UNAVAILABLE", "CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],

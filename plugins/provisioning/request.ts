@@ -1,6 +1,6 @@
 // What a request for an agent with channels asks for, under whichever names it says it.
 import { AppError, invalid } from "../../src/errors.ts";
-import type { GivenToken } from "../channels/index.ts";
+import { type GivenToken, readOwnerId } from "../channels/index.ts";
 import { type PLANS, type PROVIDERS, type ProvisionBody, TOKEN_FIELDS, UNSUPPORTED } from "./model.ts";
 
 export interface Wanted {
@@ -49,15 +49,11 @@ function requireSupported(text: string): void {
   );
 }
 
-/** A name that can be changed is no owner. */
+/** The first that is given. */
 function ownerOf(body: ProvisionBody): string | undefined {
-  for (const path of ["channelAUserId", "telegramUserId"] as const) {
-    const id = String(body[path] ?? "").trim();
-    if (id === "") continue;
-    if (/^\d{1,32}$/.test(id)) return id;
-    throw invalid({ path, message: "This is your numeric id on the platform." });
-  }
-  return undefined;
+  return (["channelAUserId", "telegramUserId"] as const)
+    .map((path) => readOwnerId("channel_a", body[path], path))
+    .find((id) => id !== undefined);
 }
 
 function noToken(): AppError {
