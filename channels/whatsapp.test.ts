@@ -338,14 +338,17 @@ describe("what people send", () => {
     account.sendsFile("image", bytes, { mime: "image/jpeg", caption: "look" });
     account.sendsFile("audio", bytes, { mime: "audio/ogg; codecs=opus", voice: true });
     account.sendsFile("document", bytes, { mime: "application/pdf", filename: "plan.pdf" });
-    await hook.waitFor(() => hook.texts().length === 3);
-    expect(hook.texts()).toEqual(["[photo]\nlook", "[voice message]", "[document: plan.pdf]"]);
+    account.sendsFile("sticker", bytes, { mime: "image/webp" });
+    await hook.waitFor(() => hook.texts().length === 4);
+    expect(hook.texts()).toEqual(["[photo]\nlook", "[voice message]", "[document: plan.pdf]", "[sticker]"]);
     const files = hook.state.messages.flatMap(({ attachments = [] }) => attachments);
     expect(files.map(({ kind, mimeType, name }) => [kind, mimeType, name])).toEqual([
       ["image", "image/jpeg", undefined],
       ["audio", "audio/ogg; codecs=opus", undefined],
       ["document", "application/pdf", "plan.pdf"],
+      ["image", "image/webp", undefined],
     ]);
+    expect(files.map(({ optional }) => optional === true)).toEqual([false, false, false, true]);
     const [image] = files;
     if (!image) throw new Error("No file came.");
     expect(await channel.fetchFile(binding, image, 10_000, signal)).toEqual(bytes);

@@ -105,7 +105,7 @@ function readContent(message: Fields): Content | undefined {
     case "image":
       return withFile("photo", "image", own);
     case "sticker":
-      return withFile("sticker", "image", own);
+      return own.animated === true ? note("sticker") : withFile("sticker", "image", own, { optional: true });
     case "video":
       return withFile("video", "video", own);
     case "audio":
@@ -139,13 +139,18 @@ function readInteractive(own: Fields): Content {
   return { text: described === "" ? chosen : `${chosen}\n${described}` };
 }
 
-function withFile(mark: string, kind: Attachment["kind"], file: Fields): Content {
+function withFile(
+  mark: string,
+  kind: Attachment["kind"],
+  file: Fields,
+  more: Pick<Attachment, "optional"> = {},
+): Content {
   const [id, name, caption] = [text(file.id), text(file.filename), text(file.caption)];
   const named = name === "" ? `[${mark}]` : `[${mark}: ${name}]`;
   const said = caption === "" ? named : `${named}\n${caption}`;
   if (!/^\d{1,64}$/.test(id)) return { text: said };
   const mimeType = text(file.mime_type) || "application/octet-stream";
-  return { text: said, attachments: [{ kind, ref: id, mimeType, ...(name === "" ? {} : { name }) }] };
+  return { text: said, attachments: [{ kind, ref: id, mimeType, ...(name === "" ? {} : { name }), ...more }] };
 }
 
 function readContact(contact: Fields): string {
