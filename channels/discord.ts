@@ -28,8 +28,8 @@ export interface DiscordOptions {
   rules?: Rules;
 }
 
-/** Discord is listened to. */
-export type DiscordChannel = Channel & { listening: Listening };
+/** Discord is listened to, and shows replies while they grow. */
+export type DiscordChannel = Channel & Required<Pick<Channel, "preview">> & { listening: Listening };
 
 /** Two and a half heartbeats, which Discord asks for every 41 s. */
 const SILENT_AFTER = 110_000;
