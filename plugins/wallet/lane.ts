@@ -26,6 +26,8 @@ export interface LaneOptions {
   mostGas?: bigint;
   /** In wei, for the gas of one transaction. Default `MOST_FEE`. */
   mostFee?: bigint;
+  /** Blocks of one question for events. Default 2,000. */
+  mostBlocks?: bigint;
   /** Epoch ms. */
   now?: () => number;
 }
@@ -45,7 +47,7 @@ export function createLaneWorker(deps: LaneDeps, options: LaneOptions = {}): (la
   const confirmationsOf = ({ network }: Lane) => options.confirmations ?? CONFIRMATIONS[network];
   const { broadcast, follow } = createFollowing(deps, { stuckMs, foreignMs, mostFee, now, confirmationsOf });
   const fillGaps = createGaps(deps, { stuckMs, mostFee, now });
-  const followPayments = createPaymentWatch({ ...deps, confirmationsOf });
+  const followPayments = createPaymentWatch({ ...deps, confirmationsOf, mostBlocks: options.mostBlocks });
 
   return async (lane) => {
     const chain = chainOf(lane);

@@ -25,6 +25,7 @@ afterAll(() => harbour?.[Symbol.asyncDispose]());
 
 interface Paid {
   spend: Spend;
+  nonce: Hex;
   /** What the seller does with it; gives the transaction. */
   settle(): Promise<Hex>;
 }
@@ -49,6 +50,7 @@ async function signed(seconds = 600): Promise<Paid> {
   expect(await ledger.authorized(spend, writePlan({ payment: known }))).toBe(true);
   return {
     spend: await now(spend),
+    nonce,
     async settle() {
       const { abi } = await compileContract("Tokens.sol", "Stablecoin");
       const { v, r, s } = parseSignature(signature);
@@ -121,14 +123,11 @@ test("where a node tells no events the token is asked, about a few at a time, an
 });
 
 test("a node that names other events is not believed", async () => {
-  const { spend } = await signed();
-  const event = {
-    address: harbour.usd.address,
-    topics: [
-      "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5",
-      `0x${"00".repeat(12)}${harbour.outside.address.slice(2).toLowerCase()}`,
-      `0x${"ab".repeat(32)}`,
-    ],
+  const { spend, nonce } = await signed();
+  const word = (address: string) => `0x${"00".repeat(12)}${address.slice(2).toLowerCase()}`;
+  const event = (address: string, authorizer: string, of: string) => ({
+    address,
+    topics: ["0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5", word(authorizer), of],
     data: "0x",
     blockNumber: "0x1",
     transactionHash: `0x${"12".repeat(32)}`,
@@ -136,10 +135,19 @@ test("a node that names other events is not believed", async () => {
     blockHash: `0x${"34".repeat(32)}`,
     logIndex: "0x0",
     removed: false,
-  };
-  harbour.rpc.lie("eth_getLogs", () => ({ result: [event, { ...event, address: freshAddress() }] }));
+  });
+  const { usd, outside } = harbour;
+  const others = [
+    event(freshAddress(), outside.address, nonce),
+    event(usd.address, freshAddress(), nonce),
+    event(usd.address, outside.address, `0x${"ab".repeat(32)}`),
+  ];
+  harbour.rpc.lie("eth_getLogs", () => ({ result: others }));
   expect(await pass()).toMatchObject({ left: true });
   expect(await harbour.now(spend)).toMatchObject({ state: "signed" });
+  // It would have been believed otherwise.
+  harbour.rpc.lie("eth_getLogs", () => ({ result: [event(usd.address, outside.address, nonce)] }));
+  expect(await pass()).toMatchObject({ left: false });
 });
 
 // The last ones: they move the chain's clock.
@@ -159,9 +167,9 @@ test("one that nobody can use any more is given up, and one that was used at the
 
 test("one is found also after a long time in which nobody looked", async () => {
   const { spend, settle } = await signed();
-  const hash = await settle();
   // More blocks than a node tells of at a time.
-  await askAnvil(harbour.chain, "anvil_mine", [toHex(2_100), "0x1"]);
-  expect(await pass()).toMatchObject({ left: false });
+  await askAnvil(harbour.chain, "anvil_mine", [toHex(50), "0x1"]);
+  const hash = await settle();
+  expect(await pass({ mostBlocks: 20n })).toMatchObject({ left: false });
   expect(await harbour.now(spend)).toMatchObject({ state: "confirmed", hash });
-}, 60_000);
+});

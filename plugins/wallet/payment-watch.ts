@@ -11,6 +11,8 @@ import { type Payment, readPlan } from "./plan.ts";
 interface Deps extends Pick<FollowingDeps, "log"> {
   ledger: LaneBook;
   confirmationsOf(lane: Lane): number;
+  /** Of one question for events. Default `MOST_BLOCKS`. */
+  mostBlocks?: bigint | undefined;
 }
 
 /** Seconds that nodes behind one address may be apart. */
@@ -34,7 +36,7 @@ interface Used {
 }
 
 /** Settles those of a lane's payments that are decided; the questions to the chain don't grow with their number. */
-export function createPaymentWatch({ log, ledger, confirmationsOf }: Deps) {
+export function createPaymentWatch({ log, ledger, confirmationsOf, mostBlocks = MOST_BLOCKS }: Deps) {
   return async (chain: Chain, lane: Lane, spends: readonly Spend[]): Promise<void> => {
     const { block, time } = await viewOf(chain, lane.address);
     const all = spends.map((spend) => watched(spend, block));
@@ -68,8 +70,8 @@ export function createPaymentWatch({ log, ledger, confirmationsOf }: Deps) {
     const used = new Map<Hex, Used>();
     let [from = head] = payments.map(({ since }) => since).sort((one, other) => Number(one - other));
     try {
-      for (let time = 0; time < AT_ONCE && from <= head; time++, from += MOST_BLOCKS) {
-        const [fromBlock, last] = [from, from + MOST_BLOCKS - 1n];
+      for (let time = 0; time < AT_ONCE && from <= head; time++, from += mostBlocks) {
+        const [fromBlock, last] = [from, from + mostBlocks - 1n];
         const logs = await ask(chain, (client) =>
           client.getContractEvents({
             address: asset,
@@ -83,7 +85,7 @@ export function createPaymentWatch({ log, ledger, confirmationsOf }: Deps) {
         );
         for (const { address, args, transactionHash: hash, blockNumber } of logs) {
           const ours = address.toLowerCase() === asset.toLowerCase() && args.authorizer === owner;
-          if (ours && nonces.includes(args.nonce)) used.set(args.nonce, { hash, block: blockNumber });
+          if (ours) used.set(args.nonce, { hash, block: blockNumber });
         }
       }
       return used;
