@@ -70,7 +70,7 @@ export function createWhatsApp({ apiRoot, app, log, traffic, patience = PATIENCE
 
     send: delivery.send,
 
-    // What was sent can't be changed, so nothing is shown before it is whole.
+    // No `preview`: what was sent can't be changed, so nothing is shown before it is whole.
 
     /** Shown on a message, which is marked as read by it. https://developers.facebook.com/documentation/business-messaging/whatsapp/typing-indicators */
     async typing(binding, address, signal, replyTo) {

@@ -24,7 +24,8 @@ beforeAll(async () => {
   const webhookAddress = (url: string) => url.replace("https://berth.example", berth.web);
   whatsapp = await startWhatsApp({ webhookAddress, https: true });
   whatsapp.addApp(APP.id, APP.secret);
-  upstream = await startUpstream();
+  const architecture = { input_modalities: ["text", "image"], output_modalities: ["text"] };
+  upstream = await startUpstream({ models: [{ id: "fake-small", architecture }] });
   upstream.script(({ lastUser }) => ({ text: `**echo:** ${lastUser}` }));
   berth = await startBerth({
     env: {
@@ -107,6 +108,17 @@ describe("connecting", () => {
   });
 });
 
+test("an agent that is deleted takes its address back, however long it was idle", async () => {
+  const bots = [await connected(), await connected()];
+  await berth.restart({ keepPorts: true });
+  const [running, stopped] = bots;
+  expect((await owner.post(`/api/agents/${stopped?.id}/stop`)).status).toBe(200);
+  expect(stopped?.account.subscriptions[0]?.callback).toBeString();
+  for (const { id } of bots) expect((await owner.delete(`/api/agents/${id}`)).status).toBe(200);
+  for (const bot of [running, stopped])
+    expect(bot?.account.subscriptions).toEqual([{ app: "9001", callback: undefined }]);
+});
+
 describe("talking", () => {
   test("a message is answered once, tied to it, as WhatsApp shows it; a second delivery changes nothing", async () => {
     const bot = await connected();
@@ -142,15 +154,15 @@ describe("talking", () => {
     expect(new Map(sent as [string, string][])).toEqual(new Map(numbers.map(({ id }) => [id, `*echo:* to ${id}`])));
   });
 
-  test("a file is a message too", async () => {
+  test("a photo reaches a model that takes pictures, byte for byte", async () => {
     const bot = await connected();
-    bot.account.sendsFile("document", new TextEncoder().encode("a,b"), {
-      mime: "text/csv",
-      filename: "a.csv",
-      caption: "see",
-    });
+    const photo = Buffer.from("\xff\xd8\xff\xe0 a photograph", "latin1");
+    bot.account.sendsFile("image", photo, { mime: "image/jpeg", caption: "What is this?" });
     await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
-    expect(replies(bot)[0]).toContain("a.csv");
+    expect(upstream.chats.at(-1)?.messages.at(-1)?.content as unknown).toEqual([
+      { type: "text", text: "[photo]\nWhat is this?" },
+      { type: "image_url", image_url: { url: `data:image/jpeg;base64,${photo.toString("base64")}` } },
+    ]);
   });
 
   test("the owner is known by the phone number, whatever other id WhatsApp gives them; others are not heard", async () => {
