@@ -11,6 +11,8 @@ import { POLL_SECONDS, poll } from "./telegram/poll.ts";
 import { WANTED } from "./telegram/read.ts";
 import { receiveUpdate } from "./telegram/webhook.ts";
 
+const MENU_WITHIN = 20_000;
+
 export interface TelegramOptions {
   /** The Bot API server, without a bot: `https://api.telegram.org`. */
   apiRoot: string;
@@ -54,7 +56,9 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
     if (withMenu.get(bot.id)) return;
     withMenu.set(bot.id, true);
     try {
-      await apis.call(binding, signal, (api, signal) => api.setMyCommands(menu, undefined, signal));
+      // Not with a client that is kept: most bots have nothing else to say for a while.
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(MENU_WITHIN)]);
+      await apis.bare(binding, "setMyCommands", { commands: menu }, limit);
     } catch (error) {
       withMenu.delete(bot.id);
       log.debug("telegram: the commands menu was not set", {
@@ -78,9 +82,8 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
       silentAfter: (POLL_SECONDS + 30) * 1000,
       listen: (binding, sink, signal) =>
         guarded(binding.token, "bot", async () => {
-          const api = await apis.open(binding, POLL_SECONDS + 15);
           const { agentId } = binding;
-          await poll(api, binding, sink, signal, {
+          await poll(apis, binding, sink, signal, {
             connected: () => publishCommands(binding, signal),
             unreadable: (error) => log.warn("telegram: an update could not be read", { agentId, error }),
           });

@@ -2,7 +2,7 @@
 import type { Api } from "grammy";
 import { type Binding, ChannelError } from "../channel.ts";
 import { createRecent } from "../shared/recent.ts";
-import { toChannelError } from "./errors.ts";
+import { refusalIn, toChannelError } from "./errors.ts";
 
 /** The token becomes part of the address, so nothing else may be in it. */
 const TOKEN = /^\d{1,20}:[\w-]{1,128}$/;
@@ -19,10 +19,15 @@ export type Traffic = (agentId: string, sent: number, received: number) => void;
 type Caller = Pick<Binding, "token"> & Partial<Pick<Binding, "agentId">>;
 
 export interface Apis {
-  /** A client of its own, for a connection that lasts. */
-  open(caller: Caller, timeoutSeconds?: number): Promise<Api>;
+  /** A client of its own, for a single call. */
+  open(caller: Caller): Promise<Api>;
   /** Makes a call with the bot's client; what it throws is Telegram's answer, or that there was none. */
   call<T>(caller: Caller, signal: AbortSignal, use: (api: Api, signal: ApiSignal) => Promise<T>): Promise<T>;
+  /**
+   * One call without a client and without a clock, for what waits long: hundreds of bots cost no more than their
+   * requests. Rejects like the others.
+   */
+  bare<T>(caller: Caller, method: string, payload: object, signal: AbortSignal): Promise<T>;
   forget(token: string): void;
 }
 
@@ -30,10 +35,14 @@ export function createApis(apiRoot: string, traffic: Traffic = () => undefined):
   const recent = createRecent<Api>(CLIENTS);
   const root = apiRoot.replace(/\/+$/, "");
 
-  async function open({ token, agentId }: Caller, timeoutSeconds = CALL_TIMEOUT): Promise<Api> {
+  function requireToken(token: string): void {
     if (!TOKEN.test(token)) throw new ChannelError("refused", "This is not the form of a Telegram bot token.", "bot");
+  }
+
+  async function open({ token, agentId }: Caller): Promise<Api> {
+    requireToken(token);
     const { Api } = await import("grammy");
-    const api = new Api(token, { apiRoot: root, timeoutSeconds });
+    const api = new Api(token, { apiRoot: root, timeoutSeconds: CALL_TIMEOUT });
     if (agentId === undefined) return api;
     api.config.use(async (call, method, payload, signal) => {
       traffic(agentId, bytesOf(payload), 0);
@@ -53,6 +62,25 @@ export function createApis(apiRoot: string, traffic: Traffic = () => undefined):
         recent.set(caller.token, api);
       }
       return await use(api, apiSignal(signal));
+    },
+    async bare({ token, agentId }, method, payload, signal) {
+      requireToken(token);
+      const body = JSON.stringify(payload);
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(`${root}/bot${token}/${method}`, {
+        method: "POST",
+        headers,
+        body,
+        redirect: "error",
+        signal,
+      });
+      const text = await response.text();
+      if (agentId !== undefined) traffic(agentId, body.length, Buffer.byteLength(text));
+      // What is no JSON is no answer of Telegram's.
+      const answer: unknown = JSON.parse(text);
+      const refusal = refusalIn(answer);
+      if (refusal) throw refusal;
+      return (answer as { result: never }).result;
     },
     forget: (token) => recent.delete(token),
   };

@@ -2,14 +2,27 @@
 import type { GrammyError } from "grammy";
 import { ChannelError } from "../channel.ts";
 
+/** An answer of Telegram's that says no, as grammY has it. */
+type Refusal = Error & Pick<GrammyError, "error_code" | "description" | "parameters">;
+
 /** Telegram answered, and its answer was no. (By name: the class itself comes with the lazily loaded library.) */
-export const isRefusal = (error: unknown): error is GrammyError =>
+export const isRefusal = (error: unknown): error is Refusal =>
   error instanceof Error &&
   error.name === "GrammyError" &&
   "error_code" in error &&
   typeof error.error_code === "number" &&
   "description" in error &&
   typeof error.description === "string";
+
+/** The refusal in an answer that did not go through the library; undefined for a good one. Throws for what is no answer. */
+export function refusalIn(answer: unknown): Refusal | undefined {
+  if (typeof answer !== "object" || answer === null || !("ok" in answer)) throw new TypeError("This is no answer.");
+  if (answer.ok === true && "result" in answer) return undefined;
+  const fields = { parameters: {}, ...answer };
+  const refusal = Object.assign(new Error("Telegram refused."), fields, { name: "GrammyError" });
+  if (!isRefusal(refusal)) throw new TypeError("This is no answer.");
+  return refusal as Refusal;
+}
 
 const says = (error: unknown, code: number, pattern: RegExp) =>
   isRefusal(error) && error.error_code === code && pattern.test(error.description);
@@ -62,6 +75,6 @@ export function toChannelError(error: unknown, scope: "bot" | "peer", token: str
 function reason(error: unknown): string {
   const inner = error instanceof Error && "error" in error ? error.error : error;
   const code = inner instanceof Error && "code" in inner ? inner.code : undefined;
-  if (typeof code === "string" && /^[A-Z_]+$/.test(code)) return ` (${code})`;
+  if (typeof code === "string" && /^[A-Za-z_]+$/.test(code)) return ` (${code})`;
   return inner instanceof Error && /timed out/.test(inner.message) ? " (timed out)" : "";
 }

@@ -1,12 +1,12 @@
 // Long polling. An update is confirmed to Telegram only by the poll after the one that stored it, so a crash in between loses nothing.
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Api } from "grammy";
+import type { Update } from "grammy/types";
 import { type Binding, ChannelError, type Sink } from "../channel.ts";
-import { apiSignal } from "./api.ts";
+import type { Apis } from "./api.ts";
 import { isWebhookActive } from "./errors.ts";
 import { readUpdate, WANTED } from "./read.ts";
 
-/** Seconds that Telegram holds a poll open; the client must allow more. */
+/** Seconds that Telegram holds a poll open. Whoever listens has to end one that is silent for much longer. */
 export const POLL_SECONDS = 30;
 
 export interface PollHooks {
@@ -16,10 +16,10 @@ export interface PollHooks {
   unreadable(error: unknown): void;
 }
 
-/** Polls until `signal` aborts. Throws grammY's errors as they are. */
+/** Polls until `signal` aborts. Throws Telegram's refusals as they are. */
 export async function poll(
-  api: Api,
-  { bot }: Binding,
+  { bare }: Pick<Apis, "bare">,
+  binding: Binding,
   sink: Sink,
   signal: AbortSignal,
   hooks: PollHooks,
@@ -32,19 +32,19 @@ export async function poll(
     const started = performance.now();
     const timeout = first ? 0 : POLL_SECONDS;
     const request = { timeout, limit: 100, allowed_updates: WANTED, ...(offset === undefined ? {} : { offset }) };
-    const updates = await api.getUpdates(request, apiSignal(signal)).catch(async (error: unknown) => {
+    const updates = await bare<Update[]>(binding, "getUpdates", request, signal).catch(async (error: unknown) => {
       if (signal.aborted) return undefined;
       // Once, and at the start: a webhook that comes later was set by somebody else, and that is a conflict.
       if (!first || webhookRemoved || !isWebhookActive(error)) throw error;
       webhookRemoved = true;
-      await api.deleteWebhook(undefined, apiSignal(signal));
+      await bare(binding, "deleteWebhook", {}, signal);
       return undefined;
     });
     if (!updates) continue;
     sink.alive();
     const messages = updates.flatMap((update) => {
       try {
-        return readUpdate(update, bot) ?? [];
+        return readUpdate(update, binding.bot) ?? [];
       } catch (error) {
         hooks.unreadable(error);
         return [];
