@@ -2,15 +2,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { plugin, type ServiceOf } from "../../src/plugin.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
+import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { startTelegram } from "../../tests/support/telegram.ts";
+import { startWhatsApp } from "../../tests/support/whatsapp.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { provisioning } from "./index.ts";
 import type { Provisioned } from "./model.ts";
 
 let telegram: Awaited<ReturnType<typeof startTelegram>>;
+let discord: Awaited<ReturnType<typeof startDiscord>>;
+let whatsapp: Awaited<ReturnType<typeof startWhatsApp>>;
 let house: House;
 let hosted: ServiceOf<typeof agents>;
 let accounts: ServiceOf<typeof auth>;
@@ -18,7 +22,12 @@ let service: ServiceOf<typeof provisioning>;
 let next = 7_000;
 
 beforeAll(async () => {
-  telegram = await startTelegram();
+  const webhookAddress = (url: string) => url.replace("https://berth.example", house.web);
+  [telegram, discord, whatsapp] = await Promise.all([
+    startTelegram(),
+    startDiscord({ identifyMs: 0 }),
+    startWhatsApp({ webhookAddress, https: true }),
+  ]);
   const window = plugin("window", (host) => {
     hosted = host.use(agents);
     accounts = host.use(auth);
@@ -28,6 +37,8 @@ beforeAll(async () => {
   const env = {
     CHANNEL_A_API_ROOT: telegram.url,
     CHANNEL_A_MODE: "polling",
+    CHANNEL_B_API_ROOT: discord.url,
+    CHANNEL_C_API_ROOT: whatsapp.url,
     BASE_URL: "https://berth.example",
     RTMP_PORT: "0",
   };
@@ -36,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await house?.[Symbol.asyncDispose]();
-  await telegram?.stop();
+  await Promise.all([telegram?.stop(), discord?.stop(), whatsapp?.stop()]);
 });
 
 /** A bot that nobody has yet. */
@@ -147,6 +158,31 @@ describe("without a session", () => {
     expect(await rows("SELECT owner_id FROM channel_connections WHERE bot_id = ?", String(first.bot.id))).toEqual([
       expect.objectContaining({ owner_id: "42" }),
     ]);
+  });
+
+  test("all three channels at once: each bot is connected, or none of them", async () => {
+    const [b, waba] = [String(515_151_515_151_515_000n + BigInt(++next)), String(102_290_129_340_000 + next)];
+    const given = { channelAToken: aBot().token, channelBBotToken: tokenFor(b), channelCToken: `EAAtokenOf${waba}` };
+    const tokens = Object.values(given).map((token) => token.slice(-4));
+    const account = whatsapp.addAccount(given.channelCToken, { waba });
+    // The second one's bot is not there yet.
+    const before = await traces();
+    const refused = await ask(given);
+    expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_CHANNEL_TOKEN" } });
+    expect(refused.body.issues.map(({ path }) => path)).toEqual(["channelBBotToken"]);
+    expect(await traces()).toEqual(before);
+    expect(account.subscriptions.filter(({ callback }) => callback)).toEqual([]);
+
+    const bot = discord.addBot(given.channelBBotToken, { username: "harbour" });
+    const { status, body } = await ask(given);
+    expect({ status, channels: body.metadata?.channels }).toEqual({
+      status: 201,
+      channels: { channel_a: "enabled", channel_b: "enabled", channel_c: "enabled" },
+    });
+    const shown = [body.channelAToken, body.channelBBotToken, body.channelCToken];
+    expect(shown).toEqual(tokens.map((last) => `********${last}`));
+    await eventually(() => bot.connected === 1 && account.subscriptions.some(({ callback }) => callback));
+    expect((await rows("SELECT 1 FROM channel_connections WHERE agent_id = ?", body.id)).length).toBe(3);
   });
 
   test("a cookie that is not good any more is nobody's, a key that is not good is refused", async () => {
