@@ -335,6 +335,10 @@ describe("switched off, or disabled,", () => {
     expect(await worker()(lane())).toBe(true);
     expect(await ledger.transactionsOf(spend)).toHaveLength(1);
     expect(rpc.asked.filter((method) => method === "eth_sendRawTransaction")).toHaveLength(before);
+    // Nor one that was signed in the same moment.
+    const first = await harbour.transactionOf(spend);
+    const rival = { ...first, hash: `0x${"ab".repeat(32)}`, attempt: 1 };
+    expect(await ledger.replaced(await harbour.now(spend), rival)).toBe(false);
     // What is out may be mined all the same, and is known for what it is.
     await harbour.mine();
     expect(await worker()(lane())).toBe(false);
