@@ -11,7 +11,7 @@ import { command, connectRaw, message, type RawPublisher, setChunkSize } from ".
 import { expectRefusal, member } from "./support/scene.ts";
 import { type OnAir, type StreamBody, withStream } from "./support/streams.ts";
 
-test("a taken port is one line in the log, Berth serves without it, and takes it once it is free", async () => {
+test.concurrent("a taken port is one line in the log, Berth serves without it, and takes it once it is free", async () => {
   const squatter = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   await using berth = await startBerth({ env: { RTMP_PORT: String(squatter.port) } });
   const ada = await member(berth);
@@ -31,7 +31,7 @@ test("a taken port is one line in the log, Berth serves without it, and takes it
   await eventually(() => lines().length === 2);
 }, 60_000);
 
-test("kill -9 in the middle: the next start removes what is left, tells it, and the publisher can come again", async () => {
+test.concurrent("kill -9 in the middle: the next start removes what is left, tells it, and the publisher can come again", async () => {
   await using berth = await startBerth();
   const ada = await member(berth);
   const { agent, stream, base, becomes, lines } = await withStream(berth, ada);
@@ -58,7 +58,7 @@ test("kill -9 in the middle: the next start removes what is left, tells it, and 
   expect(files()).toEqual([]);
 }, 90_000);
 
-test("without a stream nothing listens, and with STREAM_DRIVER=off there is none", async () => {
+test.concurrent("without a stream nothing listens, and with STREAM_DRIVER=off there is none", async () => {
   const free = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   const port = free.port;
   await free.stop(true);
@@ -83,6 +83,36 @@ test("without a stream nothing listens, and with STREAM_DRIVER=off there is none
   expect(body).toEqual({ ...none, state: "unavailable", since: null, bitrate: null });
   expectRefusal(await ada.put(`/api/agents/${agent.id}/stream`, {}), 409, "STREAMS_OFF");
   expectRefusal(await ada.post(`/api/agents/${agent.id}/stream/rotate`, {}), 409, "STREAMS_OFF");
+}, 60_000);
+
+test.concurrent("a plan has room for so many streams at once", async () => {
+  await using berth = await startBerth();
+  const ada = await member(berth, "pro");
+  const airs = [await withStream(berth, ada), await withStream(berth, ada), await withStream(berth, ada)];
+  await ada.grant("starter");
+  const [one, two] = airs;
+  const camera = publish(one?.stream.rtmp ?? "", { seconds: 60 });
+  await one?.becomes("active");
+  expect(await publish(two?.stream.rtmp ?? "", { seconds: 30 }).exited).not.toBe(0);
+  expect((await two?.lines())?.[0]).toBe(
+    "A publisher was refused: Your plan has room for 1 live stream at once. End one first.",
+  );
+  camera.signal("SIGKILL");
+}, 60_000);
+
+test.concurrent("who watches is not limited, who asks for what is not there is", async () => {
+  await using berth = await startBerth({ env: { RATE_LIMITS: '{"default":"60/m"}' } });
+  const ada = await member(berth);
+  const { stream, base } = await withStream(berth, ada);
+  const camera = publish(stream.rtmp, { seconds: 60 });
+  const ask = async (path: string) => (await fetch(`${base}${path}`)).status;
+  await eventually(async () => (await ask("/index.m3u8")) === 200, { timeoutMs: 20_000, everyMs: 1_000 });
+  const seen = await Promise.all(Array.from({ length: 200 }, () => ask("/index.m3u8")));
+  expect(new Set(seen)).toEqual(new Set([200]));
+  const missed = await Promise.all(Array.from({ length: 200 }, () => ask("/1.m4s")));
+  expect(missed).toContain(429);
+  expect(await ask("/index.m3u8")).toBe(200);
+  camera.signal("SIGKILL");
 }, 60_000);
 
 describe("strangers", () => {
@@ -200,33 +230,3 @@ describe("strangers", () => {
     await air.becomes("idle");
   }, 60_000);
 });
-
-test("a plan has room for so many streams at once", async () => {
-  await using berth = await startBerth();
-  const ada = await member(berth, "pro");
-  const airs = [await withStream(berth, ada), await withStream(berth, ada), await withStream(berth, ada)];
-  await ada.grant("starter");
-  const [one, two] = airs;
-  const camera = publish(one?.stream.rtmp ?? "", { seconds: 60 });
-  await one?.becomes("active");
-  expect(await publish(two?.stream.rtmp ?? "", { seconds: 30 }).exited).not.toBe(0);
-  expect((await two?.lines())?.[0]).toBe(
-    "A publisher was refused: Your plan has room for 1 live stream at once. End one first.",
-  );
-  camera.signal("SIGKILL");
-}, 60_000);
-
-test("who watches is not limited, who asks for what is not there is", async () => {
-  await using berth = await startBerth({ env: { RATE_LIMITS: '{"default":"60/m"}' } });
-  const ada = await member(berth);
-  const { stream, base } = await withStream(berth, ada);
-  const camera = publish(stream.rtmp, { seconds: 60 });
-  const ask = async (path: string) => (await fetch(`${base}${path}`)).status;
-  await eventually(async () => (await ask("/index.m3u8")) === 200, { timeoutMs: 20_000, everyMs: 1_000 });
-  const seen = await Promise.all(Array.from({ length: 200 }, () => ask("/index.m3u8")));
-  expect(new Set(seen)).toEqual(new Set([200]));
-  const missed = await Promise.all(Array.from({ length: 200 }, () => ask("/1.m4s")));
-  expect(missed).toContain(429);
-  expect(await ask("/index.m3u8")).toBe(200);
-  camera.signal("SIGKILL");
-}, 60_000);

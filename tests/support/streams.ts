@@ -46,9 +46,10 @@ export async function withStream(berth: Pick<Berth, "web">, owner: Client, name 
       eventually(
         async () => {
           const found = await now();
+          if (found.state === undefined) throw new Error(JSON.stringify(found));
           return found.state === state ? found : undefined;
         },
-        { timeoutMs, everyMs: 50, what: `the stream is ${state}` },
+        { timeoutMs, everyMs: 100, what: `the stream is ${state}` },
       ),
     async lines() {
       const logs = await owner.get<{ logs: { message: string; source: string }[] }>(`/api/agents/${agent.id}/logs`);
