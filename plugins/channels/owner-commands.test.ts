@@ -70,11 +70,18 @@ test("they are the owner's alone, on any channel; others are refused without a c
   const code = await codeFor(7);
   await scene.configure(id, { channels: { channel_a: { access: "open" } } });
   for (const command of ["/approve", "/deny", "/pair"]) {
-    expect(await says(9, `${command} ${code}`)).toBe("Only my owner can do that.");
+    expect(await says(9, `${command} ${code}`)).toBe("Only my owner can do that, in a chat of our own.");
   }
   expect(await says(9, "/help")).not.toContain("/approve");
   expect(await says(42, "/help")).toContain("/approve");
   expect(await pairings()).toEqual([{ senderId: "7", status: "pending" }]);
+});
+
+test("in a group nobody is the owner: everybody would read the codes", async () => {
+  const { bot, says, codeFor } = await guarded();
+  await codeFor(7);
+  const said = await says(-50, `/pair@${bot.username}`, { group: true, from: { id: 42 } });
+  expect(said).toBe("Only my owner can do that, in a chat of our own.");
 });
 
 test("where the owner speaks outside of channels, they are about all of them", async () => {

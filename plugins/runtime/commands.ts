@@ -56,13 +56,15 @@ export async function runCommand(
   entry: InboxEntry,
 ): Promise<Obeyed> {
   const say = (reply: string, statements: Statement[] = []) => ({ reply, statements });
+  // In a group everybody reads the reply.
+  const byOwner = entry.byOwner && !entry.isGroup;
   const name = commandIn(entry.content);
   if (name !== undefined && isOwnerCommand(name)) {
-    if (!entry.byOwner) return say("Only my owner can do that.");
+    if (!byOwner) return say("Only my owner can do that, in a chat of our own.");
     if (obey) return obey(name, entry, entry.content.replace(COMMAND, "").trim());
   }
   /** Guests and visitors are not told which model an agent has: it is its owner's choice, and what the owner pays for. */
-  const tellsModel = entry.byOwner;
+  const tellsModel = byOwner;
   switch (name) {
     case "start":
       return say(`Hello, I am ${agent.name}. Write me anything; /help shows the commands.`);
@@ -86,7 +88,7 @@ export async function runCommand(
           ]);
     default:
       return say(
-        Object.entries({ ...COMMANDS, ...(entry.byOwner && obey ? OWNER_COMMANDS : {}) })
+        Object.entries({ ...COMMANDS, ...(byOwner && obey ? OWNER_COMMANDS : {}) })
           .map(([name, what]) => `/${name} · ${what}`)
           .join("\n"),
       );
