@@ -2,7 +2,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { AppError } from "../../src/errors.ts";
 import { spliceJson } from "../../src/json-text.ts";
-import type { Calls } from "./calls.ts";
+import type { Answer, Calls } from "./calls.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Served } from "./ledger.ts";
 import { authHeaders, type Fetch, type Upstream } from "./providers.ts";
@@ -57,9 +57,9 @@ export function createTurnCalls({ calls }: { calls: Calls }): TurnCalls {
             const { baseUrl, fetch } = candidate.upstream;
             return fetch(baseUrl + path, { ...init, body, headers, redirect: "manual", signal: own });
           },
-          receive: async ({ candidate, response }) => {
-            note(signal, candidate, candidate === asked);
-            return response;
+          receive: async (answer) => {
+            note(signal, answer.candidate, answer.candidate === asked);
+            return toItsEnd(answer, signal);
           },
         });
       } catch (error) {
@@ -80,12 +80,36 @@ export function createTurnCalls({ calls }: { calls: Calls }): TurnCalls {
   };
 }
 
-/** What the SDK wrote, with the key of the one that is asked: no other ever sees it. */
-function headersFor({ headers }: RequestInit, upstream: Upstream): Headers {
-  const own = new Headers(headers);
-  own.delete("authorization");
-  for (const [name, value] of Object.entries(authHeaders(upstream))) own.set(name, value);
-  return own;
+/** The answer; one that streams tells the breaker when the provider does not finish it. */
+function toItsEnd({ response, end, broke }: Answer, signal: AbortSignal | null | undefined): Response {
+  const { body, status, statusText, headers } = response;
+  if (!body || !headers.get("content-type")?.startsWith("text/event-stream")) return response;
+  const reader = body.getReader();
+  const watched = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        end();
+        controller.close();
+      } catch (error) {
+        end();
+        if (!signal?.aborted) broke();
+        controller.error(error);
+      }
+    },
+    cancel(reason) {
+      end();
+      return reader.cancel(reason);
+    },
+  });
+  return new Response(watched, { status, statusText, headers });
+}
+
+/** What the SDK wrote (a record, its names in small letters), with the key of the one that is asked: no other ever sees it. */
+function headersFor({ headers }: RequestInit, upstream: Upstream): Record<string, string> {
+  const { authorization: _, ...own } = headers as Record<string, string>;
+  return { ...own, ...authHeaders(upstream) };
 }
 
 /** An answer that the SDK understands: turns are tried again, or not, by its status and its `Retry-After`. */

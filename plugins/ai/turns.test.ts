@@ -183,6 +183,37 @@ describe("when a provider fails", () => {
     expect(here.second.chats).toHaveLength(0);
   });
 
+  test("one that breaks off its streams is left alone too; who goes away tells nothing of it", async () => {
+    await using here = await stand({ PROVIDER_5_API_KEY: "" });
+    const chosen = await here.berth.service.resolveTurnModel({ choice: "model_a", keys: {} });
+    const language = await here.berth.service.languageModel(chosen, "a");
+    const listen = async (abort = new AbortController(), parts = Number.POSITIVE_INFINITY) => {
+      const { stream } = await language.doStream({ prompt, abortSignal: abort.signal });
+      try {
+        for await (const part of stream) {
+          if (part.type === "error") return "broken off";
+          if (part.type === "text-delta" && --parts === 0) abort.abort();
+        }
+        return "whole";
+      } catch (error) {
+        return abort.signal.aborted ? "left" : String(error);
+      }
+    };
+    const ended = (how: string) =>
+      here.berth.kernel.metrics.render().includes(`berth_ai_calls_total{provider="provider_1",end="${how}"}`);
+    here.first.script({ text: "a b c d e f", paceMs: 20 });
+    expect(await listen()).toBe("whole");
+    for (let n = 0; n < 3; n++) expect(await listen(new AbortController(), 2)).not.toBe("whole");
+    expect(ended("cut")).toBe(false);
+    here.first.script({ text: "a b c d e f", cutAfter: 3 });
+    // Each of them began well: half of the last thirty calls have to break.
+    for (let n = 0; n < 15; n++) expect(await listen()).not.toBe("whole");
+    expect(ended("cut")).toBe(true);
+    const asked = here.first.chats.length;
+    expect(await here.ask()).toMatchObject({ statusCode: 502, responseHeaders: { "retry-after": "5" } });
+    expect(here.first.chats).toHaveLength(asked);
+  });
+
   test("all that fail often are left alone, and the turn is told until when; a tenant's key counts for itself", async () => {
     await using here = await stand({ PROVIDER_5_API_KEY: "" });
     here.first.failNext(8, 500);
