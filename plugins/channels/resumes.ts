@@ -5,6 +5,8 @@ import type { Line } from "./lines.ts";
 
 /** A kill loses no more than this; what came in between comes again, and is known by its id. */
 const KEEP_EVERY = 5_000;
+/** After a rest, and for a connection of which nothing was kept yet: a kill would lose what is said until the next start. */
+const KEEP_SOON = 50;
 
 export interface Resumes {
   /** Returns at once; may be called with each message. */
@@ -16,10 +18,13 @@ export interface Resumes {
 export function createResumes({ connections, log }: Pick<Kernel, "log"> & { connections: Connections }): Resumes {
   let waiting = new Map<string, string>();
   let clock: Timer | undefined;
+  let due = 0;
+  let written = 0;
 
   async function write(): Promise<void> {
     clearTimeout(clock);
     clock = undefined;
+    written = Date.now();
     const known = waiting;
     waiting = new Map();
     if (known.size === 0) return;
@@ -33,9 +38,15 @@ export function createResumes({ connections, log }: Pick<Kernel, "log"> & { conn
   return {
     keep({ binding, connection }, resume) {
       if (binding.resume === resume) return;
+      const now = Date.now();
+      const rest = binding.resume === undefined ? 0 : written + KEEP_EVERY - now;
+      const at = now + Math.max(KEEP_SOON, rest);
       binding.resume = resume;
       waiting.set(connection.callbackId, resume);
-      clock ??= setTimeout(write, KEEP_EVERY).unref();
+      if (clock && due <= at) return;
+      clearTimeout(clock);
+      due = at;
+      clock = setTimeout(write, at - now).unref();
     },
     stop: write,
   };

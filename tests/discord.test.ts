@@ -1,0 +1,164 @@
+// Discord as an owner has it: the whole binary, a strict fake of Discord with its gateway, people who write.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Berth, startBerth } from "./support/berth.ts";
+import type { Client } from "./support/client.ts";
+import { type BotOptions, type Discord, type FakeBot, startDiscord, tokenFor } from "./support/discord.ts";
+import { eventually, seeded } from "./support/eventually.ts";
+import { expectRefusal, member, provision } from "./support/scene.ts";
+import { startUpstream, type Upstream } from "./support/upstream.ts";
+
+let discord: Discord;
+let upstream: Upstream;
+let berth: Berth;
+let owner: Client;
+let serial = 0;
+
+beforeAll(async () => {
+  discord = await startDiscord();
+  upstream = await startUpstream();
+  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+  berth = await startBerth({
+    env: {
+      CHANNEL_B_API_ROOT: discord.url,
+      PROVIDER_3_BASE_URL: upstream.url,
+      MODEL_A: "provider_3:fake-small",
+      RATE_LIMITS: "off",
+    },
+  });
+  owner = await member(berth, "enterprise");
+});
+afterAll(async () => {
+  await berth?.[Symbol.asyncDispose]();
+  await upstream?.stop();
+  await discord?.stop();
+});
+
+interface Connected {
+  id: string;
+  token: string;
+  bot: FakeBot;
+}
+
+interface States {
+  channels: { channel: string; state: string; lastError: string | null }[];
+}
+
+const put = (id: string, token: string) => owner.put(`/api/agents/${id}/channels/channel_b`, { token });
+
+/** An agent with a bot of its own. */
+async function connected(options: BotOptions = {}, access = "open"): Promise<Connected> {
+  serial += 1;
+  const username = `berth_${serial}`;
+  const token = tokenFor(String(515_151_515_151_515_000n + BigInt(serial)));
+  const bot = discord.addBot(token, { username, ...options });
+  const { id } = await provision(owner, `Agent ${serial}`, { channels: { channel_b: { access } } });
+  const { status, body } = await put(id, token);
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { success: true, channel: "channel_b", state: "connected", bot: { id: bot.id, username } },
+  });
+  return { id, token, bot };
+}
+
+const shown = (bot: FakeBot, channel: string) => bot.sent(channel).map(({ text }) => text);
+const stateOf = async (id: string) => {
+  const { body } = await owner.get<States>(`/api/agents/${id}/channels`);
+  return body.channels.find(({ channel }) => channel === "channel_b");
+};
+
+describe("a bot", () => {
+  test("answers in direct messages, where it is named in a guild, and slash commands", async () => {
+    const { bot } = await connected();
+    const [dm, guild] = [bot.dm(), bot.channel()];
+    bot.userSays(dm, "hello");
+    await discord.waitFor(() => shown(bot, dm).length === 1);
+    bot.userSays(guild, "not for you");
+    const question = bot.userSays(guild, "for you", { mention: true });
+    await discord.waitFor(() => shown(bot, guild).length === 1);
+    const command = bot.userCommands(guild, "ask", { question: "and this?" });
+    await discord.waitFor(() => shown(bot, guild).at(1)?.startsWith("echo"));
+    bot.userCommands(dm, "status");
+    await discord.waitFor(() => shown(bot, dm).at(1)?.includes("is running"));
+    expect(shown(bot, dm)[0]).toBe("echo: hello");
+    expect(bot.sent(guild)).toMatchObject([
+      { text: expect.stringMatching(/^echo: .*for you$/s), replyTo: question },
+      { text: expect.stringMatching(/^echo: .*and this\?$/s), interaction: command, thinking: false },
+    ]);
+  });
+
+  test("serves without the privileged intent", async () => {
+    const { bot } = await connected({ messageContent: false });
+    const guild = bot.channel();
+    bot.userSays(guild, "unreadable");
+    bot.userSays(guild, "readable", { mention: true });
+    await discord.waitFor(() => shown(bot, guild).length === 1);
+    expect(shown(bot, guild)[0]).toEndWith("readable");
+  });
+
+  test("shows that it writes, and its reply while it grows", async () => {
+    const { bot } = await connected();
+    const words = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
+    upstream.script(() => ({ text: words, paceMs: 60 }));
+    const dm = bot.dm();
+    bot.userSays(dm, "tell me a story");
+    await discord.waitFor(() => shown(bot, dm)[0] === words, 20_000);
+    upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+    const [reply, ...more] = bot.sent(dm);
+    expect(more).toEqual([]);
+    expect(reply?.edits.length).toBeGreaterThan(1);
+  });
+
+  test("tells a stranger how to be let in, in the place of the command", async () => {
+    const { bot } = await connected({}, "pairing");
+    const dm = bot.dm("818181818181818181");
+    bot.userCommands(dm, "ask", { question: "let me in" });
+    await discord.waitFor(() => shown(bot, dm)[0]?.includes("approve this code"));
+    expect(bot.sent(dm)).toMatchObject([{ thinking: false }]);
+  });
+
+  test("that Discord does not know is refused; one that serves already, too", async () => {
+    const { token } = await connected();
+    const { id } = await provision(owner, "Another");
+    expectRefusal(await put(id, tokenFor("616161616161616161")), 400, "INVALID_CHANNEL_TOKEN");
+    expectRefusal(await put(id, "no token at all"), 400, "INVALID_CHANNEL_TOKEN");
+    expectRefusal(await put(id, token), 409, "CHANNEL_IN_USE");
+  });
+
+  test("whose token is taken back fails, with the reason, and hurts no other", async () => {
+    const [lost, kept] = [await connected(), await connected()];
+    discord.revoke(lost.token);
+    await eventually(async () => (await stateOf(lost.id))?.state === "failed");
+    expect((await stateOf(lost.id))?.lastError).toContain("does not know this bot token");
+    kept.bot.userSays(kept.bot.dm(), "still there?");
+    await discord.waitFor(() => shown(kept.bot, kept.bot.dm()).length === 1);
+    expect(berth.output().stdout + berth.output().stderr).not.toContain(lost.token);
+  });
+});
+
+test("kill -9 in the middle: what was said, before and meanwhile, is answered once, in a session that goes on", async () => {
+  const random = seeded();
+  console.log(`discord crash test: seed ${random.seed}`);
+  const { bot } = await connected();
+  const dms = Array.from({ length: 5 }, (_, n) => bot.dm(String(919_191_919_191_919_000n + BigInt(n))));
+  const [waiting = "", ...others] = dms;
+  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, delayMs: random.integer(5, 60) }));
+  const say = (from: number, to: number) => {
+    for (let n = from; n < to; n++) for (const dm of others) bot.userSays(dm, `message ${n}`);
+  };
+  bot.userSays(waiting, "hello");
+  await discord.waitFor(() => shown(bot, waiting).length === 1);
+  for (let kill = 0; kill < 3; kill++) {
+    say(kill * 8, kill * 8 + 4);
+    await discord.waitFor(() => bot.sent(others[0]).length > kill * 8 + random.integer(0, 2), 20_000);
+    await berth.kill();
+    await discord.waitFor(() => bot.connected === 0);
+    say(kill * 8 + 4, kill * 8 + 8);
+    await berth.restart({ keepPorts: true });
+  }
+  const expected = Array.from({ length: 24 }, (_, n) => `echo: message ${n}`);
+  await discord.waitFor(() => others.every((dm) => bot.sent(dm).length >= expected.length), 30_000);
+  for (const dm of others) expect(shown(bot, dm)).toEqual(expected);
+  expect(bot).toMatchObject({ identifies: 1, resumes: 3 });
+  upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
+}, 90_000);
