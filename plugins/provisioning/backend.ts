@@ -31,7 +31,7 @@ export function backendRoutes({ identities, idempotency, provisioning }: Deps) {
       ({ body, caller, request }) => {
         const wanted = readRequest(body, contextOf(request).bodyText ?? "");
         const made = async (keep: Parameters<Provisioning["make"]>[2]) =>
-          Response.json(await provisioning.make(caller, wanted, keep), { status: 201 });
+          Response.json(await provisioning.make(caller, wanted, keep, request.signal), { status: 201 });
         return idempotency.respond(callerOf(request, caller.userId), made, { secretFields: SHOWN_ONCE });
       },
       {

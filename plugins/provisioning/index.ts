@@ -14,7 +14,7 @@ const HOUR = 3_600_000;
 
 export const provisioning = plugin("provisioning", (host) => {
   const { kernel } = host;
-  const { identities, holders } = host.use(auth);
+  const { identities, holders, users } = host.use(auth);
   const service = createProvisioning({
     ...kernel,
     agents: host.use(agents),
@@ -22,6 +22,7 @@ export const provisioning = plugin("provisioning", (host) => {
     streams: host.use(streams),
     ai: host.use(ai),
     holders,
+    users,
     claims: createClaims(kernel),
   });
   kernel.jobs.every("provisioning.expire", HOUR, () => service.expire());

@@ -254,6 +254,21 @@ describe("what is refused leaves nothing behind", () => {
     await refused({ channelAToken: aBot().token }, 502, "CHANNEL_UNREACHABLE");
   });
 
+  test("a caller who went away while the platform was asked", async () => {
+    const { token, bot } = aBot();
+    const before = await traces();
+    telegram.fail("getMe", { slowMs: 1_000 }, { botId: bot.id });
+    const gone = new AbortController();
+    const asked = nobody().post("/api/provision", { channelAToken: token }, { signal: gone.signal });
+    const call = await eventually(() => telegram.calls.find(({ botId }) => botId === bot.id));
+    gone.abort();
+    await expect(asked).rejects.toThrow();
+    await eventually(() => call.status === 200);
+    expect(await traces()).toEqual(before);
+    // Whoever asks after it finds the bot free.
+    expect((await ask({ channelAToken: token })).status).toBe(201);
+  });
+
   test("a bot that serves another agent, however many ask at once", async () => {
     const { token } = aBot();
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask({ channelAToken: token })));
@@ -410,6 +425,14 @@ describe("a claim", () => {
       body: { code: "AGENT_LIMIT_REACHED", current: 1, limit: 1 },
     });
     expect((await claim(await member("pro"), token)).status).toBe(200);
+  });
+
+  test("is not for what an admin has stopped by disabling its holder", async () => {
+    const made = await ask({ channelAToken: aBot().token });
+    const disable = { sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [made.body.userId] };
+    await house.kernel.database.write([disable]);
+    accounts.users.forget(made.body.userId);
+    expect((await claim(await member("starter"), claimTokenOf(made))).body).toMatchObject({ code: "CLAIM_NOT_FOUND" });
   });
 
   test("sent again with its key gets the same answer", async () => {

@@ -23,9 +23,10 @@ export interface Provisioning {
   /**
    * Checks all tokens with their platforms, then makes the agent with its bots, key, live stream and, for nobody, its claim:
    * all or nothing. Throws what `Channels.check` does, 409 `CHANNEL_IN_USE`, and for somebody the refusals of provisioning.
-   * `keep`: the answer, kept in the same write.
+   * `keep`: the answer, kept in the same write. Nothing is made for a caller who went away before that: nobody else would
+   * ever be told of it.
    */
-  make(asker: Asker, wanted: Wanted, keep: Keep): Promise<Provisioned>;
+  make(asker: Asker, wanted: Wanted, keep: Keep, signal: AbortSignal): Promise<Provisioned>;
   /**
    * Gives the agent of this token to an account, once. 404 `CLAIM_NOT_FOUND`, and by the rules of provisioning 402 and 429:
    * then the token stays good.
@@ -43,15 +44,17 @@ interface Deps extends Pick<Kernel, "database" | "log"> {
   streams: Pick<ServiceOf<typeof streamsPlugin>, "creating" | "streaming">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "providerConfig">;
   holders: ServiceOf<typeof auth>["holders"];
+  users: Pick<ServiceOf<typeof auth>["users"], "byId">;
   claims: Claims;
 }
 
 export function createProvisioning(deps: Deps): Provisioning {
-  const { database, log, agents, channels, streams, ai, holders, claims } = deps;
+  const { database, log, agents, channels, streams, ai, holders, users, claims } = deps;
 
-  async function make(asker: Asker, wanted: Wanted, keep: Keep): Promise<Provisioned> {
+  async function make(asker: Asker, wanted: Wanted, keep: Keep, signal: AbortSignal): Promise<Provisioned> {
     const { tokens, aiProvider, apiKey, plan } = wanted;
     const checked = await channels.check(tokens);
+    signal.throwIfAborted();
     const holder = asker.userId === "" ? holders.make("Unclaimed agent") : undefined;
     const claim = holder && claims.issue(holder.id);
     const userId = holder?.id ?? asker.userId;
@@ -101,8 +104,9 @@ export function createProvisioning(deps: Deps): Provisioning {
 
   async function claim({ userId, isAdmin }: Asker, token: string, keep: Keep): Promise<Claimed> {
     const found = await claims.find(token);
-    const agent = found && (await agents.find(found.agentId));
-    if (!found || !agent) throw noClaim();
+    const [agent, holder] = found ? await Promise.all([agents.find(found.agentId), users.byId(found.holderId)]) : [];
+    // One that an admin has disabled is not let out by a change of its owner.
+    if (!found || !agent || holder?.disabledAt !== null) throw noClaim();
     const { id, name, subdomain } = agent;
     const answer: Claimed = { success: true, agentId: id, id, name, url: agents.views.publicUrl(subdomain) };
     try {

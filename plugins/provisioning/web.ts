@@ -47,6 +47,7 @@ export function webRoutes({ backend, identities, limits }: Deps) {
     const answer = await backend.fetch(grant, new URL(request.url).pathname, {
       method: "POST",
       body: bodyText,
+      signal: request.signal,
       headers: { "content-type": "application/json", ...(key === null ? {} : { "idempotency-key": key }) },
     });
     const passed = passOn(answer);
