@@ -28,6 +28,8 @@ export interface RequestContext {
   readonly agentOrigin?: string | undefined;
   /** The body as it came, once it was read. */
   bodyText?: string;
+  /** Bytes of the body, at most, on a route that takes more than usual. Set by its guard. */
+  maxBody?: number;
   /** What the body of each refusal says too, on routes that have such a shape. */
   failure?: Readonly<Record<string, unknown>>;
   /** What has settled who may come in, so that it does so once. */
@@ -168,11 +170,12 @@ export function parseJson(text: string): unknown {
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 async function readText(request: Request): Promise<string> {
+  const limit = contextOf(request).maxBody ?? MAX_BODY_BYTES;
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > MAX_BODY_BYTES) throw tooLarge();
+  if (declared > limit) throw tooLarge(limit);
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(tooSlow()), BODY_WITHIN);
-  const whole = Number.isNaN(declared) ? readCapped(request) : request.arrayBuffer();
+  const whole = Number.isNaN(declared) ? readCapped(request, limit) : request.arrayBuffer();
   const bytes = await Promise.race([whole, late.promise]).finally(() => clearTimeout(timer));
   try {
     return utf8.decode(bytes);
@@ -182,12 +185,12 @@ async function readText(request: Request): Promise<string> {
 }
 
 /** A body without a declared length is counted while it comes. */
-async function readCapped(request: Request): Promise<Uint8Array> {
+async function readCapped(request: Request, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) throw tooLarge();
+    if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -197,7 +200,8 @@ const tooSlow = () => {
   const text = `The body did not arrive within ${BODY_WITHIN / 1000} seconds.`;
   return new AppError(408, "BODY_TIMEOUT", text, {}, { headers: { connection: "close" } });
 };
-const tooLarge = () => new AppError(413, "BODY_TOO_LARGE", "The body is larger than 1 MiB.");
+const tooLarge = (limit: number) =>
+  new AppError(413, "BODY_TOO_LARGE", `The body is larger than ${limit / MAX_BODY_BYTES} MiB.`);
 
 /** The deepest nesting of brackets outside strings. */
 function depthOf(text: string): number {

@@ -1,9 +1,12 @@
 // An agent is carried from one service to another over the real API, and backups are what they say on a real disk.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
+import { eventually } from "./support/eventually.ts";
+import { rawRequest } from "./support/raw.ts";
 import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -12,6 +15,7 @@ let berth: Berth;
 let ada: Client;
 let agent: AgentItem;
 
+const MiB = 1024 * 1024;
 const CONFIG = `{ "model":"provider_5:fake-small", "__proto__":{"n":1.0}, "b" : 1e2,"a":"ü\\u2028"}`;
 
 async function start(): Promise<Berth> {
@@ -85,16 +89,81 @@ describe("export and import", () => {
     expectRefusal(await ada.get(`/api/agents/${agent.id}/export?history=maybe`), 400, "INVALID_INPUT");
   });
 
-  test("a file of more than 1 MiB: 413, with what to do about it", async () => {
-    const { status, body: text } = await raw(
-      ada,
-      "POST",
-      "/api/agents/import",
-      JSON.stringify({ big: "x".repeat(1024 * 1024) }),
+  /** An exported agent with so many bytes of words in 40 sessions. */
+  function fileOf(bytes: number): string {
+    const at = "2026-01-01T00:00:00.000Z";
+    const words = "word ".repeat(200);
+    const each = Math.ceil(bytes / (words.length + 70) / 40);
+    const messages = Array.from({ length: each }, (_, n) => ({
+      role: n % 2 ? "assistant" : "user",
+      content: words,
+      at,
+    }));
+    const times = { createdAt: at, lastActivity: at };
+    const session = {
+      platform: "web",
+      peer: null,
+      status: "completed",
+      summary: null,
+      summarized: 0,
+      ...times,
+      messages,
+    };
+    const sessions = Array.from({ length: 40 }, (_, n) => ({ id: `s${n}`, ...session }));
+    return JSON.stringify({ format: "berth.agent/1", name: "Long", model: "model_a", config: {}, sessions });
+  }
+
+  test("a file may have 32 MiB, the service answers others meanwhile, and it comes back as it was", async () => {
+    const file = fileOf(31 * MiB);
+    expect(Buffer.byteLength(file)).toBeWithin(30 * MiB, 32 * MiB);
+    const making = raw(ada, "POST", "/api/agents/import", file);
+    expect((await ada.get("/api/settings")).status).toBe(200);
+    const made = await making;
+    expect(made.status).toBe(201);
+    const { agent: there } = JSON.parse(made.body) as { agent: AgentItem };
+    const back = await ada.get<{ sessions: { messages: unknown[] }[] }>(`/api/agents/${there.id}/export`);
+    const { sessions } = JSON.parse(file) as { sessions: { messages: unknown[] }[] };
+    expect(back.body.sessions.map(({ messages }) => messages.length)).toEqual(
+      sessions.map(({ messages }) => messages.length),
     );
-    expect([status, JSON.parse(text).code]).toEqual([413, "BODY_TOO_LARGE"]);
-    expect(JSON.parse(text).error).toContain("history=0");
-  });
+    expect(back.body.sessions[7]?.messages).toEqual(sessions[7]?.messages ?? []);
+    expect((await ada.delete(`/api/agents/${there.id}`)).status).toBe(200);
+  }, 60_000);
+
+  test("a larger one: 413 with what to do about it, by its length alone; without a length as soon as it is too much", async () => {
+    const head = (more: string) =>
+      `POST /api/agents/import HTTP/1.1\r\nhost: localhost\r\ncookie: ${ada.cookie}\r\nuser-agent: t\r\nconnection: close\r\ncontent-type: application/json\r\n${more}\r\n\r\n`;
+    const told = await rawRequest(berth.web, `${head(`content-length: ${33 * MiB}`)}{`);
+    expect(expectRefusal(told, 413, "BODY_TOO_LARGE").error).toContain("history=0");
+    const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+    const untold = await rawRequest(
+      berth.web,
+      `${head("transfer-encoding: chunked")}${piece.repeat(16 * 33)}0\r\n\r\n`,
+    );
+    expect(expectRefusal(untold, 413, "BODY_TOO_LARGE").error).toContain("32 MiB");
+    // A stranger's is not read at all.
+    const nobody = head(`content-length: ${33 * MiB}`).replace(/cookie: .*\r\n/, "");
+    expectRefusal(await rawRequest(berth.web, `${nobody}{`), 401, "UNAUTHORIZED");
+  }, 60_000);
+
+  test("two large ones are read at once, and one more is asked to wait; small ones are not, and who goes away makes room", async () => {
+    const { hostname, port } = new URL(berth.web);
+    const length = `content-length: ${2 * MiB}\r\n\r\n{`;
+    const half = `POST /api/agents/import HTTP/1.1\r\nhost: localhost\r\ncookie: ${ada.cookie}\r\nuser-agent: t\r\ncontent-type: application/json\r\n${length}`;
+    const open = [1, 2].map(() => connect(Number(port), hostname).on("error", () => undefined));
+    for (const socket of open) socket.write(half);
+    const file = fileOf(2 * MiB);
+    const large = () => raw(ada, "POST", "/api/agents/import", file);
+    const refused = await eventually(async () => {
+      const answer = await large();
+      return answer.status === 429 ? answer : undefined;
+    });
+    expectRefusal({ ...refused, text: refused.body }, 429, "TOO_MANY_IMPORTS");
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect((await raw(ada, "POST", "/api/agents/import", fileOf(10_000))).status).toBe(201);
+    for (const socket of open) socket.destroy();
+    await eventually(async () => (await large()).status === 201);
+  }, 60_000);
 
   test("the rules of provisioning hold: 402 without a subscription, 429 beyond the plan", async () => {
     const { text } = await ada.get(`/api/agents/${agent.id}/export`);

@@ -77,7 +77,7 @@ export const portable = t.Object({
   ),
   memories: t.Optional(t.Array(memory)),
   reminders: t.Optional(t.Array(reminder, { maxItems: 1000 })),
-  sessions: t.Optional(t.Array(session, { maxItems: 2000 })),
+  sessions: t.Optional(t.Array(session, { maxItems: 50_000 })),
 });
 
 /** Without the format and the configuration, which are told apart by their text. */

@@ -1,13 +1,13 @@
 // The routes of portable agents: exported by the web surface, made by the backend.
 import { Elysia, type TSchema } from "elysia";
 import { type BackendTransport, passOn } from "../../src/backend.ts";
-import { AppError } from "../../src/errors.ts";
-import { contextOf, guarded, MAX_BODY_BYTES } from "../../src/http.ts";
+import { contextOf, createMemo, guarded } from "../../src/http.ts";
 import type { Idempotency } from "../../src/idempotency.ts";
 import { answers, guardedBy, mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import { type agents as agentsPlugin, provisioned, provisioningErrors } from "../agents/index.ts";
-import type { auth } from "../auth/index.ts";
+import type { auth, Caller } from "../auth/index.ts";
+import { createLargeFiles } from "./large-files.ts";
 import type { Portables } from "./portable.ts";
 import { exportQuery, portable } from "./portable-model.ts";
 
@@ -21,11 +21,13 @@ interface WebDeps {
   portables: Portables;
 }
 
+const IMPORT = "agent.import";
 const tags = ["Agents"];
 const importErrors = {
   ...provisioningErrors,
   400: ["UNKNOWN_FORMAT", "INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"],
   409: "AGENT_GONE",
+  429: [provisioningErrors[429], "TOO_MANY_IMPORTS"].flat(),
 };
 const schema: TSchema = portable;
 const requestBody = { required: true, content: { "application/json": { schema } } };
@@ -35,18 +37,20 @@ const importDetail = {
   description:
     "Takes what `GET /api/agents/:id/export` gave. The new agent has the same configuration, byte for byte, the same " +
     "memories, skills, reminders and sessions, under ids of its own, and no credentials or channels. The rules of " +
-    "provisioning hold. A file of more than 1 MiB is refused: export it with `history=0`.",
+    "provisioning hold. A file may have 32 MiB: of a larger agent export what it is with `history=0`.",
   requestBody,
 };
 
 export function portableWebRoutes({ backend, idempotency, identities, agents, portables }: WebDeps) {
-  /** As `signedIn: "write"`, with advice for a file that is too large. */
+  const files = createLargeFiles();
+  /** As `signedIn: "write"`, for files that are larger than other bodies. */
   const guards = new Elysia({ name: "portable.guards" }).macro({
     importing: (_: true) => ({
       ...guarded(async ({ request }) => {
         await identities.authenticate(request, "write");
-        if (Number(request.headers.get("content-length")) > MAX_BODY_BYTES) throw tooLarge();
+        files.enter(request);
       }),
+      afterResponse: ({ request }: { request: Request }) => files.leave(request),
       detail: guardedBy(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
       resolve: async ({ request }: { request: Request }) => ({
         identity: await identities.authenticate(request, "write"),
@@ -82,15 +86,12 @@ export function portableWebRoutes({ backend, idempotency, identities, agents, po
     .post(
       "/api/agents/import",
       ({ identity, request }) =>
-        idempotency.respond({ request, userId: identity.user.id }, async () =>
-          passOn(
-            await backend.fetch(identities.grant(identity, request, "agent.import"), "/api/agents/import", {
-              method: "POST",
-              body: contextOf(request).bodyText ?? "",
-              headers: { "content-type": "application/json" },
-            }),
-          ),
-        ),
+        idempotency.respond({ request, userId: identity.user.id }, async () => {
+          const body = contextOf(request).bodyText ?? "";
+          const headers = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+          const granted = identities.grant(identity, request, IMPORT);
+          return passOn(await backend.fetch(granted, "/api/agents/import", { method: "POST", body, headers }));
+        }),
       {
         importing: true,
         response: { 201: provisioned },
@@ -113,7 +114,24 @@ interface BackendDeps {
 }
 
 export function portableBackendRoutes({ identities, agents, portables }: BackendDeps) {
-  return new Elysia({ name: "portable.backend" }).use(identities.guards).post(
+  const files = createLargeFiles();
+  const callers = createMemo<Caller>();
+  type Context = { request: Request };
+  /** As `granted: "agent.import"`, for files that are larger than other bodies. */
+  const guards = new Elysia({ name: "portable.backend.guards" }).macro({
+    importing: (_: true) => ({
+      ...guarded(async ({ request }) => {
+        callers.set(request, await identities.authorize(request, IMPORT));
+        files.enter(request);
+      }),
+      afterResponse: ({ request }: Context) => files.leave(request),
+      detail: guardedBy(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),
+      resolve: async ({ request }: Context) => ({
+        caller: callers.get(request) ?? (await identities.authorize(request, IMPORT)),
+      }),
+    }),
+  });
+  return new Elysia({ name: "portable.backend" }).use(guards).post(
     "/api/agents/import",
     async ({ caller: { userId, isAdmin }, request, status }) => {
       const text = contextOf(request).bodyText ?? "";
@@ -121,19 +139,12 @@ export function portableBackendRoutes({ identities, agents, portables }: Backend
       return status(201, agents.views.provisioned(agent));
     },
     {
-      granted: "agent.import",
+      importing: true,
       response: { 201: provisioned },
       detail: { ...importDetail, ...mayAnswer(importErrors) },
     },
   );
 }
-
-const tooLarge = () =>
-  new AppError(
-    413,
-    "BODY_TOO_LARGE",
-    "This file is larger than 1 MiB. Export the agent without its history: ?history=0.",
-  );
 
 /** The pieces as they are asked for: what nobody reads is not made. */
 function streamOf(pieces: AsyncGenerator<string, void>): ReadableStream<Uint8Array> {

@@ -71,7 +71,7 @@ export interface RuntimeEstate {
     extents: ReadonlyMap<string, Extent>,
     pages: AsyncIterable<readonly MessageRow[]>,
   ): Promise<Change>;
-  /** Few sessions, for an agent that is made in the same batch. */
+  /** Sessions that come with an agent which is made in the same batch. */
   bring(agentId: string, sessions: readonly SessionRow[], messages: readonly MessageRow[]): Statement[];
   /**
    * Forgets what was said: sessions, summaries, the text of messages that were answered and of replies that were sent.
@@ -84,6 +84,8 @@ export interface RuntimeEstate {
 
 const PAGE = 100;
 const CLEARED_AT_ONCE = 500;
+/** Messages in one statement, of those that come with an agent. */
+const BROUGHT_AT_ONCE = 2_000;
 const JOB = "runtime.clear";
 const JOB_AFTER = 60_000;
 /** A session that was made just now waits for its first message. */
@@ -239,7 +241,10 @@ export function createEstate({ database, jobs, sessions, deliver }: Deps): Runti
     },
 
     bring(agentId, rows, messages) {
-      const written = messages.length > 0 ? [sql.insertion(agentId, messages)] : [];
+      const written: Statement[] = [];
+      for (let at = 0; at < messages.length; at += BROUGHT_AT_ONCE) {
+        written.push(sql.insertion(agentId, messages.slice(at, at + BROUGHT_AT_ONCE)));
+      }
       return sql.settled(agentId, JSON.stringify(rows), written);
     },
 
