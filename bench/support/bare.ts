@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 
-const [kind = "", argument = "", file = ""] = Bun.argv.slice(2);
+const [kind = "", argument = "", file = "", platform = ""] = Bun.argv.slice(2);
 
 /** Forwards every request to the address given, and its answer back. */
 async function proxy(request: Request): Promise<Response> {
@@ -17,18 +17,27 @@ function json(): () => Response {
   return () => Response.json(value);
 }
 
-/** A turn without a runtime: a row in, the model asked, a row out, in a database as durable as Berth's. */
-function turns(): (request: Request) => Promise<Response> {
+/** Turns in a database as durable as Berth's. */
+function turnsIn(file: string) {
   const database = new Database(file);
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = NORMAL");
   database.run("CREATE TABLE turns (id TEXT PRIMARY KEY, message TEXT, reply TEXT)");
   const accept = database.query("INSERT INTO turns (id, message) VALUES (?, ?)");
   const settle = database.query("UPDATE turns SET reply = ? WHERE id = ?");
+  return {
+    accept: (id: string, message: string) => void accept.run(id, message),
+    settle: (reply: string, id: string) => void settle.run(reply, id),
+  };
+}
+
+/** A turn without a runtime: a row in, the model asked, a row out. */
+function turns(): (request: Request) => Promise<Response> {
+  const database = turnsIn(file);
   return async (request) => {
     const { message } = (await request.json()) as { message: string };
     const id = Bun.randomUUIDv7();
-    accept.run(id, message);
+    database.accept(id, message);
     const answer = await fetch(argument, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -36,40 +45,35 @@ function turns(): (request: Request) => Promise<Response> {
     });
     const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
     const reply = choices[0]?.message.content ?? "";
-    settle.run(reply, id);
+    database.settle(reply, id);
     return Response.json({ id, reply });
   };
 }
 
-/** A loop of bots without a runtime: a post is acknowledged, the model asked, and the platform (in place of a file) told. */
+/** A loop of bots without a runtime: a post is put down and acknowledged, the model asked, the platform told, the row closed. */
 function bots(): (request: Request) => Promise<Response> {
+  const database = turnsIn(file);
   const headers = { "content-type": "application/json" };
-  const ask = async (from: string, content: string, phone: string) => {
+  const answer = async (id: string, from: string, content: string, phone: string) => {
     const question = { model: "fake-small", messages: [{ role: "user", content }] };
-    const answer = await fetch(argument, { method: "POST", headers, body: JSON.stringify(question) });
-    const { choices } = (await answer.json()) as { choices: { message: { content: string } }[] };
-    const reply = {
-      messaging_product: "whatsapp",
-      to: from,
-      type: "text",
-      text: { body: choices[0]?.message.content },
-    };
-    const sent = await fetch(`${file}/${phone}/messages`, { method: "POST", headers, body: JSON.stringify(reply) });
+    const answered = await fetch(argument, { method: "POST", headers, body: JSON.stringify(question) });
+    const { choices } = (await answered.json()) as { choices: { message: { content: string } }[] };
+    const reply = choices[0]?.message.content ?? "";
+    const told = { messaging_product: "whatsapp", to: from, type: "text", text: { body: reply } };
+    const sent = await fetch(`${platform}/${phone}/messages`, { method: "POST", headers, body: JSON.stringify(told) });
     await sent.arrayBuffer();
+    database.settle(reply, id);
   };
-  interface Post {
-    entry: [
-      {
-        changes: [
-          { value: { metadata: { phone_number_id: string }; messages: [{ from: string; text: { body: string } }] } },
-        ];
-      },
-    ];
+  interface Value {
+    metadata: { phone_number_id: string };
+    messages: [{ id: string; from: string; text: { body: string } }];
   }
   return async (request) => {
-    const { value } = ((await request.json()) as Post).entry[0].changes[0];
-    const [{ from, text }] = value.messages;
-    void ask(from, text.body, value.metadata.phone_number_id);
+    const { entry } = (await request.json()) as { entry: [{ changes: [{ value: Value }] }] };
+    const { metadata, messages } = entry[0].changes[0].value;
+    const [{ id, from, text }] = messages;
+    database.accept(id, text.body);
+    void answer(id, from, text.body, metadata.phone_number_id);
     return new Response();
   };
 }
