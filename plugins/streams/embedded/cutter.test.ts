@@ -84,6 +84,17 @@ test("another set-up begins with the next key frame, and players are told", () =
   expect(cuts.map(({ video }) => video?.description)).toEqual([Uint8Array.of(1), Uint8Array.of(2)]);
 });
 
+test("pictures that need those before the key frame are left out: every segment can be the first", () => {
+  const cutter = createCutter();
+  const shown = (dts: number, offset: number, isKey = false): Media => ({
+    kind: "frame",
+    frame: { kind: "video", data: new Uint8Array(4), isKey, dts, offset },
+  });
+  const open = (at: number) => [shown(at, 120, true), shown(at + 40, 0), shown(at + 80, 0), shown(at + 120, 120)];
+  run([picture(), ...open(0), ...open(2_000)], cutter);
+  expect(cutter.rest()?.frames.map(({ dts, offset }) => dts + offset)).toEqual([2_120, 2_240]);
+});
+
 test("what is left at the end is a segment too", () => {
   const cutter = createCutter();
   run([picture(), sound(), ...camera(0, 500)], cutter);

@@ -44,6 +44,8 @@ export function createCutter(): Cutter {
   let bytes = 0;
   let start: number | undefined;
   let isFresh = true;
+  /** When the key frame that begins the segment is shown. */
+  let shownFrom = 0;
 
   /** The publisher's clock at its first frame. */
   let origin: number | undefined;
@@ -95,6 +97,12 @@ export function createCutter(): Cutter {
   }
 
   function hold(frame: Frame): void {
+    if (frame.kind === "video") {
+      const shown = frame.dts + frame.offset;
+      if (frames.length === 0) shownFrom = shown;
+      // Made of the pictures before the key frame too (an open group of pictures): who begins here can't decode it.
+      else if (shown < shownFrom) return;
+    }
     frames.push(frame);
     bytes += frame.data.length;
     const since = start ?? frame.dts;
