@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
 import { beside } from "./beside.ts";
+import { bots } from "./bots.ts";
 import { delivery } from "./delivery.ts";
 import { hosted } from "./hosted.ts";
 import { isolation } from "./isolation.ts";
@@ -30,6 +31,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   isolation,
   beside,
   streams,
+  bots,
   storm,
 ];
 

@@ -8,15 +8,21 @@ import { binary, SECRET_KEY } from "./service.ts";
 
 export interface Seed {
   agents: number;
-  /** Each agent has a bot in this mode of access, with the token `<n + 1>:bench`. */
-  bots: boolean;
+  /** How many of them have a Telegram bot, with the token `tokenOf(n)`; `true` is all. */
+  bots: boolean | number;
+  /** How many have a Discord bot, with the token `discordTokenOf(n)`. None unless told. */
+  discord?: number;
 }
 
 /** The token of the nth agent's bot. */
 export const tokenOf = (n: number) => `${1_000_000 + n}:bench-token-of-nobody`;
 
+const discordIdOf = (n: number) => String(100_000_000_000_000_000n + BigInt(n));
+export const discordTokenOf = (n: number) =>
+  `${Buffer.from(discordIdOf(n)).toString("base64url")}.BeNcHx.bench-token-of-nobody-at-all`;
+
 /** A database in `<dir>/data` with one owner and that many agents, up and with an open door. Answers the agents' ids. */
-export async function seed(dir: string, { agents, bots }: Seed): Promise<string[]> {
+export async function seed(dir: string, { agents, bots, discord = 0 }: Seed): Promise<string[]> {
   const { exitCode, stderr } = await runBerth(["migrate"], { SECRET_KEY }, dir, binary);
   if (exitCode !== 0) throw new Error(`berth migrate ended with ${exitCode}: ${stderr}`);
   const vault = createVault({ key: SECRET_KEY });
@@ -24,7 +30,7 @@ export async function seed(dir: string, { agents, bots }: Seed): Promise<string[
   const now = Date.now();
   const userId = Bun.randomUUIDv7();
   const ids = Array.from({ length: agents }, () => Bun.randomUUIDv7());
-  const config = JSON.stringify({ channels: { channel_a: { access: "open" } } });
+  const config = JSON.stringify({ channels: { channel_a: { access: "open" }, channel_b: { access: "open" } } });
   try {
     database.run("PRAGMA foreign_keys = ON");
     const insertUser = database.query(
@@ -39,25 +45,28 @@ export async function seed(dir: string, { agents, bots }: Seed): Promise<string[
       "INSERT INTO agent_configs (agent_id, version, body, updated_at) VALUES (?, 1, ?, ?)",
     );
     const insertToken = database.query(
-      "INSERT INTO credentials (owner_kind, owner_id, kind, sealed, updated_at) VALUES ('agent', ?, 'channel_a', ?, ?)",
+      "INSERT INTO credentials (owner_kind, owner_id, kind, sealed, updated_at) VALUES ('agent', ?, ?, ?, ?)",
     );
     const insertBot = database.query(
       `INSERT INTO channel_connections (agent_id, channel, bot_id, bot_username, token_digest, callback_id, callback_secret, created_at)
-       VALUES (?, 'channel_a', ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     );
+    const connect = (id: string, channel: string, botId: string, username: string, token: string) => {
+      const callbackId = Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString("base64url");
+      const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const digest = new Bun.CryptoHasher("sha256").update(token).digest("base64url");
+      insertToken.run(id, channel, vault.seal(token, `agent:${id}:credential:${channel}`), now);
+      const sealed = vault.seal(secret, `channel-callback:${callbackId}`);
+      insertBot.run(id, channel, botId, username, digest, callbackId, sealed, now);
+    };
+    const telegram = bots === true ? agents : Number(bots);
     database.transaction(() => {
       insertUser.run(userId, now, now);
       for (const [n, id] of ids.entries()) {
         insertAgent.run(id, userId, `Agent ${n}`, `agent-${n}`, now, now, now);
         insertConfig.run(id, config, now);
-        if (!bots) continue;
-        const token = tokenOf(n);
-        const callbackId = Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString("base64url");
-        const secret = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
-        const digest = new Bun.CryptoHasher("sha256").update(token).digest("base64url");
-        insertToken.run(id, vault.seal(token, `agent:${id}:credential:channel_a`), now);
-        const sealed = vault.seal(secret, `channel-callback:${callbackId}`);
-        insertBot.run(id, String(1_000_000 + n), `bench_${n}_bot`, digest, callbackId, sealed, now);
+        if (n < telegram) connect(id, "channel_a", String(1_000_000 + n), `bench_${n}_bot`, tokenOf(n));
+        if (n < discord) connect(id, "channel_b", discordIdOf(n), `bench_${n}`, discordTokenOf(n));
       }
     })();
   } finally {

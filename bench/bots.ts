@@ -1,0 +1,136 @@
+// Bots that hold connections: 300 long polls of Telegram and 200 gateways of Discord in one process, and what else it does meanwhile.
+
+import { discordControl } from "../tests/support/discord-control.ts";
+import { eventually } from "../tests/support/eventually.ts";
+import { temporaryDir } from "../tests/support/process.ts";
+import { telegramControl } from "../tests/support/telegram-control.ts";
+import { type Benchmark, type Figure, kib, median, mib, ms, quantile } from "./support/figures.ts";
+import { discordTokenOf, seed, tokenOf } from "./support/seed.ts";
+import { MODEL, memoryOf, type Program, startProgram, startService, startUpstream } from "./support/service.ts";
+
+const TELEGRAM = 300;
+const DISCORD = 200;
+/** The libraries are loaded with the first bots: what one bot more takes, the rest tell. */
+const FIRST = 2;
+const REST_MS = 8_000;
+const CALLS = 300;
+const GOALS = { seconds: 60, addedMs: 50, telegram: 40 * 1024, discord: 120 * 1024 };
+
+interface Run {
+  /** From the start of the program until all bots are connected. */
+  seconds: number;
+  rss: number;
+  /** Of AI calls, in ms. */
+  calls: { meanwhile: number[]; after: number[] };
+}
+
+export const bots: Benchmark = {
+  name: "bots",
+  summary: `${TELEGRAM} Telegram bots on long polling and ${DISCORD} Discord bots in one process`,
+  async run() {
+    await using upstream = await startUpstream();
+    const none = await hosting(upstream, 0, 0);
+    const few = await hosting(upstream, FIRST, FIRST);
+    const polling = await hosting(upstream, TELEGRAM, FIRST);
+    const all = await hosting(upstream, TELEGRAM, DISCORD);
+
+    const perTelegram = (polling.rss - few.rss) / (TELEGRAM - FIRST);
+    const perDiscord = (all.rss - polling.rss) / (DISCORD - FIRST);
+    const added = (calls: number[], of: (values: readonly number[]) => number) => of(calls) - of(none.calls.after);
+    const ninetyFive = (values: readonly number[]) => quantile(values, 0.95);
+    const call = (what: string, calls: number[], of: (values: readonly number[]) => number): Figure => ({
+      what,
+      ratio: of(calls) / of(none.calls.after),
+      figure: ms(of(calls)),
+      baseline: `${ms(of(none.calls.after))} alone`,
+      goal: `≤ +${GOALS.addedMs} ms`,
+      met: added(calls, of) <= GOALS.addedMs,
+    });
+    const perBot = (what: string, bytes: number, goal: number): Figure => ({
+      what,
+      figure: kib(bytes),
+      baseline: "",
+      goal: `≤ ${kib(goal)}`,
+      met: bytes <= goal,
+    });
+    return [
+      {
+        what: "from the start until all are connected",
+        figure: `${all.seconds.toFixed(1)} s`,
+        baseline: `${few.seconds.toFixed(1)} s for ${FIRST} of each`,
+        goal: `< ${GOALS.seconds} s`,
+        met: all.seconds < GOALS.seconds,
+      },
+      call("an AI call while they connect, median", all.calls.meanwhile, median),
+      call("an AI call while they connect, 95 of 100", all.calls.meanwhile, ninetyFive),
+      call("an AI call when all are connected, 95 of 100", all.calls.after, ninetyFive),
+      perBot("RSS per Telegram bot", perTelegram, GOALS.telegram),
+      perBot("RSS per Discord bot", perDiscord, GOALS.discord),
+      {
+        what: `RSS of both libraries with ${FIRST} bots each`,
+        figure: mib(few.rss - none.rss),
+        baseline: `${mib(none.rss)} without, ${mib(all.rss)} with all`,
+        goal: "",
+      },
+    ];
+  },
+};
+
+/** A service of its own with so many bots, platforms of its own, and somebody who makes AI calls all the time. */
+async function hosting(upstream: Program, telegrams: number, discords: number): Promise<Run> {
+  const folder = temporaryDir();
+  try {
+    await using telegram = await startProgram("tests/support/telegram.ts");
+    await using discord = await startProgram("tests/support/discord.ts");
+    const [people, guild] = [telegramControl(telegram.origin), discordControl(discord.origin)];
+    const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+    await people.addBots(numbers(telegrams).map((n) => ({ token: tokenOf(n), username: `bench_${n}_bot` })));
+    await guild.addBots(numbers(discords).map((n) => ({ token: discordTokenOf(n), username: `bench_${n}` })));
+    await seed(folder.path, { agents: Math.max(TELEGRAM, DISCORD), bots: telegrams, discord: discords });
+
+    const env = {
+      CHANNEL_A_API_ROOT: telegram.origin,
+      CHANNEL_A_MODE: "polling",
+      CHANNEL_B_API_ROOT: `${discord.origin}/api`,
+    };
+    const began = performance.now();
+    await using berth = await startService(upstream, env, folder.path);
+    let connected = false;
+    const caller = (async () => {
+      const times: number[] = [];
+      while (!connected) times.push(await aiCall(berth.backend));
+      return times;
+    })();
+    const watching = eventually(
+      async () => {
+        const [a, b] = await Promise.all([people.stats(), guild.stats()]);
+        return a.polling >= telegrams && b.connected >= discords;
+      },
+      { timeoutMs: 120_000, everyMs: 100, what: "all bots to be connected" },
+    ).finally(() => {
+      connected = true;
+    });
+    const [meanwhile] = await Promise.all([caller, watching]);
+    const seconds = (performance.now() - began) / 1000;
+    await Bun.sleep(REST_MS);
+    const { rss } = memoryOf(berth.pid);
+    const after: number[] = [];
+    for (let n = 0; n < CALLS; n++) after.push(await aiCall(berth.backend));
+    return { seconds, rss, calls: { meanwhile, after } };
+  } finally {
+    folder.remove();
+  }
+}
+
+/** One call of a model, and its time in ms. */
+async function aiCall(origin: string): Promise<number> {
+  const began = performance.now();
+  const response = await fetch(`${origin}/api/ai/chat`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "Hello there" }] }),
+  });
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`An AI call was answered ${response.status}.`);
+  return performance.now() - began;
+}
