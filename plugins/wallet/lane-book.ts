@@ -30,6 +30,10 @@ export interface LaneBook {
   lanes(): Promise<Lane[]>;
   /** The spends under way in a lane, in the order in which they were reserved. */
   open(lane: Lane): Promise<Spend[]>;
+  /** When somebody last asked for one of them, or heard of one from its seller. Epoch ms. */
+  touched(lane: Lane): Promise<number | undefined>;
+  /** For the batch that has its lane look: a payment's seller has answered. */
+  answered(spend: Spend): Statement;
   /** What spends under way may still take of a token. */
   pending(lane: Lane, asset: string): Promise<bigint>;
   /** All transactions of the spend's present step, the newest first. */
@@ -123,6 +127,19 @@ export function createLaneBook({ database }: Pick<Kernel, "database">): LaneBook
         .from(spends)
         .where(and(inLane(lane), isOpen))
         .orderBy(asc(spends.reservedAt), asc(spends.id)),
+
+    async touched(lane) {
+      // A payment's row is written for its seller's sake alone; that of another also whenever it is sent again.
+      const at = sql<
+        number | null
+      >`max(CASE ${spends.kind} WHEN 'pay' THEN ${spends.updatedAt} ELSE ${spends.reservedAt} END)`;
+      const [row] = await drizzle
+        .select({ at })
+        .from(spends)
+        .where(and(inLane(lane), isOpen));
+      return row?.at ?? undefined;
+    },
+    answered: (spend) => set(spend, {}, ["signed"]),
 
     async pending(lane, asset) {
       const rows = await drizzle

@@ -10,8 +10,8 @@ const MINUTE = 60_000;
 /** Milliseconds of one run; what is not settled by then is looked at again. */
 const RUN = 5_000;
 const PAUSE = { first: 100, most: 2_000 };
-/** Milliseconds between two runs: twice as long after each that settled nothing, until somebody wakes the lane. */
-const REST = { first: 1_000, long: 4_000, most: 30_000 };
+/** Milliseconds between two runs: the longer, the longer nobody has asked for anything. After a long one a run is one look. */
+const REST = { least: 1_000, long: 4_000, most: 30_000, share: 4 };
 
 export interface Lanes {
   /** For the batch of a spend: somebody works on its lane. */
@@ -25,8 +25,6 @@ type Deps = Pick<Kernel, "jobs" | "database" | "log"> & { ledger: LaneBook; work
 
 export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes {
   const pauses = new Map<string, () => void>();
-  /** How long each lane that has come to no end rests next. */
-  const rests = new Map<string, number>();
   let stopped = false;
   const keyOf = ({ network, address }: Lane) => `${network}:${address}`;
 
@@ -36,16 +34,16 @@ export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes 
       ...asked,
       after(result) {
         asked.after?.(result);
-        if (runAt === undefined) rests.delete(keyOf(lane));
         pauses.get(keyOf(lane))?.();
       },
     };
   };
 
-  function restOf(lane: Lane): number {
-    const rest = rests.get(keyOf(lane)) ?? REST.first;
-    rests.set(keyOf(lane), Math.min(rest * 2, REST.most));
-    return rest;
+  /** By the ledger, since who asks need not be this process. */
+  async function restOf(lane: Lane): Promise<number> {
+    const now = Date.now();
+    const idle = now - ((await ledger.touched(lane)) ?? now);
+    return Math.round(Math.min(Math.max(idle / REST.share, REST.least), REST.most));
   }
 
   async function pause(lane: Lane, ms: number): Promise<void> {
@@ -72,14 +70,11 @@ export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes 
     JOB,
     async (payload, { signal }) => {
       const lane = payload as Lane;
-      // Who has rested for long is looked at once; what needs more is woken.
-      const end = Date.now() + ((rests.get(keyOf(lane)) ?? 0) > REST.long ? 0 : RUN);
+      const rest = await restOf(lane);
+      const end = Date.now() + (rest > REST.long ? 0 : RUN);
       for (let ms = PAUSE.first; ; ms = Math.min(ms * 2, PAUSE.most)) {
-        if (!(await workOnce(lane))) {
-          rests.delete(keyOf(lane));
-          return undefined;
-        }
-        if (stopped || signal.aborted || Date.now() > end) return [wake(lane, Date.now() + restOf(lane))];
+        if (!(await workOnce(lane))) return undefined;
+        if (stopped || signal.aborted || Date.now() >= end) return [wake(lane, Date.now() + rest)];
         await pause(lane, ms);
       }
     },
@@ -89,9 +84,7 @@ export function createLanes({ jobs, database, log, ledger, work }: Deps): Lanes 
 
   async function wakeAll(): Promise<void> {
     const lanes = await ledger.lanes();
-    // Those that rest are not asked of more often by it.
-    const now = Date.now();
-    if (lanes.length > 0) await database.write(lanes.map((lane) => wake(lane, now)));
+    if (lanes.length > 0) await database.write(lanes.map((lane) => wake(lane)));
   }
   // For lanes whose job was given up.
   jobs.every("wallet.reconcile", MINUTE, wakeAll);

@@ -84,8 +84,8 @@ export function createPaymentWatch({ log, ledger, confirmationsOf, mostBlocks = 
           }),
         );
         for (const { address, args, transactionHash: hash, blockNumber } of logs) {
-          const ours = address.toLowerCase() === asset.toLowerCase() && args.authorizer === owner;
-          if (ours) used.set(args.nonce, { hash, block: blockNumber });
+          // Whose, and of which nonces, viem has seen to.
+          if (address.toLowerCase() === asset.toLowerCase()) used.set(args.nonce, { hash, block: blockNumber });
         }
       }
       return used;

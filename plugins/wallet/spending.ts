@@ -66,7 +66,7 @@ export interface SpendingSteps {
   /** 403 `POLICY_DENIED` where it could not be reserved now. */
   requirePolicy(userId: string, intent: Intent): Promise<void>;
   reserve(spender: Spender, kind: Spend["kind"], request: object, prepared: Prepared): Promise<Spend>;
-  /** Has its lane look at it now. */
+  /** Its seller has answered: has its lane look at it now. */
   look(spend: Spend): Promise<void>;
   /** The spend once it is settled or waits for its owner, or as it is after a while. */
   settled(spend: Spend): Promise<Spend>;
@@ -134,8 +134,9 @@ export function createSpending({ config, chains, database, ledger, wallets, lane
       return ledger.reserve(spend, intent, [lanes.wake({ network, address: wallet.address })], ask);
     },
 
-    async look({ network, address }) {
-      await database.write([lanes.wake({ network, address })]);
+    async look(spend) {
+      const { network, address } = spend;
+      await database.write([ledger.answered(spend), lanes.wake({ network, address })]);
     },
 
     async settled(spend) {
