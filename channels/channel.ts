@@ -67,6 +67,11 @@ export interface Sink {
   alive(): void;
   /** Keeps where receiving was, so that `Binding.resume` tells it to the next `listen`, after a restart too. May be called often. */
   keep(resume: string): void;
+  /**
+   * Whether what is known of a reply's delivery is stored; waits a moment for a send under way. False: what the platform
+   * tells of it has to be told again, since a kill now would forget it.
+   */
+  settled?(messageId: string): Promise<boolean>;
   /** A part of a reply that was sent before did not reach its reader after all. */
   undelivered(failure: Undelivered): void;
 }

@@ -475,6 +475,25 @@ describe("a reply", () => {
     expect(hook.state.undelivered.length).toBe(1);
   });
 
+  test("is told of by WhatsApp again and again, until it is written here what was sent", async () => {
+    const binding = await bound();
+    const store = memory();
+    const asked: string[] = [];
+    let written = false;
+    const settled = (id: string) => {
+      asked.push(id);
+      return Promise.resolve(written);
+    };
+    await using hook = await listen(binding, { ...store, sink: { ...store.sink, settled } });
+    await channel.send(binding, message(), () => undefined, signal);
+    await fake.waitFor(() => asked.length >= 3);
+    expect(new Set(hook.answers.slice(1))).toContain(503);
+    written = true;
+    const { posted } = fake.stats();
+    await fake.waitFor(() => fake.stats().posted === posted + 2);
+    expect(new Set(asked)).toEqual(new Set([message().id]));
+  });
+
   test("whose answer was lost is known by its status: it is not sent again, and a try that had no effect is", async () => {
     const binding = await bound();
     await using _hook = await listen(binding);

@@ -54,6 +54,8 @@ export function createReceiving({ accounts, fates, app, failed }: Deps): Receivi
       .map(({ number: _, ...message }) => message);
     try {
       if (messages.length > 0) await sink.accept(messages);
+      if (!(await areSettled(event, sink)))
+        return refuse(503, "UNAVAILABLE", "This is not written yet. Send it again.");
     } catch (error) {
       return notYet(binding, error);
     }
@@ -82,6 +84,15 @@ export function createReceiving({ accounts, fates, app, failed }: Deps): Receivi
       told.set(`${bot.id} ${id}`, true);
       sink.undelivered({ peer, part: id, reason: failure });
     }
+  }
+
+  /** A status is what tells, after a kill, that a reply was sent: it is taken only when that is written. */
+  async function areSettled({ statuses }: Event, sink: Sink): Promise<boolean> {
+    for (const { callbackData } of statuses) {
+      const [message = "", part] = callbackData?.split(":") ?? [];
+      if (part !== undefined && (await sink.settled?.(message)) === false) return false;
+    }
+    return true;
   }
 
   function notYet(binding: Binding, error: unknown): Response {

@@ -15,7 +15,7 @@ const REPLY_WITHIN = 20_000;
 
 interface Deps extends Pick<Kernel, "log" | "metrics"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings" | "log">;
-  runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept">;
+  runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept" | "settled">;
   pairings: Pairings;
   resumes: Resumes;
   undelivered: News["undelivered"];
@@ -124,6 +124,7 @@ export function createIntake({ agents, runtime, pairings, resumes, undelivered, 
       accept: (messages) => accept(line, messages),
       alive,
       keep: (resume) => resumes.keep(line, resume),
+      settled: runtime.settled,
       undelivered({ reason }) {
         const { agentId, channel } = line.connection;
         agents.log(agentId, "error", `A reply did not reach its reader: ${reason}`, "channels");

@@ -104,6 +104,8 @@ export const runtime = plugin("runtime", (host) => {
         messages: sessions.messages,
       },
       sent: work.sent,
+      /** Whether what is known of a reply's way to its platform is written; waits for a try under way, but not for long. */
+      settled: work.settled,
       /** The model that answers for an agent now. */
       chooseModel: work.chooseModel,
       /** Takes up what waits for an agent that is up again. */

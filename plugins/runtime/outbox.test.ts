@@ -304,3 +304,55 @@ describe("the end and the next start", () => {
     expect(await rows()).toMatchObject([{ status: "sent" }]);
   });
 });
+
+describe("whether what is known of a reply is written", () => {
+  test("is told when the try that is under way is recorded; of what is done, at once", async () => {
+    const ended = Promise.withResolvers<Awaited<ReturnType<Deliver>>>();
+    let id = "";
+    outbox.deliverVia("channel_a", (delivery) => {
+      ({ id } = delivery);
+      return ended.promise;
+    });
+    await put(reply("hello"));
+    await eventually(() => id !== "");
+    const asked = outbox.settled(id).then(async (written) => ({ written, status: (await rows())[0]?.status }));
+    ended.resolve({ kind: "sent" });
+    expect(await asked).toEqual({ written: true, status: "sent" });
+    expect(await outbox.settled(id)).toBe(true);
+    expect(await outbox.settled("no id of ours")).toBe(true);
+  });
+
+  test("is waited for with what another process left, which counts as tried", async () => {
+    await put(reply("left behind"));
+    await eventually(async () => (await rows()).length === 1);
+    const { rows: left } = await store.database.read("SELECT id FROM outbox");
+    const id = String(left[0]?.id);
+    await outbox.stop();
+    await store.database.write([{ sql: "UPDATE outbox SET status = 'pending', attempts = 0", args: [] }]);
+    outbox = newOutbox();
+    const seen: number[] = [];
+    outbox.deliverVia("channel_a", ({ attempts }) => {
+      seen.push(attempts);
+      return Promise.resolve({ kind: "sent" });
+    });
+    const asked = outbox.settled(id);
+    await outbox.start();
+    expect(await asked).toBe(true);
+    expect(seen).toEqual([1]);
+  });
+
+  test("is not told of what ends with the process", async () => {
+    let id = "";
+    outbox.deliverVia("channel_a", (delivery, _, signal) => {
+      ({ id } = delivery);
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve({ kind: "later", reason: "stopped" })),
+      );
+    });
+    await put(reply("hello"));
+    await eventually(() => id !== "");
+    const asked = outbox.settled(id);
+    await outbox.stop();
+    expect(await asked).toBe(false);
+  });
+});

@@ -14,6 +14,8 @@ const FIRST_DELAY = 500;
 const LONGEST_DELAY = 3_600_000;
 /** Milliseconds that sends in flight get when the process ends. */
 const GRACE = 2_000;
+/** Milliseconds for which somebody is kept waiting who asks what became of a reply. */
+const SETTLED_WITHIN = 3_000;
 
 /** As text: with a bound value SQLite can't know that the partial index holds all of them. */
 const isPending = sql`${outbox.status} = 'pending'`;
@@ -53,6 +55,11 @@ export interface Outbox {
   put(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement;
   /** Who delivers for a platform. */
   deliverVia(platform: string, deliver: Deliver): void;
+  /**
+   * Whether what is known of a reply is written. A try that is under way is waited for, and one that is still to come for
+   * what a process before this one left; false when that takes too long.
+   */
+  settled(id: string): Promise<boolean>;
   /** Takes up what was left when the process ended. */
   start(): Promise<void>;
   /** Takes up what waits for this agent in the database. */
@@ -115,6 +122,9 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
   const deliverers = new Map<string, Deliver>();
   const stopping = new AbortController();
   const begun = Date.now();
+  /** Replies that are being tried, and who wait for it to be written what came of it. */
+  const underWay = new Set<string>();
+  const waiting = new Map<string, (written: boolean) => void>();
   /** Agents of which something is held. */
   const holding = new Set<string>();
   let wakes = 0;
@@ -137,6 +147,42 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
   });
 
   async function attempt(delivery: Delivery): Promise<Ran> {
+    const { id } = delivery;
+    underWay.add(id);
+    let written = false;
+    try {
+      const ran = await tryAndRecord(delivery);
+      // What ends with the process is not recorded.
+      written = !stopping.signal.aborted;
+      return ran;
+    } finally {
+      underWay.delete(id);
+      waiting.get(id)?.(written);
+    }
+  }
+
+  async function settled(id: string): Promise<boolean> {
+    if (!underWay.has(id)) {
+      // A UUIDv7 begins with its time.
+      const madeAt = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+      if (!(madeAt < begun)) return true;
+      const { rows } = await database.read("SELECT 1 FROM outbox WHERE id = ? AND status = 'pending'", [id]);
+      if (rows.length === 0) return true;
+    }
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    // Whoever asked before is not left waiting for the one who asks now.
+    waiting.get(id)?.(false);
+    waiting.set(id, resolve);
+    const late = setTimeout(resolve, SETTLED_WITHIN, false);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(late);
+      if (waiting.get(id) === resolve) waiting.delete(id);
+    }
+  }
+
+  async function tryAndRecord(delivery: Delivery): Promise<Ran> {
     const known = wakes;
     const outcome = await tryOnce(delivery);
     if (outcome.kind === "held") {
@@ -207,6 +253,7 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     },
 
     deliverVia: (platform, deliver) => void deliverers.set(platform, deliver),
+    settled,
 
     async start() {
       const rows = await drizzle.selectDistinct({ id: outbox.agentId }).from(outbox).where(isPending);

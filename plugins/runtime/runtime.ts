@@ -165,6 +165,7 @@ export function createRuntime(deps: Deps) {
     sent: inbox.sent,
     resume: lanes.resume,
     deliverVia: outbox.deliverVia,
+    settled: outbox.settled,
     /** Who does what owners command: one for all platforms. */
     obeyVia(by: Obey) {
       obey = by;
