@@ -8,25 +8,29 @@
  * @example spliceJson('{"model":"a","n":1}', { model: '"b"' })  // '{"model":"b","n":1}'
  */
 export function spliceJson(text: string, changes: Readonly<Record<string, string | undefined>>): string {
-  if (Object.keys(changes).length === 0) return text;
-  const missing = new Set(Object.keys(changes).filter((key) => changes[key] !== undefined));
+  const missing = Object.keys(changes);
+  if (missing.length === 0) return text;
   const kept: string[] = [];
   let changed = false;
-  for (const { key, start, valueStart, end } of members(text)) {
+  forEachMember(text, (key, start, valueStart, end) => {
     const name = nameOf(key);
     if (!Object.hasOwn(changes, name)) {
       kept.push(text.slice(start, end));
-      continue;
+      return;
     }
     changed = true;
     const value = changes[name];
-    if (value === undefined) continue;
-    missing.delete(name);
+    if (value === undefined) return;
+    const place = missing.indexOf(name);
+    if (place !== -1) missing.splice(place, 1);
     kept.push(text.slice(start, valueStart) + value);
+  });
+  for (const key of missing) {
+    if (changes[key] === undefined) continue;
+    changed = true;
+    kept.push(`${JSON.stringify(key)}:${changes[key]}`);
   }
-  if (!changed && missing.size === 0) return text;
-  for (const key of missing) kept.push(`${JSON.stringify(key)}:${changes[key]}`);
-  return `{${kept.join(",")}}`;
+  return changed ? `{${kept.join(",")}}` : text;
 }
 
 /**
@@ -37,23 +41,18 @@ export function spliceJson(text: string, changes: Readonly<Record<string, string
  */
 export function rawMember(text: string, name: string): string | undefined {
   let found: string | undefined;
-  for (const { key, valueStart, end } of members(text)) {
+  forEachMember(text, (key, _, valueStart, end) => {
     if (nameOf(key) === name) found = text.slice(valueStart, end);
-  }
+  });
   return found;
 }
 
 const nameOf = (key: string) => (key.includes("\\") ? String(JSON.parse(`"${key}"`)) : key);
 
-interface Member {
-  /** Between the quotes, escapes as they are. */
-  key: string;
-  start: number;
-  valueStart: number;
-  end: number;
-}
+/** `key`: between the quotes, escapes as they are. */
+type Visit = (key: string, start: number, valueStart: number, end: number) => void;
 
-function* members(text: string): Generator<Member> {
+function forEachMember(text: string, visit: Visit): void {
   let at = text.indexOf("{") + 1;
   while (true) {
     at = skipSpace(text, at);
@@ -62,7 +61,7 @@ function* members(text: string): Generator<Member> {
     const keyEnd = stringEnd(text, at);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const end = valueEnd(text, valueStart);
-    yield { key: text.slice(start + 1, keyEnd - 1), start, valueStart, end };
+    visit(text.slice(start + 1, keyEnd - 1), start, valueStart, end);
     at = skipSpace(text, end) + 1;
   }
 }

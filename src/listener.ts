@@ -29,10 +29,10 @@ export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: numb
       idleTimeout: 0,
       // Too long a body is refused in our own words, when it is read.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      async fetch(request: Request, server: WebServer) {
+      fetch(request: Request, server: WebServer) {
         if (surface) return surface.fetch(request, server);
         if (new URL(request.url).pathname === "/healthz") return Response.json({ status: "ok" });
-        return (await opened).fetch(request, server);
+        return opened.then((ready) => ready.fetch(request, server));
       },
       error(error) {
         const { status, body } = errorBody(error);

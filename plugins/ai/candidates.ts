@@ -42,6 +42,7 @@ const MAX_FOUND = 2_000;
 
 export function createCandidates({ providers, health, catalogue }: Deps): Candidates {
   const found = new Map<string, readonly Candidate[]>();
+  const foundBesides = new Map<string, readonly Candidate[]>();
   let foundIn: readonly Entry[] | undefined;
 
   const candidate = (upstream: Upstream, modelId: string): Candidate => ({
@@ -83,26 +84,31 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
     return [...byProvider.values()];
   }
 
-  function of(reference: string): readonly Candidate[] {
+  /** What was found before, while the lists of models are the same. */
+  function remembered(of: typeof found, key: string, find: () => readonly Candidate[]): readonly Candidate[] {
     const known = catalogue.known();
-    if (known !== foundIn || found.size >= MAX_FOUND) found.clear();
+    if (known !== foundIn) for (const all of [found, foundBesides]) all.clear();
     foundIn = known;
-    let all = found.get(reference);
+    let all = of.get(key);
     if (!all) {
-      all = search(reference);
-      found.set(reference, all);
+      all = find();
+      if (of.size >= MAX_FOUND) of.clear();
+      of.set(key, all);
     }
     return workingFirst(all);
   }
+
+  const of = (reference: string) => remembered(found, reference, () => search(reference));
 
   function workingFirst(all: readonly Candidate[]): readonly Candidate[] {
     if (all.length < 2 || !all.some(({ upstream }) => health.isDown(upstream))) return all;
     return [...all].sort((a, b) => Number(health.isDown(a.upstream)) - Number(health.isDown(b.upstream)));
   }
 
-  function besides(provider: ProviderId, modelId: string): readonly Candidate[] {
-    return workingFirst(listing(modelId).filter(({ upstream }) => upstream.provider !== provider && !upstream.demo));
-  }
+  const besides = (provider: ProviderId, modelId: string) =>
+    remembered(foundBesides, `${provider}:${modelId}`, () =>
+      listing(modelId).filter(({ upstream }) => upstream.provider !== provider && !upstream.demo),
+    );
 
   async function suited(taskType: string, also: (entry: Entry) => boolean): Promise<Entry | undefined> {
     const able = (await catalogue.list()).filter((one) => one.available && also(one));

@@ -154,13 +154,22 @@ function headersFor(upstream: Upstream): Record<string, string> {
   return headers;
 }
 
-function answerHeaders(response: Response, { upstream, modelId }: Candidate): Record<string, string> {
-  return {
-    "content-type": response.headers.get("content-type") ?? "application/json",
-    "cache-control": "no-store",
-    "x-berth-model": `${upstream.provider}:${encodeURI(modelId)}`,
-  };
+const names = new WeakMap<Candidate, string>();
+
+function nameOf(candidate: Candidate): string {
+  let name = names.get(candidate);
+  if (name === undefined) {
+    name = `${candidate.upstream.provider}:${encodeURI(candidate.modelId)}`;
+    names.set(candidate, name);
+  }
+  return name;
 }
+
+const answerHeaders = (response: Response, candidate: Candidate) => ({
+  "content-type": response.headers.get("content-type") ?? "application/json",
+  "cache-control": "no-store",
+  "x-berth-model": nameOf(candidate),
+});
 
 const wantsUsage = ({ stream_options: options }: ChatBody) =>
   options != null && "include_usage" in options && options.include_usage === true;

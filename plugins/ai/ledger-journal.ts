@@ -68,10 +68,10 @@ export function createJournal(path: string, log: Pick<Log, "error" | "warn">): J
 
   function write(lines: string): void {
     file ??= openSync(path, "a", 0o600);
-    const bytes = Buffer.from(torn ? `\n${lines}` : lines);
+    const text = torn ? `\n${lines}` : lines;
     torn = true;
-    const written = writeSync(file, bytes);
-    torn = written < bytes.length;
+    const written = writeSync(file, text);
+    torn = written < Buffer.byteLength(text);
     size += written;
   }
 

@@ -40,12 +40,12 @@ interface Deps {
 export function createPublicCalls({ candidates, catalogue, gateway, ledger, budget, cached }: Deps) {
   const scopes: readonly Scope[] = [{ of: "public", period: "day", limit: budget }];
 
-  async function admit(userId: string | undefined): Promise<void> {
+  /** Who may call, and what has to be awaited before it is known who serves what. */
+  function admit(userId: string | undefined): Promise<void> | undefined {
     if (budget === 0 && userId === undefined) {
       throw unauthorized("Use without an account is turned off here. Send an API key, or sign in.");
     }
-    const settling = catalogue.settling();
-    if (settling) await settling;
+    return catalogue.settling();
   }
 
   /** A kept answer where one is wanted and there; else a call that is paid for. */
@@ -97,7 +97,8 @@ export function createPublicCalls({ candidates, catalogue, gateway, ledger, budg
 
   return {
     async chat(call: PublicCall<ChatBody>): Promise<Response> {
-      await admit(call.userId);
+      const settling = admit(call.userId);
+      if (settling) await settling;
       const { body } = call;
       const able = body.model ? candidates.of(body.model) : await candidates.forTask(body.taskType ?? "general");
       const wanted = Math.max(body.max_tokens ?? 0, body.max_completion_tokens ?? 0) || MAX_PUBLIC_TOKENS;

@@ -125,8 +125,10 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     return identity;
   }
 
-  const recognize = async (request: Request, scope: Scope) =>
-    bearerOf(request) === undefined ? identify(request) : authenticate(request, scope);
+  async function recognize(request: Request, scope: Scope): Promise<Identity | undefined> {
+    if (bearerOf(request) !== undefined) return authenticate(request, scope);
+    return request.headers.has("cookie") ? identify(request) : undefined;
+  }
 
   async function authenticateSession(request: Request): Promise<OwnSession> {
     const identity = await identify(request);
@@ -179,11 +181,11 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
 }
 
 /** The token of `Authorization: Bearer …` (RFC 6750 §2.1), good or not; undefined where another scheme or none is used. */
-export const bearerOf = ({ headers }: Request): string | undefined =>
-  /^bearer(?:\s+(.*))?$/i
-    .exec(headers.get("authorization") ?? "")
-    ?.slice(1)
-    .join("");
+export function bearerOf({ headers }: Request): string | undefined {
+  const value = headers.get("authorization");
+  const found = value === null ? null : /^bearer(?:\s+(.*))?$/i.exec(value);
+  return found ? (found[1] ?? "") : undefined;
+}
 
 /** What a route asks for that says nothing else. */
 const scopeOf = ({ method }: Request): Scope => (SAFE.has(method) ? "read" : "write");
