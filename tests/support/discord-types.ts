@@ -12,6 +12,11 @@ export interface DiscordOptions {
   identifiesLeft?: number;
   /** Interactions must be acknowledged within this time. Default 3,000. */
   acknowledgeMs?: number;
+  /**
+   * The whole platform is away for what is called from now on: every call is answered with 5xx, or its connection is
+   * reset, and nobody stays at the gateway; what people write waits.
+   */
+  down?: "broken" | "cut" | false;
   /** Every REST call takes this long, half before its effect and half after. */
   latencyMs?: number;
 }
@@ -190,6 +195,10 @@ export interface DiscordStats {
   sent: number;
   /** Answers 429. */
   tooMany: number;
+  /** Calls that came while the platform was down. */
+  turnedAway: number;
+  /** When each bot said who it is at the gateway for the first time since the platform was last down, or began; epoch ms. */
+  returned: number[];
   calls: Record<string, number>;
 }
 
@@ -207,7 +216,7 @@ export interface Discord extends AsyncDisposable {
   bot(token: string): FakeBot;
   revoke(token: string): void;
   fail(route: Route | "*", accident: Accident, options?: AccidentOptions): void;
-  set(changes: Pick<DiscordOptions, "rates" | "latencyMs" | "identifiesLeft">): void;
+  set(changes: Pick<DiscordOptions, "rates" | "latencyMs" | "identifiesLeft" | "down">): void;
   /** Every REST call so far. */
   readonly calls: RestCall[];
   stats(): DiscordStats;

@@ -37,7 +37,15 @@ interface Known {
  */
 export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
   const watch = createWatch();
-  const settings = { rates: false, latencyMs: 0, identifiesLeft: 1000, ...options };
+  const settings: Required<Pick<DiscordOptions, "rates" | "latencyMs" | "identifiesLeft" | "down">> = {
+    rates: false,
+    latencyMs: 0,
+    identifiesLeft: 1000,
+    down: false,
+    ...options,
+  };
+  let turnedAway = 0;
+  const returned = new Map<string, number>();
   const { heartbeatMs = 41_250, identifyMs = 5_000, acknowledgeMs = 3_000 } = options;
   const known = new Map<string, Known>();
   const rates = createRates(() => settings.rates);
@@ -51,6 +59,10 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   async function handle(request: Request): Promise<Response | undefined> {
     const { pathname, searchParams } = new URL(request.url);
     if (pathname.startsWith("/_control/")) return control(discord, request, pathname.slice("/_control/".length));
+    if (settings.down) {
+      turnedAway += 1;
+      return settings.down === "cut" ? reset() : new DiscordRefusal(502, 0, "502: Bad Gateway").response;
+    }
     if (pathname.startsWith("/gateway")) {
       if (searchParams.get("v") !== "10" || searchParams.get("encoding") !== "json")
         return new Response("The fake speaks version 10 in JSON.", { status: 400 });
@@ -160,6 +172,13 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     return { state, gateway, bot: fakeBot(state, gateway, changed), mayReadContent };
   }
 
+  /** The gateway of whoever says that this is its token. */
+  function at(token: string): Gateway | undefined {
+    const gateway = known.get(token)?.gateway;
+    if (gateway && !returned.has(token)) returned.set(token, Date.now());
+    return gateway;
+  }
+
   const server = Bun.serve<Wire>({
     port: options.port ?? 0,
     hostname: "127.0.0.1",
@@ -169,7 +188,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
       idleTimeout: 0,
       sendPings: false,
       open: (socket: Socket) => void socket.send(JSON.stringify({ op: 10, d: { heartbeat_interval: heartbeatMs } })),
-      message: (socket: Socket, raw) => hear(socket, raw, (token) => known.get(String(token))?.gateway),
+      message: (socket: Socket, raw) => hear(socket, raw, (token) => at(String(token))),
       close: (socket: Socket, code) => socket.data.gateway?.closed(socket, code),
     },
   });
@@ -193,7 +212,13 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     fail(route, accident, { times = 1, when = "before", ...only } = {}) {
       planned.push({ route, accident, times, when, ...only });
     },
-    set: (changes) => void Object.assign(settings, changes),
+    set(changes) {
+      const before = Boolean(settings.down);
+      Object.assign(settings, changes);
+      if (before === Boolean(settings.down)) return;
+      if (before) returned.clear();
+      else for (const { gateway } of known.values()) gateway.drops();
+    },
     calls,
     stats() {
       const all = [...known.values()];
@@ -205,6 +230,8 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
         resumes: sum(({ gateway }) => gateway.count.resumes),
         sent: sum(({ state }) => state.sent.size),
         tooMany: rates.count.refused,
+        turnedAway,
+        returned: [...returned.values()],
         calls: { ...counted },
       };
     },
@@ -284,13 +311,15 @@ function fakeBot(state: BotState, gateway: Gateway, changed: () => void): FakeBo
 /** Answers that never arrive: Bun resets the connection when a body fails. */
 const cut = new WeakSet<Response>();
 
+function reset(): Response {
+  const response = new Response(new ReadableStream({ start: (controller) => controller.error() }));
+  cut.add(response);
+  return response;
+}
+
 /** What the client gets instead of the answer; undefined where it is only late. */
 async function happens(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
-  if (accident === "cut") {
-    const response = new Response(new ReadableStream({ start: (controller) => controller.error() }));
-    cut.add(response);
-    return response;
-  }
+  if (accident === "cut") return reset();
   if (accident === "garbage") {
     const headers = { "content-type": "text/html" };
     return new Response("<html><h1>502 Bad Gateway</h1></html>", { status: 502, headers });

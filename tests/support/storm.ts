@@ -3,7 +3,6 @@
 import { type Berth, startBerth } from "./berth.ts";
 import { eventually, type Seeded } from "./eventually.ts";
 import { member, provision } from "./scene.ts";
-import { spawnTelegram } from "./telegram-control.ts";
 import { startUpstream } from "./upstream.ts";
 
 /** How a platform can be away. */
@@ -19,6 +18,8 @@ export interface StormSaying {
 /** A platform as a storm plays it: its bots, its people, its limits, and whether it is there at all. */
 export interface StormPlatform extends AsyncDisposable {
   readonly name: string;
+  /** Bots hold connections that they have to make anew. */
+  readonly connects: boolean;
   readonly channel: "channel_a" | "channel_b" | "channel_c";
   readonly env: Record<string, string>;
   /** Tokens of so many new bots. Its limits count from the start. */
@@ -27,8 +28,11 @@ export interface StormPlatform extends AsyncDisposable {
   /** What stands in all chats, oldest first. */
   replies(): Promise<StormSaying[]>;
   set(away: Away | false): Promise<void>;
-  /** `returned`: when each bot connected first since the platform came back; epoch ms. `limited`: calls refused for their number. */
-  stats(): Promise<{ limited: number; turnedAway: number; returned: number[] }>;
+  /**
+   * `sent`: messages of bots so far. `returned`: when each bot connected first since the platform came back; epoch ms.
+   * `limited`: calls refused for their number.
+   */
+  stats(): Promise<{ sent: number; limited: number; turnedAway: number; returned: number[] }>;
 }
 
 export interface Storm {
@@ -47,6 +51,7 @@ export interface Storm {
 /** Of one platform. Times are ms since it came back. */
 export interface Aftermath {
   platform: string;
+  connects: boolean;
   messages: number;
   /** Messages answered not at all, more than once, or before an earlier one of their chat. */
   lost: number;
@@ -61,35 +66,6 @@ export interface Aftermath {
   /** The most bots that came back within 100 ms. */
   crowd: number;
   allAnswered: number;
-}
-
-/** Telegram, by long polling, with its limits enforced. */
-export async function stormyTelegram(): Promise<StormPlatform> {
-  const fake = await spawnTelegram("--latency-ms", "4", "--rates");
-  const tokens: string[] = [];
-  return {
-    name: "Telegram",
-    channel: "channel_a",
-    env: { CHANNEL_A_API_ROOT: fake.url },
-    async addBots(count) {
-      for (let n = 0; n < count; n++) tokens.push(`${200_000 + n}:${"storm-test-token-of-a-bot".padEnd(35, "x")}`);
-      await fake.addBots(tokens.map((token) => ({ token })));
-      return tokens;
-    },
-    says: async (sayings) => {
-      await fake.usersSay(sayings.map(({ bot, chat, text }) => ({ token: tokens[bot] ?? "", chatId: chat, text })));
-    },
-    async replies() {
-      const sent = await Promise.all(tokens.map((token) => fake.sent(token)));
-      return sent.flatMap((all, bot) => all.map(({ chatId, text }) => ({ bot, chat: chatId, text })));
-    },
-    set: (down) => fake.set({ down }),
-    async stats() {
-      const { tooMany, turnedAway, returned } = await fake.stats();
-      return { limited: tooMany, turnedAway, returned };
-    },
-    [Symbol.asyncDispose]: () => fake.stop(),
-  };
 }
 
 /** Plays it against the whole service with a model that takes up to 0.8 s. Throws only where it could not be played. */
@@ -144,9 +120,10 @@ async function aftermath(
 ): Promise<Aftermath> {
   const wanted = new Set(said.map(({ text }) => `echo: ${text}`));
   const missing = async () => wanted.difference(new Set((await platform.replies()).map(({ text }) => text))).size;
-  const waiting = { timeoutMs: patience, everyMs: 100 };
+  const waiting = { timeoutMs: patience, everyMs: 200 };
   // What is missing then is told, with everything else.
-  await eventually(async () => (await missing()) === 0, waiting).catch(() => undefined);
+  const enough = async () => (await platform.stats()).sent >= wanted.size;
+  await eventually(async () => (await enough()) && (await missing()) === 0, waiting).catch(() => undefined);
   const allAnswered = Date.now() - back;
   await eventually(async () => (await platform.stats()).returned.length === bots, waiting).catch(() => undefined);
   const replies = await platform.replies();
@@ -161,6 +138,7 @@ async function aftermath(
   });
   return {
     platform: platform.name,
+    connects: platform.connects,
     messages: said.length,
     lost: await missing(),
     twice: replies.length - new Set(replies.map(({ text }) => text)).size,

@@ -6,6 +6,11 @@ export interface WhatsAppOptions {
   rates?: boolean;
   /** Posts `sent` and `delivered` for each message. Default: on. */
   statuses?: boolean;
+  /**
+   * The whole platform is away for what is called from now on: every call is answered with 5xx, or its connection is
+   * reset; what people write waits.
+   */
+  down?: "broken" | "cut" | false;
   /** Callbacks have to be https, as they do in reality. Default: off. */
   https?: boolean;
   /** Every call takes this long, half before its effect and half after. */
@@ -144,6 +149,10 @@ export interface WhatsAppStats {
   /** Posts that the callback did not take. */
   refusedPosts: number;
   tooMany: number;
+  /** Calls that came while the platform was down. */
+  turnedAway: number;
+  /** When each bot called for the first time since the platform was last down, or began; epoch ms. */
+  returned: number[];
   calls: Record<string, number>;
 }
 
@@ -158,7 +167,7 @@ export interface WhatsApp extends AsyncDisposable {
   revoke(token: string): void;
   /** The next calls of that kind (`*`: of any) have an accident. */
   fail(kind: Kind | "*", accident: Accident, options?: AccidentOptions): void;
-  set(options: Pick<WhatsAppOptions, "rates" | "statuses" | "latencyMs">): void;
+  set(options: Pick<WhatsAppOptions, "rates" | "statuses" | "latencyMs" | "down">): void;
   readonly calls: GraphCall[];
   stats(): WhatsAppStats;
   waitFor<T>(predicate: (whatsapp: WhatsApp) => T, timeoutMs?: number): Promise<NonNullable<T>>;

@@ -47,7 +47,16 @@ interface Grant {
  */
 export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<WhatsApp> {
   const watch = createWatch();
-  const settings = { rates: false, statuses: true, latencyMs: 0, ...options };
+  const settings: Required<Pick<WhatsAppOptions, "rates" | "statuses" | "latencyMs" | "down" | "https">> = {
+    rates: false,
+    statuses: true,
+    latencyMs: 0,
+    down: false,
+    https: false,
+    ...options,
+  };
+  let turnedAway = 0;
+  const returned = new Map<string, number>();
   const apps = new Map<string, string>();
   const grants = new Map<string, Grant>();
   const wabas = new Map<string, AccountState>();
@@ -66,6 +75,10 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
     const url = new URL(request.url);
     if (url.pathname.startsWith("/_control/"))
       return control(whatsapp, request, url.pathname.slice("/_control/".length));
+    if (settings.down) {
+      turnedAway += 1;
+      return settings.down === "cut" ? reset() : new GraphRefusal(131000, undefined, 503).response();
+    }
     const signal = AbortSignal.any([request.signal, closing.signal]);
     const raw = request.method === "POST" ? await request.text() : "";
     const body = parse(raw);
@@ -98,6 +111,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
     if (instead) return instead;
     const grant = token === undefined ? undefined : grants.get(token);
     if (!grant || token === undefined) throw new GraphRefusal(190, undefined, 401);
+    if (!returned.has(token)) returned.set(token, Date.now());
     const { result, sent } = await run(request, url, record, token, grant);
     if (half > 0) await pause(half, signal);
     const late = plan?.when === "after" ? await happens(plan.accident, signal) : undefined;
@@ -240,7 +254,16 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
     revoke: (token) => void grants.delete(token),
     fail: (kind, accident, { times = 1, when = "before", ...only } = {}) =>
       void planned.push({ kind, accident, times, when, ...only }),
-    set: (changes) => void Object.assign(settings, changes),
+    set(changes) {
+      const before = Boolean(settings.down);
+      Object.assign(settings, changes);
+      if (before === Boolean(settings.down)) return;
+      if (before) returned.clear();
+      for (const { hooks } of wabas.values()) {
+        if (before) hooks.release(false);
+        else hooks.hold();
+      }
+    },
     calls,
     stats() {
       const all = [...wabas.values()];
@@ -252,6 +275,8 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
         posted: sum(({ hooks }) => hooks.count.posted),
         refusedPosts: sum(({ hooks }) => hooks.count.refused),
         tooMany: sum(({ count }) => count.tooMany),
+        turnedAway,
+        returned: [...returned.values()],
         calls: { ...counted },
       };
     },
@@ -323,13 +348,15 @@ function parse(text: string): unknown {
 /** Answers that never arrive: Bun resets the connection when a body fails. */
 const cut = new WeakSet<Response>();
 
+function reset(): Response {
+  const response = new Response(new ReadableStream({ start: (controller) => controller.error() }));
+  cut.add(response);
+  return response;
+}
+
 /** What the client gets instead of the answer; undefined where it is only late. */
 async function happens(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
-  if (accident === "cut") {
-    const response = new Response(new ReadableStream({ start: (controller) => controller.error() }));
-    cut.add(response);
-    return response;
-  }
+  if (accident === "cut") return reset();
   if (accident === "garbage") {
     const headers = { "content-type": "text/html" };
     return new Response("<html><h1>502 Bad Gateway</h1></html>", { status: 502, headers });

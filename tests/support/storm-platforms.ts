@@ -1,0 +1,116 @@
+// The platforms as a storm plays them: each a strict fake in a process of its own, with its limits enforced.
+
+import { spawnDiscord } from "./discord-control.ts";
+import type { StormPlatform } from "./storm.ts";
+import { spawnTelegram } from "./telegram-control.ts";
+import { spawnWhatsApp } from "./whatsapp-control.ts";
+
+const STRICT = ["--latency-ms", "4", "--rates"];
+
+/** Telegram, by long polling, with its limits enforced. */
+export async function stormyTelegram(): Promise<StormPlatform> {
+  const fake = await spawnTelegram(...STRICT);
+  const tokens: string[] = [];
+  return {
+    name: "Telegram",
+    connects: true,
+    channel: "channel_a",
+    env: { CHANNEL_A_API_ROOT: fake.url },
+    async addBots(count) {
+      for (let n = 0; n < count; n++) tokens.push(`${200_000 + n}:${"storm-test-token-of-a-bot".padEnd(35, "x")}`);
+      await fake.addBots(tokens.map((token) => ({ token })));
+      return tokens;
+    },
+    says: async (sayings) => {
+      await fake.usersSay(sayings.map(({ bot, chat, text }) => ({ token: tokens[bot] ?? "", chatId: chat, text })));
+    },
+    async replies() {
+      const sent = await Promise.all(tokens.map((token) => fake.sent(token)));
+      return sent.flatMap((all, bot) => all.map(({ chatId, text }) => ({ bot, chat: chatId, text })));
+    },
+    set: (down) => fake.set({ down }),
+    async stats() {
+      const { sent, tooMany, turnedAway, returned } = await fake.stats();
+      return { sent, limited: tooMany, turnedAway, returned };
+    },
+    [Symbol.asyncDispose]: () => fake.stop(),
+  };
+}
+
+/** Discord, by its gateway; people write in private. */
+export async function stormyDiscord(): Promise<StormPlatform> {
+  const fake = await spawnDiscord(...STRICT);
+  const tokens: string[] = [];
+  /** Who a private channel belongs to. */
+  const chats = new Map<string, number>();
+  return {
+    name: "Discord",
+    connects: true,
+    channel: "channel_b",
+    env: { CHANNEL_B_API_ROOT: fake.url },
+    async addBots(count) {
+      const ids = Array.from({ length: count }, (_, n) => String(1_000_000_000_000_000 + n));
+      tokens.push(...ids.map((id) => `${Buffer.from(id).toString("base64url")}.AbCdEf.storm-storm-storm-storm-storm`));
+      await fake.addBots(tokens.map((token) => ({ token })));
+      return tokens;
+    },
+    async says(sayings) {
+      for (const { bot, chat, text } of sayings) {
+        const token = tokens[bot] ?? "";
+        const from = `7${String(chat).padStart(17, "0")}`;
+        const channelId = await fake.bot(token, "dm", from);
+        chats.set(channelId, chat);
+        await fake.bot(token, "userSays", channelId, text, { from });
+      }
+    },
+    async replies() {
+      const sent = await Promise.all(tokens.map((token) => fake.bot(token, "sent")));
+      return sent.flatMap((all, bot) =>
+        all.map(({ channelId, text }) => ({ bot, chat: chats.get(channelId) ?? 0, text })),
+      );
+    },
+    set: (down) => fake.set({ down }),
+    async stats() {
+      const { sent, tooMany, turnedAway, returned } = await fake.stats();
+      return { sent, limited: tooMany, turnedAway, returned };
+    },
+    [Symbol.asyncDispose]: () => fake.stop(),
+  };
+}
+
+/** WhatsApp, which posts: a bot is back with its first call. */
+export async function stormyWhatsApp(): Promise<StormPlatform> {
+  const fake = await spawnWhatsApp(...STRICT);
+  await fake.addApp("9001", "the-app-of-the-storm");
+  const tokens: string[] = [];
+  const userOf = (chat: number) => String(15_550_000_000 + chat);
+  return {
+    name: "WhatsApp",
+    connects: false,
+    channel: "channel_c",
+    env: { CHANNEL_C_API_ROOT: fake.url, CHANNEL_C_APP_ID: "9001", CHANNEL_C_APP_SECRET: "the-app-of-the-storm" },
+    async addBots(count) {
+      for (let n = 0; n < count; n++) tokens.push(`EAAtokenOfTheStorm${n}`);
+      await fake.addAccounts(tokens.map((token, n) => ({ token, waba: String(102_290_129_000_000 + n) })));
+      return tokens;
+    },
+    says: async (sayings) => {
+      const said = sayings.map(({ bot, chat, text }) => ({
+        token: tokens[bot] ?? "",
+        text,
+        says: { from: userOf(chat) },
+      }));
+      await fake.usersSay(said);
+    },
+    async replies() {
+      const sent = await Promise.all(tokens.map((token) => fake.sent(token)));
+      return sent.flatMap((all, bot) => all.map(({ to, text }) => ({ bot, chat: Number(to) - 15_550_000_000, text })));
+    },
+    set: (down) => fake.set({ down }),
+    async stats() {
+      const { sent, tooMany, turnedAway, returned } = await fake.stats();
+      return { sent, limited: tooMany, turnedAway, returned };
+    },
+    [Symbol.asyncDispose]: () => fake.stop(),
+  };
+}
