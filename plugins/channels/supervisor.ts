@@ -1,4 +1,5 @@
 // Sees to it that those bots are connected that should be, each by itself, and none in the way of another.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ChannelId } from "../../channels/channel.ts";
 import type { Order } from "../../src/order.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
@@ -40,6 +41,8 @@ export interface Supervisor {
 
 /** Connections that are made side by side at the start. */
 const AT_ONCE = 50;
+/** Between two agents whose connections are held here: making them is work, and requests wait meanwhile. Milliseconds. */
+const APART = 10;
 const OUTCOME_WITHIN = 5_000;
 const STOP_WITHIN = 1_500;
 
@@ -157,14 +160,18 @@ export function createSupervisor(deps: Deps): Supervisor {
     async startAll() {
       const posted = CHANNEL_IDS.filter(callbacks.isPosted);
       const kinds = [
-        { channels: CHANNEL_IDS.filter((id) => !callbacks.isPosted(id)), bases: [] },
-        { channels: posted, bases: posted.map(callbacks.base) },
+        { channels: CHANNEL_IDS.filter((id) => !callbacks.isPosted(id)), bases: [], apart: APART },
+        { channels: posted, bases: posted.map(callbacks.base), apart: 0 },
       ];
-      for (const { channels, bases } of kinds) {
+      for (const { channels, bases, apart } of kinds) {
         if (channels.length === 0) continue;
         for (let after = ""; !stopping; ) {
           const ids = await connections.unregistered(after, channels, bases, AT_ONCE);
-          await Promise.all(ids.map((id) => inOrder(id, () => settle(id))));
+          const settled = ids.map(async (id, n) => {
+            if (n * apart > 0) await sleep(n * apart, undefined, { ref: false });
+            await inOrder(id, () => settle(id));
+          });
+          await Promise.all(settled);
           const begun = ids.flatMap((id) => channels.map((channel) => links.of(id, channel)?.settled.promise));
           await within(Promise.all(begun), OUTCOME_WITHIN);
           const last = ids.at(-1);
