@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
+import { openChromium } from "./support/chromium.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { expectRefusal, member, openGateway } from "./support/scene.ts";
@@ -185,12 +186,37 @@ test("in two processes: the same, and 502 while the backend is away", async () =
   }
 }, 60_000);
 
-test("the page of a claim is there for who has the link", async () => {
-  const { body } = await make(createClient(berth), aBot().token);
-  const { pathname, search, origin } = new URL(body.metadata.claimUrl ?? "");
-  expect(origin).toMatch(/^http:\/\/localhost/);
-  const page = await createClient(berth).get(pathname + search);
-  expect(page.status).toBe(200);
-  expect(page.text).toContain("Make it mine");
-  expect(page.text).not.toContain(tokenOf(body));
-});
+test("the link in a browser: sign in, come back, agree", async () => {
+  const { token, bot } = aBot();
+  const { body } = await make(createClient(berth), token);
+  const ada = await member(berth, "starter");
+  await using page = await openChromium();
+  const shown = (id: string) =>
+    eventually(() => page.evaluate(`document.getElementById(${JSON.stringify(id)})?.hidden === false`), {
+      timeoutMs: 20_000,
+      what: `${id} is shown`,
+    });
+  await page.goto(body.metadata.claimUrl ?? "");
+  await shown("sign-in-first");
+  await page.evaluate(`document.getElementById("sign-in").click()`);
+  const { email, password } = ada.account;
+  const isThere = `document.getElementById("credentials") !== null && document.readyState === "complete"`;
+  await eventually(() => page.evaluate(isThere), { timeoutMs: 20_000, what: "the page to sign in is there" });
+  await page.evaluate(`for (const [name, value] of Object.entries(${JSON.stringify({ email, password })})) {
+    document.querySelector("#credentials [name=" + name + "]").value = value;
+  }
+  document.querySelector("#credentials button").click()`);
+  await shown("offer");
+  await page.evaluate(`document.querySelector("#form button").click()`);
+  await shown("claimed");
+  expect(await page.evaluate<string>(`document.getElementById("name").textContent`)).toBe(bot.username);
+  expect(await page.evaluate<string>("location.search")).toBe("");
+  expect((await ada.get(`/api/agents/${body.agentId}`)).status).toBe(200);
+  // Nothing was refused to it by its own policy.
+  expect(page.said().filter((text) => text.includes("Content Security Policy"))).toEqual([]);
+  await page.goto(body.metadata.claimUrl ?? "");
+  await shown("offer");
+  await page.evaluate(`document.querySelector("#form button").click()`);
+  const refusal = `document.getElementById("said").textContent`;
+  await eventually(async () => (await page.evaluate<string>(refusal)).includes("used already"));
+}, 90_000);
