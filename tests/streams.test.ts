@@ -203,6 +203,7 @@ test.concurrent("a key that is wrong, old, or of a stopped agent is refused, and
   expect((await ada.delete(`/api/agents/${agent.id}`)).status).toBe(200);
   expect(await last.exited).not.toBe(0);
   await eventually(() => filesOf(stream.liveStreamId).length === 0);
+  expect(berth.output().stderr).not.toContain('"level":"error"');
 }, 90_000);
 
 test.concurrent("the newest publisher wins, and viewers go on with the same playlist", async () => {

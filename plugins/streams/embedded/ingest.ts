@@ -63,7 +63,8 @@ export function listen(options: { host: string; port: number; studio: Studio; lo
     if (!visitor) return;
     visitors.delete(socket);
     const { publisher, address, isWaiting } = visitor;
-    if (isWaiting) door.leave(address, publisher.isLive);
+    // Who was let in and went within a second counts as one who tries.
+    if (isWaiting) door.leave(address, false);
     publisher.gone();
   }
 

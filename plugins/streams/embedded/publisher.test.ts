@@ -13,10 +13,11 @@ const PUBLISH = command("publish", 2, null, "the-key?and=more", "live");
 function setUp(admit: (key: string) => Promise<Admission> = async () => ({ stream: STREAM, most: 1 })) {
   const said: string[] = [];
   let heard = "";
+  let isDeaf = false;
   const wire = {
     send: (bytes: Uint8Array) => {
       heard += Buffer.from(bytes).toString("latin1");
-      return true;
+      return !isDeaf;
     },
     pause: () => void said.push("pause"),
     resume: () => void said.push("resume"),
@@ -32,7 +33,10 @@ function setUp(admit: (key: string) => Promise<Admission> = async () => ({ strea
     over: (why, clean) => void said.push(`over ${why} ${clean}`),
     refused: (why) => void said.push(`refused ${why}`),
   });
-  return { publisher, said, heard: () => heard };
+  const deafen = () => {
+    isDeaf = true;
+  };
+  return { publisher, said, heard: () => heard, deafen };
 }
 
 test("is let in by its key, without what follows the question mark; read from again only then", async () => {
@@ -122,6 +126,16 @@ describe("one that was let in", () => {
     expect(said).toContain("end");
     await eventually(() => said.some((line) => line.startsWith("over it sent more than 8 Mbit/s")));
   });
+});
+
+test("one that stops reading can be sent away all the same", async () => {
+  const { publisher, said, deafen } = setUp();
+  publisher.read(Buffer.concat([CONNECT, PUBLISH]));
+  await eventually(() => publisher.isLive);
+  deafen();
+  publisher.end("its key was changed.");
+  expect(said).toContain("cut");
+  await eventually(() => said.includes("over its key was changed. false"));
 });
 
 test("one that does not read what it is sent is cut off", () => {

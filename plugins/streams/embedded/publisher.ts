@@ -64,6 +64,8 @@ const MAX_WINDOW_BYTES = (MAX_BITRATE / 8) * WINDOW_SECONDS;
 /** Segments that wait to be written; more means that the disk is slower than the stream. */
 const MAX_WAITING = 4;
 
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 export function createPublisher(wire: Wire, events: PublisherEvents): Publisher {
   const began = Date.now();
   let state: "greeting" | "talking" | "asking" | "live" | "over" = "greeting";
@@ -98,6 +100,15 @@ export function createPublisher(wire: Wire, events: PublisherEvents): Publisher 
     void last.finally(() => events.over(why, hasSaidGoodbye));
   }
 
+  /** Tells it, if it listens; whether it does changes nothing. */
+  function tell(code: "NetStream.Publish.BadName" | "NetStream.Publish.Failed", text: string): void {
+    try {
+      reader?.refuse(code, text);
+    } catch {
+      wire.cut();
+    }
+  }
+
   /** For strangers, who are owed nothing. */
   function cutOff(why: string): void {
     if (isOver()) return;
@@ -109,7 +120,7 @@ export function createPublisher(wire: Wire, events: PublisherEvents): Publisher 
 
   function endWith(why: string): void {
     if (isOver()) return;
-    if (state === "live") reader?.refuse("NetStream.Publish.Failed", why);
+    if (state === "live") tell("NetStream.Publish.Failed", why);
     finish(why);
     wire.end();
   }
@@ -155,7 +166,7 @@ export function createPublisher(wire: Wire, events: PublisherEvents): Publisher 
       return;
     }
     if ("refusal" in answer) {
-      reader?.refuse("NetStream.Publish.BadName", answer.refusal);
+      tell("NetStream.Publish.BadName", answer.refusal);
       finish(undefined);
       events.refused(answer.refusal);
       return wire.end();
@@ -163,8 +174,12 @@ export function createPublisher(wire: Wire, events: PublisherEvents): Publisher 
     state = "live";
     liveSince = Date.now();
     heardAt = liveSince;
-    reader?.accept();
-    wire.resume();
+    try {
+      reader?.accept();
+      wire.resume();
+    } catch (error) {
+      cutOff(reasonOf(error));
+    }
   }
 
   function publish(key: string): void {
@@ -220,7 +235,7 @@ export function createPublisher(wire: Wire, events: PublisherEvents): Publisher 
         if (state === "live") count(taken.length);
         if (!isOver()) reader?.read(taken);
       } catch (error) {
-        cutOff(error instanceof Error ? error.message : String(error));
+        cutOff(reasonOf(error));
       }
     },
 
