@@ -83,6 +83,13 @@ describe("blocks", () => {
     );
   });
 
+  test("what is written from right to left, and lists in lists, keep their order", () => {
+    expect(html("**שלום** _مرحبا_ \u200f[קישור](https://x.org)")).toBe(
+      '<b>שלום</b> <i>مرحبا</i> \u200f<a href="https://x.org">קישור</a>',
+    );
+    expect(html("1. one\n   - two\n     1. three\n   - four")).toBe("1. one\n   ◦ two\n     1. three\n   ◦ four");
+  });
+
   test("code keeps every character and names its language", () => {
     expect(html("```ts\nconst a = b<c>(1) && **d**;\n\n  x\n```\nafter")).toBe(
       '<pre><code class="language-ts">const a = b&lt;c&gt;(1) &amp;&amp; **d**;\n\n  x</code></pre>\nafter',
@@ -123,7 +130,7 @@ describe("blocks", () => {
 
 describe("whatever comes", () => {
   const pieces =
-    '*|**|***|_|__|~~|`|``|```|\n```\n|\n|\n\n|# |> |- |1. | |[|](|]|)|(|!|<|>|&|\\|https://x.org|tg://x|"|a|word|é|👩‍👩‍👧|\ud83d|| x |\n|-|-|\n|<b>|</b>|&lt;|<br>|    |\t|x_y'.split(
+    '*|**|***|_|__|~~|`|``|```|\n```\n|\n|\n\n|# |> |- |1. | |[|](|]|)|(|!|<|>|&|\\|https://x.org|tg://x|"|a|word|é|שלום|مرحبا|\u202e|\u200f|🇩🇪|  - |   1) |```ts\n|👩‍👩‍👧|\ud83d|| x |\n|-|-|\n|<b>|</b>|&lt;|<br>|    |\t|x_y'.split(
       "|",
     );
 
