@@ -1,5 +1,7 @@
 // The ledger's place in the policy: what counts for a day, what a key stands for and how long, and what a takeover ends.
+import { Database as Planner } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { drizzleOver } from "../../src/database/client.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { createLedger, MOST_OPEN, type NewSpend, type Spend } from "./ledger.ts";
 import { createPolicies, FIRST_POLICY, type Intent } from "./policy.ts";
@@ -190,6 +192,29 @@ test("what was asked for before a takeover is not reserved after it, however lon
   await before.catch(() => undefined);
   const after = await ledger.reserve(aSpend(USD, {}), intent(USD, { since: Date.now() }), []);
   expect(after).toMatchObject({ state: "reserved" });
+});
+
+test("what is under way is found by an index, however long the ledger is", async () => {
+  const asked: string[] = [];
+  const { database } = storage;
+  const read: typeof database.read = (sql, args) => {
+    asked.push(sql);
+    return database.read(sql, args);
+  };
+  const watched = { database: { ...database, read, drizzle: drizzleOver({ read, write: database.write }) } };
+  const { open, lanes, pending, touched, nextNonce, owed, firstUnderWay } = createLedger(watched);
+  const lane = { network: "testnet_chain", address: userId } as const;
+  await Promise.all([open(lane), lanes(), pending(lane, "0x1"), touched(lane), nextNonce(lane), owed(lane)]);
+  await firstUnderWay(lane);
+  expect(asked).toHaveLength(7);
+  const planner = new Planner(database.file ?? "");
+  for (const sql of asked) {
+    // As for values that are known when the query is planned.
+    const known = sql.replaceAll(/("open"|open) = \?/g, "open = 1");
+    const plan = planner.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${known}`).all();
+    for (const { detail } of plan) expect(detail).not.toMatch(/^SCAN wallet_(spends|transactions)$/);
+  }
+  planner.close();
 });
 
 test("what counts for a day is found by indexes", async () => {
