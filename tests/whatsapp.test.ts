@@ -22,7 +22,7 @@ let serial = 0;
 beforeAll(async () => {
   // Meta would post to the public address; a proxy of ours would pass that on to the web listener.
   const webhookAddress = (url: string) => url.replace("https://berth.example", berth.web);
-  whatsapp = await startWhatsApp({ webhookAddress, https: true });
+  whatsapp = await startWhatsApp({ webhookAddress, https: true, webhookRetryMs: 20 });
   whatsapp.addApp(APP.id, APP.secret);
   const architecture = { input_modalities: ["text", "image"], output_modalities: ["text"] };
   upstream = await startUpstream({ models: [{ id: "fake-small", architecture }] });
