@@ -47,7 +47,7 @@ export function createEstate({ database, agents, connections, lines, pairings }:
   return {
     parts: {
       connections: `SELECT json_group_array(json_object('channel', channel, 'bot', bot_id, 'username', bot_username,
-          'digest', token_digest, 'owner', owner_id, 'callback', callback_id, 'secret', callback_secret, 'at', created_at))
+          'detail', detail, 'digest', token_digest, 'owner', owner_id, 'callback', callback_id, 'secret', callback_secret, 'at', created_at))
         FROM channel_connections WHERE agent_id = ?1`,
       pairings: `SELECT json_group_array(json_object('channel', channel, 'sender', sender_id, 'name', sender_name,
           'peer', peer, 'approved', approved_at, 'at', created_at))
@@ -99,8 +99,8 @@ const TAKEN = `SELECT value ->> 'channel' AS channel FROM json_each(?2) WHERE EX
   WHERE channel = value ->> 'channel' AND bot_id = value ->> 'bot' AND agent_id <> ?1)`;
 /** ?3: which of them. No platform has been told of the callback since. */
 const CONNECT = `INSERT INTO channel_connections
-  (agent_id, channel, bot_id, bot_username, token_digest, owner_id, callback_id, callback_secret, created_at)
-  SELECT ?1, value ->> 'channel', value ->> 'bot', value ->> 'username', value ->> 'digest', value ->> 'owner',
+  (agent_id, channel, bot_id, bot_username, detail, token_digest, owner_id, callback_id, callback_secret, created_at)
+  SELECT ?1, value ->> 'channel', value ->> 'bot', value ->> 'username', value ->> 'detail', value ->> 'digest', value ->> 'owner',
     value ->> 'callback', value ->> 'secret', value ->> 'at' FROM json_each(?2)
   WHERE value ->> 'channel' IN (SELECT value FROM json_each(?3)) ON CONFLICT DO NOTHING`;
 /** People know a bot: another one that is there now has its own. ?3: connections. */

@@ -289,12 +289,16 @@ describe("bots", () => {
 
   test("that were disconnected come back with token and people, and their platform is told anew", async () => {
     const agent = await stand.lived();
+    await stand.run("UPDATE channel_connections SET detail = 'numbers', resume = 'there' WHERE agent_id = ?", agent.id);
     const { path } = await stand.snapshots.write(agent.id);
     await stand.services.channels.disconnect(agent.id, "channel_a");
     await stand.snapshots.restore(agent.id, path);
     expect(
-      await stand.rows("SELECT bot_id, registered_base FROM channel_connections WHERE agent_id = ?", agent.id),
-    ).toEqual([{ bot_id: `bot-${agent.id}`, registered_base: null }]);
+      await stand.rows(
+        "SELECT bot_id, detail, resume, registered_base FROM channel_connections WHERE agent_id = ?",
+        agent.id,
+      ),
+    ).toEqual([{ bot_id: `bot-${agent.id}`, detail: "numbers", resume: null, registered_base: null }]);
     expect(await stand.services.agents.credentials.open(agent.id, "channel_a")).toBe(`bot-${agent.id}:token`);
     expect(await stand.rows("SELECT sender_id FROM pairings WHERE agent_id = ?", agent.id)).toEqual([
       { sender_id: "42" },
