@@ -1,9 +1,9 @@
 // Sessions: the conversations of an agent: opened, found again by their peer, listed, ended.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
-import { type Statement, template } from "../../src/database.ts";
+import type { Statement } from "../../src/database.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import { createHistories, type History, type Said } from "./history.ts";
-import { messages, sessions } from "./schema.ts";
+import { sessions } from "./schema.ts";
 
 /** Without a message for so long, an open session is shown as idle. Contract §6b. */
 const IDLE_AFTER = 30 * 60_000;
@@ -66,6 +66,14 @@ const isOpen = sql`${sessions.status} = 'open'`;
 const isShown = sql`${sessions.platform} NOT IN ('', 'public')`;
 const isVisit = sql`${sessions.platform} = 'public'`;
 
+const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const insertOf = (rows: number) => `INSERT INTO messages
+  (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at) VALUES ${Array(rows).fill(ROW).join(", ")}`;
+const INSERT_ONE = insertOf(1);
+const INSERT_TWO = insertOf(2);
+/** A turn has two messages, or one. */
+const insertMessages = (rows: number) => (rows === 2 ? INSERT_TWO : rows === 1 ? INSERT_ONE : insertOf(rows));
+
 export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
   const { drizzle } = database;
   const hole = (name: string) => sql.placeholder(name);
@@ -122,19 +130,6 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       .orderBy(desc(sessions.lastActivityAt))
       .limit(1)
       .prepare(),
-  );
-  const insertMessage = template(
-    drizzle.insert(messages).values({
-      id: hole("id"),
-      sessionId: hole("sessionId"),
-      agentId: hole("agentId"),
-      inboxId: hole("inboxId"),
-      platform: hole("platform"),
-      role: hole("role"),
-      content: hole("content"),
-      steps: hole("steps"),
-      createdAt: hole("createdAt"),
-    }),
   );
 
   const peerKey = (agentId: string, platform: string, peer: string) => `${agentId} ${platform} ${peer}`;
@@ -207,9 +202,9 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
     summarize: histories.summarize,
 
     append({ id: sessionId, agentId, platform, inboxId }, said) {
-      const added: Said[] = [];
-      const inserts = said.map(({ id, role, content, steps = null, at }) => {
-        const insert = insertMessage({
+      const insert: Statement = {
+        sql: insertMessages(said.length),
+        args: said.flatMap(({ id, role, content, steps = null, at }) => [
           id,
           sessionId,
           agentId,
@@ -218,18 +213,26 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
           role,
           content,
           steps,
-          createdAt: at,
-        });
-        insert.after = ({ lastInsertRowid }) =>
-          added.push({ seq: Number(lastInsertRowid), id, role, content, timestamp: at });
-        return insert;
-      });
+          at,
+        ]),
+        // Rows of one statement are numbered one after the other (sqlite.org/autoinc.html), and the last is told of.
+        after({ lastInsertRowid }) {
+          const first = Number(lastInsertRowid) - said.length + 1;
+          const added = said.map(({ id, role, content, at }, n) => ({
+            seq: first + n,
+            id,
+            role,
+            content,
+            timestamp: at,
+          }));
+          histories.extend(sessionId, added);
+        },
+      };
       const count: Statement = {
         sql: "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? WHERE id = ?",
         args: [said.length, Date.now(), sessionId],
-        after: () => histories.extend(sessionId, added),
       };
-      return [...inserts, count];
+      return [insert, count];
     },
 
     forget(agentId, sessionIds = []) {
