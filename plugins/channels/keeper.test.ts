@@ -1,6 +1,13 @@
 // A connection is held whatever becomes of it: silent, wedged, cut, refused, or told too late. The platform is scripted here.
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
-import { type Binding, type Channel, ChannelError, type Sink } from "../../channels/channel.ts";
+import {
+  type Binding,
+  type Callback,
+  type Channel,
+  ChannelError,
+  type Posts,
+  type Sink,
+} from "../../channels/channel.ts";
 import { loadConfig } from "../../src/config.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel.ts";
 import { createOrder } from "../../src/order.ts";
@@ -17,7 +24,7 @@ import { createSupervisor } from "./supervisor.ts";
 
 const OWNER = "01890a5d-ac96-774b-bcce-b302099a8001";
 const AGENT = "01890a5d-ac96-774b-bcce-b302099a8002";
-const QUICK: Partial<Pace> = { firstDelay: 20, longestDelay: 40, lookEvery: 5 };
+const QUICK = { firstDelay: 20, longestDelay: 40, lookEvery: 5 };
 
 /** One time that a connection was made. */
 interface Attempt {
@@ -81,9 +88,18 @@ const scripted = (silentAfter: number): Channel => {
   };
 };
 
+interface Options {
+  silentAfter?: number;
+  pace?: Partial<Pace>;
+  /** It posts to us, and is not listened to. */
+  posts?: Posts;
+}
+
 /** Everything that keeps connections, as a process has it. */
-function start({ silentAfter = 60_000, pace = {} }: { silentAfter?: number; pace?: Partial<Pace> } = {}) {
-  const adapter = { channel: scripted(silentAfter), mode: "polling" } as const;
+function start({ silentAfter = 60_000, pace = {}, posts }: Options = {}) {
+  const adapter = posts
+    ? ({ channel: { ...scripted(silentAfter), posts }, mode: "webhook" } as const)
+    : ({ channel: scripted(silentAfter), mode: "polling" } as const);
   const adapters: Adapters = { channel_a: adapter, channel_b: adapter, channel_c: adapter };
   const { log, config } = kernel;
   const agent = { id: AGENT, userId: OWNER, status: "active" } as const;
@@ -231,6 +247,25 @@ describe("a connection that was cut", () => {
   });
 });
 
+describe("a platform that posts to us", () => {
+  test("and does not say whether it will is asked again", async () => {
+    const asked: AbortSignal[] = [];
+    const register = (_: Binding, __: Callback, signal: AbortSignal) => {
+      asked.push(signal);
+      return asked.length === 1 ? new Promise<void>(() => undefined) : Promise.resolve();
+    };
+    const posts = { register, unregister: () => Promise.resolve(), receive: () => Promise.reject(new Error("none")) };
+    const desk = start({ posts, pace: { registerWithin: 30 } });
+    await desk.settle();
+    await eventually(async () => (await desk.standing()).state === "connected");
+    expect(asked.map(({ aborted }) => aborted)).toEqual([true, false]);
+    expect(told).toEqual([
+      ["backing_off", "The platform gave no answer in time."],
+      ["connected", null],
+    ]);
+  });
+});
+
 describe("where receiving was", () => {
   test("is handed to the next attempt", async () => {
     const desk = start();
@@ -265,7 +300,7 @@ describe("where receiving was", () => {
 });
 
 describe("the delay", () => {
-  const pace: Pace = { firstDelay: 1_000, longestDelay: 300_000, steady: 60_000, lookEvery: 5_000 };
+  const pace = { firstDelay: 1_000, longestDelay: 300_000, steady: 60_000, lookEvery: 5_000, registerWithin: 30_000 };
 
   test("doubles up to five minutes, and is never less than half of that", () => {
     const least = [1, 2, 3, 9, 10, 40].map((failures) => delayAfter(failures, 0, pace, () => 0));

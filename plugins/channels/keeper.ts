@@ -1,6 +1,6 @@
 // Keeps one bot connected: made, held, watched, and tried again with growing delays, until it is ended or refused for good.
 import { setTimeout as sleep } from "node:timers/promises";
-import { ChannelError, type Sink } from "../../channels/channel.ts";
+import { type Callback, ChannelError, type Sink } from "../../channels/channel.ts";
 import type { Kernel } from "../../src/plugin.ts";
 import type { Adapters } from "./adapters.ts";
 import type { Callbacks } from "./callbacks.ts";
@@ -16,9 +16,17 @@ export interface Pace {
   steady: number;
   /** How often connections are looked at that say nothing. */
   lookEvery: number;
+  /** A platform that has not said by then whether it will post to us is asked again. */
+  registerWithin: number;
 }
 
-const PACE: Pace = { firstDelay: 1_000, longestDelay: 5 * 60_000, steady: 60_000, lookEvery: 5_000 };
+const PACE: Pace = {
+  firstDelay: 1_000,
+  longestDelay: 5 * 60_000,
+  steady: 60_000,
+  lookEvery: 5_000,
+  registerWithin: 30_000,
+};
 
 export interface Keeper {
   /** Until the link is aborted, refused, or registered. Never rejects. */
@@ -79,11 +87,26 @@ export function createKeeper(deps: Deps): Keeper {
     if (registeredBase !== null) await connections.registered(callbackId, null, null);
     if (line.mode !== "webhook") return listen(link, line, signal);
     const base = callbacks.base(channel);
-    await line.channel.posts?.register(line.binding, { url: base + callbackId, secret: line.secret }, signal);
+    await register(line, { url: base + callbackId, secret: line.secret }, signal);
     await connections.registered(callbackId, base, Date.now());
     links.turn(link, "connected", null);
     links.drop(link);
     return true;
+  }
+
+  async function register({ channel, binding }: Line, callback: Callback, signal: AbortSignal): Promise<void> {
+    const ending = new AbortController();
+    const late = Promise.withResolvers<never>();
+    const clock = setTimeout(() => {
+      late.reject(new ChannelError("unreachable", "The platform gave no answer in time.", "bot"));
+      ending.abort();
+    }, pace.registerWithin);
+    try {
+      const asked = channel.posts?.register(binding, callback, AbortSignal.any([signal, ending.signal]));
+      await Promise.race([asked, late.promise]);
+    } finally {
+      clearTimeout(clock);
+    }
   }
 
   /** Holds a connection until it is ended, fails, or has been silent for too long. */
