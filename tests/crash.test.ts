@@ -13,8 +13,28 @@ const AGENTS = 5;
 const CHATS = 50;
 const MESSAGES = 500;
 const KILLS = 10;
-/** Milliseconds in which a send that the platform took can have been on its way back to us. */
+/** Milliseconds in which a send that the platform took can have been on its way back to us, on a machine that has time for it. */
 const IN_FLIGHT = 250;
+/** How many times as long as the longest moment in which this machine had no time for us. */
+const HELD_UP = 4;
+
+/** Gives the longest time since it was asked last that a timer came late, in ms: as long everybody else here may have waited. */
+function watchMachine() {
+  let [last, worst] = [performance.now(), 0];
+  const timer = setInterval(() => {
+    const now = performance.now();
+    worst = Math.max(worst, now - last - 5);
+    last = now;
+  }, 5);
+  return {
+    late() {
+      const found = worst;
+      worst = 0;
+      return found;
+    },
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
+}
 
 /** Texts are unique, and the upstream echoes them: a reply tells which message it answers. */
 const textOf = (chat: number, n: number) => `message ${n} of chat ${chat}`;
@@ -55,7 +75,8 @@ test("500 messages, 10 kills: each message is settled once; a reply shows twice 
 
   // Kills come at random points of the work; messages go on coming in while the service is down.
   const points = Array.from({ length: KILLS }, () => random.integer(1, MESSAGES - 50)).sort((a, b) => a - b);
-  const killedAt: number[] = [];
+  const kills: { at: number; inFlight: number }[] = [];
+  using machine = watchMachine();
   const share = Math.ceil(MESSAGES / (KILLS + 1));
   for (const point of points) {
     await telegram.usersSay(said.splice(0, share));
@@ -63,7 +84,7 @@ test("500 messages, 10 kills: each message is settled once; a reply shows twice 
       timeoutMs: 30_000,
     });
     await berth.kill();
-    killedAt.push(Date.now());
+    kills.push({ at: Date.now(), inFlight: IN_FLIGHT + HELD_UP * machine.late() });
     if (random.chance(0.5)) await telegram.usersSay(said.splice(0, 5));
     await berth.restart({ keepPorts: true });
   }
@@ -102,9 +123,11 @@ test("500 messages, 10 kills: each message is settled once; a reply shows twice 
     for (const again of sent.filter((message) => !firsts.includes(message))) {
       twice++;
       const first = firsts.find(({ text }) => text === again.text);
-      const age = Math.min(...killedAt.map((kill) => kill - (first?.at ?? 0)).filter((ms) => ms >= 0));
+      const kill = kills.find(({ at }) => at >= (first?.at ?? 0));
+      const age = (kill?.at ?? Number.POSITIVE_INFINITY) - (first?.at ?? 0);
       oldest = Math.max(oldest, age);
-      expect({ text: again.text, inFlight: age <= IN_FLIGHT }).toEqual({ text: again.text, inFlight: true });
+      const inFlight = age <= (kill?.inFlight ?? 0);
+      expect({ text: again.text, age, inFlight }).toMatchObject({ text: again.text, inFlight: true });
     }
   }
   console.log(
