@@ -142,6 +142,14 @@ describe("a turn", () => {
     expect(stand.upstream.chats).toEqual([]);
   });
 
+  test("a message that waited in the database has its files", async () => {
+    const agent = await seeing();
+    // What is held in memory is let go afterwards, and read again.
+    await stand.runtime.quietly(agent.id, () => stand.hear(agent, "[photo]", { attachments: [photo] }));
+    await eventually(() => stand.sent.length === 1);
+    expect(JSON.stringify(shown())).toContain("image_url");
+  });
+
   test("at most four files of a message are fetched", async () => {
     await answered(await seeing(), "[photo]", Array(6).fill(photo));
     expect(fetched.length).toBe(4);
