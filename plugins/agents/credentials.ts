@@ -96,13 +96,21 @@ export function createCredentials({ database, vault, resealing, config, log, age
     else for (const { id } of await agents.list(owner.id)) changes.changed(id);
   }
 
-  async function open(agentId: string, kind: CredentialKind): Promise<string | undefined> {
-    for (const owner of await ownersOf(agentId)) {
-      const sealed = (await sealedOf(owner)).get(kind);
+  type Held = readonly [CredentialOwner, Sealed];
+
+  /** All that an agent can use, still sealed, in the order in which it is looked at. */
+  const heldFor = async (agentId: string): Promise<Held[]> =>
+    Promise.all((await ownersOf(agentId)).map(async (owner) => [owner, await sealedOf(owner)] as const));
+
+  function opened(held: readonly Held[], kind: CredentialKind): string | undefined {
+    for (const [owner, all] of held) {
+      const sealed = all.get(kind);
       if (sealed !== undefined) return vault.open(sealed, contextOf(owner, kind));
     }
     return undefined;
   }
+
+  const open = async (agentId: string, kind: CredentialKind) => opened(await heldFor(agentId), kind);
 
   return {
     async set(owner, kind, value) {
@@ -137,8 +145,9 @@ export function createCredentials({ database, vault, resealing, config, log, age
 
     async providerKeys(agentId) {
       const keys: Partial<Record<ProviderId, string>> = {};
+      const held = await heldFor(agentId);
       for (const provider of providerIds) {
-        const key = await open(agentId, provider);
+        const key = opened(held, provider);
         if (key !== undefined) keys[provider] = key;
       }
       return keys;
