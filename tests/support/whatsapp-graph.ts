@@ -1,5 +1,6 @@
 // How the Graph API says no, and what it takes as a message: strict, so that a wrong call fails in a test and not at Meta.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
+import type { Kind } from "./whatsapp-types.ts";
 
 const TITLES: Record<number, [status: number, title: string]> = {
   0: [401, "AuthException"],
@@ -134,4 +135,14 @@ function readReading(body: Fields): Reading {
   if (indicator !== undefined && !(isFields(indicator) && indicator.type === "text"))
     throw bad("Param typing_indicator.");
   return { messageId, typing: indicator !== undefined };
+}
+
+/** What a call is about, by its path and body. */
+export function kindOf(path: string, body: unknown): Kind | undefined {
+  if (path.startsWith("/_media/")) return "download";
+  const [, , name] = /^\/v\d+\.\d+\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
+  if (/^\/v\d+\.\d+\/debug_token$/.test(path)) return "debug_token";
+  if (name === "messages") return isFields(body) && body.status !== undefined ? "read" : "messages";
+  if (name === "phone_numbers" || name === "subscribed_apps") return name;
+  return /^\/v\d+\.\d+\/\d+$/.test(path) ? "media" : undefined;
 }

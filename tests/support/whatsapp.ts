@@ -3,9 +3,10 @@
 
 import { parseArgs } from "node:util";
 import { createWatch } from "./eventually.ts";
+import { cut, happens, reset } from "./whatsapp-accidents.ts";
 import { type AccountState, createAccount } from "./whatsapp-account.ts";
 import { control } from "./whatsapp-control.ts";
-import { bad, GraphRefusal, isFields, readMessage } from "./whatsapp-graph.ts";
+import { bad, GraphRefusal, isFields, kindOf, readMessage } from "./whatsapp-graph.ts";
 import { pause } from "./whatsapp-hooks.ts";
 import type {
   Accident,
@@ -328,47 +329,12 @@ function download(grant: Grant, url: URL): Response {
   return new Response("", { status: 404 });
 }
 
-function kindOf(path: string, body: unknown): Kind | undefined {
-  if (path.startsWith("/_media/")) return "download";
-  const [, , name] = /^\/v\d+\.\d+\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];
-  if (/^\/v\d+\.\d+\/debug_token$/.test(path)) return "debug_token";
-  if (name === "messages") return isFields(body) && body.status !== undefined ? "read" : "messages";
-  if (name === "phone_numbers" || name === "subscribed_apps") return name;
-  return /^\/v\d+\.\d+\/\d+$/.test(path) ? "media" : undefined;
-}
-
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-/** Answers that never arrive: Bun resets the connection when a body fails. */
-const cut = new WeakSet<Response>();
-
-function reset(): Response {
-  const response = new Response(new ReadableStream({ start: (controller) => controller.error() }));
-  cut.add(response);
-  return response;
-}
-
-/** What the client gets instead of the answer; undefined where it is only late. */
-async function happens(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
-  if (accident === "cut") return reset();
-  if (accident === "garbage") {
-    const headers = { "content-type": "text/html" };
-    return new Response("<html><h1>502 Bad Gateway</h1></html>", { status: 502, headers });
-  }
-  if (accident === "hang") {
-    await pause(2 ** 31 - 1, signal);
-    // Nobody is there any more, and nothing was done.
-    return happens("cut", signal);
-  }
-  if ("slowMs" in accident) await pause(accident.slowMs, signal);
-  else return new GraphRefusal(accident.code ?? (accident.status >= 500 ? 2 : 100), "…", accident.status).response();
-  return undefined;
 }
 
 if (import.meta.main) {
