@@ -13,7 +13,9 @@ const DISCORD = 200;
 /** The libraries are loaded with the first bots: what one bot more takes, the rest tell. */
 const FIRST = 2;
 const REST_MS = 8_000;
-const CALLS = 300;
+/** AI calls of each run, so that what they leave in memory is the same in all. */
+const CALLS = 2_000;
+const BETWEEN_CALLS_MS = 2;
 const GOALS = { seconds: 60, addedMs: 50, telegram: 40 * 1024, discord: 120 * 1024 };
 
 interface Run {
@@ -98,7 +100,10 @@ async function hosting(upstream: Program, telegrams: number, discords: number): 
     let connected = false;
     const caller = (async () => {
       const times: number[] = [];
-      while (!connected) times.push(await aiCall(berth.backend));
+      while (!connected) {
+        times.push(await aiCall(berth.backend));
+        await Bun.sleep(BETWEEN_CALLS_MS);
+      }
       return times;
     })();
     const watching = eventually(
@@ -112,10 +117,10 @@ async function hosting(upstream: Program, telegrams: number, discords: number): 
     });
     const [meanwhile] = await Promise.all([caller, watching]);
     const seconds = (performance.now() - began) / 1000;
+    const after: number[] = [];
+    while (meanwhile.length + after.length < CALLS) after.push(await aiCall(berth.backend));
     await Bun.sleep(REST_MS);
     const { rss } = memoryOf(berth.pid);
-    const after: number[] = [];
-    for (let n = 0; n < CALLS; n++) after.push(await aiCall(berth.backend));
     return { seconds, rss, calls: { meanwhile, after } };
   } finally {
     folder.remove();

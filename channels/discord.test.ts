@@ -32,7 +32,7 @@ const adapter = () =>
     apiRoot: fake.url,
     commands: COMMANDS,
     log: { debug: (text) => void noted.push(text), warn: (text) => void noted.push(text) },
-    rules: { edit: FAST, typing: FAST },
+    rules: { edit: FAST, typing: FAST, session: FAST },
   });
 
 beforeEach(() => begin());
@@ -121,11 +121,11 @@ describe("a session", () => {
   test("that Discord does not know any more is begun anew", async () => {
     const { state, waitFor } = await connected();
     bot.invalidates(false);
-    await fake.waitFor(() => bot.identifies === 2, 10_000);
+    await fake.waitFor(() => bot.identifies === 2);
     bot.userSays(bot.dm(), "hello again");
     await waitFor(() => state.messages.length === 1);
     await eventually(() => kept().seq === bot.sequence);
-  }, 15_000);
+  });
 
   test("that is not known at the start is begun anew", async () => {
     binding.resume = JSON.stringify({
@@ -223,7 +223,7 @@ describe("intents", () => {
     } finally {
       globalThis.fetch = real;
     }
-  }, 15_000);
+  });
 });
 
 describe("a token", () => {

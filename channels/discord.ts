@@ -3,13 +3,14 @@
 import type { Binding, Channel, Listening } from "./channel.ts";
 import { createApis, type Traffic } from "./discord/api.ts";
 import { createCommands } from "./discord/commands.ts";
-import { createDelivery, type Rules } from "./discord/deliver.ts";
+import { createDelivery } from "./discord/deliver.ts";
 import { guarded } from "./discord/errors.ts";
 import { FILE_HOSTS, fetchFile } from "./discord/files.ts";
 import { createInteractions } from "./discord/interactions.ts";
 import { createListening } from "./discord/listen.ts";
 import { isSnowflake } from "./discord/peer.ts";
 import { createRoles } from "./discord/roles.ts";
+import { DISCORD_RULES, type Rules } from "./discord/rules.ts";
 import { createRecent } from "./shared/recent.ts";
 
 export interface DiscordOptions {
@@ -25,6 +26,7 @@ export interface DiscordOptions {
   traffic?: Traffic;
   /** Where files may lie: hosts asked over https, or whole origins. Discord's own, and that of the API, unless told otherwise. */
   fileHosts?: readonly string[];
+  /** How often things may be done; Discord's own limits unless told otherwise. */
   rules?: Rules;
 }
 
@@ -41,7 +43,8 @@ const SILENT_AFTER = 110_000;
  * const discord = createDiscord({ apiRoot: "https://discord.com/api", commands: { help: "what I understand" }, log });
  * const bot = await discord.identify(token, AbortSignal.timeout(10_000));
  */
-export function createDiscord({ apiRoot, commands, log, traffic, fileHosts, rules }: DiscordOptions): DiscordChannel {
+export function createDiscord(options: DiscordOptions): DiscordChannel {
+  const { apiRoot, commands, log, traffic, fileHosts, rules = DISCORD_RULES } = options;
   const hosts = fileHosts ?? [...FILE_HOSTS, new URL(apiRoot).origin];
   const apis = createApis({ apiRoot, traffic });
   const privates = createRecent<true>(4096);
@@ -64,6 +67,7 @@ export function createDiscord({ apiRoot, commands, log, traffic, fileHosts, rule
     connected: menu.publish,
     unreadable: ({ agentId }, event) => log.warn("discord: an event could not be read", { agentId, event }),
     traffic,
+    rules,
   });
 
   return {

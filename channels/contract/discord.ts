@@ -19,7 +19,7 @@ export async function discord(): Promise<Platform> {
     commands: {},
     log: quiet,
     fileHosts: [new URL(fake.url).origin],
-    rules: { edit: FAST, typing: FAST },
+    rules: { edit: FAST, typing: FAST, session: FAST },
   });
   const accidents = {
     busy: { status: 429, retryAfter: 2 },

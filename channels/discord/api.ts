@@ -4,9 +4,16 @@ import { type Binding, ChannelError } from "../channel.ts";
 import { createRecent } from "../shared/recent.ts";
 import { tokenRefused } from "./errors.ts";
 import { createGuard, type Guard } from "./guard.ts";
+import { isSnowflake } from "./peer.ts";
 
-/** It goes into a header. https://discord.com/developers/docs/reference#authentication */
-const TOKEN = /^[\w-]{8,64}\.[\w-]{1,32}\.[\w-]{8,128}$/;
+/** It goes into a header; its first part is the bot's id. https://discord.com/developers/docs/reference#authentication */
+const TOKEN = /^([\w-]{16,32})\.[\w-]{1,32}\.[\w-]{8,128}$/;
+
+/** What can't be a token is not asked about: each refusal counts against all bots of this host. */
+function isToken(token: string): boolean {
+  const id = TOKEN.exec(token)?.[1];
+  return id !== undefined && isSnowflake(Buffer.from(id, "base64").toString("latin1"));
+}
 const CLIENTS = 256;
 const TIMEOUT = 15_000;
 /** Waiting for a limit longer than this is the caller's. */
@@ -82,7 +89,7 @@ export function createApis({ apiRoot, traffic, guard = createGuard() }: Options)
 
   async function client(caller: Caller): Promise<REST> {
     const { token } = caller;
-    if (!TOKEN.test(token)) throw new ChannelError("refused", "This is not the form of a Discord bot token.", "bot");
+    if (!isToken(token)) throw new ChannelError("refused", "This is not the form of a Discord bot token.", "bot");
     if (dead.get(token)) throw tokenRefused();
     const known = recent.get(token);
     if (known) return known;

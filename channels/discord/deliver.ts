@@ -1,12 +1,13 @@
 // Replies on their way to Discord: whole ones part by part, growing ones as a message that is edited.
 import type { RouteLike } from "discord.js";
 import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../channel.ts";
-import { createRates, type Rule } from "../shared/rates.ts";
+import { createRates } from "../shared/rates.ts";
 import type { Recent } from "../shared/recent.ts";
 import type { Apis, Call } from "./api.ts";
 import { guarded, isGone, isRefusal, isShut } from "./errors.ts";
 import { type Answer, type Interactions, notYet } from "./interactions.ts";
 import { isSnowflake, parsePeer } from "./peer.ts";
+import type { Rules } from "./rules.ts";
 import { render } from "./split.ts";
 
 /** A link's preview is fetched by Discord: a reply that was talked into carrying data in an address would send it. */
@@ -16,18 +17,6 @@ const QUIET = { flags: SUPPRESS_EMBEDS, allowed_mentions: { parse: [], replied_u
 const NONCE = 25;
 /** Tries of a reply that wait for a command that a restart made unknown. */
 const PATIENCE = 5;
-
-export interface Rules {
-  /** How often a growing reply is shown again: edits of a channel count together, five in 5 s. */
-  edit: Rule;
-  /** "… is typing" lasts 10 s. */
-  typing: Rule;
-}
-
-export const DISCORD_RULES: Rules = {
-  edit: { every: 1200, burst: 1 },
-  typing: { every: 8000, burst: 1 },
-};
 
 export interface Delivery {
   send(
@@ -46,10 +35,10 @@ interface Deps {
   interactions: Interactions;
   /** Channels known to be of two people: nothing has to be tied to what it answers there. */
   privates: Recent<true>;
-  rules?: Rules | undefined;
+  rules: Rules;
 }
 
-export function createDelivery({ apis, interactions, privates, rules = DISCORD_RULES }: Deps): Delivery {
+export function createDelivery({ apis, interactions, privates, rules }: Deps): Delivery {
   const rates = createRates();
 
   async function written(binding: Binding, signal: AbortSignal, call: Call): Promise<string> {

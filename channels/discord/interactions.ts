@@ -13,6 +13,8 @@ const GOOD_FOR = 14.5 * 60_000;
 const GIVEN_UP = 14 * 60_000;
 const ACKNOWLEDGE_WITHIN = 3_000;
 const DEFERRED = 5;
+/** The flag of a message that says "… is thinking" and nothing else yet. */
+const THINKING = 1 << 7;
 const KEPT = 4096;
 /** Events that may come again for the sake of one command that waits for its answer. */
 const REACH = 200;
@@ -27,6 +29,8 @@ interface Open {
   readonly at: At;
   readonly acknowledged: Promise<boolean>;
   answered: boolean;
+  /** Acknowledged by an earlier process, which may have answered it too. */
+  old: boolean;
 }
 
 /** Where in what a gateway session says. */
@@ -60,14 +64,15 @@ export interface Interactions {
 interface Deps {
   apis: Apis;
   noted(binding: Binding, reason: string): void;
+  now?: () => number;
 }
 
-export function createInteractions({ apis, noted }: Deps): Interactions {
+export function createInteractions({ apis, noted, now = Date.now }: Deps): Interactions {
   /** Oldest first. */
   const open = new Map<string, Open>();
   const current = new Set<string>();
 
-  const isGood = ({ id }: Open) => Date.now() - madeAt(id) < GOOD_FOR;
+  const isGood = ({ id }: Open) => now() - madeAt(id) < GOOD_FOR;
 
   async function acknowledge(binding: Binding, { id, token }: Command): Promise<boolean> {
     try {
@@ -76,11 +81,22 @@ export function createInteractions({ apis, noted }: Deps): Interactions {
       await apis.call(binding, signal, { method: "post", path, body: { type: DEFERRED }, auth: false });
       return true;
     } catch (error) {
-      // Before a restart.
-      if (isAcknowledged(error)) return true;
+      if (isAcknowledged(error)) {
+        const one = open.get(id);
+        if (one) one.old = true;
+        return true;
+      }
       noted(binding, toChannelError(error, "peer").message);
       return false;
     }
+  }
+
+  async function takeAway({ path, caller }: Open): Promise<void> {
+    const original: RouteLike = `${path}/messages/@original`;
+    const signal = AbortSignal.timeout(2 * ACKNOWLEDGE_WITHIN);
+    const shown = await apis.call(caller, signal, { method: "get", path: original, auth: false });
+    const flags = typeof shown === "object" && shown !== null && "flags" in shown ? Number(shown.flags) : 0;
+    if (flags & THINKING) await apis.call(caller, signal, { method: "delete", path: original, auth: false });
   }
 
   return {
@@ -96,6 +112,7 @@ export function createInteractions({ apis, noted }: Deps): Interactions {
         at,
         acknowledged: acknowledge(binding, command),
         answered: false,
+        old: false,
       });
       if (open.size > KEPT) open.delete(open.keys().next().value ?? "");
     },
@@ -103,17 +120,19 @@ export function createInteractions({ apis, noted }: Deps): Interactions {
     async find({ bot }, peer, replyTo) {
       const id = interactionIn(replyTo);
       const known =
-        id === undefined && replyTo === undefined
+        replyTo === undefined
           ? [...open.values()].findLast((one) => one.bot === bot.id && one.peer === peer)
           : open.get(id ?? "");
       if (!known || known.bot !== bot.id || known.answered || !isGood(known)) return undefined;
-      return (await known.acknowledged) ? known : undefined;
+      const isOpen = await known.acknowledged;
+      // What answers nothing must not take the place of an answer.
+      return isOpen && !(replyTo === undefined && known.old) ? known : undefined;
     },
 
     mayCome({ bot }, replyTo) {
       const id = interactionIn(replyTo);
       if (id === undefined || open.has(id) || current.has(bot.id)) return false;
-      return Date.now() - madeAt(id) < GOOD_FOR;
+      return now() - madeAt(id) < GOOD_FOR;
     },
 
     caughtUp: ({ bot }) => void current.add(bot.id),
@@ -135,13 +154,10 @@ export function createInteractions({ apis, noted }: Deps): Interactions {
 
     sweep(bot) {
       for (const one of open.values()) {
-        if (one.bot !== bot || (!one.answered && Date.now() - madeAt(one.id) < GIVEN_UP)) continue;
+        if (one.bot !== bot || (!one.answered && now() - madeAt(one.id) < GIVEN_UP)) continue;
         open.delete(one.id);
-        if (one.answered || !isGood(one)) continue;
-        const path: RouteLike = `${one.path}/messages/@original`;
-        const call = { method: "delete", path, auth: false } as const;
-        // It shows as failed by itself soon.
-        apis.call(one.caller, AbortSignal.timeout(ACKNOWLEDGE_WITHIN), call).catch(() => undefined);
+        // Where that fails, it shows as failed by itself soon.
+        if (!one.answered && isGood(one)) takeAway(one).catch(() => undefined);
       }
     },
 

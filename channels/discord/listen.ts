@@ -3,12 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { GatewayDispatchPayload } from "discord.js";
 import { type Binding, ChannelError, type IncomingMessage, type Sink } from "../channel.ts";
-import { createRecent, type Recent } from "../shared/recent.ts";
-import type { Apis } from "./api.ts";
+import { createRates } from "../shared/rates.ts";
+import type { Recent } from "../shared/recent.ts";
+import type { Apis, Traffic } from "./api.ts";
 import { isRefusal, tokenRefused } from "./errors.ts";
 import { connect, type Ending, isRoutine, type Session } from "./gateway.ts";
 import type { Interactions } from "./interactions.ts";
 import { type GatewayMessage, isCommand, isMessage, mayNameByRole, readCommand, readMessage } from "./read.ts";
+import type { Rules } from "./rules.ts";
 
 /** https://discord.com/developers/docs/events/gateway#list-of-intents */
 const GUILD_MESSAGES = 1 << 9;
@@ -23,8 +25,6 @@ const SESSION_LOST = [4007, 4009];
 
 /** Discord resets the token of a bot that begins 1,000 sessions in a day: the last ones are left to people. */
 const SPARE = 20;
-/** One new session per bot in this time. https://discord.com/developers/docs/events/gateway#rate-limiting */
-const BETWEEN_SESSIONS = 5_000;
 /** Events that may wait to be stored. */
 const MOST_WAITING = 1_000;
 
@@ -44,20 +44,20 @@ export interface ListenDeps {
   connected(binding: Binding, application: string): void;
   /** An event that is not as Discord describes it. */
   unreadable(binding: Binding, event: string): void;
-  traffic?: ((agentId: string, sent: number, received: number) => void) | undefined;
+  traffic?: Traffic | undefined;
+  rules: Rules;
 }
 
 export function createListening(deps: ListenDeps) {
-  /** When each bot last began a session, in this process. */
-  const identified = createRecent<{ at: number }>(4096);
+  const rates = createRates();
 
   async function mayIdentify(bot: string, left: number, resetAfter: number, signal: AbortSignal): Promise<void> {
     if (left <= SPARE) {
       const text = "This bot has begun nearly as many sessions as Discord allows in a day; it waits for the next one.";
       throw new ChannelError("busy", text, "bot", Math.max(resetAfter, 60_000));
     }
-    const wait = (identified.get(bot)?.at ?? 0) + BETWEEN_SESSIONS - Date.now();
-    identified.set(bot, { at: Date.now() + Math.max(0, wait) });
+    const wait = rates.wait(bot, deps.rules.session);
+    rates.take(bot, deps.rules.session);
     if (wait > 0) await sleep(wait, undefined, { signal, ref: false });
   }
 

@@ -42,7 +42,7 @@ export interface Supervisor {
 /** Connections that are made side by side at the start. */
 const AT_ONCE = 50;
 /** Between two agents whose connections are held here: making them is work, and requests wait meanwhile. Milliseconds. */
-const APART = 10;
+const APART = 20;
 const OUTCOME_WITHIN = 5_000;
 const STOP_WITHIN = 1_500;
 

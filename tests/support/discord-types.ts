@@ -215,6 +215,8 @@ export interface Discord extends AsyncDisposable {
   addBot(token: string, options?: BotOptions): FakeBot;
   bot(token: string): FakeBot;
   revoke(token: string): void;
+  /** The token of an interaction, as its event tells it. */
+  tokenOf(interactionId: string): string;
   fail(route: Route | "*", accident: Accident, options?: AccidentOptions): void;
   set(changes: Pick<DiscordOptions, "rates" | "latencyMs" | "identifiesLeft" | "down">): void;
   /** Every REST call so far. */

@@ -209,6 +209,11 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
       known.delete(token);
       one?.gateway.end();
     },
+    tokenOf(id) {
+      const found = [...known.values()].map(({ state }) => state.interactions.get(id)).find(Boolean);
+      if (!found) throw new Error("There is no such interaction.");
+      return found.token;
+    },
     fail(route, accident, { times = 1, when = "before", ...only } = {}) {
       planned.push({ route, accident, times, when, ...only });
     },
