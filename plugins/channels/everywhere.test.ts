@@ -1,0 +1,129 @@
+// Who may talk, pairing in the chat, and commands: the same on all three platforms.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { startWhatsApp } from "../../tests/support/whatsapp.ts";
+import { openScene, type Scene } from "./support.test.ts";
+
+/** A bot, and people who write to it in private. */
+interface Wire {
+  token: string;
+  says(person: string, text: string): void;
+  /** What it said to somebody, oldest first. */
+  told(person: string): string[];
+}
+
+let scene: Scene;
+let discord: Awaited<ReturnType<typeof startDiscord>>;
+let whatsapp: Awaited<ReturnType<typeof startWhatsApp>>;
+let next = 0;
+
+beforeAll(async () => {
+  const webhookAddress = (url: string) => url.replace("https://berth.example", scene.origin);
+  discord = await startDiscord({ identifyMs: 0 });
+  whatsapp = await startWhatsApp({ webhookAddress, https: true });
+  scene = await openScene({ env: { CHANNEL_B_API_ROOT: discord.url, CHANNEL_C_API_ROOT: whatsapp.url } });
+});
+afterAll(async () => {
+  await scene?.[Symbol.asyncDispose]();
+  await Promise.all([discord?.stop(), whatsapp?.stop()]);
+});
+
+const wires: Record<"channel_a" | "channel_b" | "channel_c", () => Wire> = {
+  channel_a() {
+    const token = `${8_000 + ++next}:secret-part-of-the-token`;
+    const bot = scene.telegram.addBot(token);
+    return {
+      token,
+      says: (person, text) => void bot.userSays(Number(person), text),
+      told: (person) => bot.sent(Number(person)).map(({ text }) => text),
+    };
+  },
+  channel_b() {
+    const token = tokenFor(String(515_151_515_151_600_000n + BigInt(++next)));
+    const bot = discord.addBot(token, { username: "harbour" });
+    return {
+      token,
+      says: (person, text) => void bot.userSays(bot.dm(person), text, { from: person }),
+      told: (person) => bot.sent(bot.dm(person)).map(({ text }) => text),
+    };
+  },
+  channel_c() {
+    const token = `EAAtokenOfAccount${++next}`;
+    const account = whatsapp.addAccount(token, { waba: String(102_290_129_350_000 + next) });
+    return {
+      token,
+      says: (person, text) => void account.says(text, { from: person }),
+      told: (person) => account.sent(person).map(({ text }) => text),
+    };
+  },
+};
+
+/** Ids as long as each platform's own. */
+const PEOPLE = {
+  channel_a: ["501111", "502222", "503333"],
+  channel_b: ["801111111111111111", "802222222222222222", "803333333333333333"],
+  channel_c: ["15550001111", "15550002222", "15550003333"],
+} as const;
+
+describe.each(["channel_a", "channel_b", "channel_c"] as const)("%s", (channel) => {
+  const [OWNER, GUEST, OTHER] = PEOPLE[channel];
+
+  async function agentWith(settings: object, more: object = { ownerId: OWNER }) {
+    const wire = wires[channel]();
+    const id = await scene.provision({ channels: { [channel]: settings } });
+    const { status, text } = await scene.connect(id, wire.token, more, channel);
+    expect({ status, text }).toMatchObject({ status: 200 });
+    await scene.inState(id, "connected");
+    /** What it says next to somebody who says this. */
+    const asks = async (person: string, words: string) => {
+      const before = wire.told(person).length;
+      wire.says(person, words);
+      return (await eventually(() => wire.told(person)[before], { timeoutMs: 10_000 })) ?? "";
+    };
+    const inbox = async () =>
+      (await scene.rows("SELECT sender_id, by_owner FROM inbox WHERE agent_id = ? ORDER BY id", id)).map(
+        ({ sender_id, by_owner }) => `${sender_id}${by_owner === 1 ? " (owner)" : ""}`,
+      );
+    return { id, wire, asks, inbox };
+  }
+
+  test("owner: the owner alone is heard", async () => {
+    const { wire, asks, inbox } = await agentWith({ access: "owner" });
+    wire.says(GUEST, "hello");
+    expect(await asks(OWNER, "hello")).toContain("Hello");
+    expect(await inbox()).toEqual([`${OWNER} (owner)`]);
+    expect(wire.told(GUEST)).toEqual([]);
+  });
+
+  test("allowlist: those on it, who are no owners", async () => {
+    const { wire, asks, inbox } = await agentWith({ access: "allowlist", allow: [GUEST] });
+    wire.says(OTHER, "hello");
+    expect(await asks(GUEST, "hello")).toContain("Hello");
+    expect(await inbox()).toEqual([GUEST]);
+    expect(wire.told(OTHER)).toEqual([]);
+  });
+
+  test("open: everybody, and commands answer each by what they are", async () => {
+    const { asks, inbox } = await agentWith({ access: "open" });
+    expect(await asks(GUEST, "/help")).not.toContain("/approve");
+    expect(await asks(OWNER, "/help")).toContain("/approve");
+    expect(await asks(GUEST, "/status")).toContain("Harbour is running");
+    expect(await asks(GUEST, "/pair")).toContain("Only my owner");
+    expect(await inbox()).toEqual([GUEST, `${OWNER} (owner)`, GUEST, GUEST]);
+  });
+
+  test("pairing: a stranger gets a code, the owner lets them in or refuses them, in the chat", async () => {
+    const { wire, asks } = await agentWith({ access: "pairing" });
+    const codeIn = (text: string) => /\b[A-HJ-NP-Z2-9]{6}\b/.exec(text)?.[0] ?? "";
+    const [first, second] = [codeIn(await asks(GUEST, "hello")), codeIn(await asks(OTHER, "hello"))];
+    expect(await asks(OWNER, "/pair")).toContain(second);
+    expect(await asks(OWNER, `/approve ${first}`)).toContain("can talk to me now");
+    await eventually(() => wire.told(GUEST).at(-1) === "You can talk to me now.");
+    expect(await asks(GUEST, "hello again")).toContain("Hello");
+    expect(await asks(OWNER, `/deny ${second}`)).toContain("refused for a week");
+    wire.says(OTHER, "hello?");
+    expect(await asks(OWNER, "/pair")).toContain("Nobody waits");
+    expect(wire.told(OTHER)).toHaveLength(1);
+  });
+});
