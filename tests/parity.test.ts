@@ -188,7 +188,16 @@ test("every route of agents answers the same in one process and in two", async (
 
 test("no route of agents was left out", async () => {
   const { body } = await one.ada.get<{ paths: Record<string, Record<string, { tags?: string[] }>> }>("/swagger/json");
-  const tags = ["Agents", "Life cycle", "Interaction", "Channels", "Live streams", "Gateway", "Public page", "Verification"];
+  const tags = [
+    "Agents",
+    "Life cycle",
+    "Interaction",
+    "Channels",
+    "Live streams",
+    "Gateway",
+    "Public page",
+    "Verification",
+  ];
   const shape = (path: string) =>
     path
       .replace(/\?.*$/, "")
