@@ -21,10 +21,15 @@ let blind: FakeBot;
 beforeAll(async () => {
   telegram = await startTelegram();
   const architecture = { input_modalities: ["text", "image"], output_modalities: ["text"] };
-  upstream = await startUpstream({ models: [{ id: "sees", architecture }, "reads"] });
+  const hears = { ...architecture, input_modalities: ["text", "audio"] };
+  upstream = await startUpstream({
+    models: [{ id: "sees", architecture }, { id: "hears", architecture: hears }, "reads"],
+  });
   berth = await startBerth({
     env: {
       CHANNEL_A_API_ROOT: telegram.url,
+      PROVIDER_1_BASE_URL: upstream.url,
+      PROVIDER_1_API_KEY: "sk-test",
       PROVIDER_3_BASE_URL: upstream.url,
       MODEL_A: "provider_3:reads",
       RATE_LIMITS: "off",
@@ -75,6 +80,17 @@ describe("files", () => {
     await repliesOf(seeing, 10, 2);
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).not.toContain("base64");
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("[photo]\\nWhat is this?");
+  });
+
+  test("a voice message reaches a model that hears, in the form it was recorded in", async () => {
+    const hearing = await connect("300003", "provider_1:hears");
+    const voice = Buffer.concat([Buffer.from("OggS"), crypto.getRandomValues(Buffer.alloc(9_000))]);
+    hearing.userSendsFile(12, "v.ogg", voice, undefined, { as: "voice" });
+    await repliesOf(hearing, 12, 1);
+    expect(upstream.chats.at(-1)?.messages.at(-1)?.content).toEqual([
+      { type: "text", text: "[voice message]" },
+      { type: "input_audio", input_audio: { data: voice.toString("base64"), format: "ogg" } },
+    ]);
   });
 
   test("a short text is read to any model", async () => {

@@ -12,7 +12,7 @@ import {
   rowPricing,
   type Unpriced,
 } from "./entries.ts";
-import { guessInputs, type InputKind } from "./inputs.ts";
+import { guessInputs, type InputKind, withForms } from "./inputs.ts";
 import { fetchLiveModels, type LiveModel } from "./live-models.ts";
 import { FREE, STAND_IN } from "./pricing.ts";
 import { type ProviderId, type Providers, providerIds, type Upstream } from "./providers.ts";
@@ -193,7 +193,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     async inputs(provider, modelId) {
       await upToDate();
       const listed = live.get(provider)?.models?.find(({ id }) => id === modelId);
-      return listed?.inputs ?? guessInputs(provider, modelId);
+      return withForms(provider, listed?.inputs ?? guessInputs(provider, modelId));
     },
     settling() {
       if (settled) return undefined;

@@ -2,8 +2,8 @@
 import type { ProviderId } from "../../src/config.ts";
 import { canonical } from "./entries.ts";
 
-/** Kinds of files a message to a model may carry. */
-export type InputKind = "image" | "audio" | "pdf";
+/** Kinds of files a message to a model may carry. `audio` is MP3 and WAV; `ogg`, as chat apps record, is taken by fewer. */
+export type InputKind = "image" | "audio" | "ogg" | "pdf";
 
 /** What passes through each provider's OpenAI-compatible endpoint at all. */
 const CARRIED: Readonly<Record<ProviderId, readonly InputKind[]>> = {
@@ -31,6 +31,16 @@ export function guessInputs(provider: ProviderId, modelId: string): readonly Inp
   const takes = FAMILIES.find(([pattern]) => pattern.test(own))?.[1] ?? [];
   return takes.filter((kind) => CARRIED[provider].includes(kind));
 }
+
+/** The same with what goes without saying: these providers hand on sound in more forms than their models' lists name. */
+export const withForms = (provider: ProviderId, takes: readonly InputKind[]): readonly InputKind[] =>
+  takes.includes("audio") && takesOgg(provider) ? [...takes, "ogg"] : takes;
+
+/**
+ * OpenRouter (https://openrouter.ai/docs/features/multimodal/audio) and Google, whose models know Ogg
+ * (https://ai.google.dev/gemini-api/docs/audio). OpenAI takes WAV and MP3 alone.
+ */
+export const takesOgg = (provider: ProviderId) => provider === "provider_1" || provider === "provider_2";
 
 /** From the input modalities of a list in OpenRouter's form: https://openrouter.ai/docs/api-reference/list-available-models */
 export function readInputs(modalities: unknown): readonly InputKind[] | undefined {

@@ -3,8 +3,10 @@ import type { LanguageModelV4FilePart, LanguageModelV4Prompt } from "@ai-sdk/pro
 
 /** https://platform.openai.com/docs/guides/images-vision: 85 to 1,445 for the models that count highest, Anthropic's up to 1,600. */
 const PICTURE = 1_600;
-/** 32 tokens a second of sound (https://ai.google.dev/gemini-api/docs/audio), of which the smallest recordings have 4 kB. */
-const SOUND_BYTES_PER_TOKEN = 125;
+/** 32 tokens a second of sound (https://ai.google.dev/gemini-api/docs/audio), of which the smallest recordings have 2 kB. */
+const SOUND_BYTES_PER_TOKEN = 60;
+/** As telephones record at the least: 16 kB a second. */
+const WAVE_BYTES_PER_TOKEN = 500;
 /** Up to 3,000 tokens a page (https://docs.anthropic.com/en/docs/build-with-claude/pdf-support), of which dense ones have 50 kB. */
 const PAGE = 3_000;
 const PAGE_BYTES = 50_000;
@@ -22,6 +24,7 @@ export function promptSize(prompt: LanguageModelV4Prompt): { text: string; fileT
 function tokensOf({ mediaType, data }: LanguageModelV4FilePart): number {
   if (mediaType.startsWith("image/")) return PICTURE;
   const bytes = data.type === "data" ? (data.data.length * 3) / 4 : 0;
+  if (mediaType === "audio/wav") return Math.ceil(bytes / WAVE_BYTES_PER_TOKEN);
   if (mediaType.startsWith("audio/")) return Math.ceil(bytes / SOUND_BYTES_PER_TOKEN);
   return Math.ceil(bytes / PAGE_BYTES) * PAGE;
 }

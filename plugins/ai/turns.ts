@@ -5,8 +5,10 @@ import type { Calls } from "./calls.ts";
 import type { Candidates } from "./candidates.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { canonical, DEMO, parseReference } from "./entries.ts";
+import { takesOgg } from "./inputs.ts";
 import type { Ledger, Scope, Spending } from "./ledger.ts";
 import type { Metering } from "./metering.ts";
+import { hearingOgg, rightlyNamed } from "./ogg.ts";
 import { cautiousTokens, costMicroUsd, type Pricing } from "./pricing.ts";
 import { promptSize } from "./prompt-size.ts";
 import { type Providers, providerIds, type Upstream } from "./providers.ts";
@@ -160,13 +162,16 @@ export function createTurns({ config, providers, catalogue, candidates, calls, l
 
   async function connect(model: TurnModel, upstream: Upstream): Promise<LanguageModelV4> {
     const { createOpenAI } = await import("@ai-sdk/openai");
+    const send = metering.fetch(turnCalls.fetch(upstream, () => othersOf(model)));
+    const ogg = takesOgg(model.provider);
     const provider = createOpenAI({
       apiKey: model.apiKey ?? "none",
       baseURL: upstream.baseUrl,
       name: model.provider,
-      fetch: asGlobalFetch(metering.fetch(turnCalls.fetch(upstream, () => othersOf(model)))),
+      fetch: asGlobalFetch(ogg ? rightlyNamed(send) : send),
     });
-    return provider.chat(model.modelId);
+    const chat = provider.chat(model.modelId);
+    return ogg ? hearingOgg(chat) : chat;
   }
 
   /**

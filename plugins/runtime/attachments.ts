@@ -107,7 +107,7 @@ export async function openFiles(request: OpenRequest): Promise<Opened & { releas
 
 /** The part of the prompt, or why there is none. */
 async function open(
-  { agentId, fetch, again, signal: turn }: OpenRequest,
+  { agentId, takes, fetch, again, signal: turn }: OpenRequest,
   file: Attachment,
   form: Form,
   signal: AbortSignal,
@@ -130,6 +130,7 @@ async function open(
   if (mediaType === undefined || !mediaType.includes(form)) {
     return form === "audio" ? soundOf(file) : unknownKind(file);
   }
+  if (mediaType === "audio/ogg" && !takes.includes("ogg")) return soundOf(file);
   const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
   return {
     type: "file",
@@ -173,7 +174,8 @@ function cannot(file: Attachment, form: Form, takes: readonly InputKind[]): stri
   if (form === "video") return "I can't watch videos. Tell me what it shows, and I'll go on from there.";
   if (form === "other") return unknownKind(file);
   if (takes.includes(form)) {
-    return form === "audio" && /ogg|opus|mp4|m4a|aac|amr|flac|webm/i.test(file.mimeType) ? soundOf(file) : undefined;
+    if (form !== "audio" || !/ogg|opus|mp4|m4a|aac|amr|flac|webm/i.test(file.mimeType)) return undefined;
+    return /ogg|opus/i.test(file.mimeType) && takes.includes("ogg") ? undefined : soundOf(file);
   }
   if (form === "image") return "I can't look at pictures with the model I use. Tell me what it shows.";
   if (form === "audio") return "I can't listen to recordings with the model I use. Write it to me, please.";
@@ -207,6 +209,7 @@ function mediaTypeOf(bytes: Uint8Array): string | undefined {
   if (/^GIF8[79]a/.test(head)) return "image/gif";
   if (/^RIFF[\s\S]{4}WEBP/.test(head)) return "image/webp";
   if (/^RIFF[\s\S]{4}WAVE/.test(head)) return "audio/wav";
+  if (head.startsWith("OggS")) return "audio/ogg";
   if (head.startsWith("ID3") || /^\xff[\xe2-\xe7\xf2-\xff]/.test(head)) return "audio/mpeg";
   return head.startsWith("%PDF-") ? "application/pdf" : undefined;
 }
