@@ -89,7 +89,7 @@ describe("no answer", () => {
     await expectUnavailable(block(chainsAt(rpc.url.href, 150).mainnet), "gave no answer");
     answers.eth_chainId = () => never;
     await expectUnavailable(block(chainsAt(rpc.url.href, 150).mainnet), "gave no answer");
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(performance.now() - began).toBeLessThan(5_000);
   });
 
   test("when the body never ends", async () => {

@@ -59,7 +59,7 @@ describe("ready", () => {
     await using house = await openHouse({ plugins: [stuck] });
     const since = performance.now();
     expect(expectRefusal(await ask(house.web, "/readyz"), 503).error).toContain("stuck");
-    expect(performance.now() - since).toBeLessThan(3_500);
+    expect(performance.now() - since).toBeLessThan(10_000);
   });
 });
 

@@ -194,7 +194,7 @@ describe("a stop", () => {
     await fetch(`${web}/healthz`);
     const since = performance.now();
     await running.stop();
-    expect(performance.now() - since).toBeLessThan(900);
+    expect(performance.now() - since).toBeLessThan(4_000);
   });
 
   const answering = `const { told, gate, begun } = globalThis.berthServeTest;
@@ -235,7 +235,7 @@ describe("a stop", () => {
     await meeting.begun.promise;
     const since = performance.now();
     await running.stop();
-    expect(performance.now() - since).toBeWithin(1_000, 2_500);
+    expect(performance.now() - since).toBeWithin(1_000, 6_000);
     expect(await answer).toBe("cut");
   });
 

@@ -37,7 +37,7 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}`, origin: "
 async function ended(gateway: ReturnType<typeof openGateway>, code = 4401): Promise<void> {
   const started = performance.now();
   expect((await gateway.closed).code).toBe(code);
-  expect(performance.now() - started).toBeLessThan(3_000);
+  expect(performance.now() - started).toBeLessThan(8_000);
 }
 
 test("a token made in one process is good in the other, and its holder talks to the agent", async () => {

@@ -116,7 +116,7 @@ test("an idle service stops at once, on either signal", async () => {
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const since = performance.now();
     expect(await berth.stop(signal)).toBe(0);
-    expect(performance.now() - since).toBeLessThan(2_000);
+    expect(performance.now() - since).toBeLessThan(6_000);
     await berth.restart();
   }
 });
