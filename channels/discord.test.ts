@@ -127,6 +127,40 @@ describe("a session", () => {
     await eventually(() => kept().seq === bot.sequence);
   });
 
+  test("that was lost while nobody listened: the latest conversations are asked what was said meanwhile", async () => {
+    const [dm, guild, other] = [bot.dm(), bot.channel(), bot.channel()];
+    const first = await connected();
+    bot.userSays(dm, "one");
+    bot.userSays(guild, "two", { mention: true });
+    bot.userSays(other, "not a conversation with the bot");
+    await first.waitFor(() => first.state.messages.length === 3);
+    await eventually(() => kept().seq === bot.sequence);
+    stop.abort();
+    await first.listening;
+    await fake.waitFor(() => bot.connected === 0);
+    bot.forgets();
+    bot.userSays(dm, "three");
+    bot.userSays(guild, "four", { mention: true });
+    bot.userSays(guild, "five");
+    bot.userSays(other, "six");
+    stop = new AbortController();
+    fake.fail("listMessages", { status: 502 });
+    const failing = await connected();
+    expect(await failing.listening).toMatchObject({ kind: "unreachable" });
+    const again = await connected();
+    await again.waitFor(() => again.state.messages.length === 3);
+    bot.userSays(dm, "seven");
+    await again.waitFor(() => again.state.messages.length === 4);
+    expect(again.texts()).toEqual(["three", "four", "five", "seven"]);
+    expect(again.state.messages.map(({ group, addressed }) => [group, addressed])).toEqual([
+      [false, true],
+      [true, true],
+      [true, false],
+      [false, true],
+    ]);
+    expect(bot.identifies).toBe(3);
+  });
+
   test("that is not known at the start is begun anew", async () => {
     binding.resume = JSON.stringify({
       id: "f".repeat(32),

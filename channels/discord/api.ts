@@ -29,6 +29,7 @@ export interface Call {
   method: "get" | "post" | "patch" | "put" | "delete";
   path: RouteLike;
   body?: unknown;
+  query?: URLSearchParams;
   /** False where the address itself holds the authority: interactions and their answers. */
   auth?: boolean;
 }
@@ -106,9 +107,10 @@ export function createApis({ apiRoot, traffic, guard = createGuard() }: Options)
   return {
     client,
     refused,
-    async call(caller, signal, { method, path, body, auth = true }) {
+    async call(caller, signal, { method, path, body, query, auth = true }) {
       const rest = await client(caller);
-      return await rest[method](path, { signal: signal as never, auth, ...(body === undefined ? {} : { body }) });
+      const given = { ...(body === undefined ? {} : { body }), ...(query === undefined ? {} : { query }) };
+      return await rest[method](path, { signal: signal as never, auth, ...given });
     },
     forget(token) {
       recent.delete(token);

@@ -1,15 +1,13 @@
-// Listening: connections one after the other, and what they bring stored in its order. Where it was is kept only once it is stored.
+// Listening: connections one after the other, as long as there is use in another one.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GatewayDispatchPayload } from "discord.js";
-import { type Binding, ChannelError, type IncomingMessage, type Sink } from "../channel.ts";
+import { type Binding, ChannelError, type Sink } from "../channel.ts";
 import { createRates } from "../shared/rates.ts";
-import type { Recent } from "../shared/recent.ts";
-import type { Apis, Traffic } from "./api.ts";
+import type { Apis } from "./api.ts";
 import { isRefusal, tokenRefused } from "./errors.ts";
 import { connect, type Ending, isRoutine, type Session } from "./gateway.ts";
-import type { Interactions } from "./interactions.ts";
-import { type GatewayMessage, isCommand, isMessage, mayNameByRole, readCommand, readMessage } from "./read.ts";
+import { createIntake, type IntakeDeps } from "./intake.ts";
+import { parseKept } from "./kept.ts";
 import type { Rules } from "./rules.ts";
 
 /** https://discord.com/developers/docs/events/gateway#list-of-intents */
@@ -25,26 +23,10 @@ const SESSION_LOST = [4007, 4009];
 
 /** Discord resets the token of a bot that begins 1,000 sessions in a day: the last ones are left to people. */
 const SPARE = 20;
-/** Events that may wait to be stored. */
-const MOST_WAITING = 1_000;
 
-/** What `Sink.keep` is given. */
-interface Kept extends Session {
-  /** The application, whose commands these are. */
-  app: string;
-}
-
-export interface ListenDeps {
-  apis: Apis;
-  interactions: Interactions;
-  privates: Recent<true>;
-  /** The role that came with the bot into a guild. */
-  ownRole(binding: Binding, guild: string, signal: AbortSignal): Promise<string | undefined>;
+export interface ListenDeps extends IntakeDeps {
   /** Runs at each connection that works. */
   connected(binding: Binding, application: string): void;
-  /** An event that is not as Discord describes it. */
-  unreadable(binding: Binding, event: string): void;
-  traffic?: Traffic | undefined;
   rules: Rules;
 }
 
@@ -69,7 +51,7 @@ export function createListening(deps: ListenDeps) {
     const abort = () => stop.abort();
     signal.addEventListener("abort", abort, { once: true });
     const kept = parseKept(binding.resume);
-    const intake = createIntake(deps, binding, sink, stop, kept?.app ?? "");
+    const intake = createIntake(deps, binding, sink, stop, kept);
     let session: Session | undefined = kept;
     let mayRead: boolean | undefined;
     let isReady = false;
@@ -158,109 +140,6 @@ async function mayReadContent(apis: Apis, binding: Binding, signal: AbortSignal)
   }
 }
 
-/** What comes, stored one after the other. */
-function createIntake(deps: ListenDeps, binding: Binding, sink: Sink, stop: AbortController, app: string) {
-  const { interactions, privates } = deps;
-  let application = app;
-  let current: Session | undefined = parseKept(binding.resume);
-  let waiting: { payload: GatewayDispatchPayload; session: Session | undefined }[] = [];
-  /** What was stored last, and of which session it was. */
-  let stored = { session: current, seq: current?.seq ?? 0 };
-  let told = "";
-  let running: Promise<void> | undefined;
-  let failure: ChannelError | undefined;
-
-  function fail(reason: ChannelError): void {
-    failure ??= reason;
-    stop.abort();
-  }
-
-  /** Keeps where it is, but for commands that wait for their answer: only their event holds the way to it. */
-  function keep(): void {
-    const { session } = stored;
-    if (!session) return;
-    const { id, url } = session;
-    const kept: Kept = { id, url, seq: interactions.settledBefore(id, stored.seq), app: application };
-    const text = JSON.stringify(kept);
-    if (text === told) return;
-    told = text;
-    sink.keep(text);
-  }
-
-  async function read(payload: GatewayDispatchPayload): Promise<IncomingMessage | undefined> {
-    const d: unknown = payload.d;
-    if (payload.t === "INTERACTION_CREATE") return isCommand(d) ? readCommand(d) : undefined;
-    if (!isMessage(d)) return void deps.unreadable(binding, payload.t);
-    const message: GatewayMessage = d;
-    const { guild_id: guild } = message;
-    if (guild === undefined) privates.set(message.channel_id, true);
-    const named = guild !== undefined && mayNameByRole(message, binding.bot);
-    const role = named ? await deps.ownRole(binding, guild, stop.signal) : undefined;
-    return readMessage(message, binding.bot, role);
-  }
-
-  async function store(): Promise<void> {
-    while (waiting.length > 0 && !stop.signal.aborted) {
-      const batch = waiting;
-      waiting = [];
-      const messages: IncomingMessage[] = [];
-      for (const { payload } of batch) {
-        const message = wanted(payload) ? await read(payload) : undefined;
-        if (message) messages.push(message);
-      }
-      try {
-        if (messages.length > 0) await sink.accept(messages);
-      } catch (cause) {
-        const text = "The messages could not be stored; Discord tells them again.";
-        return fail(new ChannelError("unreachable", text, "bot", undefined, { cause }));
-      }
-      const last = batch.at(-1);
-      if (last) stored = { session: last.session, seq: last.payload.s };
-      keep();
-    }
-  }
-
-  return {
-    get application() {
-      return application;
-    },
-    failure: () => failure,
-    began(session: Session, app: string) {
-      current = session;
-      application = app;
-    },
-    event(payload: GatewayDispatchPayload): void {
-      if (payload.t === "INTERACTION_CREATE" && isCommand(payload.d))
-        interactions.take(binding, payload.d, { session: current?.id ?? "", seq: payload.s });
-      if (wanted(payload)) deps.traffic?.(binding.agentId, 0, Buffer.byteLength(JSON.stringify(payload.d)));
-      waiting.push({ payload, session: current });
-      if (waiting.length > MOST_WAITING)
-        fail(new ChannelError("unreachable", "Messages come faster than they can be stored.", "bot"));
-      running ??= store().finally(() => {
-        running = undefined;
-      });
-    },
-    beat() {
-      interactions.sweep(binding.bot.id);
-      if (!running) keep();
-    },
-    done: () => running ?? Promise.resolve(),
-  };
-}
-
 /** Between two connections of a bot with which nothing is wrong: not all at once where Discord moves many. */
 const pause = (signal: AbortSignal) =>
   sleep(100 + Math.random() * 400, undefined, { signal, ref: false }).catch(() => undefined);
-
-const wanted = ({ t }: GatewayDispatchPayload) => t === "MESSAGE_CREATE" || t === "INTERACTION_CREATE";
-
-function parseKept(text: string | undefined): Kept | undefined {
-  if (text === undefined) return undefined;
-  try {
-    const { id, url, seq, app } = JSON.parse(text) as Partial<Record<keyof Kept, unknown>>;
-    const whole = typeof id === "string" && typeof url === "string" && typeof app === "string";
-    return whole && typeof seq === "number" && seq > 0 ? { id, url, seq, app } : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -22,3 +22,6 @@ export const interactionIn = (id: string | undefined) => INTERACTION.exec(id ?? 
 
 /** Epoch ms at which an id was made. */
 export const madeAt = (id: string) => Number(BigInt(id) >> 22n) + EPOCH;
+
+/** The lowest id that could be made at a time, epoch ms. */
+export const firstIdOf = (time: number) => String(BigInt(Math.max(0, Math.floor(time) - EPOCH)) << 22n);

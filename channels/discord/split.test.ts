@@ -52,16 +52,16 @@ describe("a long reply", () => {
 test("whatever is written, every part fits, none is empty, blocks are closed, and no word is lost", () => {
   const piece = fc.oneof(
     fc.constantFrom(
-      "```",
-      "```ts",
-      "~~~",
+      "\n```\n",
+      "\n```ts\n",
+      "\n~~~\n",
       "\n",
       "\n\n",
       "| a | b |\n|--|--|\n| 1 | 2 |\n",
       "#### h",
       "- [ ] t",
       "**",
-      "`",
+      "`a` ",
     ),
     fc.stringMatching(/^[a-z]{1,12} $/),
     fc.string({ maxLength: 30, unit: "grapheme" }),

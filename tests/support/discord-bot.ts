@@ -247,6 +247,14 @@ export function createBot({ token, id, username, origin, tell }: World) {
       return interaction.id;
     },
 
+    /** Messages after one, newest first, as a call sees them: without their guild. */
+    list(channel: Channel, after: bigint, limit: number) {
+      return [...messages.values()]
+        .filter((message) => message.channel_id === channel.id && BigInt(message.id) > after)
+        .slice(0, limit)
+        .reverse()
+        .map(({ guild_id, ...message }) => message);
+    },
     /** What the bot says; the message that is there already where the nonce was used before. */
     writes(channel: Channel, draft: Draft): Message {
       const key = draft.nonce === undefined ? undefined : `${channel.id} ${draft.nonce}`;

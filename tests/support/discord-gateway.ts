@@ -163,6 +163,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
         socket?.send(JSON.stringify({ op: 9, d: resumable }));
       }
     },
+    forgets: () => sessions.clear(),
     silent() {
       for (const { socket } of open()) if (socket) socket.data.silent = true;
       changed();

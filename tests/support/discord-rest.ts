@@ -28,6 +28,7 @@ export const ROUTES: readonly (readonly [Route, string, RegExp])[] = (
     ["gateway", "GET", "/gateway/bot"],
     ["openDm", "POST", "/users/@me/channels"],
     ["getMessage", "GET", `/channels/${ID}/messages/${ID}`],
+    ["listMessages", "GET", `/channels/${ID}/messages`],
     ["createMessage", "POST", `/channels/${ID}/messages`],
     ["editMessage", "PATCH", `/channels/${ID}/messages/${ID}`],
     ["deleteMessage", "DELETE", `/channels/${ID}/messages/${ID}`],
@@ -195,6 +196,12 @@ export function runCall(call: Call): Response {
     case "getMessage":
       bot.reachable(first);
       return Response.json(bot.messageIn(first, second));
+    case "listMessages": {
+      const limit = Number(call.query.get("limit") ?? 50);
+      if (!Number.isInteger(limit) || limit < 1 || limit > 100)
+        throw invalid("limit", "NUMBER_TYPE_MAX", "int value should be less than or equal to 100.");
+      return Response.json(bot.list(bot.reachable(first), BigInt(call.query.get("after") ?? 0), limit));
+    }
     case "createMessage":
       return Response.json(bot.writes(bot.reachable(first), draftOf(bot, first, body)));
     case "editMessage":

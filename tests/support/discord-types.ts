@@ -36,6 +36,7 @@ export type Route =
   | "gateway"
   | "openDm"
   | "getMessage"
+  | "listMessages"
   | "createMessage"
   | "editMessage"
   | "deleteMessage"
@@ -181,6 +182,8 @@ export interface FakeBot {
   reconnects(): void;
   /** Opcode 9; not resumable: the session is gone. */
   invalidates(resumable: boolean): void;
+  /** Every session is gone, as after a long time. */
+  forgets(): void;
   /** Says nothing any more, not even to heartbeats, until the next connection. */
   silent(): void;
   /** What happens to the next connection once it said who it is. */

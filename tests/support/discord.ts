@@ -308,6 +308,7 @@ function fakeBot(state: BotState, gateway: Gateway, changed: () => void): FakeBo
     drops: gateway.drops,
     reconnects: gateway.reconnects,
     invalidates: gateway.invalidates,
+    forgets: gateway.forgets,
     silent: gateway.silent,
     nextConnection: gateway.nextConnection,
   };
