@@ -1,6 +1,6 @@
 // `npm test`: static checks, unit tests, the build, whole-binary tests; the last line is "N passed, N failed".
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bun, install, root, run, say, seconds } from "./bun.mjs";
@@ -23,17 +23,18 @@ async function check(name, command, ...args) {
   return ok;
 }
 
+/** Whole-binary tests that compare times: nothing else runs beside them. */
+const TIMED = ["timing", "login-storm"];
+/** Two files at a time: most of what a test does is wait. */
+const SIDE_BY_SIDE = "--parallel=2";
 /** Files with failures that are worth a second look; more than these are no accident. */
 const FEW = 3;
 
-/** `bun test` over folders; its own counts come from its report. */
-async function tests(name, ...folders) {
+/** `bun test` over files and folders; its own counts come from its report. */
+async function tests(name, paths, ...options) {
   const since = performance.now();
   say(`${name} …`);
-  const first = await runTests(
-    name,
-    folders.filter((folder) => existsSync(join(root, folder))),
-  );
+  const first = await runTests(name, paths, ...options);
   let { passed, failed } = first;
   if (first.files.length > 0 && first.files.length <= FEW) {
     // What other work on the machine made fail passes alone. It is told all the same: such a test wants mending.
@@ -51,10 +52,11 @@ async function tests(name, ...folders) {
 }
 
 /** Runs some files or folders; `files` are those with failed tests, where that is all that went wrong. */
-async function runTests(name, paths) {
+async function runTests(name, paths, ...options) {
   const report = join(reports, `${name.replaceAll(" ", "-")}.xml`);
   // Two busy cores take longer than the five seconds a test has by default.
-  const args = ["test", ...paths, "--timeout=20000", "--reporter=junit", `--reporter-outfile=${report}`];
+  const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
+  const args = ["test", ...paths, ...options, "--timeout=20000", ...reporter];
   let end = "";
   const heard = (text) => {
     end = (end + text).slice(-2_000);
@@ -93,8 +95,19 @@ await installPrograms();
 const tool = (name) => join(root, "node_modules/.bin", name);
 await check("types", tool("tsc"), "--noEmit", "-p", ".");
 await check("lint", tool("biome"), "ci", ...(process.stdout.isTTY ? [] : ["--colors=off"]));
-await tests("unit tests", "./src", "./plugins", "./channels", "./migrations");
-if (await check("build", bun, "src/build.ts")) await tests("whole-binary tests", "./tests");
+await tests("unit tests", ["./src", "./plugins", "./channels", "./migrations"], SIDE_BY_SIDE);
+if (await check("build", bun, "src/build.ts")) {
+  const files = readdirSync(join(root, "tests"), { recursive: true })
+    .filter((file) => file.endsWith(".test.ts"))
+    .map((file) => `./tests/${file}`);
+  const isTimed = (file) => TIMED.some((name) => file.endsWith(`/${name}.test.ts`));
+  await tests(
+    "whole-binary tests",
+    files.filter((file) => !isTimed(file)),
+    SIDE_BY_SIDE,
+  );
+  await tests("timed tests", files.filter(isTimed));
+}
 rmSync(reports, { recursive: true, force: true });
 say(`all of it took ${seconds(began)}`);
 console.log(`${total.passed} passed, ${total.failed} failed`);
