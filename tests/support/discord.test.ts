@@ -1,0 +1,165 @@
+// The fake itself: as strict as Discord where an adapter could be wrong.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { type Discord, type FakeBot, startDiscord, tokenFor } from "./discord.ts";
+import { spawnDiscord } from "./discord-control.ts";
+import { createWatch } from "./eventually.ts";
+
+const TOKEN = tokenFor("515151515151515151");
+const AGENT = "DiscordBot (https://example.com, 1.0)";
+
+let discord: Discord;
+let bot: FakeBot;
+
+beforeEach(async () => {
+  discord = await startDiscord();
+  bot = discord.addBot(TOKEN);
+});
+afterEach(() => discord.stop());
+
+async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(`${discord.url}/v10${path}`, {
+    method,
+    headers: { authorization: `Bot ${TOKEN}`, "user-agent": AGENT, "content-type": "application/json", ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const { code, ...rest } = (text === "" ? {} : JSON.parse(text)) as { code?: number; id?: string };
+  return { status: response.status, code, id: rest.id };
+}
+
+describe("calls", () => {
+  test.each([
+    ["an empty message", { content: " " }, 50006],
+    ["2,001 characters", { content: "x".repeat(2001) }, 50035],
+    ["a nonce of 26 characters", { content: "x", nonce: "n".repeat(26) }, 50035],
+    ["a mention of a kind that is none", { content: "x", allowed_mentions: { parse: ["all"] } }, 50035],
+    ["a flag that bots can't set", { content: "x", flags: 128 }, 50035],
+    ["an answer to nothing", { content: "x", message_reference: { message_id: "123456789012345678" } }, 50035],
+    ["a field that is none", { text: "x", content: "x" }, 50035],
+  ])("%s is refused", async (_, body, code) => {
+    expect(await call("POST", `/channels/${bot.dm()}/messages`, body)).toMatchObject({ status: 400, code });
+    expect(bot.sent()).toEqual([]);
+  });
+
+  test("the same nonce gives the same message, where it is enforced", async () => {
+    const path = `/channels/${bot.dm()}/messages`;
+    const body = { content: "once", nonce: "n", enforce_nonce: true };
+    const [first, second] = [await call("POST", path, body), await call("POST", path, body)];
+    expect(second.id).toBe(first.id);
+    await call("POST", path, { ...body, enforce_nonce: false });
+    expect(bot.sent().length).toBe(2);
+  });
+
+  test.each([
+    ["another token", { authorization: `Bot ${tokenFor("616161616161616161")}` }, 401],
+    ["none", { authorization: "" }, 401],
+    ["a user agent that is none", { "user-agent": "curl" }, 403],
+  ])("%s is turned away", async (_, headers, status) => {
+    expect((await call("GET", "/users/@me", undefined, headers)).status).toBe(status);
+  });
+
+  test("others' messages can't be edited, and unknown places are unknown", async () => {
+    const dm = bot.dm();
+    const said = bot.userSays(dm, "mine");
+    const body = { content: "x" };
+    expect(await call("PATCH", `/channels/${dm}/messages/${said}`, body)).toMatchObject({ status: 403, code: 50005 });
+    expect(await call("PATCH", `/channels/${dm}/messages/${bot.id}`, body)).toMatchObject({ status: 404, code: 10008 });
+    expect(await call("POST", `/channels/${bot.id}/messages`, body)).toMatchObject({ status: 404, code: 10003 });
+  });
+
+  test("limits are told in headers, and enforced", async () => {
+    discord.set({ rates: true });
+    const statuses = [];
+    for (let n = 0; n < 6; n++) {
+      statuses.push((await call("POST", `/channels/${bot.dm()}/messages`, { content: `${n}` })).status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    expect(discord.stats().tooMany).toBe(1);
+  });
+});
+
+/** A connection to the gateway that says what it is told to. */
+async function connection() {
+  const watch = createWatch();
+  const heard: { op: number; t?: string; s?: number; d?: unknown }[] = [];
+  const state = { code: 0 };
+  const socket = new WebSocket(`${discord.url.replace("http", "ws").replace("/api", "/gateway")}?v=10&encoding=json`);
+  socket.onmessage = ({ data }) => {
+    heard.push(JSON.parse(String(data)));
+    watch.changed();
+  };
+  socket.onclose = ({ code }) => {
+    state.code = code;
+    watch.changed();
+  };
+  await watch.waitFor(() => heard.length === 1);
+  const say = (op: number, d: unknown) => socket.send(JSON.stringify({ op, d }));
+  const identify = (more: object = {}) => say(2, { token: TOKEN, intents: 4608, properties: { os: "x" }, ...more });
+  return { heard, state, say, identify, waitFor: watch.waitFor, close: (code: number) => socket.close(code) };
+}
+
+describe("the gateway", () => {
+  test.each([
+    ["a token that is nobody's", { token: "x" }, 4004],
+    ["intents that are none", { intents: 1 << 30 }, 4013],
+    ["no properties", { properties: undefined }, 4002],
+  ])("%s ends it", async (_, more, code) => {
+    const one = await connection();
+    one.identify(more);
+    await one.waitFor(() => one.state.code === code);
+  });
+
+  test("the privileged intent ends it for who may not have it", async () => {
+    discord.addBot(TOKEN, { messageContent: false });
+    const one = await connection();
+    one.identify({ intents: 1 << 15 });
+    await one.waitFor(() => one.state.code === 4014);
+  });
+
+  test("one that says nothing first, or says it twice, is ended", async () => {
+    const [early, twice] = [await connection(), await connection()];
+    early.say(3, {});
+    await early.waitFor(() => early.state.code === 4003);
+    twice.identify();
+    await twice.waitFor(() => twice.heard.some(({ t }) => t === "READY"));
+    twice.identify();
+    await twice.waitFor(() => twice.state.code === 4005);
+  });
+
+  test("a session is resumed with what was missed, unless it was ended with 1000", async () => {
+    const first = await connection();
+    first.identify();
+    await first.waitFor(() => first.heard.some(({ t }) => t === "READY"));
+    const { session_id } = (first.heard.at(-1)?.d ?? {}) as { session_id?: string };
+    first.close(4200);
+    await discord.waitFor(() => bot.connected === 0);
+    bot.userSays(bot.dm(), "missed");
+    const second = await connection();
+    second.say(6, { token: TOKEN, session_id, seq: 1 });
+    await second.waitFor(() => second.heard.some(({ t }) => t === "RESUMED"));
+    expect(second.heard.map(({ t }) => t)).toEqual([undefined, "MESSAGE_CREATE", "RESUMED"]);
+    second.close(1000);
+    await discord.waitFor(() => bot.connected === 0);
+    const third = await connection();
+    third.say(6, { token: TOKEN, session_id, seq: 3 });
+    await third.waitFor(() => third.heard.some(({ op, d }) => op === 9 && d === false));
+  });
+
+  test("two sessions begun at once are one too many", async () => {
+    const [one, two] = [await connection(), await connection()];
+    one.identify();
+    await one.waitFor(() => one.heard.some(({ t }) => t === "READY"));
+    two.identify();
+    await two.waitFor(() => two.heard.some(({ op }) => op === 9));
+  });
+});
+
+test("alone, it is driven over HTTP", async () => {
+  await using alone = await spawnDiscord();
+  await alone.addBots([{ token: TOKEN }]);
+  const dm = await alone.bot(TOKEN, "dm");
+  expect(await alone.bot(TOKEN, "userSays", dm, "hello")).toMatch(/^\d{15,20}$/);
+  expect(await alone.stats()).toMatchObject({ bots: 1, connected: 0, sent: 0 });
+  await expect(alone.bot("nobody", "dm")).rejects.toThrow("No bot has this token");
+});
