@@ -218,12 +218,33 @@ describe("a session", () => {
     expect(await listening).toMatchObject({ kind: "unreachable" });
   });
 
-  test("a gateway that refuses the connection is unreachable", async () => {
-    binding.resume = JSON.stringify({ id: "f".repeat(32), url: fake.url.replace("http", "ws"), seq: 7, app: ID });
-    expect(await listen(memory().sink)).toMatchObject({ kind: "unreachable" });
-    binding.resume = JSON.stringify({ id: "f".repeat(32), url: "ws://127.0.0.1:9", seq: 7, app: ID });
-    expect(await listen(memory().sink)).toMatchObject({ kind: "unreachable" });
-    expect(bot.identifies).toBe(0);
+  test.each(["ws://127.0.0.1:9", "a page"])(
+    "whose own address is gone (%s) goes on where everybody begins",
+    async (address) => {
+      const first = await connected();
+      await eventually(() => kept().seq === 1);
+      stop.abort();
+      await first.listening;
+      await fake.waitFor(() => bot.connected === 0);
+      bot.userSays(bot.dm(), "missed");
+      const url = address === "a page" ? fake.url.replace("http", "ws") : address;
+      binding.resume = JSON.stringify({ ...kept(), url });
+      stop = new AbortController();
+      const again = await connected();
+      await again.waitFor(() => again.state.messages.length === 1);
+      expect(bot).toMatchObject({ identifies: 1, resumes: 1 });
+    },
+  );
+
+  test("of which more is known here than there is begun anew", async () => {
+    const first = await connected();
+    await eventually(() => kept().seq === 1);
+    stop.abort();
+    await first.listening;
+    binding.resume = JSON.stringify({ ...kept(), seq: 77 });
+    stop = new AbortController();
+    await connected();
+    expect(bot).toMatchObject({ identifies: 2, resumes: 0 });
   });
 });
 

@@ -17,6 +17,8 @@ export interface Connecting {
   rest: REST;
   intents: number;
   session: Session | undefined;
+  /** Goes on where everybody begins: the session's own address does not answer. */
+  atFrontDoor: boolean;
   /** Waits until a new session may be begun, or throws. */
   mayIdentify(left: number, resetAfter: number, signal: AbortSignal): Promise<void>;
   ready(data: GatewayReadyDispatchData): void;
@@ -30,6 +32,8 @@ export interface Connecting {
 export interface Ending {
   code: number;
   session: Session | undefined;
+  /** Discord said hello: there was somebody. */
+  greeted: boolean;
 }
 
 /** Not 1000 or 1001, which would end the session. */
@@ -97,7 +101,7 @@ export async function connect(options: Connecting, signal: AbortSignal): Promise
   const end = (code: number) =>
     finish(() => {
       const left = known && { id: known.sessionId, url: known.resumeURL, seq: known.sequence };
-      ended.resolve({ code, session: left });
+      ended.resolve({ code, session: left, greeted });
     });
   type Events = Parameters<typeof manager.on>[0];
   const on = (event: string, listener: (data: never) => void) => manager.on(event as Events, listener as never);
@@ -114,11 +118,16 @@ export async function connect(options: Connecting, signal: AbortSignal): Promise
   // What an error means, the close that follows tells.
   on("error", () => undefined);
 
+  async function open(): Promise<void> {
+    if (known && options.atFrontDoor) known = { ...known, resumeURL: (await manager.fetchGatewayInformation()).url };
+    await manager.connect();
+  }
+
   const abort = () => end(LEAVE);
   signal.addEventListener("abort", abort, { once: true });
   if (signal.aborted) abort();
   else {
-    manager.connect().catch((error: unknown) => {
+    open().catch((error: unknown) => {
       finish(() => ended.reject(error instanceof ChannelError ? error : toChannelError(error, "bot")));
     });
   }

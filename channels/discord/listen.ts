@@ -55,6 +55,7 @@ export function createListening(deps: ListenDeps) {
     let session: Session | undefined = kept;
     let mayRead: boolean | undefined;
     let isReady = false;
+    let atFrontDoor = false;
 
     /** Throws where there is no use in another connection now. */
     function judge(ending: Ending): void {
@@ -71,9 +72,14 @@ export function createListening(deps: ListenDeps) {
           "Discord does not let this bot receive messages. Check its privileged intents (Bot → Message Content Intent) in the developer portal.";
         throw new ChannelError("refused", text, "bot");
       }
-      if (isReady && (isRoutine(ending) || SESSION_LOST.includes(ending.code))) return;
+      if (isReady && isRoutine(ending)) return;
       // Nothing was lost but the session: the next connection begins a new one.
-      if (session && !ending.session) return;
+      if (session && (!ending.session || SESSION_LOST.includes(ending.code))) return;
+      if (session && !ending.greeted && !atFrontDoor) {
+        // The address of a session may be gone while Discord is there.
+        atFrontDoor = true;
+        return;
+      }
       throw new ChannelError("unreachable", `Discord closed the connection (${ending.code}).`, "bot");
     }
 
@@ -84,6 +90,7 @@ export function createListening(deps: ListenDeps) {
         isReady = false;
         const ready = () => {
           isReady = true;
+          atFrontDoor = false;
           sink.alive();
           deps.interactions.caughtUp(binding);
           deps.connected(binding, intake.application);
@@ -95,6 +102,7 @@ export function createListening(deps: ListenDeps) {
             // Those of a session that goes on are its own.
             intents: GUILD_MESSAGES | DIRECT_MESSAGES | (mayRead ? MESSAGE_CONTENT : 0),
             session,
+            atFrontDoor,
             mayIdentify: async (left, resetAfter, signal) => {
               // The session was lost on the way.
               if (mayRead === undefined) mayRead = await mayReadContent(apis, binding, signal);
