@@ -12,7 +12,6 @@ export interface Refusal extends Error {
 const CODES = {
   unknownChannel: 10003,
   unknownMessage: 10008,
-  unknownInteraction: 10062,
   acknowledged: 40060,
   missingAccess: 50001,
   anothersMessage: 50005,
