@@ -81,6 +81,12 @@ export function webRoutes({ config, backend, limits, identities, guards, watch, 
     }
   }
 
+  const toPlaylist = (id: string) =>
+    new Response(null, {
+      status: 302,
+      headers: { location: `/live/${pathPart(id)}/index.m3u8`, vary: "accept", "access-control-allow-origin": "*" },
+    });
+
   return new Elysia({ name: "streams.web" })
     .use(openRoutes)
     .use(guards)
@@ -122,16 +128,19 @@ export function webRoutes({ config, backend, limits, identities, guards, watch, 
     })
     .get(
       "/live/:liveStreamId",
-      async ({ params }) => {
+      async ({ params, headers }) => {
         const name = await nameOf(params.liveStreamId);
-        return name === undefined ? pages.nothing() : pages.viewer(name);
+        if (name === undefined) return pages.nothing();
+        // A player that was given this address wants what the page plays.
+        return headers.accept?.includes("text/html") ? pages.viewer(name) : toPlaylist(params.liveStreamId);
       },
       {
         open: true,
         detail: {
           ...detail,
-          summary: "A page that plays a live stream",
+          summary: "A page that plays a live stream; players are sent on to its playlist",
           responses: {
+            302: { description: "To the playlist, for who doesn't take HTML" },
             200: { description: "The page", content: { "text/html": { schema: { type: "string" } } } },
             404: { description: "A page that says so", content: { "text/html": { schema: { type: "string" } } } },
           },
