@@ -45,7 +45,7 @@ test("starts in an empty folder with nothing but the given environment", async (
     // Two pipes: the ready line may overtake what was printed before it.
     const said = await eventually(() => JSON.parse(berth.output().stdout));
     expect(said).toEqual({
-      env: { PORT: "0", BACKEND_PORT: "0", LOG_FORMAT: "json", EXTRA: "1" },
+      env: { PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0", LOG_FORMAT: "json", EXTRA: "1" },
       args: ["--ready-fd", "3"],
       files: [],
     });
