@@ -29,7 +29,7 @@ export interface RunningKernel extends Kernel {
  */
 export async function openKernel(config: Config): Promise<RunningKernel> {
   const log = createLog(config.log);
-  for (const secret of secretsOf(config)) log.redactSecret(secret);
+  for (const secret of secretsOf(config)) log.redactSecret(secret, "always");
   const metrics = createMetrics();
   const opened: { close(): unknown }[] = [{ close: metrics.stop }];
   const close = async () => {
@@ -102,7 +102,7 @@ async function openVault(config: Config, database: Database, log: Log): Promise<
     throw new StartError(`${file} is missing, and this database needs it. Put it back, or give the key as SECRET_KEY.`);
   }
   const key = config.secretKey ?? loadOrCreateSecretKey(config.dataDir, log);
-  log.redactSecret(key);
+  log.redactSecret(key, "always");
   const vault = createVault({ key, previous: config.secretKeyPrevious });
   const current = vault.fingerprint();
   if (known === current) return vault;

@@ -121,6 +121,14 @@ describe("secrets by value", () => {
     log.info("a secret-number-999");
     expect(last().message).toBe("a [redacted]");
   });
+
+  test("the operator's own stay, however many others come", () => {
+    const { log, last } = capture();
+    log.redactSecret("the-operator's-own", "always");
+    for (let i = 0; i < 1000; i++) log.redactSecret(`secret-number-${i}`);
+    log.info("the-operator's-own secret-number-0 secret-number-999");
+    expect(last().message).toBe("[redacted] secret-number-0 [redacted]");
+  });
 });
 
 describe("secrets by shape", () => {

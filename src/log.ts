@@ -15,8 +15,11 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
   /** The same log, with these fields in every record. */
   child(fields: LogFields): Log;
-  /** From now on this value is blacked out wherever it appears, in this log and all its relatives. */
-  redactSecret(value: string): void;
+  /**
+   * From now on this value is blacked out wherever it appears, in this log and all its relatives. `always`: the
+   * operator's own, which no number of others pushes out; of the rest the newest are known.
+   */
+  redactSecret(value: string, keep?: "always"): void;
 }
 
 export interface LogOptions {
@@ -33,6 +36,7 @@ const COLOUR: Record<LogLevel, string> = { debug: "90", info: "32", warn: "33", 
 const MAX_TEXT = 16_384;
 const MAX_ITEMS = 100;
 const MAX_DEPTH = 6;
+/** Forms of secrets that are not kept always. */
 const MAX_SECRETS = 512;
 
 /** A value that is shown although it looks secret: the link of a mail that has nowhere else to go. */
@@ -48,11 +52,13 @@ class Shown {
 export function createLog(options: LogOptions): Log {
   const sink = options.write ?? standardError();
   const colour = options.colour ?? (options.write === undefined && process.stderr.isTTY === true);
-  const secrets = new Set<string>();
+  const own = new Set<string>();
+  const recent = new Set<string>();
   let failures = 0;
   const hide = (text: string) => {
     let result = text.length > MAX_TEXT ? shorten(text) : text;
-    for (const secret of secrets) if (result.includes(secret)) result = result.replaceAll(secret, HIDDEN);
+    for (const secret of own) if (result.includes(secret)) result = result.replaceAll(secret, HIDDEN);
+    for (const secret of recent) if (result.includes(secret)) result = result.replaceAll(secret, HIDDEN);
     return redact(result);
   };
   const format = options.format === "json" ? jsonLine : (record: LogRecord) => prettyLine(record, colour);
@@ -87,7 +93,7 @@ export function createLog(options: LogOptions): Log {
       warn: at("warn"),
       error: at("error"),
       child: (fields) => make({ ...base, ...fields }),
-      redactSecret: (value) => remember(secrets, value),
+      redactSecret: (value, keep) => (keep === "always" ? remember(own, value) : remember(recent, value, MAX_SECRETS)),
     };
   };
   return make({});
@@ -109,14 +115,14 @@ interface LogRecord {
   fields: Record<string, unknown>;
 }
 
-function remember(secrets: Set<string>, value: string): void {
+function remember(secrets: Set<string>, value: string, most = Number.POSITIVE_INFINITY): void {
   if (value.length < 6) return; // Shorter ones would black out half the log.
   for (const form of [value, encodeURIComponent(value.toWellFormed()), JSON.stringify(value).slice(1, -1)]) {
     secrets.delete(form);
     secrets.add(form);
   }
   for (const oldest of secrets) {
-    if (secrets.size <= MAX_SECRETS) break;
+    if (secrets.size <= most) break;
     secrets.delete(oldest);
   }
 }
