@@ -68,7 +68,8 @@ export const streams = plugin("streams", (host) => {
   accounts.onTakeover((userId) => [jobs.enqueue(STRANGERS_OUT, { userId })]);
   jobs.handle(STRANGERS_OUT, async (payload) => {
     const { userId } = payload as { userId: string };
-    for (const { id } of await hosted.list(userId)) if (await rows.of(id)) await service.rotateKey(id);
+    // Also while streams are switched off: the rows are there, and the keys in them good again once they are back.
+    for (const { id } of await hosted.list(userId)) await service.changeKey(id);
   });
 
   metrics.gauge("berth_live_streams", "Streams with a publisher.", () => driver.published().length);

@@ -33,6 +33,8 @@ export interface Streams {
   of(agentId: string): Promise<StreamStanding | undefined>;
   /** Another key, and the end of whoever publishes with the one before. 404 `STREAM_NOT_FOUND`. */
   rotateKey(agentId: string): Promise<StreamAddresses>;
+  /** The same whatever the driver; false when the agent has no stream. */
+  changeKey(agentId: string): Promise<boolean>;
   /** False when there was none. */
   remove(agentId: string): Promise<boolean>;
 }
@@ -64,6 +66,12 @@ export function createStreams({ driver, rows, isServing }: Deps): Streams {
     streamKey: key,
     ...driver.places({ id, key }),
   });
+
+  async function changeKey(agentId: string): Promise<StreamRow | undefined> {
+    const row = (await rows.rotate(agentId)) ? await rows.of(agentId) : undefined;
+    if (row) await driver.end(row.id, "its key was changed.");
+    return row;
+  }
 
   return {
     streaming: isOff ? { provider: null, latency: null } : { provider: driver.name, latency: driver.latency },
@@ -98,12 +106,12 @@ export function createStreams({ driver, rows, isServing }: Deps): Streams {
 
     async rotateKey(agentId) {
       if (isOff) throw streamsOff();
-      if (!(await rows.rotate(agentId))) throw noStream();
-      const row = await rows.of(agentId);
+      const row = await changeKey(agentId);
       if (!row) throw noStream();
-      await driver.end(row.id, "its key was changed.");
       return addressesOf(row);
     },
+
+    changeKey: async (agentId) => (await changeKey(agentId)) !== undefined,
 
     async remove(agentId) {
       const id = await rows.remove(agentId);
