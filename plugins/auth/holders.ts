@@ -14,6 +14,9 @@ export interface Holders {
 const INSERT = `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)`;
 const END = "DELETE FROM users WHERE id = ?1 AND email LIKE ?2";
 
+/** Whether the account is nobody's so far. */
+export const isHolder = ({ email }: { email: string }) => email.endsWith(HOLDER_DOMAIN);
+
 /** No event tells of them: nobody registered, and nobody leaves. */
 export function createHolders(users: Pick<Users, "forget">): Holders {
   return {

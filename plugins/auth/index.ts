@@ -35,6 +35,7 @@ import { walletRoutes } from "./wallet/routes.ts";
 
 export type { AccountChange, Recorder } from "./administration/account-changes.ts";
 export { ACCOUNT_STATES, type AccountFilter, type Administration } from "./administration/administration.ts";
+export { isHolder } from "./holders.ts";
 export { bearerOf, type Caller, type Identities, type Identity, type OwnSession, requireScope } from "./identity.ts";
 export type { Scope } from "./keys/keys.ts";
 export { page as accountPage } from "./pages/pages.ts";

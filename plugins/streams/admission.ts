@@ -1,7 +1,7 @@
 // Who may publish: whoever shows the key of an agent that is up, whose owner may come in.
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
-import { type auth, isActive, type User } from "../auth/index.ts";
+import { type auth, isActive, isHolder, type User } from "../auth/index.ts";
 import type { Admission } from "./driver.ts";
 import type { StreamRows } from "./rows.ts";
 
@@ -27,6 +27,6 @@ export function createAdmission({ users, agents, rows }: Deps) {
     // The same for all of these: a stranger is told nothing.
     if (!found || !agent || !owner || owner.disabledAt !== null) return { refusal: "This stream key is not known." };
     if (agent.status === "stopped") return { refusal: "The agent is stopped. Start it first." };
-    return { stream: { ...found, userId: agent.userId }, most: roomOf(owner) };
+    return { stream: { ...found, userId: agent.userId }, most: roomOf(owner), isUnclaimed: isHolder(owner) };
   };
 }

@@ -30,8 +30,11 @@ export interface OnAir {
 /** Why a publisher was sent away, in words for the agent's log; undefined: it ended by itself. */
 export type Ending = string | undefined;
 
-/** Whose key it is and how many streams its owner may have on the air at once; or why it is refused, in words. */
-export type Admission = { stream: Owned; most: number } | { refusal: string };
+/**
+ * Whose key it is, how many streams its owner may have on the air at once, and whether the agent is nobody's so far; or
+ * why it is refused, in words.
+ */
+export type Admission = { stream: Owned; most: number; isUnclaimed: boolean } | { refusal: string };
 
 /** Who may publish, and whom a driver tells what happens. What is told returns at once. */
 export interface Desk {

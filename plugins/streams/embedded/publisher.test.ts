@@ -10,7 +10,9 @@ const GREETING = Buffer.concat([Buffer.from([3]), Buffer.alloc(1536), Buffer.all
 const CONNECT = Buffer.concat([GREETING, command("connect", 1, { app: "live", tcUrl: "rtmp://x/live" })]);
 const PUBLISH = command("publish", 2, null, "the-key?and=more", "live");
 
-function setUp(admit: (key: string) => Promise<Admission> = async () => ({ stream: STREAM, most: 1 })) {
+function setUp(
+  admit: (key: string) => Promise<Admission> = async () => ({ stream: STREAM, most: 1, isUnclaimed: false }),
+) {
   const said: string[] = [];
   let heard = "";
   let isDeaf = false;
@@ -74,7 +76,7 @@ test("one that goes while its key is looked up is not taken for one that is ther
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
   publisher.gone();
   expect(said.some((line) => line.startsWith("over"))).toBe(false);
-  answer.resolve({ stream: STREAM, most: 1 });
+  answer.resolve({ stream: STREAM, most: 1, isUnclaimed: false });
   await eventually(() => said.includes("over undefined false"));
   expect(publisher.isLive).toBe(false);
 });

@@ -17,6 +17,8 @@ export interface Studio {
 
 interface Broadcast {
   readonly stream: Owned;
+  /** Whether the agent was nobody's when its publisher came. */
+  isUnclaimed: boolean;
   readonly shelf: Shelf;
   publisher: Publisher | undefined;
   /** Since when viewers have something to see; epoch ms. */
@@ -25,8 +27,12 @@ interface Broadcast {
   lingering: Timer | undefined;
 }
 
+type Admitted = Extract<Admission, { stream: Owned }>;
+
 /** On the air at once, whosever they are: what a machine with two processors and a disk carries with ease. */
 export const MAX_STREAMS = 50;
+/** Of these, for agents that nobody has claimed: whoever has bots' tokens can have many, without an account. */
+export const MAX_UNCLAIMED = 10;
 /** What viewers can have stays so long: they see the end, and an encoder that lost its connection goes on where it was. */
 const LINGER_MS = 15_000;
 
@@ -36,12 +42,15 @@ export function createStudio(folder: string, desk: Desk): Studio {
   /** How many streams were ended from here, so that nobody slips in who was asked about before. */
   let ends = 0;
 
-  const published = () => [...broadcasts.values()].filter(({ publisher }) => publisher).map(({ stream }) => stream);
+  const held = () => [...broadcasts.values()].filter(({ publisher }) => publisher);
 
-  function refusalFor(stream: Owned, most: number): string | undefined {
-    const others = published().filter(({ id }) => id !== stream.id);
+  function refusalFor({ stream, most, isUnclaimed }: Admitted): string | undefined {
+    const others = held().filter(({ stream: { id } }) => id !== stream.id);
     if (others.length >= MAX_STREAMS) return `This host carries ${MAX_STREAMS} live streams already. Try again later.`;
-    if (others.filter(({ userId }) => userId === stream.userId).length < most) return undefined;
+    if (isUnclaimed && others.filter((other) => other.isUnclaimed).length >= MAX_UNCLAIMED) {
+      return `This host carries ${MAX_UNCLAIMED} live streams of agents that nobody has claimed. Claim this one, or try again later.`;
+    }
+    if (others.filter(({ stream: { userId } }) => userId === stream.userId).length < most) return undefined;
     return `Your plan has room for ${most} live ${most === 1 ? "stream" : "streams"} at once. End one first.`;
   }
 
@@ -53,21 +62,22 @@ export function createStudio(folder: string, desk: Desk): Studio {
       answer = await desk.admit(key);
     } while (before !== ends);
     if ("refusal" in answer) return answer;
-    const { stream, most } = answer;
-    const refusal = refusalFor(stream, most);
+    const { stream } = answer;
+    const refusal = refusalFor(answer);
     if (refusal) {
       desk.note(stream, `A publisher was refused: ${refusal}`);
       return { refusal };
     }
-    take(stream, publisher);
+    take(answer, publisher);
     return answer;
   }
 
   /** The newest publisher wins: mostly it is the same encoder, whose connection is dead without our knowing. */
-  function take(stream: Owned, publisher: Publisher): void {
+  function take({ stream, isUnclaimed }: Admitted, publisher: Publisher): void {
     const found = broadcasts.get(stream.id);
     const broadcast: Broadcast = found ?? {
       stream,
+      isUnclaimed,
       shelf: createShelf(join(folder, stream.id)),
       publisher: undefined,
       since: undefined,
@@ -75,6 +85,7 @@ export function createStudio(folder: string, desk: Desk): Studio {
     };
     broadcasts.set(stream.id, broadcast);
     clearTimeout(broadcast.lingering);
+    broadcast.isUnclaimed = isUnclaimed;
     const before = broadcast.publisher;
     broadcast.publisher = publisher;
     if (!before) return;
@@ -134,7 +145,7 @@ export function createStudio(folder: string, desk: Desk): Studio {
       const { publisher, since } = broadcasts.get(id) ?? {};
       return publisher && since !== undefined ? { since, bitrate: publisher.bitrate() } : undefined;
     },
-    published,
+    published: () => held().map(({ stream }) => stream),
     end,
     file: (id, name) => broadcasts.get(id)?.shelf.file(name),
     async close(why) {
