@@ -282,6 +282,8 @@ describe("intents", () => {
 });
 
 describe("a token", () => {
+  const identify = (token: string) => failure(channel.identify(token, stop.signal), token);
+
   test("that was taken back is not used again until the bot is connected anew", async () => {
     const { listening } = await connected();
     fake.revoke(TOKEN);
@@ -292,6 +294,19 @@ describe("a token", () => {
     expect(fake.calls.length).toBe(before);
     bot = fake.addBot(TOKEN, { username: "berth" });
     expect(await channel.identify(TOKEN, stop.signal)).toEqual({ id: ID, username: "berth" });
+  });
+
+  test("that is nobody's is asked about once, and tokens of strangers never make the bots here wait", async () => {
+    const strange = (n: number) => tokenFor(String(700_000_000_000_000_000n + BigInt(n)));
+    for (let n = 0; n < 3; n++) expect(await identify(strange(0))).toMatchObject({ kind: "refused" });
+    expect(fake.calls.length).toBe(1);
+    for (let n = 1; n < 500; n++) expect(await identify(strange(n))).toMatchObject({ kind: "refused" });
+    expect(await identify(strange(500))).toMatchObject({ kind: "busy", scope: "bot" });
+    expect(fake.calls.length).toBe(500);
+    expect(await failure(channel.typing(binding, "616161616161616161", stop.signal), TOKEN)).not.toMatchObject({
+      kind: "busy",
+    });
+    expect(fake.calls.length).toBeGreaterThan(500);
   });
 
   test("a refused call is the last one with it", async () => {

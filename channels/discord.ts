@@ -6,6 +6,7 @@ import { createCommands } from "./discord/commands.ts";
 import { createDelivery } from "./discord/deliver.ts";
 import { guarded } from "./discord/errors.ts";
 import { FILE_HOSTS, fetchFile } from "./discord/files.ts";
+import { createGuard, SHARE } from "./discord/guard.ts";
 import { createInteractions } from "./discord/interactions.ts";
 import { createListening } from "./discord/listen.ts";
 import { isSnowflake } from "./discord/peer.ts";
@@ -33,6 +34,10 @@ export interface DiscordOptions {
 /** Discord is listened to, and shows replies while they grow. */
 export type DiscordChannel = Channel & Required<Pick<Channel, "preview">> & { listening: Listening };
 
+/** A token that was refused does not become good: whoever tries it again is not a call to Discord each time. */
+const REFUSED_FOR = 60_000;
+const TOO_MANY_TOKENS = "Discord refused too many tokens that were to be connected here. Try again in some minutes.";
+
 /** Two and a half heartbeats, which Discord asks for every 41 s. */
 const SILENT_AFTER = 110_000;
 
@@ -46,7 +51,14 @@ const SILENT_AFTER = 110_000;
 export function createDiscord(options: DiscordOptions): DiscordChannel {
   const { apiRoot, commands, log, traffic, fileHosts, rules = DISCORD_RULES } = options;
   const hosts = fileHosts ?? [...FILE_HOSTS, new URL(apiRoot).origin];
-  const apis = createApis({ apiRoot, traffic });
+  const guard = createGuard();
+  const apis = createApis({ apiRoot, traffic, guard });
+  // Anybody may try any token: what comes of that must not make the bots of others wait.
+  const tried = createApis({
+    apiRoot,
+    guard: createGuard({ most: SHARE, says: TOO_MANY_TOKENS, whole: guard }),
+    deadFor: REFUSED_FOR,
+  });
   const privates = createRecent<true>(4096);
   const interactions = createInteractions({
     apis,
@@ -75,9 +87,10 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
 
     identify: (token, signal) =>
       guarded("bot", async () => {
-        // Whoever connects a bot anew may have a reason to.
+        const me = await tried.call({ token }, signal, { method: "get", path: "/users/@me" });
+        tried.forget(token);
+        // Whatever was refused before: it is good now.
         apis.forget(token);
-        const me = await apis.call({ token }, signal, { method: "get", path: "/users/@me" });
         const { id, username } = me as { id?: unknown; username?: unknown };
         if (isSnowflake(id) && typeof username === "string") return { id, username };
         throw new TypeError("This is no user.");

@@ -3,7 +3,7 @@ import type { REST, RouteLike } from "discord.js";
 import { type Binding, ChannelError } from "../channel.ts";
 import { createRecent } from "../shared/recent.ts";
 import { tokenRefused } from "./errors.ts";
-import { createGuard, type Guard } from "./guard.ts";
+import { createGuard, type Guard, SHARE } from "./guard.ts";
 import { isSnowflake } from "./peer.ts";
 
 /** It goes into a header; its first part is the bot's id. https://discord.com/developers/docs/reference#authentication */
@@ -49,12 +49,31 @@ interface Options {
   apiRoot: string;
   traffic?: Traffic | undefined;
   guard?: Guard;
+  /** How long a token that was refused is not used again, in milliseconds; for ever unless told otherwise. */
+  deadFor?: number;
 }
 
-export function createApis({ apiRoot, traffic, guard = createGuard() }: Options): Apis {
+const ONE = "Discord refused too many calls of this bot; it waits, so that this host is not banned.";
+
+export function createApis({
+  apiRoot,
+  traffic,
+  guard = createGuard(),
+  deadFor = Number.POSITIVE_INFINITY,
+}: Options): Apis {
   const recent = createRecent<REST>(CLIENTS);
-  const dead = createRecent<true>(4096);
+  const dead = createRecent<{ until: number }>(4096);
+  /** Of bots that were refused something lately. */
+  const shares = createRecent<Guard>(4096);
   const api = apiRoot.replace(/\/+$/, "");
+
+  function count(token: string, { status, headers }: Response): void {
+    const scope = headers.get("x-ratelimit-scope");
+    if (!guard.count(status, scope)) return;
+    const share = shares.get(token) ?? createGuard({ most: SHARE, says: ONE });
+    share.count(status, scope);
+    shares.set(token, share);
+  }
 
   async function open({ token, agentId }: Caller): Promise<REST> {
     const { REST } = await import("@discordjs/rest");
@@ -69,6 +88,7 @@ export function createApis({ apiRoot, traffic, guard = createGuard() }: Options)
       rejectOnRateLimit: ({ timeToReset, retryAfter }) => Math.max(timeToReset, retryAfter) > LONGEST_WAIT,
       async makeRequest(url, { method, headers, body, signal }) {
         guard.check();
+        shares.get(token)?.check();
         const text = typeof body === "string" ? body : undefined;
         const given = new Headers(headers as Record<string, string>);
         const response = await fetch(url, {
@@ -78,7 +98,7 @@ export function createApis({ apiRoot, traffic, guard = createGuard() }: Options)
           signal: (signal ?? null) as AbortSignal | null,
           redirect: "error",
         });
-        guard.count(response.status, response.headers.get("x-ratelimit-scope"));
+        count(token, response);
         if (response.status === 401 && given.has("authorization")) refused(token);
         const received = Number(response.headers.get("content-length") ?? 0) || 0;
         if (agentId !== undefined) traffic?.(agentId, Buffer.byteLength(text ?? ""), received);
@@ -91,7 +111,7 @@ export function createApis({ apiRoot, traffic, guard = createGuard() }: Options)
   async function client(caller: Caller): Promise<REST> {
     const { token } = caller;
     if (!isToken(token)) throw new ChannelError("refused", "This is not the form of a Discord bot token.", "bot");
-    if (dead.get(token)) throw tokenRefused();
+    if (Date.now() < (dead.get(token)?.until ?? 0)) throw tokenRefused();
     const known = recent.get(token);
     if (known) return known;
     const rest = await open(caller);
@@ -101,7 +121,7 @@ export function createApis({ apiRoot, traffic, guard = createGuard() }: Options)
 
   function refused(token: string): void {
     recent.delete(token);
-    dead.set(token, true);
+    dead.set(token, { until: Date.now() + deadFor });
   }
 
   return {

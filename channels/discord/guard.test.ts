@@ -4,7 +4,7 @@ import { createGuard } from "./guard.ts";
 
 test("so many refusals within ten minutes make every call wait, until they are old", () => {
   let now = 0;
-  const guard = createGuard(100, () => now);
+  const guard = createGuard({ most: 100, now: () => now });
   for (let n = 0; n < 99; n++) guard.count([401, 403, 429][n % 3] ?? 0, "user");
   guard.check();
   guard.count(403, null);
@@ -16,7 +16,7 @@ test("so many refusals within ten minutes make every call wait, until they are o
 });
 
 test("what is no refusal of this host's is not counted", () => {
-  const guard = createGuard(1);
+  const guard = createGuard({ most: 1 });
   for (const status of [200, 204, 400, 404, 500, 502]) guard.count(status, null);
   guard.count(429, "shared");
   guard.check();
@@ -24,10 +24,21 @@ test("what is no refusal of this host's is not counted", () => {
 
 test("refusals spread out never add up", () => {
   let now = 0;
-  const guard = createGuard(100, () => now);
+  const guard = createGuard({ most: 100, now: () => now });
   for (let minute = 0; minute < 100; minute++) {
     now = minute * 60_000;
     for (let n = 0; n < 9; n++) guard.count(429, "global");
     guard.check();
   }
+});
+
+test("a part waits before the whole does, and what it is refused counts for both", () => {
+  const whole = createGuard({ most: 3 });
+  const part = createGuard({ most: 2, says: "only these wait", whole });
+  for (let n = 0; n < 2; n++) part.count(401, null);
+  expect(() => part.check()).toThrow("only these wait");
+  whole.check();
+  whole.count(401, null);
+  expect(() => whole.check()).toThrow("all its bots wait");
+  expect(() => part.check()).toThrow("all its bots wait");
 });

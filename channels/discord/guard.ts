@@ -1,19 +1,35 @@
 // Discord bans an address that had 10,000 refused calls within ten minutes, and with it every bot of this host: all calls
-// wait before that. https://discord.com/developers/docs/topics/rate-limits#invalid-request-limit-aka-cloudflare-bans
+// wait before that. One bot has a small share of it, and so have all tokens that nobody knows yet, so that nobody can make
+// the bots of others wait. https://discord.com/developers/docs/topics/rate-limits#invalid-request-limit-aka-cloudflare-bans
 import { ChannelError } from "../channel.ts";
 
 const MINUTE = 60_000;
 const MINUTES = 10;
 /** Half of what Discord takes: others may share the address. */
 const MOST = 5_000;
+/** Of one bot, and of all tokens that are being connected. */
+export const SHARE = 500;
 
 export interface Guard {
   /** Throws `busy` while there were too many refusals. */
   check(): void;
-  count(status: number, scope: string | null): void;
+  /** True when this was a refusal that counts. */
+  count(status: number, scope: string | null): boolean;
 }
 
-export function createGuard(most = MOST, now: () => number = Date.now): Guard {
+interface Options {
+  /** Refusals within ten minutes. */
+  most?: number;
+  /** Whose calls wait, in words. */
+  says?: string;
+  /** What this is a part of: it is asked, and told, too. */
+  whole?: Guard;
+  now?: () => number;
+}
+
+const HOST = "Discord refused too many calls of this host; all its bots wait, so that it is not banned.";
+
+export function createGuard({ most = MOST, says = HOST, whole, now = Date.now }: Options = {}): Guard {
   /** Refusals by minute. */
   const minutes = new Map<number, number>();
   let total = 0;
@@ -29,19 +45,21 @@ export function createGuard(most = MOST, now: () => number = Date.now): Guard {
 
   return {
     check() {
+      whole?.check();
       if (total < most) return;
       forgetOld();
       if (total < most) return;
-      const text = "Discord refused too many calls of this host; all its bots wait, so that it is not banned.";
-      throw new ChannelError("busy", text, "bot", MINUTE);
+      throw new ChannelError("busy", says, "bot", MINUTE);
     },
     count(status, scope) {
+      whole?.count(status, scope);
       // What others did to a shared limit is not counted.
-      if (status !== 401 && status !== 403 && (status !== 429 || scope === "shared")) return;
+      if (status !== 401 && status !== 403 && (status !== 429 || scope === "shared")) return false;
       const minute = Math.floor(now() / MINUTE);
       if (!minutes.has(minute)) forgetOld();
       minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
       total += 1;
+      return true;
     },
   };
 }
