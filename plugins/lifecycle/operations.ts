@@ -7,10 +7,9 @@ import type { auth } from "../auth/index.ts";
 import type { channels as channelsPlugin } from "../channels/index.ts";
 import type { runtime as runtimePlugin } from "../runtime/index.ts";
 import type { Heal } from "./heal.ts";
-import { DISABLED } from "./owners.ts";
 import { imageOf, type Runtimes } from "./runtimes.ts";
 import type { Snapshots } from "./snapshots/snapshots.ts";
-import { type Operation, TRANSITIONS } from "./states.ts";
+import { DISABLED, type Operation, TRANSITIONS } from "./states.ts";
 import type { Update, Updates } from "./updates.ts";
 import { createUpdating, type Updated } from "./updating.ts";
 

@@ -5,11 +5,10 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { channels as channelsPlugin } from "../channels/index.ts";
 import type { Operations } from "./operations.ts";
+import { DISABLED } from "./states.ts";
 
 const STRANGERS_OUT = "lifecycle.strangers-out";
 
-/** Why an agent is stopped, as its log says it. */
-export const DISABLED = "its owner's account was disabled";
 const TAKEN_OVER = "its owner's account was taken over by who has its address";
 const CLEARED =
   "Its credentials, its channels and the people paired with it are gone, since a stranger may have put them there. " +

@@ -30,3 +30,6 @@ export const TRANSITIONS: Readonly<Record<Operation, Transition>> = {
   repair: { to: UP_UNLESS_STOPPED, connections: "renew", check: true },
   "reset-memory": { to: UNCHANGED, connections: "keep", check: false },
 };
+
+/** Why an agent is stopped whose owner may not have it run, as its log says it. */
+export const DISABLED = "its owner's account was disabled";

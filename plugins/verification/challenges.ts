@@ -5,9 +5,7 @@ import type { Kernel } from "../../src/plugin.ts";
 import type { Agent } from "../agents/index.ts";
 import { messageOf } from "./message.ts";
 import { refused } from "./refused.ts";
-import { challenges, type VERIFICATION_TYPES } from "./schema.ts";
-
-export type VerificationType = (typeof VERIFICATION_TYPES)[number];
+import { challenges, type VerificationType } from "./schema.ts";
 
 /** What an authenticator is asked for: a new credential, or to show one that is known. */
 export type Ceremony = "create" | "get";

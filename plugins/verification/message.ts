@@ -1,6 +1,6 @@
 // The text of a challenge: what a person reads in a wallet before signing.
 import type { Agent } from "../agents/index.ts";
-import type { VerificationType } from "./challenges.ts";
+import type { VerificationType } from "./schema.ts";
 
 const IN_WORDS: Readonly<Record<VerificationType, string>> = {
   attestation: "attestation",

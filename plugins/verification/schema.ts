@@ -3,6 +3,7 @@ import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core"
 
 /** Interface, "Agent verification". */
 export const VERIFICATION_TYPES = ["attestation", "exchange", "name_service", "webauthn"] as const;
+export type VerificationType = (typeof VERIFICATION_TYPES)[number];
 
 export const challenges = sqliteTable(
   "verification_challenges",

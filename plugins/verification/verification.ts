@@ -6,9 +6,10 @@ import { type Agent, type agents as agentsPlugin, noSuchAgent } from "../agents/
 import type { auth } from "../auth/index.ts";
 import { createAttestations, same, toldOf } from "./attestations.ts";
 import { createAuthenticators } from "./authenticators.ts";
-import { type Challenge, createChallenges, noChallenge, type VerificationType } from "./challenges.ts";
+import { type Challenge, createChallenges, noChallenge } from "./challenges.ts";
 import { createNames } from "./names.ts";
 import { refused } from "./refused.ts";
+import type { VerificationType } from "./schema.ts";
 import { requireSigner } from "./signers.ts";
 
 /** What a caller says about an agent. Interface, "Agent verification". */

@@ -1,7 +1,5 @@
-// The managed wallet platform: the port, and which driver is behind it by the configuration.
+// The managed wallet platform: the port, and the driver that keeps keys here.
 import type { Address, Hex, TransactionSerializableEIP1559, TypedDataDomain, TypedDataParameter } from "viem";
-import type { Config } from "../../src/config.ts";
-import { createCdpPlatform } from "./cdp.ts";
 import type { Keyring } from "./keys.ts";
 
 /** What signs for a wallet, wherever its key is. */
@@ -34,9 +32,6 @@ export interface WalletPlatform {
   signer(wallet: { id: string; address: string; sealed: string | null }): Promise<Signer>;
 }
 
-/** The platform, or what is to be set so that there is one. */
-export type Configured = { platform: WalletPlatform; kind: "local" | "cdp" } | { platform: undefined; setup: string };
-
 /** Keys are kept here, sealed like those of users. */
 export const createLocalPlatform = (keys: Keyring): WalletPlatform => ({
   create: ({ id }) => keys.make(id),
@@ -45,19 +40,3 @@ export const createLocalPlatform = (keys: Keyring): WalletPlatform => ({
     return keys.account({ id, address, sealed });
   },
 });
-
-export function choosePlatform({ walletPlatform: { kind, cdp } }: Config, keys: Keyring): Configured {
-  if (kind === "none") {
-    const setup =
-      "Set WALLET_PLATFORM=local to keep keys here, or WALLET_PLATFORM=cdp with CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET, and restart.";
-    return { platform: undefined, setup };
-  }
-  if (kind === "local") return { platform: createLocalPlatform(keys), kind };
-  const { apiKeyId, apiKeySecret, walletSecret, basePath } = cdp;
-  if (apiKeyId === undefined || apiKeySecret === undefined || walletSecret === undefined) {
-    const setup =
-      "WALLET_PLATFORM=cdp also needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET. Set them and restart.";
-    return { platform: undefined, setup };
-  }
-  return { platform: createCdpPlatform({ apiKeyId, apiKeySecret, walletSecret, basePath }), kind };
-}

@@ -7,6 +7,7 @@ import { mayAnswer } from "../../src/openapi/told.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { heldBy } from "./contracts.ts";
+import type { Configured } from "./drivers.ts";
 import {
   actionAnswer,
   actionBody,
@@ -21,7 +22,6 @@ import {
   statusAnswer,
   walletAnswer,
 } from "./model.ts";
-import type { Configured } from "./platform.ts";
 import type { Wallet, Wallets } from "./wallets.ts";
 
 export const tags = ["Wallets"];

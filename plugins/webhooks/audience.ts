@@ -2,10 +2,7 @@
 import { type Config, isLoopbackHost } from "../../src/config.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
 import type { Administration, auth, Identity, User } from "../auth/index.ts";
-import type { Endpoint } from "./endpoints.ts";
-
-/** What is kept of how far an endpoint reaches. */
-export type Reach = Pick<Endpoint, "wide" | "wideAs">;
+import type { Endpoint, Reach } from "./endpoints.ts";
 
 /** Whether an event about this user (null: about none) is meant for the endpoint. */
 export type Hears = (about: string | null) => boolean;

@@ -3,7 +3,6 @@ import type { Row } from "@libsql/client";
 import { GuardFailed, guard, type Statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Kernel } from "../../src/plugin.ts";
-import type { Reach } from "./audience.ts";
 import { stillGood } from "./earlier-secrets.ts";
 import { newSecret } from "./signing.ts";
 
@@ -33,6 +32,9 @@ export interface Endpoint {
   createdAt: number;
   updatedAt: number;
 }
+
+/** What is kept of how far an endpoint reaches. */
+export type Reach = Pick<Endpoint, "wide" | "wideAs">;
 
 /** Where a delivery goes, and what it is signed with: the newest secret first. */
 export interface Target {
