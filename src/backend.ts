@@ -9,6 +9,8 @@ export interface Grant {
   userId: string;
   /** Whether the web surface found the user to be an admin. */
   isAdmin: boolean;
+  /** The id of the session or API key that the user came with: what takes long asks at its end whether that is still there. */
+  shown?: string;
   /** The agent it is about; left out for what concerns no single one. */
   agentId?: string;
   /** The one thing that may be done with it, such as `agent.chat`. */

@@ -25,7 +25,7 @@ beforeAll(async () => {
   const at = Date.now();
   const from = { direct: true, address: "127.0.0.1", userAgent: "" };
   const session = { id: "s", userId, ...from, createdAt: at, renewedAt: at, expiresAt: at + 60_000 };
-  identity = { user, session, isAdmin: false, scopes: new Set() };
+  identity = { user, session, shown: "s", isAdmin: false, scopes: new Set() };
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 

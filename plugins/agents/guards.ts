@@ -8,6 +8,9 @@ import { type Agent, type Agents, noSuchAgent } from "./agents.ts";
 
 type Identities = ReturnType<typeof auth.setup>["service"]["identities"];
 
+export const beingUpdated = () =>
+  new AppError(409, "OPERATION_IN_PROGRESS", "This agent is being updated. Try again as soon as that has ended.");
+
 /** What a refusal looks like: 404 for data, 403 with the failure body for life cycle (interface, "Authentication" 2). */
 export type AgentRouteKind = "data" | "lifecycle";
 
@@ -86,10 +89,7 @@ export function createAgentGuards(identities: Identities, agents: Agents, isUpda
   /** Asked when the body is there, right before the work. */
   async function callNow(request: Request, id: string, what: AgentCall) {
     const found = called.get(request) ?? (await call(request, id, what));
-    if (callOf(what).changes && isUpdating(found.agent.id)) {
-      const text = "This agent is being updated. Try again as soon as that has ended.";
-      throw new AppError(409, "OPERATION_IN_PROGRESS", text);
-    }
+    if (callOf(what).changes && isUpdating(found.agent.id)) throw beingUpdated();
     return found;
   }
   const callCodes = (what: AgentCall) => {

@@ -3,13 +3,13 @@ import { Elysia } from "elysia";
 import { plugin } from "../../src/plugin.ts";
 import { auth } from "../auth/index.ts";
 import { agentsGoWithAccount } from "./account-deletion.ts";
-import { createAgents } from "./agents.ts";
+import { createAgents, noSuchAgent } from "./agents.ts";
 import { backendRoutes } from "./backend.ts";
 import { createChanges } from "./changes.ts";
 import { createConfigs } from "./configs.ts";
 import { createCredentials } from "./credentials.ts";
 import { createEstate } from "./estate.ts";
-import { createAgentGuards } from "./guards.ts";
+import { beingUpdated, createAgentGuards } from "./guards.ts";
 import { logRoutes } from "./log-routes.ts";
 import { createLogStream } from "./log-stream.ts";
 import { createLogs } from "./logs.ts";
@@ -44,7 +44,8 @@ export const agents = plugin("agents", (host) => {
   const provision = createProvision({ ...kernel, agents: rows, configs });
   const moving = createMoving({ ...kernel, agents: rows, changes });
   const updating: ((agentId: string) => boolean)[] = [];
-  const guards = createAgentGuards(identities, rows, (agentId) => updating.some((is) => is(agentId)));
+  const isUpdating = (agentId: string) => updating.some((is) => is(agentId));
+  const guards = createAgentGuards(identities, rows, isUpdating);
   const views = createViews(kernel.config);
   const { onSessionRevoked } = accounts;
   const logStream = createLogStream({ ...kernel, identities, onSessionRevoked, agents: rows, changes, logs, views });
@@ -84,7 +85,12 @@ export const agents = plugin("agents", (host) => {
       /** Route macros: `ownAgent` on the web, `agentCall` on the backend. */
       guards,
       /** Who knows of an update under way, which may put back what was changed meanwhile: such changes are refused. */
-      refuseChangesWhile: (isUpdating: (agentId: string) => boolean) => void updating.push(isUpdating),
+      refuseChangesWhile: (is: (agentId: string) => boolean) => void updating.push(is),
+      /** What the guards of a change ask, for one that took long: 404 `AGENT_NOT_FOUND`, 409 `OPERATION_IN_PROGRESS`. */
+      async requireStillOwn(agentId: string, userId: string): Promise<void> {
+        if ((await rows.find(agentId))?.userId !== userId) throw noSuchAgent();
+        if (isUpdating(agentId)) throw beingUpdated();
+      },
       views,
       verification: createVerifications({ ...kernel, changes }),
     },

@@ -23,7 +23,7 @@ export interface NewAgent {
   tier?: string | undefined;
   /** Default `running`. */
   status?: "running" | "active";
-  /** What is written before it, in the same write, such as its owner. */
+  /** What is written before it, in the same write, such as its owner; what its guards refuse is thrown as it is. */
   first?: readonly Statement[];
   /** What is made together with it, in the same write. Must not hold guards. */
   also?: (agentId: string, made: NewRow) => readonly Statement[];
@@ -73,7 +73,7 @@ export function createProvision({ database, events, agents, configs }: Deps) {
           ...(also?.(id, { id, name: title, subdomain, status, createdAt: now }) ?? []),
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed) throw await noRoom(database, userId, isAdmin);
+        if (error instanceof GuardFailed && error.guard === "room") throw await noRoom(database, userId, isAdmin);
         if (isUniqueViolation(error, "agents.subdomain") && attempt < 5) continue;
         throw error;
       }

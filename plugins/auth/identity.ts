@@ -17,6 +17,8 @@ export interface Identity {
   isAdmin: boolean;
   /** Undefined for an API key. */
   session: Session | undefined;
+  /** The id of the session or API key. */
+  shown: string;
   scopes: ReadonlySet<Scope>;
 }
 
@@ -38,6 +40,8 @@ export interface Caller {
   address: string;
   /** The agent that a service token is good for. */
   agentId: string | undefined;
+  /** The id of the session or API key that they came with, as far as that is known: see `standing`. */
+  shown?: string | undefined;
 }
 
 export interface Identities {
@@ -76,6 +80,7 @@ interface Deps {
 
 /** What lets somebody in: just one of the two. */
 interface Shown {
+  id: string;
   userId: string;
   /** Shown or made straight on this machine. */
   direct: boolean;
@@ -100,7 +105,7 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     const { session, scopes } = shown;
     const renewed = session && (await sessions.renew(session));
     if (renewed !== undefined) contextOf(request).cookies.push(renewed);
-    const identity = { user, session, scopes, isAdmin: isAdmin(user, shown, request) };
+    const identity = { user, session, shown: shown.id, scopes, isAdmin: isAdmin(user, shown, request) };
     return known.set(request, identity);
   }
 
@@ -108,7 +113,7 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     const bearer = bearerOf(request);
     if (bearer !== undefined) return keys.find(bearer);
     const session = await sessions.find(request.headers.get("cookie"));
-    return session && { userId: session.userId, direct: session.direct, session, scopes: EVERY_SCOPE };
+    return session && { id: session.id, userId: session.userId, direct: session.direct, session, scopes: EVERY_SCOPE };
   }
 
   /** An address in ADMIN_EMAILS counts when it was verified, or when nobody but this machine can have asked. Contract §2. */
@@ -156,10 +161,11 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
         throw new AppError(401, "UNAUTHORIZED", text, {}, { headers: { "www-authenticate": TOKEN_REFUSED } });
       }
       context.address = grant.address;
-      return { userId: grant.userId, isAdmin: grant.isAdmin, address: grant.address, agentId: grant.agentId };
+      const { userId, isAdmin, address, agentId, shown } = grant;
+      return { userId, isAdmin, address, agentId, shown };
     }
-    const { user, isAdmin } = await authenticate(request, scope);
-    return { userId: user.id, isAdmin, address: context.address, agentId: undefined };
+    const { user, isAdmin, shown } = await authenticate(request, scope);
+    return { userId: user.id, isAdmin, address: context.address, agentId: undefined, shown };
   }
 
   return {
@@ -168,9 +174,10 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     recognize,
     authenticateSession,
     authorize,
-    grant: ({ user, isAdmin }, request, action, agentId) => ({
+    grant: ({ user, isAdmin, shown }, request, action, agentId) => ({
       userId: user.id,
       isAdmin,
+      shown,
       address: contextOf(request).address,
       action,
       ...(agentId === undefined ? {} : { agentId }),

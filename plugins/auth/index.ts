@@ -41,6 +41,7 @@ export type { Scope } from "./keys/keys.ts";
 export { page as accountPage } from "./pages/pages.ts";
 export type { OnTakeover } from "./password/takeover.ts";
 export type { BeforeDeletion } from "./settings/deletion.ts";
+export { type LetIn, orSignedOut, standing } from "./standing.ts";
 export { isActive, PLANS, type Plan, type User } from "./users.ts";
 export { isSignedBy } from "./wallet/signature.ts";
 

@@ -115,9 +115,10 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
       )
       .put(
         "/api/agents/:id/channels/:channel",
-        async ({ agent, params, body: { token, ownerId } }) => {
+        async ({ agent, caller, params, body: { token, ownerId } }) => {
           const channel = requireChannelId(params.channel);
-          return toConnected(await channels.connect(agent, channel, { token, ownerId: readOwnerId(channel, ownerId) }));
+          const request = { token, ownerId: readOwnerId(channel, ownerId) };
+          return toConnected(await channels.connect(caller, agent.id, channel, request));
         },
         {
           agentCall: { action: CONNECT, changes: true },

@@ -1,6 +1,6 @@
 // Channels as an owner uses them: connect, talk, look, disconnect; and what can go wrong on the way.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createClient } from "../../tests/support/client.ts";
+import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { openScene, type Scene } from "./support.test.ts";
 
@@ -89,6 +89,69 @@ describe("connecting", () => {
     scene.telegram.fail("getMe", { status: 502 });
     expect(await scene.connect(id, token)).toMatchObject({ status: 502, body: { code: "CHANNEL_UNREACHABLE" } });
     expect(await scene.channel(id)).toBeUndefined();
+  });
+
+  describe("whoever is let in no more once the platform has answered", () => {
+    /** Connects while something happens, between the platform's being asked and its answer. */
+    async function meanwhile(id: string, by: Client, happens: () => Promise<unknown>, headers = {}) {
+      const { token, bot } = aBot();
+      scene.telegram.fail("getMe", { slowMs: 300 }, { botId: bot.id });
+      const asked = by.put(`/api/agents/${id}/channels/channel_a`, { token, ownerId: 666 }, { headers });
+      await eventually(() => scene.telegram.calls.some(({ botId }) => botId === bot.id));
+      await happens();
+      return asked;
+    }
+    const nothingKept = async (id: string) => {
+      expect(await scene.rows("SELECT bot_id FROM channel_connections WHERE agent_id = ?", id)).toEqual([]);
+      expect(await scene.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
+    };
+    const refused = { status: 401, body: { code: "UNAUTHORIZED" } };
+    const another = async () => {
+      const { email, password } = { email: "owner@example.com", password: "correct horse battery" };
+      const client = createClient(scene.origin);
+      expect((await client.post("/api/auth/callback/credentials", { email, password })).status).toBe(200);
+      return client;
+    };
+
+    test("because the session was ended, connects nothing", async () => {
+      const id = await scene.provision();
+      const stranger = await another();
+      expect(await meanwhile(id, stranger, () => stranger.signOut())).toMatchObject(refused);
+      await nothingKept(id);
+    });
+
+    test("because the key was revoked, connects nothing", async () => {
+      const id = await scene.provision();
+      const { body } = await scene.owner.post<{ id: string; key: string }>("/api/keys", { name: "stranger's" });
+      const revoke = () => scene.kernel.database.write([{ sql: "DELETE FROM api_keys", args: [] }]);
+      const headers = { authorization: `Bearer ${body.key}` };
+      expect(headers.authorization).toStartWith("Bearer bk_");
+      expect(await meanwhile(id, createClient(scene.origin), revoke, headers)).toMatchObject(refused);
+      await nothingKept(id);
+    });
+
+    test("because the account was disabled, connects nothing", async () => {
+      const id = await scene.provision();
+      const disabled = (at: string) =>
+        scene.kernel.database.write([
+          { sql: `UPDATE users SET disabled_at = ${at} WHERE email = 'owner@example.com'`, args: [] },
+        ]);
+      expect(await meanwhile(id, scene.owner, () => disabled("1"))).toMatchObject(refused);
+      await nothingKept(id);
+      await disabled("NULL");
+    });
+
+    test("because the agent is being updated, connects nothing; one who stays is connected", async () => {
+      const id = await scene.provision();
+      const update = async (agentId: string) => void Object.assign(scene, { updating: agentId });
+      expect(await meanwhile(id, scene.owner, () => update(id))).toMatchObject({
+        status: 409,
+        body: { code: "OPERATION_IN_PROGRESS" },
+      });
+      await nothingKept(id);
+      await update("");
+      expect(await meanwhile(id, scene.owner, async () => undefined)).toMatchObject({ status: 200 });
+    });
   });
 
   test("a bot serves one agent, however many ask at once", async () => {

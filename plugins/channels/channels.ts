@@ -4,7 +4,8 @@ import type { Statement } from "../../src/database.ts";
 import { AppError, type Issue, invalid, notFound } from "../../src/errors.ts";
 import type { Order } from "../../src/order.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
-import type { agents as agentsPlugin } from "../agents/index.ts";
+import { type agents as agentsPlugin, noSuchAgent } from "../agents/index.ts";
+import { type LetIn, orSignedOut, standing } from "../auth/index.ts";
 import type { Adapter, Adapters, Mode } from "./adapters.ts";
 import type { Connection, Connections } from "./connections.ts";
 import type { Line, Lines } from "./lines.ts";
@@ -31,6 +32,8 @@ export interface GivenToken extends ConnectRequest {
   field: string;
 }
 
+type Checked = Omit<CheckedToken, "field">;
+
 /** One that is known to be a bot's. */
 export interface CheckedToken extends GivenToken {
   bot: BotIdentity;
@@ -44,9 +47,10 @@ export interface Channels {
   one(agentId: string, channel: ChannelId): Promise<ChannelState>;
   /**
    * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN`,
-   * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed.
+   * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed. The platform takes its time: a caller who
+   * may not come in any more by then changes nothing either (401, 404, 409 `OPERATION_IN_PROGRESS`).
    */
-  connect(agent: { id: string }, channel: ChannelId, request: ConnectRequest): Promise<ChannelState>;
+  connect(caller: LetIn, agentId: string, channel: ChannelId, request: ConnectRequest): Promise<ChannelState>;
   /**
    * Asks the platforms whose tokens these are. 400 `INVALID_CHANNEL_TOKEN` with all that are nobody's, by their fields;
    * 502 `CHANNEL_UNREACHABLE`.
@@ -70,8 +74,8 @@ const INVALID = "INVALID_CHANNEL_TOKEN";
 const IDENTIFY_WITHIN = 10_000;
 const UNREGISTER_WITHIN = 3_000;
 
-interface Deps extends Pick<Kernel, "log"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "credentials">;
+interface Deps extends Pick<Kernel, "database" | "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "credentials" | "requireStillOwn">;
   adapters: Adapters;
   connections: Connections;
   lines: Lines;
@@ -81,7 +85,7 @@ interface Deps extends Pick<Kernel, "log"> {
 }
 
 export function createChannels(deps: Deps): Channels {
-  const { agents, adapters, connections, lines, pairings, supervisor, inOrder, log } = deps;
+  const { database, agents, adapters, connections, lines, pairings, supervisor, inOrder, log } = deps;
 
   async function identify({ channel }: Adapter, token: string, field = "token") {
     try {
@@ -94,13 +98,15 @@ export function createChannels(deps: Deps): Channels {
     }
   }
 
-  /** 404 when the agent was removed meanwhile. */
-  async function store(agentId: string, write: () => Promise<void>): Promise<void> {
+  /** Who was let in before the platform was asked is asked for anew, the last time in the write itself. */
+  async function store(caller: LetIn, agentId: string, { channel, bot, token, ownerId }: Checked): Promise<void> {
+    await agents.requireStillOwn(agentId, caller.userId);
     try {
-      await write();
+      await database.write([...standing(caller), connections.putting(agentId, channel, bot, token, ownerId)]);
     } catch (error) {
-      if (error instanceof AppError || (await agents.find(agentId))) throw error;
-      throw notFound("You have no agent with this id.", "AGENT_NOT_FOUND");
+      const why = orSignedOut(await connections.orInUse(error, [{ channel, bot }]));
+      if (why instanceof AppError || (await agents.find(agentId))) throw why;
+      throw noSuchAgent();
     }
   }
 
@@ -128,7 +134,8 @@ export function createChannels(deps: Deps): Channels {
     return rows.map((row) => stateOf(row, agent?.status === "stopped"));
   }
 
-  async function connect(agentId: string, channel: ChannelId, { token, ownerId }: ConnectRequest): Promise<void> {
+  async function connect(caller: LetIn, agentId: string, channel: ChannelId, request: ConnectRequest): Promise<void> {
+    const { token, ownerId } = request;
     const adapter = adapters[channel];
     const secret = token.trim();
     const bot = await identify(adapter, secret);
@@ -136,7 +143,7 @@ export function createChannels(deps: Deps): Channels {
       const earlier = await lines.of(agentId, channel);
       // First the connection, which says which token it is about, then the token: a kill in between leaves a connection
       // that says "connect again", and never a bot under another's name.
-      await store(agentId, () => connections.put(agentId, channel, bot, secret, ownerId));
+      await store(caller, agentId, { channel, bot, token: secret, ownerId });
       lines.drop(agentId, channel);
       await agents.credentials.set({ kind: "agent", id: agentId }, channel, secret);
       await supervisor.end(agentId, channel);
@@ -195,8 +202,8 @@ export function createChannels(deps: Deps): Channels {
       throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
     },
 
-    async connect({ id }, channel, request) {
-      await connect(id, channel, request);
+    async connect(caller, id, channel, request) {
+      await connect(caller, id, channel, request);
       const state = (await list(id)).find((one) => one.channel === channel);
       if (!state) throw new AppError(409, "CHANNEL_GONE", "The channel was disconnected as soon as it was connected.");
       return state;

@@ -17,10 +17,8 @@ export interface Connections {
   byCallback(callbackId: string): Promise<Connection | undefined>;
   /**
    * Puts a bot in the place of whatever the agent had on this channel, with a new callback that no platform knows yet.
-   * An owner that is left out stays. 409 `CHANNEL_IN_USE` when the bot serves another agent.
+   * An owner that is left out stays. For a batch; what that fails with goes to `orInUse`.
    */
-  put(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Promise<void>;
-  /** The same for a batch that does more; what that batch fails with goes to `orInUse`. */
   putting(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Statement;
   /** 409 `CHANNEL_IN_USE` where the batch failed because one of these bots serves another agent, else the error itself. */
   orInUse(error: unknown, bots: readonly { channel: ChannelId; bot: BotIdentity }[]): Promise<unknown>;
@@ -103,14 +101,6 @@ export function createConnections({ database, vault, resealing }: Deps): Connect
 
     putting,
     orInUse,
-
-    async put(agentId, channel, bot, token, ownerId) {
-      try {
-        await database.write([putting(agentId, channel, bot, token, ownerId)]);
-      } catch (error) {
-        throw await orInUse(error, [{ channel, bot }]);
-      }
-    },
 
     async remove(agentId, channel) {
       const where = and(eq(agentColumn, agentId), eq(channelColumn, channel));

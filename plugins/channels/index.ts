@@ -57,7 +57,16 @@ export const channels = plugin("channels", (host) => {
   const held = { log, adapters, callbacks, connections, lines, links };
   const keeper = createKeeper({ ...held, sinkOf });
   const supervisor = createSupervisor({ ...held, agents: hosted, keeper, inOrder });
-  const service = createChannels({ log, agents: hosted, adapters, connections, lines, pairings, supervisor, inOrder });
+  const service = createChannels({
+    ...kernel,
+    agents: hosted,
+    adapters,
+    connections,
+    lines,
+    pairings,
+    supervisor,
+    inOrder,
+  });
   const hooks = createHooks({ ...kernel, agents: hosted, lines, intake, traffic: counted.traffic });
   counted.holds(lines.held);
   counted.keeps(supervisor.kept);

@@ -22,6 +22,8 @@ import { createLinks } from "./links.ts";
 import { createResumes } from "./resumes.ts";
 import { createSupervisor } from "./supervisor.ts";
 
+const connect = (bot: { id: string; username: string }) =>
+  kernel.database.write([createConnections(kernel).putting(AGENT, "channel_a", bot, "token")]);
 const OWNER = "01890a5d-ac96-774b-bcce-b302099a8001";
 const AGENT = "01890a5d-ac96-774b-bcce-b302099a8002";
 const QUICK = { firstDelay: 20, longestDelay: 40, lookEvery: 5 };
@@ -58,7 +60,7 @@ beforeEach(async () => {
       args: [AGENT, OWNER],
     },
   ]);
-  await createConnections(kernel).put(AGENT, "channel_a", { id: "1", username: "bot" }, "token");
+  await connect({ id: "1", username: "bot" });
 });
 afterEach(async () => {
   for (const desk of open) await desk.stop();
@@ -119,7 +121,7 @@ function start({ silentAfter = 60_000, pace = {}, posts }: Options = {}) {
       accept: async () => undefined,
       alive,
       keep: (resume) => resumes.keep(line, resume),
-      undelivered: () => undefined,
+      undelivered: () => Promise.resolve(),
     }),
     pace: { ...QUICK, ...pace },
   });
@@ -293,7 +295,7 @@ describe("where receiving was", () => {
     await before.settle();
     (await attempt(0)).sink.keep("session 7, message 4");
     await before.stop();
-    await createConnections(kernel).put(AGENT, "channel_a", { id: "2", username: "other" }, "token");
+    await connect({ id: "2", username: "other" });
     await start().settle();
     expect(await attempt(1)).toMatchObject({ resume: undefined, binding: { bot: { id: "2" } } });
   });

@@ -55,6 +55,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
     let hosted: ServiceOf<typeof agents> | undefined;
     const window = plugin("window", (host) => {
       hosted = host.use(agents);
+      hosted.refuseChangesWhile((agentId) => agentId === scene.updating);
       return { service: undefined };
     });
     const app = createApp(kernel, [window]);
@@ -93,6 +94,8 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
   const scene = {
     telegram,
     owner,
+    /** The agent that counts as being updated. */
+    updating: "",
     get origin() {
       return origin;
     },

@@ -31,11 +31,11 @@ export function interactionBackend({ agents, skills, channels }: Deps) {
     )
     .put(
       "/api/agents/:id/credentials/:key",
-      async ({ agent, params: { key }, body: { value } }) => {
+      async ({ agent, caller, params: { key }, body: { value } }) => {
         // A channel's credential is its connection: it is checked with the platform before it is kept.
         if (isChannelId(key)) {
           if (value.trim() === "") await channels.disconnect(agent.id, key);
-          else await channels.connect(agent, key, { token: value });
+          else await channels.connect(caller, agent.id, key, { token: value });
           return { success: true, key, configured: value.trim() !== "" };
         }
         const configured = await agents.credentials.set({ kind: "agent", id: agent.id }, key, value);

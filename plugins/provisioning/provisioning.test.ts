@@ -293,6 +293,22 @@ describe("what is refused leaves nothing behind", () => {
 });
 
 describe("with a session", () => {
+  test("that was ended while the platform was asked, nothing is made", async () => {
+    const ada = await member("pro");
+    const { token, bot } = aBot();
+    const before = await traces();
+    telegram.fail("getMe", { slowMs: 300 }, { botId: bot.id });
+    const asked = ask({ channelAToken: token, channelAUserId: 666 }, ada);
+    await eventually(() => telegram.calls.some(({ botId }) => botId === bot.id));
+    // Who has the address of an account that nobody verified takes it over.
+    const unrecorded = () => ({ sql: "SELECT 1", args: [] });
+    const link = await accounts.administration.resetPassword(ada.id, unrecorded, "link");
+    const reset = { token: new URL(link ?? "").searchParams.get("token"), password: "another horse" };
+    expect((await nobody().post("/api/auth/reset-password", reset)).status).toBe(200);
+    expect(await asked).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
+    expect(await traces()).toEqual(before);
+  });
+
   test("the agent is the caller's, and nothing is to be claimed", async () => {
     const ada = await member("pro");
     const { status, body } = await ask({ channelAToken: aBot().token }, ada);

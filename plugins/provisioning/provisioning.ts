@@ -5,7 +5,7 @@ import type { Keep } from "../../src/idempotency.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { ai as aiPlugin } from "../ai/index.ts";
-import type { auth } from "../auth/index.ts";
+import { type auth, type LetIn, orSignedOut, standing } from "../auth/index.ts";
 import type { CheckedToken, channels as channelsPlugin } from "../channels/index.ts";
 import type { streams as streamsPlugin } from "../streams/index.ts";
 import { toProvisioned } from "./answer.ts";
@@ -13,16 +13,15 @@ import type { Claims } from "./claims.ts";
 import type { Claimed, Provisioned } from "./model.ts";
 import type { Wanted } from "./request.ts";
 
-export interface Asker {
-  /** Empty: nobody is signed in. */
-  userId: string;
+export interface Asker extends LetIn {
   isAdmin: boolean;
 }
 
 export interface Provisioning {
   /**
    * Checks all tokens with their platforms, then makes the agent with its bots, key, live stream and, for nobody, its claim:
-   * all or nothing. Throws what `Channels.check` does, 409 `CHANNEL_IN_USE`, and for somebody the refusals of provisioning.
+   * all or nothing. Throws what `Channels.check` does, 409 `CHANNEL_IN_USE`, and for somebody the refusals of provisioning
+   * and 401 where what they came with was ended while the platforms were asked.
    * `keep`: the answer, kept in the same write. Nothing is made for a caller who went away before that: nobody else would
    * ever be told of it.
    */
@@ -70,7 +69,7 @@ export function createProvisioning(deps: Deps): Provisioning {
         config: JSON.stringify({ model: `${aiProvider}:${provider.model}` }),
         tier: plan,
         status: "active",
-        first: holder?.statements ?? [],
+        first: holder?.statements ?? standing(asker),
         also(agentId, made) {
           const stream = streams.creating(agentId);
           const url = agents.views.publicUrl(made.subdomain);
@@ -96,13 +95,14 @@ export function createProvisioning(deps: Deps): Provisioning {
         },
       });
     } catch (error) {
-      throw await channels.orInUse(error, checked);
+      throw orSignedOut(await channels.orInUse(error, checked));
     }
     if (!answer) throw new Error("The agent was made without an answer.");
     return answer;
   }
 
-  async function claim({ userId, isAdmin }: Asker, token: string, keep: Keep): Promise<Claimed> {
+  async function claim(asker: Asker, token: string, keep: Keep): Promise<Claimed> {
+    const { userId, isAdmin } = asker;
     const found = await claims.find(token);
     const [agent, holder] = found ? await Promise.all([agents.find(found.agentId), users.byId(found.holderId)]) : [];
     // One that an admin has disabled is not let out by a change of its owner.
@@ -114,12 +114,12 @@ export function createProvisioning(deps: Deps): Provisioning {
         agentId: id,
         from: found.holderId,
         to: { userId, isAdmin },
-        first: claims.use(token),
+        first: [...standing(asker), ...claims.use(token)],
         also: [holders.end(found.holderId), ...keep({ status: 200, body: JSON.stringify(answer) })],
       });
     } catch (error) {
       // Somebody else was faster.
-      throw error instanceof GuardFailed ? noClaim() : error;
+      throw error instanceof GuardFailed && error.guard === "claim" ? noClaim() : orSignedOut(error);
     }
     return answer;
   }

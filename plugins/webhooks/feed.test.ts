@@ -193,7 +193,13 @@ describe("without a network in between", () => {
     };
     return createFeed({ events, log, identities, onSessionRevoked: () => undefined, heartbeatMs });
   };
-  const identity: Identity = { user: someone("someone"), session: undefined, isAdmin: false, scopes: new Set() };
+  const identity: Identity = {
+    user: someone("someone"),
+    session: undefined,
+    shown: "k",
+    isAdmin: false,
+    scopes: new Set(),
+  };
   const following = () => {
     const request = new Request("http://localhost/api/events");
     attachContext(request, { id: "1", address: "127.0.0.1", socket: "127.0.0.1", cookies: [] });

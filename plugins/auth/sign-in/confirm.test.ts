@@ -20,7 +20,7 @@ const confirm = createConfirm({ checkPassword });
 function owner(passwordHash: string | null, age = 0): OwnSession {
   const createdAt = Date.now() - age;
   const user = { email: "ada@example.com", passwordHash } as OwnSession["user"];
-  return { user, session: { createdAt } as OwnSession["session"], isAdmin: false, scopes: new Set() };
+  return { user, session: { createdAt } as OwnSession["session"], shown: "s", isAdmin: false, scopes: new Set() };
 }
 const outcome = (...args: Parameters<typeof confirm>) =>
   confirm(...args).then<unknown, unknown>(
