@@ -20,6 +20,11 @@ export const CONNECT_ERRORS = {
   502: "CHANNEL_UNREACHABLE",
 };
 
+/** Of connecting, for the documents. */
+export const TOO_OFTEN =
+  "The token is checked with its platform first. Tokens that a platform refuses are counted by the rule `provision`, for the " +
+  "caller's account and address: after too many, this answers 429 `RATE_LIMITED` until `Retry-After`. Good ones are not counted.";
+
 /** A post of a platform, whose form is that platform's own. */
 export const posting = {
   ...guardedBy([]),

@@ -20,11 +20,15 @@ import {
   pairingList,
   posting,
   proving,
+  TOO_OFTEN,
 } from "./model.ts";
 
 /** What service tokens name. */
 export const LOOK = "agent.channels";
 export const CONNECT = "agent.connect";
+
+/** Of a refusal: the backend counts the tokens that were refused. */
+const WHEN_AGAIN = ["retry-after", "ratelimit", "ratelimit-policy"];
 
 interface Deps {
   backend: BackendTransport;
@@ -55,7 +59,12 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         ? {}
         : { body: contextOf(request).bodyText ?? "", headers: { "content-type": "application/json" } }),
     });
-    return passOn(answer);
+    const passed = passOn(answer);
+    for (const name of answer.status === 429 ? WHEN_AGAIN : []) {
+      const value = answer.headers.get(name);
+      if (value !== null) passed.headers.set(name, value);
+    }
+    return passed;
   }
   const channelPath = ({ channel }: { channel: string }, rest = "") => `/${requireChannelId(channel)}${rest}`;
 
@@ -101,7 +110,7 @@ export function webRoutes({ backend, identities, guards, hooks }: Deps) {
         detail: {
           ...detail,
           summary: "Connect a channel: the agent answers as this bot",
-          description: "The token is checked with its platform first.",
+          description: TOO_OFTEN,
           ...mayAnswer({
             ...CONNECT_ERRORS,
             404: "CHANNEL_NOT_FOUND",
