@@ -68,15 +68,19 @@ export interface Sink {
   /** Keeps where receiving was, so that `Binding.resume` tells it to the next `listen`, after a restart too. May be called often. */
   keep(resume: string): void;
   /**
-   * Whether what is known of a reply's delivery is stored; waits a moment for a send under way. False: what the platform
-   * tells of it has to be told again, since a kill now would forget it.
+   * Whether what is known of these replies' delivery is stored; waits a moment for sends under way. False: what the platform
+   * tells of them has to be told again, since a kill now would forget it.
    */
-  settled?(messageId: string): Promise<boolean>;
-  /** A part of a reply that was sent before did not reach its reader after all. */
-  undelivered(failure: Undelivered): void;
+  settled?(messageIds: string[]): Promise<boolean>;
+  /** Parts of replies that were sent before did not reach their readers after all. Told once for each reply of the agent's, whoever says it. */
+  undelivered(failures: Undelivered[]): Promise<void>;
+  /** A post came whose sender its address alone proves, as much as so many ordinary ones: it counts for more than others. */
+  unproven?(posts: number): void;
 }
 
 export interface Undelivered {
+  /** `OutgoingMessage.id`. */
+  message: string;
   peer: string;
   /** The platform's id of the part. */
   part: string;
@@ -168,6 +172,8 @@ export interface Listening {
 
 /** The platform posts to an address of ours. */
 export interface Posts {
+  /** There are posts whose sender the address alone proves: then it holds a key that is stored nowhere in clear. */
+  readonly provenByAddress?: boolean;
   /** What people write is lost while no address is registered, so a stopped agent's stays: what it doesn't take is posted again later. */
   readonly losesUnregistered?: boolean;
   /** Has the platform post to `callback` from now on. */

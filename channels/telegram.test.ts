@@ -77,7 +77,7 @@ function inbox(): {
       watch.changed();
     },
     keep: () => undefined,
-    undelivered: () => undefined,
+    undelivered: () => Promise.resolve(),
   };
   return { sink, messages, waitFor: watch.waitFor, alive: () => alive };
 }

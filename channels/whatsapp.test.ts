@@ -1,6 +1,5 @@
 // What is WhatsApp's own: accounts found by the token alone, signed posts, the 24 hours, ids of people, files.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { eventually } from "../tests/support/eventually.ts";
 import { type AccountAbout, type FakeAccount, startWhatsApp, type WhatsApp } from "../tests/support/whatsapp.ts";
 import type { Binding } from "./channel.ts";
 import { failure, memory } from "./contract/platform.ts";
@@ -144,6 +143,16 @@ describe("an address", () => {
   });
 });
 
+const sign = (body: string, secret = APP.secret) =>
+  `sha256=${new Bun.CryptoHasher("sha256", secret).update(body).digest("hex")}`;
+
+async function post(body: string, signature: string | undefined, binding: Binding, store = memory()) {
+  const headers = signature === undefined ? {} : { "x-hub-signature-256": signature };
+  const request = new Request("http://localhost/hook", { method: "POST", body, headers });
+  const { status } = await channel.posts.receive(binding, SECRET, request, store.sink);
+  return { status, texts: store.texts(), read: request.bodyUsed };
+}
+
 describe("a post", () => {
   const event = (waba = WABA, number = NUMBERS[0]?.id) => ({
     object: "whatsapp_business_account",
@@ -164,16 +173,6 @@ describe("a post", () => {
       },
     ],
   });
-  const sign = (body: string, secret = APP.secret) =>
-    `sha256=${new Bun.CryptoHasher("sha256", secret).update(body).digest("hex")}`;
-
-  async function post(body: string, signature: string | undefined, binding: Binding, store = memory()) {
-    const headers = signature === undefined ? {} : { "x-hub-signature-256": signature };
-    const request = new Request("http://localhost/hook", { method: "POST", body, headers });
-    const { status } = await channel.posts.receive(binding, SECRET, request, store.sink);
-    return { status, texts: store.texts(), read: request.bodyUsed };
-  }
-
   test("for the operator's app has to be signed with its secret", async () => {
     const binding = await bound();
     const body = JSON.stringify(event());
@@ -259,6 +258,37 @@ describe("a post", () => {
     const request = new Request("http://localhost/hook", { method: "POST", body, headers });
     expect((await channel.posts.receive(await bound(), SECRET, request, memory().sink)).status).toBe(413);
     expect(chunks).toBeLessThan(70);
+  });
+
+  test("of more than WhatsApp puts into one is not taken, and nothing of it is passed on", async () => {
+    const binding = await bound();
+    const many = (count: number) => {
+      const statuses = Array.from({ length: count }, (_, n) => ({
+        ...{ id: `wamid.${n}`, status: "failed", biz_opaque_callback_data: `reply-${n}:0` },
+      }));
+      const change = { field: "messages", value: { metadata: { phone_number_id: NUMBERS[0]?.id }, statuses } };
+      return JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: WABA, changes: [change] }] });
+    };
+    const store = memory();
+    expect((await post(many(1_001), sign(many(1_001)), binding, store)).status).toBe(413);
+    expect(store.state.undelivered.length).toBe(0);
+    expect((await post(many(1_000), sign(many(1_000)), binding, store)).status).toBe(200);
+    expect(store.state.undelivered.length).toBe(1_000);
+  });
+
+  test("that the address alone proves counts by what it holds; a signed one does not", async () => {
+    fake.addAccount("EAAother", { waba: "300", app: "7", numbers: [{ id: "301", display: "1" }] });
+    const other = { agentId: "a", token: "EAAother", bot: await channel.identify("EAAother", signal) };
+    const store = memory();
+    const counted: number[] = [];
+    const sink = { ...store.sink, unproven: (posts: number) => void counted.push(posts) };
+    const body = JSON.stringify(event());
+    const long = JSON.stringify({ ...event("300", "301"), more: "x".repeat(10_000) });
+    await post(body, sign(body), await bound(), { ...store, sink });
+    for (const one of [JSON.stringify(event("300", "301")), long, "no json"]) {
+      await post(one, undefined, other, { ...store, sink });
+    }
+    expect(counted).toEqual([1, 3, 1]);
   });
 
   test("that could not be stored comes again; the reason stays here", async () => {
@@ -442,7 +472,7 @@ describe("a reply", () => {
     });
   });
 
-  test("after 24 hours is refused at once, or lost later: then it is told, once", async () => {
+  test("after 24 hours is refused at once, or lost later: then it is told", async () => {
     const binding = await bound();
     await using hook = await listen(binding);
     account.closesWindow(ADA);
@@ -457,22 +487,31 @@ describe("a reply", () => {
     await channel.send(binding, message({ id: "2" }), (part) => parts.push(part), signal);
     await hook.waitFor(() => hook.state.undelivered.length === 1);
     expect(hook.state.undelivered).toEqual([
-      { peer, part: parts[0] ?? "", reason: expect.stringContaining("24 hours") },
+      { message: "2", peer, part: parts[0] ?? "", reason: expect.stringContaining("24 hours") },
     ]);
     expect(account.sent(ADA)).toEqual([]);
   });
 
-  test("a failure that is told twice is told on once; one for another account's part changes nothing here", async () => {
+  test("that failed is told by what was given along: a failure of anything else is nobody's", async () => {
     const binding = await bound();
-    await using hook = await listen(binding);
-    await channel.send(binding, message(), () => undefined, signal);
-    const [sent] = account.sent();
-    account.reports(sent?.id ?? "", "failed", 131026);
-    account.reports(sent?.id ?? "", "failed", 131026);
-    account.says("later");
-    await hook.waitFor(() => hook.texts().includes("later"));
-    await eventually(() => fake.stats().posted >= 5);
-    expect(hook.state.undelivered.length).toBe(1);
+    const store = memory();
+    const failed = (more: object) => ({ id: "wamid.y", status: "failed", recipient_id: ADA, errors: [], ...more });
+    const statuses = [
+      {},
+      { biz_opaque_callback_data: "of somebody's own" },
+      { biz_opaque_callback_data: `${"x".repeat(65)}:0` },
+      { biz_opaque_callback_data: "the-reply:1" },
+    ].map(failed);
+    const body = (number: string | undefined) => {
+      const change = { field: "messages", value: { metadata: { phone_number_id: number }, statuses } };
+      return JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: WABA, changes: [change] }] });
+    };
+    for (const number of ["999", NUMBERS[0]?.id]) {
+      expect(await post(body(number), sign(body(number)), binding, store)).toMatchObject({ status: 200 });
+    }
+    expect(store.state.undelivered).toEqual([
+      { message: "the-reply", peer, part: "wamid.y", reason: expect.any(String) },
+    ]);
   });
 
   test("is told of by WhatsApp again and again, until it is written here what was sent", async () => {
@@ -480,8 +519,8 @@ describe("a reply", () => {
     const store = memory();
     const asked: string[] = [];
     let written = false;
-    const settled = (id: string) => {
-      asked.push(id);
+    const settled = (ids: string[]) => {
+      asked.push(...ids);
       return Promise.resolve(written);
     };
     await using hook = await listen(binding, { ...store, sink: { ...store.sink, settled } });

@@ -55,6 +55,7 @@ export function createWhatsApp({ apiRoot, app, log, traffic, patience = PATIENCE
 
     posts: {
       losesUnregistered: true,
+      provenByAddress: true,
       async register(binding, { url, secret }, signal) {
         try {
           await subscribe(binding, { override_callback_uri: url, verify_token: secret }, signal);

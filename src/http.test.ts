@@ -377,6 +377,16 @@ describe("whatever is thrown", () => {
     errorResponse(new Error("cut"), made("http://localhost/a", AbortSignal.abort()), log);
     expect(lines[1]).toMatchObject({ level: "debug" });
   });
+
+  test("is logged without the address of a platform's post, which may be all that proves who posts", () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(JSON.parse(line)) });
+    for (const path of ["/hooks/channel_c/canary", "/api/hooks/channel_c/canary?hub.verify_token=canary"]) {
+      errorResponse(new Error("the reason"), made(`http://localhost${path}`), log);
+    }
+    expect(lines.map(({ path }) => path)).toEqual(["/hooks/channel_c/…", "/api/hooks/channel_c/…"]);
+    expect(JSON.stringify(lines)).not.toContain("canary");
+  });
 });
 
 test("a guard makes Elysia parse nothing that the route doesn't use", () => {

@@ -246,7 +246,7 @@ export function errorResponse(error: unknown, request: Request, log: Log): Respo
   const { status, body } = errorBody(error);
   if (status >= 500) {
     const { method, url, signal } = request;
-    const fields = { requestId: contextOf(request).id, method, path: URL.parse(url)?.pathname, error };
+    const fields = { requestId: contextOf(request).id, method, path: pathOf(url), error };
     // Whoever hung up has caused what failed, and reads no answer.
     if (signal.aborted) log.debug("request broken off", fields);
     else log.error("request failed", fields);
@@ -257,6 +257,9 @@ export function errorResponse(error: unknown, request: Request, log: Log): Respo
   };
   return new Response(JSON.stringify({ ...body, ...contextOf(request).failure }), { status, headers });
 }
+
+/** For logs: where platforms post, the address is what proves who they are. */
+const pathOf = (url: string) => URL.parse(url)?.pathname.replace(/^((?:\/api)?\/hooks\/[^/]*)\/.*/, "$1/…");
 
 /** Elysia's own errors in our words. */
 function toAppError(error: unknown, code: string | number): unknown {

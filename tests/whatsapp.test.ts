@@ -82,7 +82,7 @@ describe("connecting", () => {
       channels: [{ channel: "channel_c", state: "connected", mode: "webhook" }],
     });
     expect(text).not.toContain(bot.token);
-    expect(callbackOf(bot)).toMatch(/^\/hooks\/channel_c\/[\w-]{32}$/);
+    expect(callbackOf(bot)).toMatch(/^\/hooks\/channel_c\/[\w-]{64}$/);
     const other = await provision(owner, "Another");
     const twice = await owner.put(`/api/agents/${other.id}/channels/channel_c`, { token: bot.token });
     expectRefusal(twice, 409, "CHANNEL_IN_USE");
@@ -226,6 +226,13 @@ describe("who may post", () => {
   test("for another app: who knows the address, about its own account alone", async () => {
     const bot = await connected({ app: "7777" });
     const post = (waba: string, number: string) => createClient(berth).post(callbackOf(bot), event(waba, number));
+    // What is in the database is not enough.
+    const [row] = rows("SELECT * FROM channel_connections WHERE agent_id = ?", bot.id);
+    const address = `/hooks/channel_c/${row?.callback_id}`;
+    expect(JSON.stringify(row)).not.toContain(callbackOf(bot).slice(-32));
+    for (const key of ["", "x".repeat(32)]) {
+      expectRefusal(await createClient(berth).post(`${address}${key}`, event(bot.waba, `1${bot.waba}`)), 404);
+    }
     expect((await post("999", `1${bot.waba}`)).status).toBe(200);
     expect((await post(bot.waba, "999")).status).toBe(200);
     bot.account.says("hello");

@@ -53,7 +53,7 @@ export async function discord(): Promise<Platform> {
     accept: () => Promise.resolve(),
     alive: () => undefined,
     keep: () => stop.abort(),
-    undelivered: () => undefined,
+    undelivered: () => Promise.resolve(),
   };
   await listening.listen(binding, sink, stop.signal);
   await fake.waitFor(() => bot.connected === 0);

@@ -96,9 +96,10 @@ export function memory() {
       state.resume = resume;
       watch.changed();
     },
-    undelivered(failure) {
-      state.undelivered.push(failure);
+    undelivered(failures) {
+      state.undelivered.push(...failures);
       watch.changed();
+      return Promise.resolve();
     },
   };
   return { state, sink, waitFor: watch.waitFor, texts: () => state.messages.map(({ text }) => text) };

@@ -44,7 +44,7 @@ export async function whatsapp(): Promise<Platform> {
     accept: () => Promise.reject(new Error("not here")),
     alive: () => undefined,
     keep: () => undefined,
-    undelivered: () => undefined,
+    undelivered: () => Promise.resolve(),
   };
   const server = Bun.serve({
     port: 0,

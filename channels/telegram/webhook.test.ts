@@ -18,7 +18,7 @@ const update = (message: Record<string, unknown> = {}) =>
     },
   });
 
-const deaf = { alive: () => undefined, keep: () => undefined, undelivered: () => undefined };
+const deaf = { alive: () => undefined, keep: () => undefined, undelivered: () => Promise.resolve() };
 
 async function post(
   body: string | ReadableStream,

@@ -11,8 +11,9 @@ type Fields = Record<string, unknown>;
 export interface Status {
   /** WhatsApp's id of it. */
   id: string;
-  /** As it was given along when it was sent. */
-  callbackData: string | undefined;
+  /** The part of a reply that it is, as was given along when it was sent; left out when that is nothing of ours. */
+  part?: { message: string; callbackData: string };
+  number: string;
   peer: string;
   /** Why it did not arrive; left out while it is on its way, or there. */
   failure?: string;
@@ -23,7 +24,12 @@ export interface Event {
   numbers: Set<string>;
   messages: (IncomingMessage & { number: string })[];
   statuses: Status[];
+  /** How much is told in it, be it for the agent or not. No more than `MOST_UPDATES` are read. */
+  updates: number;
 }
+
+/** In one post, at most. https://developers.facebook.com/docs/graph-api/webhooks/getting-started#event-notifications */
+export const MOST_UPDATES = 1_000;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const objects = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
@@ -32,11 +38,14 @@ const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 /** Undefined when this is no post about WhatsApp. What is about another business account is left out. */
 export function readEvent(value: unknown, waba: string, token: string): Event | undefined {
   if (!isObject(value) || value.object !== "whatsapp_business_account" || !Array.isArray(value.entry)) return undefined;
-  const event: Event = { numbers: new Set(), messages: [], statuses: [] };
+  const event: Event = { numbers: new Set(), messages: [], statuses: [], updates: 0 };
   for (const entry of objects(value.entry)) {
     if (entry.id !== waba) continue;
     for (const change of objects(entry.changes)) {
-      if (change.field === "messages" && isObject(change.value)) readChange(change.value, token, event);
+      const value = change.field === "messages" ? fieldsOf(change.value) : {};
+      event.updates += Math.max(1, objects(value.messages).length + objects(value.statuses).length);
+      if (event.updates > MOST_UPDATES) return event;
+      readChange(value, token, event);
     }
   }
   // WhatsApp keeps no order: within one post it can be made good.
@@ -48,7 +57,7 @@ function readChange(value: Fields, token: string, event: Event): void {
   const number = text(fieldsOf(value.metadata).phone_number_id);
   if (!/^\d{1,32}$/.test(number)) return;
   event.numbers.add(number);
-  const contacts = objects(value.contacts);
+  const contacts = objects(value.contacts).slice(0, MOST_UPDATES);
   for (const message of objects(value.messages)) {
     const read = readMessage(message, contacts, number);
     if (read) event.messages.push({ ...read, number });
@@ -163,9 +172,12 @@ function readStatus(status: Fields, number: string, token: string): Status | und
   if (id === "" || !["sent", "delivered", "read", "played", "failed"].includes(state)) return undefined;
   const [error = {}] = objects(status.errors);
   const said = text(fieldsOf(error.error_data).details) || text(error.title) || text(error.message);
+  const callbackData = text(status.biz_opaque_callback_data);
+  const [, message] = /^([\w-]{1,64}):\d{1,4}$/.exec(callbackData) ?? [];
   return {
     id,
-    callbackData: text(status.biz_opaque_callback_data) || undefined,
+    number,
+    ...(message === undefined ? {} : { part: { message, callbackData } }),
     peer: peerId(number, text(status.recipient_id) || text(status.recipient_user_id)),
     ...(state === "failed" ? { failure: failureOf(Number(error.code) || -1, said, token) } : {}),
   };

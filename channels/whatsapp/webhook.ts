@@ -1,16 +1,17 @@
 // One request of Meta: a question that proves our address, or a post, whose sender is settled before it is understood.
 import { timingSafeEqual } from "node:crypto";
-import { type Binding, ChannelError, type Sink } from "../channel.ts";
-import { createRecent } from "../shared/recent.ts";
+import { type Binding, ChannelError, type Sink, type Undelivered } from "../channel.ts";
 import type { Account, Accounts } from "./account.ts";
 import { readUpTo } from "./bytes.ts";
 import { partKey } from "./deliver.ts";
 import type { Fates } from "./fates.ts";
-import { type Event, readEvent } from "./read.ts";
+import { type Event, MOST_UPDATES, readEvent, type Status } from "./read.ts";
 
 const SIGNATURE_HEADER = "x-hub-signature-256";
 /** "Payloads can be up to 3 MB": https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/overview */
 const LARGEST_BODY = 3 * 1024 * 1024;
+/** Bytes that a post of one message or status does not exceed, as a rule. */
+const ORDINARY = 4096;
 
 /** The operator's own app: what is posted for tokens it minted is signed with its secret. */
 export interface App {
@@ -30,9 +31,6 @@ interface Deps {
 }
 
 export function createReceiving({ accounts, fates, app, failed }: Deps): Receiving {
-  /** Failures come again like everything else; each is told once. */
-  const told = createRecent<true>(1024);
-
   /** 200 stored (or nothing for the agent), 401 not from Meta, 400 no event, 413 too large, 503 could not be stored. */
   async function take(binding: Binding, request: Request, sink: Sink): Promise<Response> {
     const account = await accounts.of(binding).catch((error: unknown) => notYet(binding, error));
@@ -45,17 +43,24 @@ export function createReceiving({ accounts, fates, app, failed }: Deps): Receivi
     if (body === undefined) return refuse(413, "BODY_TOO_LARGE", "The body is larger than 3 MiB.");
     if (isOurs && !isSame(signature, `sha256=${hmac(app.secret, body)}`)) return unsigned();
     const event = readEvent(parse(body), binding.bot.id, binding.token);
+    if (!isOurs) sink.unproven?.(Math.max(1, event?.updates ?? 0, Math.ceil(body.byteLength / ORDINARY)));
     if (!event) return refuse(400, "INVALID_INPUT", "This is not an event of the WhatsApp Cloud API.");
+    if (event.updates > MOST_UPDATES) {
+      return refuse(413, "BODY_TOO_LARGE", `More than ${MOST_UPDATES} messages and statuses in one post.`);
+    }
     const strange = await strangeNumbers(binding, account, event).catch((error: unknown) => notYet(binding, error));
     if (strange instanceof Response) return strange;
-    noteStatuses(binding, event, sink);
+    const statuses = event.statuses.filter(({ number }) => !strange.has(number));
+    noteFates(binding, statuses);
     const messages = event.messages
       .filter(({ number }) => !strange.has(number))
       .map(({ number: _, ...message }) => message);
     try {
       if (messages.length > 0) await sink.accept(messages);
-      if (!(await areSettled(event, sink)))
+      if (!(await areSettled(statuses, sink)))
         return refuse(503, "UNAVAILABLE", "This is not written yet. Send it again.");
+      const failures = failuresOf(statuses);
+      if (failures.length > 0) await sink.undelivered(failures);
     } catch (error) {
       return notYet(binding, error);
     }
@@ -72,28 +77,25 @@ export function createReceiving({ accounts, fates, app, failed }: Deps): Receivi
     return strange;
   }
 
-  function noteStatuses({ bot }: Binding, { statuses }: Event, sink: Sink): void {
-    for (const { id, callbackData, peer, failure } of statuses) {
-      const key = callbackData === undefined ? undefined : partKey(bot.id, callbackData);
-      if (failure === undefined) {
-        if (key !== undefined) fates.set(key, { kind: "sent", id });
-        continue;
-      }
-      if (key !== undefined) fates.set(key, { kind: "failed", reason: failure });
-      if (told.get(`${bot.id} ${id}`)) continue;
-      told.set(`${bot.id} ${id}`, true);
-      sink.undelivered({ peer, part: id, reason: failure });
+  function noteFates({ bot }: Binding, statuses: Status[]): void {
+    for (const { id, part, failure } of statuses) {
+      if (!part) continue;
+      const key = partKey(bot.id, part.callbackData);
+      fates.set(key, failure === undefined ? { kind: "sent", id } : { kind: "failed", reason: failure });
     }
   }
 
   /** A status is what tells, after a kill, that a reply was sent: it is taken only when that is written. */
-  async function areSettled({ statuses }: Event, sink: Sink): Promise<boolean> {
-    for (const { callbackData } of statuses) {
-      const [message = "", part] = callbackData?.split(":") ?? [];
-      if (part !== undefined && (await sink.settled?.(message)) === false) return false;
-    }
-    return true;
+  async function areSettled(statuses: Status[], sink: Sink): Promise<boolean> {
+    const messages = new Set(statuses.flatMap(({ part }) => (part ? [part.message] : [])));
+    return messages.size === 0 || (await sink.settled?.([...messages])) !== false;
   }
+
+  /** Of replies alone, which say what they are: who else failed to be reached is nothing that the agent said. */
+  const failuresOf = (statuses: Status[]): Undelivered[] =>
+    statuses.flatMap(({ id, part, peer, failure }) =>
+      part && failure !== undefined ? [{ message: part.message, peer, part: id, reason: failure }] : [],
+    );
 
   function notYet(binding: Binding, error: unknown): Response {
     if (!(error instanceof ChannelError)) failed(binding, error);

@@ -1,4 +1,5 @@
 // What platforms post: found by the secret part of its address, limited per bot, and handed to the adapter unread.
+import { timingSafeEqual } from "node:crypto";
 import type { ChannelId } from "../../channels/channel.ts";
 import type { Grant } from "../../src/backend.ts";
 import { AppError, notFound } from "../../src/errors.ts";
@@ -7,12 +8,14 @@ import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { Figures } from "../figures/index.ts";
 import { isChannelId } from "./adapters.ts";
+import { keyOf } from "./callbacks.ts";
 import type { Intake } from "./intake.ts";
 import type { Lines } from "./lines.ts";
 
 /** What a service token for a post names. */
 export const RECEIVE = "channel.receive";
-const CALLBACK = /^[\w-]{32}$/;
+/** A callback's id, and the key behind it where the address proves who posts. */
+const CALLBACK = /^([\w-]{32})([\w-]{32})?$/;
 /** Of no use to the backend, or not to be passed on. */
 const OWN_HEADERS = ["authorization", "cookie", "host", "connection", "content-length", "transfer-encoding"];
 
@@ -45,9 +48,12 @@ export function createHooks({ agents, lines, intake, traffic, config, limits, ba
 
   async function receive(request: Request, channel: string, callbackId: string): Promise<Response> {
     requireAddress(request, channel, callbackId);
-    const line = await lines.byCallback(callbackId);
+    const [, id = "", key = ""] = CALLBACK.exec(callbackId) ?? [];
+    const line = await lines.byCallback(id);
     const posts = line?.mode === "webhook" ? line.channel.posts : undefined;
-    if (!line || !posts || line.connection.channel !== channel) {
+    const isKnown =
+      line?.connection.channel === channel && isSame(key, posts?.provenByAddress ? keyOf(line.secret) : "");
+    if (!line || !posts || !isKnown) {
       stranger(request);
       throw noSuchHook();
     }
@@ -87,5 +93,9 @@ export function createHooks({ agents, lines, intake, traffic, config, limits, ba
     },
   };
 }
+
+/** In a time that does not depend on what is in them. */
+const isSame = (given: string, known: string) =>
+  given.length === known.length && timingSafeEqual(Buffer.from(given), Buffer.from(known));
 
 const noSuchHook = () => notFound("Nothing is posted to here.", "NOT_FOUND");

@@ -48,9 +48,9 @@ export const channels = plugin("channels", (host) => {
   const inOrder = createOrder();
   const lines = createLines({ agents: hosted, adapters, connections });
   const resumes = createResumes({ log, connections });
-  const news = createNews({ ...kernel, agents: hosted });
-  const { undelivered } = news;
-  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings, resumes, undelivered });
+  const news = createNews({ ...kernel, agents: hosted, runtime: talks });
+  const { undelivered, lost } = news;
+  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings, resumes, lost });
   const { sinkOf } = intake;
   const callbacks = createCallbacks(kernel.config, adapters);
   const links = createLinks(news.state);

@@ -7,6 +7,7 @@ import type { Arrival, runtime as runtimePlugin } from "../runtime/index.ts";
 import { judge } from "./access.ts";
 import type { Line } from "./lines.ts";
 import { storedId } from "./message-id.ts";
+import { UNPROVEN } from "./meter.ts";
 import type { News } from "./news.ts";
 import type { Pairings } from "./pairings.ts";
 import type { Resumes } from "./resumes.ts";
@@ -14,11 +15,11 @@ import type { Resumes } from "./resumes.ts";
 const REPLY_WITHIN = 20_000;
 
 interface Deps extends Pick<Kernel, "log" | "metrics"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings" | "log">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept" | "settled">;
   pairings: Pairings;
   resumes: Resumes;
-  undelivered: News["undelivered"];
+  lost: News["lost"];
 }
 
 export interface Intake {
@@ -32,7 +33,7 @@ export interface Intake {
   stop(): Promise<void>;
 }
 
-export function createIntake({ agents, runtime, pairings, resumes, undelivered, log, metrics }: Deps): Intake {
+export function createIntake({ agents, runtime, pairings, resumes, lost, log, metrics }: Deps): Intake {
   const taken = metrics.counter("berth_channel_messages_total", "Messages that came over channels.", [
     "channel",
     "outcome",
@@ -124,12 +125,9 @@ export function createIntake({ agents, runtime, pairings, resumes, undelivered, 
       accept: (messages) => accept(line, messages),
       alive,
       keep: (resume) => resumes.keep(line, resume),
-      settled: runtime.settled,
-      undelivered({ reason }) {
-        const { agentId, channel } = line.connection;
-        agents.log(agentId, "error", `A reply did not reach its reader: ${reason}`, "channels");
-        undelivered({ agentId, channel, reason });
-      },
+      settled: (ids) => runtime.settled(line.connection.agentId, ids),
+      undelivered: (failures) => lost(line.connection, failures),
+      unproven: (posts) => line.posts.charge(posts * UNPROVEN - 1),
     }),
     say,
     sayLater: (line, peer, text) => later(line, say(line, peer, text)),

@@ -87,7 +87,8 @@ export function createKeeper(deps: Deps): Keeper {
     if (registeredBase !== null) await connections.registered(callbackId, null, null);
     if (line.mode !== "webhook") return listen(link, line, signal);
     const base = callbacks.base(channel);
-    await register(line, { url: base + callbackId, secret: line.secret }, signal);
+    const { secret } = line;
+    await register(line, { url: callbacks.address(line.connection, secret), secret }, signal);
     await connections.registered(callbackId, base, Date.now());
     links.turn(link, "connected", null);
     links.drop(link);

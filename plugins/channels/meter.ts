@@ -3,10 +3,16 @@
 /** Posts at once, and then one every so many ms. */
 const BURST = 5_000;
 const EVERY = 1;
+/** What a post counts for whose sender its address alone proves, as an agent's own holder may be: 500 at once, 100 a second. */
+export const UNPROVEN = 10;
+/** Milliseconds that one waits at most, whatever was counted. */
+const LONGEST_WAIT = 60_000;
 
 export interface Meter {
   /** Counts one post; 0, or the milliseconds until there is room for it. */
   take(): number;
+  /** Counts so many more for a post that was let in. */
+  charge(posts: number): void;
 }
 
 /** The generic cell rate algorithm: one number, the time at which the burst is whole again. */
@@ -19,6 +25,11 @@ export function createMeter({ burst = BURST, every = EVERY, now = () => performa
       if (wait > 0) return wait;
       whole = Math.max(whole, time) + every;
       return 0;
+    },
+    charge(posts) {
+      const time = now();
+      const most = time + (burst - 1) * every + LONGEST_WAIT;
+      whole = Math.min(Math.max(whole, time) + posts * every, most);
     },
   };
 }

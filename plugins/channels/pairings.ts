@@ -44,6 +44,8 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
   /** Approved senders seen lately, by agent. */
   const approved = new Map<string, Set<string>>();
   let remembered = 0;
+  /** Grows when somebody may not talk any more: what was read before says nothing then. */
+  let removals = 0;
   const one = (agentId: string, channel: ChannelId, senderId: string) =>
     and(eq(pairings.agentId, agentId), eq(pairings.channel, channel), eq(pairings.senderId, senderId));
   const selectApproved = db
@@ -57,6 +59,11 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
       ),
     )
     .prepare();
+
+  function forget(agentId: string): void {
+    removals++;
+    approved.delete(agentId);
+  }
 
   function remember(agentId: string, sender: string): void {
     if (remembered >= REMEMBERED) {
@@ -72,14 +79,18 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
     async isApproved(agentId, channel, senderId) {
       const sender = `${channel} ${senderId}`;
       if (approved.get(agentId)?.has(sender)) return true;
+      const before = removals;
       const [row] = await selectApproved.execute({ agentId, channel, senderId });
       if (typeof row?.at !== "number") return false;
-      remember(agentId, sender);
+      if (before === removals) remember(agentId, sender);
       return true;
     },
 
     async ask(agentId, channel, { sender, peer }) {
       const now = Date.now();
+      // A crowd that gets no answer costs no write.
+      const { rows } = await database.read(WAITS_IN_VAIN, [agentId, channel, sender.id, now]);
+      if (rows[0]?.vain === 1) return undefined;
       const code = newCode();
       const [, inserted] = await database.write([
         {
@@ -155,13 +166,19 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
 
     async remove(agentId, channel, senderId) {
       const removal = statement(db.delete(pairings).where(one(agentId, channel, senderId)));
-      const [result] = await database.write([{ ...removal, after: () => approved.delete(agentId) }]);
+      const [result] = await database.write([{ ...removal, after: () => forget(agentId) }]);
       return (result?.rowsAffected ?? 0) > 0;
     },
 
-    forget: (agentId) => void approved.delete(agentId),
+    forget,
   };
 }
+
+/** Whether one who asks is told nothing: known, told a code already, or refused, or too many wait. ?4: now. */
+const WAITS_IN_VAIN = `SELECT EXISTS (SELECT 1 FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND sender_id = ?3
+    AND (approved_at IS NOT NULL OR expires_at > ?4))
+  OR (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND code IS NOT NULL AND expires_at > ?4) >= ${MAX_WAITING}
+  AS vain`;
 
 /** Letters and digits without those that look alike. */
 const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";

@@ -104,8 +104,10 @@ export const runtime = plugin("runtime", (host) => {
         messages: sessions.messages,
       },
       sent: work.sent,
-      /** Whether what is known of a reply's way to its platform is written; waits for a try under way, but not for long. */
+      /** Whether what is known of replies' way to their platform is written; waits for tries under way, but not for long. */
       settled: work.settled,
+      /** Replies that did not arrive after they were sent: each is noted once. */
+      lost: work.lost,
       /** The model that answers for an agent now. */
       chooseModel: work.chooseModel,
       /** Takes up what waits for an agent that is up again. */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { anAgent } from "../../tests/support/skills.ts";
+import { createLost, type Lost } from "./lost.ts";
 import { createOutbox, type Deliver, type Delivery, type Outbox } from "./outbox.ts";
 
 let store: TestDatabase;
@@ -315,11 +316,13 @@ describe("whether what is known of a reply is written", () => {
     });
     await put(reply("hello"));
     await eventually(() => id !== "");
-    const asked = outbox.settled(id).then(async (written) => ({ written, status: (await rows())[0]?.status }));
+    const asked = outbox
+      .settled(agentId, [id])
+      .then(async (written) => ({ written, status: (await rows())[0]?.status }));
     ended.resolve({ kind: "sent" });
     expect(await asked).toEqual({ written: true, status: "sent" });
-    expect(await outbox.settled(id)).toBe(true);
-    expect(await outbox.settled("no id of ours")).toBe(true);
+    expect(await outbox.settled(agentId, [id])).toBe(true);
+    expect(await outbox.settled(agentId, ["no id of ours"])).toBe(true);
   });
 
   test("is waited for with what another process left, which counts as tried", async () => {
@@ -335,7 +338,7 @@ describe("whether what is known of a reply is written", () => {
       seen.push(attempts);
       return Promise.resolve({ kind: "sent" });
     });
-    const asked = outbox.settled(id);
+    const asked = outbox.settled(agentId, [id]);
     await outbox.start();
     expect(await asked).toBe(true);
     expect(seen).toEqual([1]);
@@ -351,8 +354,43 @@ describe("whether what is known of a reply is written", () => {
     });
     await put(reply("hello"));
     await eventually(() => id !== "");
-    const asked = outbox.settled(id);
+    const asked = outbox.settled(agentId, [id]);
     await outbox.stop();
     expect(await asked).toBe(false);
+  });
+});
+
+describe("a reply that was sent and did not arrive", () => {
+  const lost: Lost = (...about) => createLost(store)(...about);
+  const telling = (reason: string) => ({ sql: "INSERT INTO meta VALUES (?, 'told')", args: [reason] });
+  const told = async () =>
+    (await store.database.read("SELECT key FROM meta WHERE value = 'told' ORDER BY key")).rows.map(({ key }) => key);
+  async function sent(): Promise<string> {
+    outbox.deliverVia("channel_a", () => Promise.resolve({ kind: "sent" }));
+    await put(reply("hello"));
+    await eventually(async () => (await rows())[0]?.status === "sent");
+    const { rows: found } = await store.database.read("SELECT id FROM outbox");
+    return String(found[0]?.id);
+  }
+
+  test("is noted once, and told in the same write, however often it is said", async () => {
+    const id = await sent();
+    const say = () => lost(agentId, "channel_a", new Map([[id, "too late"]]), telling);
+    expect((await Promise.all([say(), say()])).flat()).toEqual(["too late"]);
+    expect(await say()).toEqual([]);
+    expect(await told()).toEqual(["too late"]);
+    expect(await rows()).toMatchObject([{ status: "sent" }]);
+  });
+
+  test("is this agent's, on this platform: of anything else nothing is written", async () => {
+    const id = await sent();
+    const reasons = new Map([
+      [id, "one"],
+      ["no reply", "two"],
+    ]);
+    expect(await lost("another", "channel_a", reasons, telling)).toEqual([]);
+    expect(await lost(agentId, "channel_b", reasons, telling)).toEqual([]);
+    expect(await lost(agentId, "channel_a", new Map([["no reply", "two"]]), telling)).toEqual([]);
+    expect(await told()).toEqual([]);
   });
 });

@@ -56,10 +56,10 @@ export interface Outbox {
   /** Who delivers for a platform. */
   deliverVia(platform: string, deliver: Deliver): void;
   /**
-   * Whether what is known of a reply is written. A try that is under way is waited for, and one that is still to come for
-   * what a process before this one left; false when that takes too long.
+   * Whether what is known of these replies of an agent is written. Tries that are under way are waited for, and those still to
+   * come for what a process before this one left; false when that takes too long.
    */
-  settled(id: string): Promise<boolean>;
+  settled(agentId: string, ids: string[]): Promise<boolean>;
   /** Takes up what was left when the process ended. */
   start(): Promise<void>;
   /** Takes up what waits for this agent in the database. */
@@ -122,8 +122,8 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
   const deliverers = new Map<string, Deliver>();
   const stopping = new AbortController();
   const begun = Date.now();
-  /** Replies that are being tried, and who wait for it to be written what came of it. */
-  const underWay = new Set<string>();
+  /** Replies that are being tried, with their agents, and who wait for it to be written what came of it. */
+  const underWay = new Map<string, string>();
   const waiting = new Map<string, (written: boolean) => void>();
   /** Agents of which something is held. */
   const holding = new Set<string>();
@@ -147,8 +147,8 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
   });
 
   async function attempt(delivery: Delivery): Promise<Ran> {
-    const { id } = delivery;
-    underWay.add(id);
+    const { id, agentId } = delivery;
+    underWay.set(id, agentId);
     let written = false;
     try {
       const ran = await tryAndRecord(delivery);
@@ -161,14 +161,18 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     }
   }
 
-  async function settled(id: string): Promise<boolean> {
-    if (!underWay.has(id)) {
-      // A UUIDv7 begins with its time.
-      const madeAt = Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-      if (!(madeAt < begun)) return true;
-      const { rows } = await database.read("SELECT 1 FROM outbox WHERE id = ? AND status = 'pending'", [id]);
-      if (rows.length === 0) return true;
+  async function settled(agentId: string, ids: string[]): Promise<boolean> {
+    const open = ids.filter((id) => underWay.get(id) === agentId);
+    const older = ids.filter((id) => !underWay.has(id) && madeAt(id) < begun);
+    if (older.length > 0) {
+      const { rows } = await database.read(STILL_PENDING, [agentId, JSON.stringify(older)]);
+      for (const { id } of rows) open.push(String(id));
     }
+    return (await Promise.all(open.map(written))).every(Boolean);
+  }
+
+  /** Whether what came of a try is written before long. */
+  async function written(id: string): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     // Whoever asked before is not left waiting for the one who asks now.
     waiting.get(id)?.(false);
@@ -279,3 +283,9 @@ export function createOutbox({ database, log, report, firstDelay = FIRST_DELAY }
     },
   };
 }
+
+/** Epoch ms: a UUIDv7 begins with its time. */
+const madeAt = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+const STILL_PENDING = `SELECT id FROM outbox
+  WHERE agent_id = ?1 AND status = 'pending' AND id IN (SELECT value FROM json_each(?2))`;

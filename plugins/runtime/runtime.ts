@@ -14,6 +14,7 @@ import { createEstate } from "./estate.ts";
 import { createExpiry } from "./expiry.ts";
 import { type Arrival, conversationOf, createInbox, type InboxEntry } from "./inbox.ts";
 import { createLanes, LANE_LIMITS } from "./lanes.ts";
+import { createLost } from "./lost.ts";
 import { createOutbox } from "./outbox.ts";
 import { createRemoval } from "./removal.ts";
 import { createSessions } from "./sessions.ts";
@@ -166,6 +167,7 @@ export function createRuntime(deps: Deps) {
     resume: lanes.resume,
     deliverVia: outbox.deliverVia,
     settled: outbox.settled,
+    lost: createLost({ database }),
     /** Who does what owners command: one for all platforms. */
     obeyVia(by: Obey) {
       obey = by;
