@@ -23,6 +23,7 @@ import {
   pairingList,
   posting,
   proving,
+  TOO_OFTEN,
   toConnected,
   toItem,
   toPairing,
@@ -30,6 +31,7 @@ import {
 import { WELCOME } from "./owner-commands.ts";
 import { readOwnerId } from "./owner-id.ts";
 import type { Pairings } from "./pairings.ts";
+import type { Trials } from "./trials.ts";
 import { CONNECT, LOOK } from "./web.ts";
 
 interface Deps {
@@ -40,9 +42,10 @@ interface Deps {
   lines: Lines;
   intake: Intake;
   hooks: Hooks;
+  trials: Trials;
 }
 
-export function backendRoutes({ identities, guards, channels, pairings, lines, intake, hooks }: Deps) {
+export function backendRoutes({ identities, guards, channels, pairings, lines, intake, hooks, trials }: Deps) {
   const detail = { tags: ["Channels"] };
 
   async function approve(agentId: string, channel: ChannelId, code: string) {
@@ -118,7 +121,8 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
         async ({ agent, caller, params, body: { token, ownerId } }) => {
           const channel = requireChannelId(params.channel);
           const request = { token, ownerId: readOwnerId(channel, ownerId) };
-          return toConnected(await channels.connect(caller, agent.id, channel, request));
+          const connect = () => channels.connect(caller, agent.id, channel, request);
+          return toConnected(await trials.attempt(caller, connect));
         },
         {
           agentCall: { action: CONNECT, changes: true },
@@ -127,6 +131,7 @@ export function backendRoutes({ identities, guards, channels, pairings, lines, i
           detail: {
             ...detail,
             summary: "Connect a channel: the agent answers as this bot",
+            description: TOO_OFTEN,
             ...mayAnswer({ ...CONNECT_ERRORS, 404: "CHANNEL_NOT_FOUND" }),
           },
         },

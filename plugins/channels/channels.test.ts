@@ -280,3 +280,33 @@ describe("a reply", () => {
     expect(await scene.channel(id)).toMatchObject({ state: "connected" });
   });
 });
+
+describe("with limits on", () => {
+  test("tokens that are nobody's can be tried seldom, on either surface; bots be connected by the dozen", async () => {
+    await using limited = await openScene({ env: { RATE_LIMITS: "on" } });
+    const id = await limited.provision();
+    for (let n = 0; n < 12; n++) {
+      const token = `${++next}:secret-part-of-the-token-${next}`;
+      limited.telegram.addBot(token, { username: `bot_${next}` });
+      expect((await limited.connect(id, token)).status).toBe(200);
+    }
+    for (let n = 0; n < 5; n++) {
+      const { status, body } = await limited.connect(id, `${++next}:nobodys-token`);
+      expect({ status, code: body.code }).toEqual({ status: 400, code: "INVALID_CHANNEL_TOKEN" });
+    }
+    const { status, body, headers } = await limited.connect(id, `${++next}:nobodys-token`);
+    expect({ status, code: body.code }).toEqual({ status: 429, code: "RATE_LIMITED" });
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(headers.get("ratelimit-policy")).toContain("provision");
+    expect(headers.get("ratelimit")).toContain("provision");
+    const made = await limited.owner.post<{ key: string }>("/api/keys", { name: "for the backend" });
+    const direct = await limited.app.backend.handle(
+      new Request(`http://localhost/api/agents/${id}/channels/channel_a`, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${made.body.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ token: `${++next}:nobodys-token` }),
+      }),
+    );
+    expect(direct.status).toBe(429);
+  });
+});

@@ -26,6 +26,7 @@ import { createPreviews } from "./previews.ts";
 import { createResumes } from "./resumes.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 import { createSupervisor } from "./supervisor.ts";
+import { createTrials } from "./trials.ts";
 import { webRoutes } from "./web.ts";
 
 export type { ChannelId } from "../../channels/channel.ts";
@@ -67,6 +68,7 @@ export const channels = plugin("channels", (host) => {
     supervisor,
     inOrder,
   });
+  const trials = createTrials(kernel.limits);
   const hooks = createHooks({ ...kernel, agents: hosted, lines, intake, traffic: counted.traffic });
   counted.holds(lines.held);
   counted.keeps(supervisor.kept);
@@ -101,7 +103,16 @@ export const channels = plugin("channels", (host) => {
   return {
     service: { ...service, estate },
     web: webRoutes({ backend: kernel.backend, identities, guards: hosted.guards, hooks }),
-    backend: backendRoutes({ identities, guards: hosted.guards, channels: service, pairings, lines, intake, hooks }),
+    backend: backendRoutes({
+      identities,
+      guards: hosted.guards,
+      channels: service,
+      pairings,
+      lines,
+      intake,
+      hooks,
+      trials,
+    }),
     start() {
       started = true;
       // Not waited for: a platform that is down does not keep Berth from serving.
