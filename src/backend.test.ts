@@ -137,7 +137,7 @@ describe.each(["in process", "over HTTP"])("%s", (how) => {
 
   test("the backend works in the name of the grant, and for its client's address", async () => {
     const { agentId, userId, isAdmin, address } = grant;
-    const expected = { caller: { userId, isAdmin, address, agentId }, address };
+    const expected = { caller: { userId, isAdmin, address, agentId, isVouchedFor: true }, address };
     expect(await unwrapJson(await plain("/probe"))).toEqual(expected);
     expect(unwrap(await typed().probe.get())).toEqual(expected);
   });

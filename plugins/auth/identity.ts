@@ -40,6 +40,8 @@ export interface Caller {
   address: string;
   /** The agent that a service token is good for. */
   agentId: string | undefined;
+  /** They came with a service token: whoever signed it has let them in, and counted them. */
+  isVouchedFor: boolean;
   /** The id of the session or API key that they came with, as far as that is known: see `standing`. */
   shown?: string | undefined;
 }
@@ -162,10 +164,11 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
       }
       context.address = grant.address;
       const { userId, isAdmin, address, agentId, shown } = grant;
-      return { userId, isAdmin, address, agentId, shown };
+      return { userId, isAdmin, address, agentId, isVouchedFor: true, shown };
     }
     const { user, isAdmin, shown } = await authenticate(request, scope);
-    return { userId: user.id, isAdmin, address: context.address, agentId: undefined, shown };
+    const { address } = context;
+    return { userId: user.id, isAdmin, address, agentId: undefined, isVouchedFor: false, shown };
   }
 
   return {

@@ -60,6 +60,8 @@ export interface Channels {
   connecting(agentId: string, checked: readonly CheckedToken[]): Statement[];
   /** 409 `CHANNEL_IN_USE` where a batch failed because of one of these bots, else the error itself. */
   orInUse(error: unknown, checked: readonly CheckedToken[]): Promise<unknown>;
+  /** The agents that have bots among these and no others, with just these tokens: whoever gave them may be told of them. */
+  servedWith(checked: readonly CheckedToken[]): Promise<string[]>;
   /** Forgets the bot and its token; false when there was none. */
   disconnect(agentId: string, channel: ChannelId): Promise<boolean>;
   /** Begins all of an agent's connections anew, given up ones too. */
@@ -176,6 +178,7 @@ export function createChannels(deps: Deps): Channels {
   return {
     check,
     orInUse: connections.orInUse,
+    servedWith: connections.servedWith,
 
     connecting(agentId, checked) {
       const begin = () => {

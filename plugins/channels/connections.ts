@@ -22,6 +22,8 @@ export interface Connections {
   putting(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Statement;
   /** 409 `CHANNEL_IN_USE` where the batch failed because one of these bots serves another agent, else the error itself. */
   orInUse(error: unknown, bots: readonly { channel: ChannelId; bot: BotIdentity }[]): Promise<unknown>;
+  /** The agents on whose channels some of these bots are, as far as these are all they have, with just these tokens. */
+  servedWith(given: readonly { channel: ChannelId; bot: BotIdentity; token: string }[]): Promise<string[]>;
   /** False when there was none. */
   remove(agentId: string, channel: ChannelId): Promise<boolean>;
   /** Notes which address the platform was told; null: none. For the connection with this callback alone. */
@@ -38,6 +40,13 @@ export const digestOf = (token: string) => new Bun.CryptoHasher("sha256").update
 
 const random = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64url");
 const sealedFor = (callbackId: string) => `channel-callback:${callbackId}`;
+
+const SERVED_WITH = `WITH given AS (SELECT value ->> 'channel' AS channel, value ->> 'bot' AS bot, value ->> 'digest' AS digest
+    FROM json_each(?1))
+  SELECT agent_id FROM channel_connections AS c LEFT JOIN given AS g
+    ON g.channel = c.channel AND g.bot = c.bot_id AND g.digest = c.token_digest
+  WHERE agent_id IN (SELECT agent_id FROM channel_connections JOIN given ON bot_id = bot AND channel_connections.channel = given.channel)
+  GROUP BY agent_id HAVING count(g.bot) = count(*) ORDER BY agent_id`;
 
 type Deps = Pick<Kernel, "database" | "vault" | "resealing">;
 
@@ -101,6 +110,12 @@ export function createConnections({ database, vault, resealing }: Deps): Connect
 
     putting,
     orInUse,
+
+    async servedWith(given) {
+      const named = given.map(({ channel, bot, token }) => ({ channel, bot: bot.id, digest: digestOf(token) }));
+      const { rows } = await database.read(SERVED_WITH, [JSON.stringify(named)]);
+      return rows.map(({ agent_id }) => String(agent_id));
+    },
 
     async remove(agentId, channel) {
       const where = and(eq(agentColumn, agentId), eq(channelColumn, channel));

@@ -2,9 +2,10 @@
 import { Elysia } from "elysia";
 import { contextOf } from "../../src/http.ts";
 import type { Idempotency } from "../../src/idempotency.ts";
+import type { Limits } from "../../src/limits.ts";
 import { mayAnswer } from "../../src/openapi/told.ts";
 import type { ServiceOf } from "../../src/plugin.ts";
-import type { auth } from "../auth/index.ts";
+import type { auth, Caller } from "../auth/index.ts";
 import { CLAIM_ERRORS, claimBody, claimed, PROVISION_ERRORS, provisionBody, provisioned, SHOWN_ONCE } from "./model.ts";
 import type { Provisioning } from "./provisioning.ts";
 import { readRequest } from "./request.ts";
@@ -14,21 +15,30 @@ export const MAKE = "provisioning.make";
 export const CLAIM = "provisioning.claim";
 
 interface Deps {
+  limits: Limits;
   identities: ServiceOf<typeof auth>["identities"];
   idempotency: Idempotency;
   provisioning: Provisioning;
 }
 
-export function backendRoutes({ identities, idempotency, provisioning }: Deps) {
+export function backendRoutes({ limits, identities, idempotency, provisioning }: Deps) {
   const detail = { tags: ["Channels"] };
   /** Kept here and not on the web surface, so that the answer is in the write of the work itself. */
   const callerOf = (request: Request, userId: string) => (userId === "" ? { request } : { request, userId });
+
+  /** As the web surface does, which has counted those whom it vouches for. Contract §3. */
+  async function count({ userId, address, isVouchedFor }: Caller): Promise<void> {
+    if (isVouchedFor) return;
+    await limits.require("provision", address);
+    await limits.require("provision", `user ${userId}`);
+  }
 
   return new Elysia({ name: "provisioning.backend" })
     .use(identities.guards)
     .post(
       "/api/provision",
-      ({ body, caller, request }) => {
+      async ({ body, caller, request }) => {
+        await count(caller);
         const wanted = readRequest(body, contextOf(request).bodyText ?? "");
         const made = async (keep: Parameters<Provisioning["make"]>[2]) =>
           Response.json(await provisioning.make(caller, wanted, keep, request.signal), { status: 201 });

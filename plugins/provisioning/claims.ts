@@ -10,6 +10,8 @@ export interface Claim {
 export interface Claims {
   /** A new one; `keeping` is for the batch that makes its agent. */
   issue(holderId: string): { url: string; keeping(agentId: string): Statement };
+  /** The link of one that is good, as `issue` gave it; undefined where the agent is somebody's. */
+  linkOf(agentId: string): Promise<string | undefined>;
   /** Undefined for a token that was used, is too old, or never was one. */
   find(token: string): Promise<Claim | undefined>;
   /** Uses it up; aborts its batch with GuardFailed `claim` when it is not good. */
@@ -22,24 +24,38 @@ export interface Claims {
 const LIFETIME = 7 * 86_400_000;
 
 const INSERT = "INSERT INTO claims (holder_id, agent_id, token_hash, expires_at) VALUES (?, ?, ?, ?)";
+const OF = "SELECT holder_id, token_hash FROM claims WHERE agent_id = ? AND expires_at > ?";
+const REPLACE = "UPDATE claims SET token_hash = ? WHERE agent_id = ?";
 const FIND = "SELECT holder_id, agent_id FROM claims WHERE token_hash = ? AND expires_at > ?";
 const USE = "DELETE FROM claims WHERE token_hash = ? AND expires_at > ?";
 const EXPIRED = "SELECT holder_id, agent_id FROM claims WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 
 const hashOf = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("hex");
 
-export function createClaims({ database, config }: Pick<Kernel, "database" | "config">): Claims {
+/** A link can be told again to whoever shows the bots' tokens, without being kept: it follows from the root key. */
+export function createClaims({ database, config, vault }: Pick<Kernel, "database" | "config" | "vault">): Claims {
+  const tokenOf = (holderId: string) => vault.sign("claim", holderId);
+  const urlOf = (token: string) => `${config.baseUrl}/claim?token=${token}`;
   const read = async (sql: string, args: (string | number)[]) => {
     const { rows } = await database.read(sql, args);
     return rows.map((row) => ({ holderId: String(row.holder_id), agentId: String(row.agent_id) }));
   };
   return {
     issue(holderId) {
-      const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const token = tokenOf(holderId);
       return {
-        url: `${config.baseUrl}/claim?token=${token}`,
+        url: urlOf(token),
         keeping: (agentId) => ({ sql: INSERT, args: [holderId, agentId, hashOf(token), Date.now() + LIFETIME] }),
       };
+    },
+    async linkOf(agentId) {
+      const { rows } = await database.read(OF, [agentId, Date.now()]);
+      const row = rows[0];
+      if (!row) return undefined;
+      const token = tokenOf(String(row.holder_id));
+      // Made under another root key.
+      if (row.token_hash !== hashOf(token)) await database.write([{ sql: REPLACE, args: [hashOf(token), agentId] }]);
+      return urlOf(token);
     },
     find: async (token) => (await read(FIND, [hashOf(token), Date.now()]))[0],
     use: (token) => [{ sql: USE, args: [hashOf(token), Date.now()] }, guard("claim")],

@@ -165,9 +165,9 @@ describe("without a session", () => {
     const given = { channelAToken: aBot().token, channelBBotToken: tokenFor(b), channelCToken: `EAAtokenOf${waba}` };
     const tokens = Object.values(given).map((token) => token.slice(-4));
     const account = whatsapp.addAccount(given.channelCToken, { waba });
-    // The second one's bot is not there yet.
+    // A token that Discord has refused is taken for dead, so the good one is kept for later.
     const before = await traces();
-    const refused = await ask(given);
+    const refused = await ask({ ...given, channelBBotToken: tokenFor(String(BigInt(b) + 500n)) });
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_CHANNEL_TOKEN" } });
     expect(refused.body.issues.map(({ path }) => path)).toEqual(["channelBBotToken"]);
     expect(await traces()).toEqual(before);
@@ -335,6 +335,51 @@ describe("with a session", () => {
       body: { code: "AGENT_LIMIT_REACHED", current: 1, limit: 1 },
     });
     expect(await traces()).toMatchObject({ agents: Number(before.agents) + 1, claims: before.claims });
+  });
+});
+
+describe("an answer that never came", () => {
+  const tokenIn = (url = "") => new URL(url).searchParams.get("token") ?? "";
+  type InUse = { code: string; error: string; claimUrl?: string };
+
+  test("whoever asks again with the same tokens is refused, and told the agent's link", async () => {
+    const [a, b] = [aBot(), String(515_151_515_151_515_000n + BigInt(++next))];
+    discord.addBot(tokenFor(b), { username: "quay" });
+    const asked = { channelAToken: a.token, channelBBotToken: tokenFor(b) };
+    const first = await ask(asked);
+    expect(first.status).toBe(201);
+    const before = await traces();
+    const again = await ask<InUse>(asked);
+    expect(again).toMatchObject({ status: 409, body: { code: "CHANNEL_IN_USE" } });
+    // The one that was told first still works, should it have come after all.
+    expect(again.body.claimUrl).toBe(first.body.metadata.claimUrl ?? "");
+    expect(again.body.error).toContain("claimUrl");
+    expect(await traces()).toEqual(before);
+    // Who has one of its bots alone is not who made it.
+    const part = await ask<InUse>({ channelAToken: a.token });
+    expect(part).toMatchObject({ status: 409, body: { code: "CHANNEL_IN_USE" } });
+    expect(part.body.claimUrl).toBeUndefined();
+
+    const ada = await member("starter");
+    const { status } = await ada.post("/api/provision/claim", { token: tokenIn(again.body.claimUrl) });
+    expect(status).toBe(200);
+    expect((await ask<InUse>(asked)).body).toMatchObject({ code: "CHANNEL_IN_USE" });
+    expect((await ask<InUse>(asked)).body.claimUrl).toBeUndefined();
+  });
+
+  test("a bot's earlier token tells nothing, and one that was made under another root key is made anew", async () => {
+    const { token, bot } = aBot();
+    const { body } = await ask({ channelAToken: token });
+    await house.kernel.database.write([
+      { sql: "UPDATE claims SET token_hash = 'of another key' WHERE agent_id = ?", args: [body.id] },
+    ]);
+    const link = (await ask<InUse>({ channelAToken: token })).body.claimUrl;
+    await house.kernel.database.write([
+      { sql: "UPDATE channel_connections SET token_digest = 'another' WHERE bot_id = ?", args: [String(bot.id)] },
+    ]);
+    expect((await ask<InUse>({ channelAToken: token })).body.claimUrl).toBeUndefined();
+    const ada = await member("starter");
+    expect((await ada.post("/api/provision/claim", { token: tokenIn(link) })).status).toBe(200);
   });
 });
 

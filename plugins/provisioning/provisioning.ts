@@ -1,6 +1,6 @@
 // An agent with its channels, made in one write: without a session it is held until somebody claims it.
 import { GuardFailed } from "../../src/database.ts";
-import { notFound } from "../../src/errors.ts";
+import { AppError, notFound } from "../../src/errors.ts";
 import type { Keep } from "../../src/idempotency.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -20,7 +20,8 @@ export interface Asker extends LetIn {
 export interface Provisioning {
   /**
    * Checks all tokens with their platforms, then makes the agent with its bots, key, live stream and, for nobody, its claim:
-   * all or nothing. Throws what `Channels.check` does, 409 `CHANNEL_IN_USE`, and for somebody the refusals of provisioning
+   * all or nothing. Throws what `Channels.check` does, 409 `CHANNEL_IN_USE` (with `claimUrl` for an agent of just these
+   * tokens that nobody has claimed), and for somebody the refusals of provisioning
    * and 401 where what they came with was ended while the platforms were asked.
    * `keep`: the answer, kept in the same write. Nothing is made for a caller who went away before that: nobody else would
    * ever be told of it.
@@ -39,7 +40,7 @@ const EXPIRED_AT_ONCE = 50;
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "provision" | "move" | "find" | "remove" | "credentials" | "views">;
-  channels: Pick<ServiceOf<typeof channelsPlugin>, "check" | "connecting" | "orInUse">;
+  channels: Pick<ServiceOf<typeof channelsPlugin>, "check" | "connecting" | "orInUse" | "servedWith">;
   streams: Pick<ServiceOf<typeof streamsPlugin>, "creating" | "streaming">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "providerConfig">;
   holders: ServiceOf<typeof auth>["holders"];
@@ -95,10 +96,24 @@ export function createProvisioning(deps: Deps): Provisioning {
         },
       });
     } catch (error) {
-      throw orSignedOut(await channels.orInUse(error, checked));
+      throw await orUnclaimed(orSignedOut(await channels.orInUse(error, checked)), checked);
     }
     if (!answer) throw new Error("The agent was made without an answer.");
     return answer;
+  }
+
+  /**
+   * Whoever has the tokens of an agent's bots is its owner, and may be without its link because the answer with it never
+   * came: the refusal of the second try tells it.
+   */
+  async function orUnclaimed(error: unknown, checked: readonly CheckedToken[]): Promise<unknown> {
+    if (!(error instanceof AppError && error.code === "CHANNEL_IN_USE")) return error;
+    for (const agentId of await channels.servedWith(checked)) {
+      const claimUrl = await claims.linkOf(agentId);
+      const text = `${error.message} Nobody has claimed that one yet: open the link in claimUrl to make it yours.`;
+      if (claimUrl !== undefined) return new AppError(409, error.code, text, { claimUrl }, { cause: error });
+    }
+    return error;
   }
 
   async function claim(asker: Asker, token: string, keep: Keep): Promise<Claimed> {

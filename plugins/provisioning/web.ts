@@ -82,7 +82,8 @@ export function webRoutes({ backend, identities, limits }: Deps) {
             "Nobody has to be signed in: then the agent belongs to an account of its own, and `metadata.claimUrl` makes it " +
             "somebody's within 7 days, after which it is removed. With a session or an API key it is the caller's, by the " +
             "rules of `POST /api/agents/provision`. All tokens are checked with their platforms first, and nothing is kept " +
-            "unless all are good. Each token may also come under its platform's name; the neutral name comes first.",
+            "unless all are good. Where an agent with just these tokens was made already and nobody has claimed it, the refusal " +
+            "(409 `CHANNEL_IN_USE`) has its link in `claimUrl`. Each token may also come under its platform's name; the neutral name comes first.",
           ...mayAnswer({
             ...PROVISION_ERRORS,
             401: "UNAUTHORIZED",
