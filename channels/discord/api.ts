@@ -49,6 +49,8 @@ interface Options {
   apiRoot: string;
   traffic?: Traffic | undefined;
   guard?: Guard;
+  /** Refusals of one bot within ten minutes, before it waits. */
+  share?: number;
   /** How long a token that was refused is not used again, in milliseconds; for ever unless told otherwise. */
   deadFor?: number;
 }
@@ -59,6 +61,7 @@ export function createApis({
   apiRoot,
   traffic,
   guard = createGuard(),
+  share = SHARE,
   deadFor = Number.POSITIVE_INFINITY,
 }: Options): Apis {
   const recent = createRecent<REST>(CLIENTS);
@@ -70,9 +73,9 @@ export function createApis({
   function count(token: string, { status, headers }: Response): void {
     const scope = headers.get("x-ratelimit-scope");
     if (!guard.count(status, scope)) return;
-    const share = shares.get(token) ?? createGuard({ most: SHARE, says: ONE });
-    share.count(status, scope);
-    shares.set(token, share);
+    const own = shares.get(token) ?? createGuard({ most: share, says: ONE });
+    own.count(status, scope);
+    shares.set(token, own);
   }
 
   async function open({ token, agentId }: Caller): Promise<REST> {
