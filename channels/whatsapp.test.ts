@@ -553,6 +553,30 @@ describe("a reply", () => {
     expect(account.sent().length).toBe(2);
   });
 
+  test("whose status came is known whatever is told of other accounts meanwhile", async () => {
+    const binding = await bound();
+    await using _hook = await listen(binding);
+    fake.fail("messages", "cut", { when: "after" });
+    await failure(
+      channel.send(binding, message(), () => undefined, signal),
+      TOKEN,
+    );
+    await fake.waitFor(() => fake.stats().posted >= 2);
+    fake.addAccount("EAAother", { waba: "300", app: "7", numbers: [{ id: "301", display: "1" }] });
+    const other = { agentId: "a", token: "EAAother", bot: await channel.identify("EAAother", signal) };
+    for (let round = 0; round < 6; round += 1) {
+      const statuses = Array.from({ length: 1_000 }, (_, n) => ({
+        ...{ id: `wamid.${n}`, status: "sent", biz_opaque_callback_data: `reply-${round}-${n}:0` },
+      }));
+      const change = { field: "messages", value: { metadata: { phone_number_id: "301" }, statuses } };
+      const body = JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: "300", changes: [change] }] });
+      expect((await post(body, undefined, other)).status).toBe(200);
+    }
+    const parts: string[] = [];
+    await channel.send(binding, message({ attempts: 1 }), (part) => parts.push(part), signal);
+    expect(account.sent().map(({ id }) => id)).toEqual(parts);
+  });
+
   test("a try that surely had no effect is not waited for", async () => {
     const patient = createWhatsApp({ apiRoot: fake.url, log: { warn: () => undefined }, patience: 60_000 });
     const binding = await bound();

@@ -5,9 +5,6 @@ import { render } from "./format.ts";
 import { type Graph, isObject } from "./graph.ts";
 import { addressOf, type Peer, parsePeer } from "./peer.ts";
 
-/** Names a part among all that are sent; unguessable for others, since it begins with a UUID of ours. */
-export const partKey = (account: string, callbackData: string) => `${account} ${callbackData}`;
-
 export interface Delivery {
   send(
     binding: Binding,
@@ -44,13 +41,14 @@ export function createDelivery({ graph, fates }: { graph: Graph; fates: Fates })
   return {
     async send(binding, { id, peer: address, text, replyTo, attempts, deliveredParts }, delivered, signal) {
       const peer = parsePeer(address);
+      const account = binding.bot.id;
       const begun = deliveredParts.length;
       let mayBeThere = attempts > 0;
       for (const [index, part] of render(text).entries()) {
         if (index < begun) continue;
+        // Unguessable for others, since it begins with a UUID of ours.
         const callbackData = `${id}:${index}`;
-        const key = partKey(binding.bot.id, callbackData);
-        const fate = mayBeThere ? await fates.learn(key, signal) : undefined;
+        const fate = mayBeThere ? await fates.learn(account, callbackData, signal) : undefined;
         if (fate?.kind === "failed") throw new ChannelError("refused", fate.reason, "peer");
         if (fate?.kind === "sent") {
           delivered(fate.id);
@@ -64,8 +62,8 @@ export function createDelivery({ graph, fates }: { graph: Graph; fates: Fates })
           delivered(await write(binding, peer, { text: part, callbackData, replyTo: asReply }, signal));
         } catch (error) {
           const open = !(error instanceof ChannelError) || error.kind === "unreachable";
-          fates.set(key, open ? { kind: "open", since: Date.now() } : { kind: "unsent" });
-          fates.set(partKey(binding.bot.id, `${id}:${index + 1}`), { kind: "unsent" });
+          fates.set(account, callbackData, open ? { kind: "open", since: Date.now() } : { kind: "unsent" });
+          fates.set(account, `${id}:${index + 1}`, { kind: "unsent" });
           throw error;
         }
       }

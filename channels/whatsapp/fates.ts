@@ -1,6 +1,6 @@
 // What became of each part that was sent: WhatsApp has no idempotent send, but tells how a message fares, with what was
 // given along. So before a part is sent again, its status is waited for a moment.
-import { createRecent } from "../shared/recent.ts";
+import { createRecent, type Recent } from "../shared/recent.ts";
 
 /** `unsent`: it surely had no effect. `open`: nobody knows (yet). */
 export type Fate =
@@ -9,27 +9,32 @@ export type Fate =
   | { kind: "sent"; id: string }
   | { kind: "failed"; reason: string };
 
+/** Parts are named by the account and by what was given along when they were sent. */
 export interface Fates {
-  set(key: string, fate: Fate): void;
+  set(account: string, callbackData: string, fate: Fate): void;
   /** What is known of a part of which an earlier try may have had an effect; waits for it, but not for long. */
-  learn(key: string, signal: AbortSignal): Promise<Fate>;
+  learn(account: string, callbackData: string, signal: AbortSignal): Promise<Fate>;
 }
 
-/** Parts whose fate is remembered, over all agents. */
-const KEPT = 4096;
+/** Parts whose fate is remembered for one account, so that nobody's statuses push out what others wait for; and accounts. */
+const PARTS = 512;
+const ACCOUNTS = 512;
 
 /** `patience`: how long after a try its first status may take, in ms. */
 export function createFates(patience: number): Fates {
-  const known = createRecent<Fate>(KEPT);
+  const accounts = createRecent<Recent<Fate>>(ACCOUNTS);
   const waiting = new Map<string, (fate: Fate) => void>();
 
   return {
-    set(key, fate) {
-      known.set(key, fate);
-      if (fate.kind !== "open") waiting.get(key)?.(fate);
+    set(account, callbackData, fate) {
+      const parts = accounts.get(account) ?? createRecent<Fate>(PARTS);
+      accounts.set(account, parts);
+      parts.set(callbackData, fate);
+      if (fate.kind !== "open") waiting.get(`${account} ${callbackData}`)?.(fate);
     },
-    async learn(key, signal) {
-      const fate = known.get(key) ?? { kind: "open", since: Date.now() };
+    async learn(account, callbackData, signal) {
+      const key = `${account} ${callbackData}`;
+      const fate = accounts.get(account)?.get(callbackData) ?? { kind: "open", since: Date.now() };
       const left = fate.kind === "open" ? fate.since + patience - Date.now() : 0;
       if (fate.kind !== "open" || left <= 0 || signal.aborted) return fate;
       const told = Promise.withResolvers<Fate>();

@@ -3,7 +3,6 @@ import { timingSafeEqual } from "node:crypto";
 import { type Binding, ChannelError, type Sink, type Undelivered } from "../channel.ts";
 import type { Account, Accounts } from "./account.ts";
 import { readUpTo } from "./bytes.ts";
-import { partKey } from "./deliver.ts";
 import type { Fates } from "./fates.ts";
 import { type Event, MOST_UPDATES, readEvent, type Status } from "./read.ts";
 
@@ -80,8 +79,9 @@ export function createReceiving({ accounts, fates, app, failed }: Deps): Receivi
   function noteFates({ bot }: Binding, statuses: Status[]): void {
     for (const { id, part, failure } of statuses) {
       if (!part) continue;
-      const key = partKey(bot.id, part.callbackData);
-      fates.set(key, failure === undefined ? { kind: "sent", id } : { kind: "failed", reason: failure });
+      const fate =
+        failure === undefined ? ({ kind: "sent", id } as const) : ({ kind: "failed", reason: failure } as const);
+      fates.set(bot.id, part.callbackData, fate);
     }
   }
 
