@@ -26,6 +26,7 @@ export type { Parts, Rows } from "./estate.ts";
 export type { AgentCall, AgentRouteKind, OwnAgent } from "./guards.ts";
 export type { LogLevel, LogLine } from "./logs.ts";
 export { agentAnswer, agentDetail, provisioned, provisioningErrors } from "./model.ts";
+export { OWNER_OF } from "./moving.ts";
 export type { NewAgent, NewRow } from "./provision.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";
 export type { AgentSettings, Approval, ChannelSettings, McpServerSettings, ScheduleSettings } from "./settings.ts";

@@ -16,6 +16,12 @@ export interface Move {
   also: readonly Statement[];
 }
 
+/**
+ * Whose agent `?` is, as an expression for what is written about it by others: a value that was read before may be of an
+ * owner who has given it away meanwhile. Null for an agent that is gone, and for none.
+ */
+export const OWNER_OF = "(SELECT user_id FROM agents WHERE id = ?)";
+
 const MOVE = `UPDATE agents SET user_id = ?1, updated_at = ?2 WHERE id = ?4 AND user_id = ?5 AND ${HAS_ROOM}`;
 
 /**

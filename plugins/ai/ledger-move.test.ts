@@ -25,8 +25,8 @@ function open(plan: number) {
     allowanceOf: (userId) => (userId === "ada" ? plan : Number.POSITIVE_INFINITY),
     now,
   });
-  const ledger = createLedger({ database: store.database, log: silent, purses, now });
-  const move = createLedgerMove(purses, now);
+  const { statements, paid } = createLedgerMove(purses, now);
+  const ledger = createLedger({ database: store.database, log: silent, purses, paid, now });
   const call = (userId: string, agentId: string, ownKey: boolean): CallOf => ({
     ...{ kind: "turn", provider: "provider_1", modelId: "m", pricing },
     ...{ userId, agentId, ownKey },
@@ -38,7 +38,23 @@ function open(plan: number) {
       await store.database.write([spending.settle({ inputTokens: 0, outputTokens: micro, estimated: false }, 1)]);
       time = NOW;
     },
-    move: (agentId: string, from: string, to: string) => store.database.write(move(agentId, from, to)),
+    /** As a turn does: what it used is known, and written, at its end. */
+    async begin(userId: string, micro: number, agentId: string) {
+      const spending = await ledger.reserve(call(userId, agentId, false), [], micro);
+      const used = { inputTokens: 0, outputTokens: micro, estimated: false };
+      return {
+        settle: () => store.database.write([spending.settle(used, 1)]),
+        record: async () => {
+          await spending.record(used, 1);
+          await ledger.close();
+        },
+      };
+    },
+    move: (agentId: string, from: string, to: string) =>
+      store.database.write([
+        { sql: "UPDATE agents SET user_id = ? WHERE id = ?", args: [to, agentId] },
+        ...statements(agentId, from, to),
+      ]),
   };
 }
 const of = async (userId: string) => {
@@ -76,6 +92,34 @@ test.each([
     await spend("holder", 5_000, { ownKey: true });
     await move("agent", "holder", "ada");
     await expect(spend("ada", 401, { agentId: "hers" })).rejects.toMatchObject(refused);
+    await spend("ada", 399, { agentId: "hers" });
+  },
+);
+
+test.each(["settle", "record"] as const)(
+  "what a turn under way used counts for the new owner, whose month is known: %s",
+  async (end) => {
+    await store.database.write([
+      ...["holder", "ada"].map((id) => ({
+        sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, ?1, ?1, 0, 0)`,
+        args: [id],
+      })),
+      {
+        sql: `INSERT INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, created_at, updated_at)
+          VALUES ('agent', 'holder', 'A', 'model_a', 'active', 'up', 'a', '1', 0, 0)`,
+        args: [],
+      },
+    ]);
+    const { spend, begin, move } = open(1_000);
+    await spend("ada", 1, { agentId: "hers" });
+    const turn = await begin("holder", 600, "agent");
+    await move("agent", "holder", "ada");
+    await turn[end]();
+    expect([await of("holder"), await of("ada")]).toEqual([
+      [0, 0],
+      [601, 601],
+    ]);
+    await expect(spend("ada", 400, { agentId: "hers" })).rejects.toMatchObject(refused);
     await spend("ada", 399, { agentId: "hers" });
   },
 );

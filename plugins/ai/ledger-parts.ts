@@ -35,11 +35,12 @@ export function createMoney({ kernel, accounts, agents }: Deps) {
     refused: notices.account,
   });
   const journalFile = join(config.dataDir, "ledger.journal");
-  const ledger = createLedger({ database, log, purses, journalFile, refused: notices.budget });
+  const move = createLedgerMove(purses);
+  const ledger = createLedger({ database, log, purses, journalFile, paid: move.paid, refused: notices.budget });
   const cache = createResponseCache({ metrics });
   const caches = createTurnCaches({ database, config, cache, ledger });
   agents.onDelete(caches.forget);
-  agents.onMove(createLedgerMove(purses));
+  agents.onMove(move.statements);
   kernel.jobs.every("ai.prune-ledger", DAY, async () => void (await pruneLedger(database)));
 
   return {

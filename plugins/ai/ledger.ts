@@ -94,13 +94,15 @@ interface Deps {
   purses?: Purses;
   /** Where calls under way are kept for a crash; without it they are not. */
   journalFile?: string;
+  /** Told of each row that is written of what a purse paid: whole micro-USD of the plan. */
+  paid?: (call: CallOf, micro: number) => void;
   /** Told of each refused budget. */
   refused?: (refusal: Refusal) => void;
   /** Epoch ms. */
   now?: () => number;
 }
 
-export function createLedger({ database, log, purses, journalFile, refused, now = Date.now }: Deps): Ledger {
+export function createLedger({ database, log, purses, journalFile, paid, refused, now = Date.now }: Deps): Ledger {
   const journal = journalFile === undefined ? undefined : createJournal(journalFile, log);
   const budgets = createBudgets({ sum, now, ...(refused && { refused }) });
   let waiting: Entry[] = [];
@@ -172,6 +174,7 @@ export function createLedger({ database, log, purses, journalFile, refused, now 
     }
     function written(): void {
       purse?.written();
+      if (purse && row) paid?.(call, row[9] - row[13]);
       journal?.drop(id, false);
     }
     return {

@@ -239,6 +239,8 @@ export function createEngine(deps: Deps) {
   ): Promise<void> {
     const now = Date.now();
     const { id: inboxId, sessionId, agentId, platform } = entry;
+    // Somebody may have claimed it since the turn began, and is told of what is said from then on.
+    const { userId } = (await agents.find(agentId)) ?? agent;
     const text = said.text.trim() === "" ? "(no answer)" : said.text;
     const steps = said.steps.length > 0 ? JSON.stringify(said.steps) : undefined;
     await database.write([
@@ -252,7 +254,7 @@ export function createEngine(deps: Deps) {
       ...also,
       ...delivery(entry, text),
       events.record("agent.message", {
-        userId: agent.userId,
+        userId,
         agentId,
         data: { agentId, sessionId, platform, inboxId },
       }),
