@@ -40,7 +40,8 @@ test("the web hands out what the backend holds, and says when it can't", async (
   expect(list.headers.get("cache-control")).toBe("no-cache");
   const name = (await list.text()).split("\n").find((line) => line.endsWith(".m4s"));
   expect((await fetch(`${base}/${name}`)).headers.get("content-type")).toBe("video/mp4");
-  expect((await fetch(base)).headers.get("content-type")).toBe("text/html;charset=utf-8");
+  const page = () => fetch(base, { headers: { accept: "text/html" } });
+  expect((await page()).headers.get("content-type")).toBe("text/html;charset=utf-8");
   expectRefusal(await createClient(web).get(`/live/${stream.liveStreamId}/..%2F..%2Fberth.db`), 404);
   // Viewers have no business on the backend.
   expectRefusal(await createClient(backend.backend).get(`/api/live/${stream.liveStreamId}/index.m3u8`), 401);
@@ -54,6 +55,6 @@ test("the web hands out what the backend holds, and says when it can't", async (
 
   await backend.stop();
   expectRefusal(await createClient(web).get(path), 502, "BACKEND_UNAVAILABLE");
-  expect((await fetch(base)).status).toBe(200);
+  expect((await page()).status).toBe(200);
   await eventually(async () => (await ada.get(`/api/agents/${agent.id}/stream`)).status === 502);
 }, 90_000);
