@@ -536,3 +536,25 @@ describe("the end and the next start", () => {
     expect(own.sent).toMatchObject([{ body: expect.stringContaining("could not be answered") }]);
   });
 });
+
+test("a turn that was under way when its agent went to another account is told, and counted, to the new owner", async () => {
+  await using own = await openStand();
+  const [hosted, hers] = [await own.agent(), await own.agent()];
+  const gate = Promise.withResolvers<void>();
+  own.upstream.script(async () => {
+    await gate.promise;
+    return "aye";
+  });
+  const running = own.chat(hosted, "one");
+  await own.upstream.waitFor(({ chats }) => chats.length === 1);
+  const to = { userId: hers.userId, isAdmin: true };
+  await own.agents.move({ agentId: hosted.id, from: hosted.userId, to, first: [], also: [] });
+  gate.resolve();
+  expect((await running).reply).toBe("aye");
+  const told = (await own.kernel.events.since(0, { agentId: hosted.id })).filter(
+    ({ type }) => type === "agent.message",
+  );
+  expect(told.map(({ userId }) => userId)).toEqual([hers.userId]);
+  const { rows } = await own.kernel.database.read("SELECT user_id FROM usage WHERE agent_id = ?", [hosted.id]);
+  expect(rows.map(({ user_id }) => user_id)).toEqual([hers.userId]);
+});
