@@ -3,9 +3,10 @@ import { AppError, notFound } from "../../src/errors.ts";
 import type { Agent } from "../agents/index.ts";
 import { commandIn } from "./commands.ts";
 import { CANCELLED, INTERRUPTED, kept, removed, STOPPING, stopped } from "./endings.ts";
-import type { Preview, Reply, Waiter } from "./engine.ts";
+import type { Preview, Waiter } from "./engine.ts";
 import { type Arrival, conversationOf, type Inbox, type InboxEntry } from "./inbox.ts";
 import type { Sessions } from "./sessions.ts";
+import type { Reply } from "./settling.ts";
 import type { Observer } from "./turn.ts";
 
 export interface ChatRequest {

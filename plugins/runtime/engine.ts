@@ -1,7 +1,7 @@
-// From an accepted message to a settled reply: the turn of one inbox entry, and the one write that ends it.
+// From an accepted message to a settled reply: the turn of one inbox entry, and what becomes of one that fails.
 
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { GuardFailed, guard, type Statement } from "../../src/database.ts";
+import { GuardFailed, type Statement } from "../../src/database.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/plugin.ts";
 import type { Agent, AgentSettings, agents as agentsPlugin } from "../agents/index.ts";
@@ -12,12 +12,13 @@ import { attachmentsOf, type FetchFile, isBare, type Opened, openFiles, UNREADAB
 import { type Obey, runCommand } from "./commands.ts";
 import { boundedHistory, buildPrompt } from "./context.ts";
 import { CANCELLED, givenUp, INTERRUPTED, interrupted, kept, removed, STOPPING, stopped } from "./endings.ts";
-import { type Failure, failureOf, isRefused } from "./failures.ts";
-import type { Ending, Inbox, InboxEntry } from "./inbox.ts";
+import { failureOf, isRefused } from "./failures.ts";
+import type { Inbox, InboxEntry } from "./inbox.ts";
 import type { Ran } from "./lanes.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Sessions } from "./sessions.ts";
-import { type Observer, runTurn, type Step, type TurnResult } from "./turn.ts";
+import { createSettling, type Ended, type Reply, type Said } from "./settling.ts";
+import { type Observer, runTurn, type TurnResult } from "./turn.ts";
 
 /** Tries before an entry is parked. */
 const MAX_ATTEMPTS = 5;
@@ -26,15 +27,6 @@ const MAX_INTERRUPTIONS = 20;
 /** Milliseconds between tries, where the provider names none. */
 const RETRY_DELAYS = [1_000, 5_000, 30_000, 120_000];
 const LONGEST_DELAY = 120_000;
-
-/** A settled turn, as its entrance tells it. */
-export interface Reply {
-  inboxId: string;
-  sessionId: string;
-  reply: string;
-  /** Epoch ms. */
-  timestamp: number;
-}
 
 /** What is shown of a reply before it is sent. */
 export interface Preview {
@@ -75,11 +67,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
 }
 
 /** One run of an entry. */
-interface Turn {
-  /** As it is settled: in the session that is open by now, and with the preview that was shown. */
-  entry: InboxEntry;
-  /** What opens that session where nothing did before. */
-  opening: Statement[];
+interface Turn extends Ended {
   readonly signal: AbortSignal;
   readonly waiter: Waiter | undefined;
   agent: Agent | undefined;
@@ -92,8 +80,9 @@ interface Turn {
 
 /** Runs one entry to its end, or says when it should be tried again. Never rejects. */
 export function createEngine(deps: Deps) {
-  const { agents, ai, skills, figures, inbox, sessions, outbox, chooseModel, database, events, log } = deps;
+  const { agents, ai, skills, inbox, sessions, chooseModel, database, log } = deps;
   const { retryDelays = RETRY_DELAYS } = deps;
+  const settling = createSettling(deps);
 
   async function run(queued: InboxEntry): Promise<Ran> {
     const turn: Turn = {
@@ -230,54 +219,9 @@ export function createEngine(deps: Deps) {
     }
   }
 
-  /** The one write that ends a turn. A second one for the same entry is refused by the guard, whatever happened between. */
-  async function settle(
-    { entry, opening, waiter }: Turn,
-    agent: Agent,
-    said: { text: string; steps: Step[] },
-    also: Statement[],
-  ): Promise<void> {
-    const now = Date.now();
-    const { id: inboxId, sessionId, agentId, platform } = entry;
-    // Somebody may have claimed it since the turn began, and is told of what is said from then on.
-    const { userId } = (await agents.find(agentId)) ?? agent;
-    const text = said.text.trim() === "" ? "(no answer)" : said.text;
-    const steps = said.steps.length > 0 ? JSON.stringify(said.steps) : undefined;
-    await database.write([
-      ...opening,
-      ...sessions.append({ id: sessionId, agentId, platform, inboxId }, [
-        asked(entry),
-        { id: Bun.randomUUIDv7(), role: "assistant", content: text, steps, at: now },
-      ]),
-      ending(entry, "done"),
-      guard("settled"),
-      ...also,
-      ...delivery(entry, text),
-      events.record("agent.message", {
-        userId,
-        agentId,
-        data: { agentId, sessionId, platform, inboxId },
-      }),
-    ]);
-    waiter?.resolve({ inboxId, sessionId, reply: text, timestamp: now });
-  }
-
-  /** Ends an entry, and counts its turn once that is on disk: see `isTurn` in tally.ts. */
-  function ending(entry: InboxEntry, status: Ending, code?: string): Statement {
-    const statement = inbox.settled(entry, status, code);
-    if (entry.kind === "command" || status === "cancelled") return statement;
-    const { agentId, receivedAt } = entry;
-    const at = Date.now();
-    const after = () => figures.settled(agentId, { ok: status === "done", ms: at - receivedAt, at });
-    return { ...statement, after };
-  }
-
-  /** Replies to channels go through the outbox; the others are waited for. */
-  function delivery(entry: InboxEntry, body: string): Statement[] {
-    const { id: inboxId, agentId, platform, peer, previewId } = entry;
-    if (peer === null || !platform.startsWith("channel_")) return [];
-    const replyTo = entry.kind === "reminder" ? null : entry.platformMessageId;
-    return [outbox.put({ inboxId, agentId, platform, peer, body, replyTo, previewId })];
+  async function settle(turn: Turn, agent: Agent, said: Said, also: Statement[]): Promise<void> {
+    const reply = await settling.settle(turn, agent, said, also);
+    turn.waiter?.resolve(reply);
   }
 
   async function failed(turn: Turn, queued: InboxEntry, thrown: unknown): Promise<Ran> {
@@ -307,7 +251,7 @@ export function createEngine(deps: Deps) {
       return { again: 0 };
     }
     if (signal.reason === CANCELLED) {
-      await close(turn, "cancelled");
+      await settling.close(turn, "cancelled");
       waiter?.reject(new AppError(409, "CANCELLED", "The reply was cancelled."));
       return undefined;
     }
@@ -317,7 +261,7 @@ export function createEngine(deps: Deps) {
       log.error("a turn failed", { agentId: entry.agentId, inboxId: entry.id, error: thrown });
     }
     if (waiter) {
-      await close(turn, "failed", failure);
+      await settling.close(turn, "failed", failure);
       waiter.reject(failure.error);
       return undefined;
     }
@@ -328,41 +272,11 @@ export function createEngine(deps: Deps) {
       return { again: failure.after ?? retryDelays[queued.attempts - 1] ?? retryDelays.at(-1) ?? LONGEST_DELAY };
     }
     const parked = failure.again || failure.error.code === "PARKED";
-    await close(turn, parked ? "parked" : "failed", failure);
+    await settling.close(turn, parked ? "parked" : "failed", failure);
     return undefined;
   }
 
-  /** Ends an entry without a reply of the model; on a channel the person is told. */
-  async function close(
-    { entry, opening }: Turn,
-    status: "failed" | "cancelled" | "parked",
-    failure?: Failure,
-  ): Promise<void> {
-    const { sessionId: id, agentId, platform, id: inboxId } = entry;
-    const notice = failure && noticeOf(entry, failure);
-    try {
-      await database.write([
-        ...opening,
-        ...sessions.append({ id, agentId, platform, inboxId }, [asked(entry)]),
-        ending(entry, status, failure?.error.code),
-        guard("settled"),
-        ...(notice === undefined ? [] : delivery(entry, notice)),
-      ]);
-    } catch (error) {
-      if (!(error instanceof GuardFailed)) throw error;
-    }
-  }
-
   return run;
-}
-
-/** What the user said, as the session keeps it: under the id of the inbox entry. */
-const asked = ({ id, content, receivedAt }: InboxEntry) => ({ id, role: "user" as const, content, at: receivedAt });
-
-/** What a person on a channel is told. How much money an agent's owner has left is nobody else's business. */
-function noticeOf({ byOwner, isGroup }: InboxEntry, { error }: Failure): string {
-  const tells = error.code !== "BUDGET_EXCEEDED" || (byOwner && !isGroup);
-  return `Sorry, I can't answer right now. ${tells ? error.message : "My budget is used up for now."}`;
 }
 
 const isStopped = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_STOPPED";

@@ -17,13 +17,14 @@ import { eventStream, wantsEvents } from "./sse.ts";
 export type { FetchFile } from "./attachments.ts";
 export { COMMANDS, commandIn, type Obey, type OwnerCommand } from "./commands.ts";
 export type { ChatRequest } from "./conversations.ts";
-export type { Preview, Reply } from "./engine.ts";
+export type { Preview } from "./engine.ts";
 export type { Change, Extent, MessageRow, SessionRow } from "./estate.ts";
 export type { Said } from "./history.ts";
 export type { Arrival, InboxEntry } from "./inbox.ts";
 export type { TurnBody } from "./model.ts";
 export type { Deliver, Delivery, Outcome } from "./outbox.ts";
 export { newSessionId, type Session } from "./sessions.ts";
+export type { Reply } from "./settling.ts";
 export { eventStream, parseEvents, wantsEvents } from "./sse.ts";
 export type { Observer, ToolEvent } from "./turn.ts";
 

@@ -1,7 +1,7 @@
 // Events of a turn on the wire: every word once, one end, and nothing kept for a reader who left or sleeps.
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/errors.ts";
-import type { Reply } from "./engine.ts";
+import type { Reply } from "./settling.ts";
 import { eventStream, parseEvents } from "./sse.ts";
 import type { Observer } from "./turn.ts";
 

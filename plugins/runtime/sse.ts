@@ -1,7 +1,7 @@
 // Server-sent events (WHATWG HTML §9.2), out and in.
 import { errorBody } from "../../src/errors.ts";
 import { STREAM_HEADERS } from "../../src/live-streams.ts";
-import type { Reply } from "./engine.ts";
+import type { Reply } from "./settling.ts";
 import type { Observer } from "./turn.ts";
 
 export { wantsEvents } from "../../src/live-streams.ts";
