@@ -1,6 +1,7 @@
 // Who may talk to an agent: judged by numeric ids, strangers paired by a code that the owner approves.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { IncomingMessage } from "../../channels/channel.ts";
+import { eventually } from "../../tests/support/eventually.ts";
 import { judge } from "./access.ts";
 import { openScene, type Scene } from "./support.test.ts";
 
@@ -119,7 +120,7 @@ describe("on a channel", () => {
     bot.userSays(8, "hello");
     await scene.telegram.waitFor((telegram) => telegram.calls.at(-1)?.method === "sendMessage");
     await scene.telegram.waitFor(() => bot.pending() === 0);
-    while ((await pairings()).length > 0) await Bun.sleep(5);
+    await eventually(async () => (await pairings()).length === 0);
     bot.userSays(8, "hello");
     await scene.telegram.waitFor(() => bot.sent(8).length === 1);
   });

@@ -41,6 +41,7 @@ export function createOwnerCommands({ lines, pairings, intake }: Deps): Obey {
     if (!found) return say("Nobody was told this code, or it is older than one hour.");
     const who = plain(found.senderName);
     if (name === "deny") return { reply: `${who} is refused for a week.`, statements: [pairings.denying(found)] };
+    // Who is let in can talk, told of it or not.
     const statement = pairings.approving(found, () => void welcome(found).catch(() => undefined));
     return { reply: `${who} can talk to me now.`, statements: [statement] };
   };
