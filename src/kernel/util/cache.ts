@@ -1,0 +1,91 @@
+// A bounded cache in front of the database that a concurrent write can't leave stale.
+
+export interface Cache<Value> {
+  /** The cached value; never loads. */
+  peek(key: string): Value | undefined;
+  /**
+   * The cached value, else the one that `load` resolves with. Concurrent callers share one load. A rejection and
+   * `undefined` are passed on and not cached.
+   */
+  get(key: string, load: () => Promise<Value>): Promise<Value>;
+  /** Call it after a write of this key is committed: a load that began before the write is not cached either. */
+  drop(key: string): void;
+  /** Drops every entry, or those whose key matches. */
+  clear(matching?: (key: string) => boolean): void;
+  /** The cached values whose key matches. */
+  values(matching: (key: string) => boolean): NonNullable<Value>[];
+}
+
+export interface CacheOptions<Value> {
+  /** Entries kept; the least recently used goes first. 0 caches nothing, for rows that other processes write. */
+  entries: number;
+  /** A second bound: what one entry weighs, in any unit, and the most that all may weigh together. */
+  weight?: { of(value: NonNullable<Value>): number; limit: number };
+}
+
+export function createCache<Value>({ entries, weight }: CacheOptions<Value>): Cache<Value> {
+  const cached = new Map<string, NonNullable<Value>>();
+  const loading = new Map<string, Promise<Value>>();
+  let total = 0;
+
+  function remove(key: string): void {
+    const value = cached.get(key);
+    if (value === undefined) return;
+    cached.delete(key);
+    total -= weight?.of(value) ?? 0;
+  }
+
+  function keep(key: string, value: NonNullable<Value>): void {
+    remove(key);
+    cached.set(key, value);
+    total += weight?.of(value) ?? 0;
+    for (const oldest of cached.keys()) {
+      if (cached.size <= entries && total <= (weight?.limit ?? 0)) break;
+      remove(oldest);
+    }
+  }
+
+  function use(key: string): NonNullable<Value> | undefined {
+    const value = cached.get(key);
+    if (value === undefined) return undefined;
+    cached.delete(key);
+    cached.set(key, value);
+    return value;
+  }
+
+  async function loadOnce(key: string, load: () => Promise<Value>): Promise<Value> {
+    // A drop removes this entry, so that what was read before the write is handed on but not cached.
+    const own: Promise<Value> = load().then(
+      (value) => {
+        if (loading.get(key) !== own) return value;
+        loading.delete(key);
+        if (value !== undefined && value !== null) keep(key, value);
+        return value;
+      },
+      (error: unknown) => {
+        if (loading.get(key) === own) loading.delete(key);
+        throw error;
+      },
+    );
+    loading.set(key, own);
+    return own;
+  }
+
+  return {
+    peek: (key) => cached.get(key),
+    async get(key, load) {
+      const found = use(key);
+      if (found !== undefined) return found;
+      return entries === 0 ? load() : (loading.get(key) ?? loadOnce(key, load));
+    },
+    drop(key) {
+      loading.delete(key);
+      remove(key);
+    },
+    clear(matching = () => true) {
+      for (const key of [...loading.keys()]) if (matching(key)) loading.delete(key);
+      for (const key of [...cached.keys()]) if (matching(key)) remove(key);
+    },
+    values: (matching) => [...cached].flatMap(([key, value]) => (matching(key) ? [value] : [])),
+  };
+}
