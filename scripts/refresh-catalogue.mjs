@@ -1,4 +1,4 @@
-// Brings prices and context windows in plugins/ai/catalogue-data.ts up to date: node scripts/refresh-catalogue.mjs [FILE | URL] [--check]
+// Brings prices and context windows in plugins/ai/providers/catalogue-data.ts up to date: node scripts/refresh-catalogue.mjs [FILE | URL] [--check]
 // The list is that of models.dev, from there or from a file of the same form. What each model is good for stays ours to say.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -25,7 +25,10 @@ const { values, positionals } = parseArgs({
     check: { type: "boolean", default: false },
     /** When the figures were taken. */
     date: { type: "string", default: new Date().toISOString().slice(0, 10) },
-    data: { type: "string", default: join(dirname(fileURLToPath(import.meta.url)), "../plugins/ai/catalogue-data.ts") },
+    data: {
+      type: "string",
+      default: join(dirname(fileURLToPath(import.meta.url)), "../plugins/ai/providers/catalogue-data.ts"),
+    },
   },
 });
 

@@ -19,12 +19,12 @@ interface Arrow {
   typeOnly: boolean;
 }
 
-const importing =
+const importPattern =
   /^\s*(?<kind>import|export)\s+(?<type>type\s)?[^;"'`]*?\bfrom\s*"(?<from>[^"]+)"|^\s*import\s*"(?<bare>[^"]+)"|\bimport\(\s*"(?<lazy>[^"]+)"/gm;
 
 /** Every import of a file, types and lazy ones too. */
-export function arrowsOf(path: string, text: string): Arrow[] {
-  return [...text.matchAll(importing)].flatMap(({ groups = {} }) => {
+export function importsOf(path: string, text: string): Arrow[] {
+  return [...text.matchAll(importPattern)].flatMap(({ groups = {} }) => {
     const to = groups.from ?? groups.bare ?? groups.lazy;
     if (to === undefined) return [];
     const target = to.startsWith(".") ? normalize(join(dirname(path), to)) : to;
@@ -34,14 +34,14 @@ export function arrowsOf(path: string, text: string): Arrow[] {
 
 /** The room a file is in; a room may open only the doors behind it. */
 export function roomOf(path: string): string {
-  if (path === "src/main.ts" || path.startsWith("src/commands/")) return "main";
-  if (path === "src/serve.ts" || path === "src/control.ts") return "serve";
-  if (path === "src/app.ts") return "app";
+  if (path === "src/server/main.ts" || path.startsWith("src/server/commands/")) return "main";
+  if (path === "src/server/app.ts") return "app";
+  if (path.startsWith("src/server/")) return "serve";
   const [top = ""] = path.split("/");
   return { src: "kernel", plugins: "plugins", channels: "channels", migrations: "migrations" }[top] ?? "package";
 }
 
-const doors: Record<string, string[]> = {
+const allowedTargets: Record<string, string[]> = {
   main: ["main", "serve", "app", "plugins", "kernel", "migrations", "package"],
   serve: ["serve", "app", "plugins", "kernel", "migrations", "package"],
   app: ["plugins", "kernel", "package"],
@@ -52,9 +52,9 @@ const doors: Record<string, string[]> = {
 };
 
 /** What is wrong with an arrow, in words; undefined when it may be. */
-export function wrongWith({ from, to }: Arrow): string | undefined {
+export function violationOf({ from, to }: Arrow): string | undefined {
   const [here, there] = [roomOf(from), roomOf(to)];
-  if (!doors[here]?.includes(there)) return `${from} → ${to}: ${here} must not know ${there}`;
+  if (!allowedTargets[here]?.includes(there)) return `${from} → ${to}: ${here} must not know ${there}`;
   const [mine, theirs] = [from.split("/")[1], to.split("/")[1]];
   if (here === "plugins" && there === "plugins" && mine !== theirs && !/^plugins\/[^/]+\/index\.ts$/.test(to)) {
     return `${from} → ${to}: another plugin is reached only through its index.ts`;
@@ -63,7 +63,7 @@ export function wrongWith({ from, to }: Arrow): string | undefined {
   if (
     here === "channels" &&
     there === "channels" &&
-    to !== "channels/channel.ts" &&
+    to !== "channels/port.ts" &&
     theirs !== "shared" &&
     adapter(mine) !== adapter(theirs)
   ) {
@@ -73,49 +73,53 @@ export function wrongWith({ from, to }: Arrow): string | undefined {
 }
 
 /** The first circle found, as the files it goes through. */
-export function circle(arrows: Arrow[]): string[] | undefined {
+export function findCycle(arrows: Arrow[]): string[] | undefined {
   const next = Map.groupBy(arrows, ({ from }) => from);
-  const finished = new Set<string>();
-  const trail: string[] = [];
-  const walk = (path: string): string[] | undefined => {
-    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
-    if (finished.has(path)) return undefined;
-    trail.push(path);
+  const visited = new Set<string>();
+  const stack: string[] = [];
+  const visit = (path: string): string[] | undefined => {
+    if (stack.includes(path)) return [...stack.slice(stack.indexOf(path)), path];
+    if (visited.has(path)) return undefined;
+    stack.push(path);
     for (const { to } of next.get(path) ?? []) {
-      const found = walk(to);
+      const found = visit(to);
       if (found) return found;
     }
-    trail.pop();
-    finished.add(path);
+    stack.pop();
+    visited.add(path);
     return undefined;
   };
   for (const path of next.keys()) {
-    const found = walk(path);
+    const found = visit(path);
     if (found) return found;
   }
   return undefined;
 }
 
-const arrows = [...source].flatMap(([path, text]) => arrowsOf(path, text));
+const arrows = [...source].flatMap(([path, text]) => importsOf(path, text));
 
 describe("the project", () => {
   test("is seen", () => {
-    expect(arrows).toContainEqual({ from: "src/config.ts", to: "src/config/rules.ts", typeOnly: false });
+    expect(arrows).toContainEqual({
+      from: "src/kernel/config/config.ts",
+      to: "src/kernel/config/validation.ts",
+      typeOnly: false,
+    });
   });
 
   test("every arrow points one way", () => {
-    expect(arrows.map(wrongWith).filter((wrong) => wrong !== undefined)).toEqual([]);
+    expect(arrows.map(violationOf).filter((violation) => violation !== undefined)).toEqual([]);
   });
 
   test("nothing goes in a circle", () => {
-    expect(circle(arrows.filter(({ typeOnly }) => !typeOnly))?.join(" → ")).toBeUndefined();
+    expect(findCycle(arrows.filter(({ typeOnly }) => !typeOnly))?.join(" → ")).toBeUndefined();
   });
 
   test("the environment is read in one place", () => {
     const readers = [...source].filter(([, text]) =>
       /\b(process|Bun)\.env\b/.test(text.replace(/^\s*(\/\/|\*|\/\*).*$/gm, "")),
     );
-    expect(readers.map(([path]) => path)).toEqual(["src/config.ts"]);
+    expect(readers.map(([path]) => path)).toEqual(["src/kernel/config/config.ts"]);
   });
 });
 
@@ -130,7 +134,7 @@ describe("the check itself", () => {
       'import "./e.ts";',
       'const f = await import("./f.ts");',
     ].join("\n");
-    expect(arrowsOf("plugins/ai/x.ts", text)).toEqual([
+    expect(importsOf("plugins/ai/x.ts", text)).toEqual([
       { from: "plugins/ai/x.ts", to: "plugins/ai/a.ts", typeOnly: false },
       { from: "plugins/ai/x.ts", to: "plugins/c.ts", typeOnly: true },
       { from: "plugins/ai/x.ts", to: "elysia", typeOnly: false },
@@ -140,30 +144,32 @@ describe("the check itself", () => {
   });
 
   test.each([
-    ["src/jobs.ts", "plugins/ai/index.ts"],
-    ["src/app.ts", "src/serve.ts"],
-    ["plugins/ai/x.ts", "src/app.ts"],
+    ["src/kernel/jobs/jobs.ts", "plugins/ai/index.ts"],
+    ["src/kernel/jobs/jobs.ts", "src/server/app.ts"],
+    ["src/kernel/jobs/jobs.ts", "src/server/doctor.ts"],
+    ["src/server/app.ts", "src/server/serve.ts"],
+    ["plugins/ai/x.ts", "src/server/app.ts"],
     ["plugins/ai/x.ts", "plugins/auth/model.ts"],
     ["plugins/ai/x.ts", "plugins/auth/schema.ts"],
-    ["channels/telegram.ts", "src/log.ts"],
-    ["channels/telegram.ts", "channels/discord.ts"],
+    ["channels/telegram/index.ts", "src/kernel/telemetry/log.ts"],
+    ["channels/telegram/index.ts", "channels/discord/index.ts"],
   ])("refuses %s → %s", (from, to) => {
-    expect(wrongWith(arrow(from, to))).toContain(`${from} → ${to}`);
+    expect(violationOf(arrow(from, to))).toContain(`${from} → ${to}`);
   });
 
   test.each([
     ["plugins/ai/x.ts", "plugins/auth/index.ts"],
     ["plugins/ai/x.ts", "plugins/ai/deep/y.ts"],
-    ["channels/telegram/format.ts", "channels/channel.ts"],
-    ["channels/telegram.ts", "channels/telegram/format.ts"],
+    ["channels/telegram/format.ts", "channels/port.ts"],
+    ["channels/telegram/index.ts", "channels/telegram/format.ts"],
     ["channels/telegram/deliver.ts", "channels/shared/recent.ts"],
-    ["src/main.ts", "src/serve.ts"],
+    ["src/server/main.ts", "src/server/serve.ts"],
   ])("lets pass %s → %s", (from, to) => {
-    expect(wrongWith(arrow(from, to))).toBeUndefined();
+    expect(violationOf(arrow(from, to))).toBeUndefined();
   });
 
   test("finds a circle, and none in a diamond", () => {
-    expect(circle([arrow("a", "b"), arrow("b", "c"), arrow("c", "b")])).toEqual(["b", "c", "b"]);
-    expect(circle([arrow("a", "b"), arrow("a", "c"), arrow("b", "d"), arrow("c", "d")])).toBeUndefined();
+    expect(findCycle([arrow("a", "b"), arrow("b", "c"), arrow("c", "b")])).toEqual(["b", "c", "b"]);
+    expect(findCycle([arrow("a", "b"), arrow("a", "c"), arrow("b", "d"), arrow("c", "d")])).toBeUndefined();
   });
 });

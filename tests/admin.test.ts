@@ -10,7 +10,8 @@ import { expectRefusal } from "./support/scene.ts";
 import { startSqld } from "./support/sqld.ts";
 
 const root = resolve(import.meta.dir, "..");
-const program = Bun.env.BERTH_FROM_SOURCE === "1" ? [bun, join(root, "src/main.ts")] : [join(root, "dist/berth")];
+const program =
+  Bun.env.BERTH_FROM_SOURCE === "1" ? [bun, join(root, "src/server/main.ts")] : [join(root, "dist/berth")];
 const password = "correct horse battery";
 
 interface Entry {

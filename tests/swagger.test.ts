@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { loadConfig } from "../src/config.ts";
-import { health } from "../src/health.ts";
-import { openKernel } from "../src/kernel.ts";
-import type { OpenApiDocument, Operation } from "../src/openapi/document.ts";
-import { createHost, type Plugin } from "../src/plugin.ts";
+import { loadConfig } from "../src/kernel/config/config.ts";
+import { healthRoutes } from "../src/kernel/http/health-routes.ts";
+import type { OpenApiDocument, Operation } from "../src/kernel/http/openapi/document.ts";
+import { openKernel } from "../src/kernel/kernel.ts";
+import { createHost, type Plugin } from "../src/kernel/plugin.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { problemsOf } from "./support/openapi.ts";
 import { temporaryDir } from "./support/process.ts";
@@ -43,7 +43,7 @@ async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
       host.use(found);
     }
     const of = (side: Side) =>
-      [health(side, host), ...host.built.map(({ parts }) => parts[side])]
+      [healthRoutes(side, host), ...host.built.map(({ parts }) => parts[side])]
         .flatMap((part) => part?.routes ?? [])
         .filter(({ hooks }) => hooks?.detail?.hide !== true)
         .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\??/g, "{$1}")}`);

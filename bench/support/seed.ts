@@ -2,7 +2,7 @@
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { createVault } from "../../src/vault.ts";
+import { createVault } from "../../src/kernel/security/vault.ts";
 import { runBerth } from "../../tests/support/berth.ts";
 import { binary, SECRET_KEY } from "./service.ts";
 

@@ -1,6 +1,6 @@
 // What Discord's refusals mean, and that no error tells more than it should.
 import { describe, expect, test } from "bun:test";
-import { ChannelError } from "../channel.ts";
+import { ChannelError } from "../port.ts";
 import { toChannelError } from "./errors.ts";
 
 const refusal = (status: number, code: number, message = "no") =>

@@ -1,5 +1,5 @@
 // What Discord's refusals mean, in the port's four kinds. No text that leaves here can hold a token or a message.
-import { ChannelError } from "../channel.ts";
+import { ChannelError } from "../port.ts";
 
 /** Discord answered, and its answer was no. Known by its fields: the class comes with the lazily loaded library. */
 export interface Refusal extends Error {
@@ -20,27 +20,27 @@ const CODES = {
 } as const;
 
 /** A refusal without a code comes from what stands before Discord: it says nothing about the bot. */
-const FRONT_DOOR_WAIT = 60_000;
+const EDGE_BLOCK_WAIT_MS = 60_000;
 
 export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && "rawError" in error && "status" in error && typeof error.status === "number";
 }
 
-const says = (error: unknown, ...codes: number[]) => isRefusal(error) && codes.includes(error.code);
+const hasCode = (error: unknown, ...codes: number[]) => isRefusal(error) && codes.includes(error.code);
 
 /** The message to edit was deleted, or is not the bot's. */
-export const isGone = (error: unknown) => says(error, CODES.unknownMessage, CODES.anothersMessage);
-export const isAcknowledged = (error: unknown) => says(error, CODES.acknowledged);
+export const isMessageGone = (error: unknown) => hasCode(error, CODES.unknownMessage, CODES.anothersMessage);
+export const isAcknowledged = (error: unknown) => hasCode(error, CODES.acknowledged);
 /** The bot may not write in this channel, although it may answer a command that was given there. */
-export const isShut = (error: unknown) => says(error, CODES.missingAccess, CODES.missingPermissions);
+export const lacksWriteAccess = (error: unknown) => hasCode(error, CODES.missingAccess, CODES.missingPermissions);
 
-interface Limited extends Error {
+interface RateLimited extends Error {
   /** Milliseconds. */
   retryAfter: number;
   timeToReset: number;
 }
 
-const isLimited = (error: unknown): error is Limited =>
+const isRateLimited = (error: unknown): error is RateLimited =>
   error instanceof Error && "timeToReset" in error && "retryAfter" in error;
 
 const SENTENCES: Record<number, string> = {
@@ -53,7 +53,7 @@ const SENTENCES: Record<number, string> = {
 /** Turns anything a call threw into a `ChannelError`; one that already is one stays. */
 export function toChannelError(error: unknown, scope: "bot" | "peer"): ChannelError {
   if (error instanceof ChannelError) return error;
-  if (isLimited(error)) {
+  if (isRateLimited(error)) {
     const ms = Math.ceil(Math.max(error.retryAfter, error.timeToReset, 1));
     return new ChannelError("busy", `Discord asks to wait ${Math.ceil(ms / 1000)} s.`, scope, ms);
   }
@@ -70,8 +70,8 @@ function fromRefusal(error: Refusal, scope: "bot" | "peer"): ChannelError {
   if (status >= 500 || status === 408)
     return new ChannelError("unreachable", `Discord has a problem of its own (${status}).`, scope);
   if (status === 403 && !code)
-    return new ChannelError("busy", "Discord turns this host away for now.", scope, FRONT_DOOR_WAIT);
-  const sentence = SENTENCES[code] ?? `Discord refused: ${said(error)}`;
+    return new ChannelError("busy", "Discord turns this host away for now.", scope, EDGE_BLOCK_WAIT_MS);
+  const sentence = SENTENCES[code] ?? `Discord refused: ${refusalText(error)}`;
   return new ChannelError("refused", sentence, scope);
 }
 
@@ -79,7 +79,7 @@ export const tokenRefused = () =>
   new ChannelError("refused", "Discord does not know this bot token (any more).", "bot");
 
 /** Discord's own words, without the details of what was sent. */
-function said(error: Refusal): string {
+function refusalText(error: Refusal): string {
   const raw = "rawError" in error ? error.rawError : undefined;
   const message = typeof raw === "object" && raw !== null && "message" in raw ? raw.message : undefined;
   return typeof message === "string" ? message.slice(0, 200) : `status ${error.status}`;
@@ -93,7 +93,7 @@ function reason(error: unknown): string {
 }
 
 /** Runs one step of a verb; whatever it throws leaves as a `ChannelError`. */
-export async function guarded<T>(scope: "bot" | "peer", step: () => Promise<T>): Promise<T> {
+export async function withChannelErrors<T>(scope: "bot" | "peer", step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

@@ -1,6 +1,7 @@
 // A Markdown reply as text and marked ranges, which each platform shows in its own way.
-import { type Formatted, inline, join, plain, wrap } from "./inline.ts";
-import { isTableRule, layOut } from "./table.ts";
+
+import { isTableRule, layOutTable } from "./markdown-table.ts";
+import { joinTexts, parseInline, plainText, type RichText, wrapInSpan } from "./rich-text.ts";
 
 // Each pattern stays linear on hostile lines: no two open-ended repeats that could share a character.
 const FENCE = /^(\s*)(`{3,}|~{3,})([^`]*)$/;
@@ -16,21 +17,21 @@ const LANGUAGE = /^[\w+#.-]{1,32}$/;
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
 /** Reads Markdown. Whatever it is given, the result is well-formed; what is not Markdown stays as written. */
-export function format(markdown: string): Formatted {
+export function parseMarkdown(markdown: string): RichText {
   const text = markdown.toWellFormed().replace(/\r\n?/g, "\n").replace(UNPRINTABLE, "").replaceAll("\t", "    ");
-  return blocks(text.split("\n"));
+  return parseBlocks(text.split("\n"));
 }
 
-function blocks(lines: string[]): Formatted {
-  const out: Formatted[] = [];
+function parseBlocks(lines: string[]): RichText {
+  const out: RichText[] = [];
   let paragraph: string[] = [];
   let blank = false;
 
   const endParagraph = () => {
-    if (paragraph.length > 0) out.push(inline(paragraph.join("\n")));
+    if (paragraph.length > 0) out.push(parseInline(paragraph.join("\n")));
     paragraph = [];
   };
-  const block = (content: Formatted) => {
+  const block = (content: RichText) => {
     endParagraph();
     out.push(content);
     blank = false;
@@ -50,49 +51,50 @@ function blocks(lines: string[]): Formatted {
     const number = NUMBER.exec(line);
     if (line === "") {
       endParagraph();
-      if (!blank) out.push(plain(""));
+      if (!blank) out.push(plainText(""));
       blank = true;
     } else if (fence) {
       const [, indent = "", marks = "", info = ""] = fence;
-      const end = endOf(at + 1, (next) => !closes(next, marks));
-      block(pre(lines.slice(at + 1, end), indent.length, info.trim().split(" ", 1)[0] ?? ""));
+      const end = endOf(at + 1, (next) => !isClosingFence(next, marks));
+      block(codeBlock(lines.slice(at + 1, end), indent.length, info.trim().split(" ", 1)[0] ?? ""));
       at = end;
     } else if (heading) {
-      block(wrap("b", inline((heading[1] ?? "").replace(HEADING_END, "").trimEnd())));
+      block(wrapInSpan("b", parseInline((heading[1] ?? "").replace(HEADING_END, "").trimEnd())));
     } else if (RULE.test(line)) {
-      block(plain("———"));
+      block(plainText("———"));
     } else if (QUOTE.test(line)) {
       const end = endOf(at, (next) => QUOTE.test(next));
       const inner = lines.slice(at, end).map((next) => QUOTE.exec(next)?.[1] ?? "");
-      block(wrap("blockquote", blocks(inner)));
+      block(wrapInSpan("blockquote", parseBlocks(inner)));
       at = end - 1;
     } else if (line.includes("|") && isTableRule(lines[at + 1] ?? "")) {
       const end = endOf(at + 2, (next) => next.includes("|"));
-      block(table([line, ...lines.slice(at + 2, end)]));
+      block(tableBlock([line, ...lines.slice(at + 2, end)]));
       at = end - 1;
     } else if (bullet) {
       const [, indent = "", box, rest = ""] = bullet;
       const mark = box === undefined ? (indent === "" ? "•" : "◦") : box === " " ? "☐" : "☑";
-      block(join([plain(`${indent}${mark} `), inline(rest)]));
+      block(joinTexts([plainText(`${indent}${mark} `), parseInline(rest)]));
     } else if (number) {
-      block(join([plain(number[1] ?? ""), inline(number[2] ?? "")]));
+      block(joinTexts([plainText(number[1] ?? ""), parseInline(number[2] ?? "")]));
     } else {
       paragraph.push(line.endsWith("\\") ? line.slice(0, -1) : line);
       blank = false;
     }
   }
   endParagraph();
-  return join(out, "\n");
+  return joinTexts(out, "\n");
 }
 
-const closes = (line: string, marks: string) => {
+const isClosingFence = (line: string, marks: string) => {
   const text = line.trim();
   return text.startsWith(marks) && text === marks.charAt(0).repeat(text.length);
 };
 
-function pre(lines: string[], indent: number, language: string): Formatted {
+function codeBlock(lines: string[], indent: number, language: string): RichText {
   const code = lines.map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length))).join("\n");
-  return wrap("pre", plain(code), LANGUAGE.test(language) ? { language } : {});
+  return wrapInSpan("pre", plainText(code), LANGUAGE.test(language) ? { language } : {});
 }
 
-const table = (lines: string[]) => wrap("pre", plain(layOut(lines, (cell) => inline(cell).text.replaceAll("\n", " "))));
+const tableBlock = (lines: string[]) =>
+  wrapInSpan("pre", plainText(layOutTable(lines, (cell) => parseInline(cell).text.replaceAll("\n", " "))));

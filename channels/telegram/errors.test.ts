@@ -1,7 +1,7 @@
 // What each refusal means to the rest of Berth, and what never gets into its text.
 import { expect, test } from "bun:test";
 import { GrammyError, HttpError } from "grammy";
-import { ChannelError } from "../channel.ts";
+import { ChannelError } from "../port.ts";
 import { toChannelError } from "./errors.ts";
 
 const token = "123456:secret-token-value";

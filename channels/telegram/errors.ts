@@ -1,6 +1,6 @@
 // What Telegram's refusals mean, in the port's four kinds. No text that leaves here can hold a token or a message.
 import type { GrammyError } from "grammy";
-import { ChannelError } from "../channel.ts";
+import { ChannelError } from "../port.ts";
 
 /** An answer of Telegram's that says no, as grammY has it. */
 type Refusal = Error & Pick<GrammyError, "error_code" | "description" | "parameters">;
@@ -15,7 +15,7 @@ export const isRefusal = (error: unknown): error is Refusal =>
   typeof error.description === "string";
 
 /** The refusal in an answer that did not go through the library; undefined for a good one. Throws for what is no answer. */
-export function refusalIn(answer: unknown): Refusal | undefined {
+export function parseRefusal(answer: unknown): Refusal | undefined {
   if (typeof answer !== "object" || answer === null || !("ok" in answer)) throw new TypeError("This is no answer.");
   if (answer.ok === true && "result" in answer) return undefined;
   const fields = { parameters: {}, ...answer };
@@ -24,25 +24,25 @@ export function refusalIn(answer: unknown): Refusal | undefined {
   return refusal as Refusal;
 }
 
-const says = (error: unknown, code: number, pattern: RegExp) =>
+const matchesRefusal = (error: unknown, code: number, pattern: RegExp) =>
   isRefusal(error) && error.error_code === code && pattern.test(error.description);
 
 /** An edit that changes nothing: the message already says it. */
-export const isUnchanged = (error: unknown) => says(error, 400, /message is not modified/i);
+export const isUnchanged = (error: unknown) => matchesRefusal(error, 400, /message is not modified/i);
 
 /** The message to edit was deleted, or is too old to be edited. */
-export const isGone = (error: unknown) =>
-  says(error, 400, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
+export const isMessageGone = (error: unknown) =>
+  matchesRefusal(error, 400, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
 
 /** The id that a group has since it became a supergroup: https://core.telegram.org/bots/api#responseparameters */
-export const upgradedTo = (error: unknown): number | undefined =>
+export const migratedChatId = (error: unknown): number | undefined =>
   isRefusal(error) ? error.parameters.migrate_to_chat_id : undefined;
 
 /** Telegram can't read our markup. */
-export const isUnreadable = (error: unknown) => says(error, 400, /can't parse entities/i);
+export const isMarkupError = (error: unknown) => matchesRefusal(error, 400, /can't parse entities/i);
 
 /** getUpdates, while the bot's updates go to a webhook. */
-export const isWebhookActive = (error: unknown) => says(error, 409, /webhook is active/i);
+export const isWebhookActive = (error: unknown) => matchesRefusal(error, 409, /webhook is active/i);
 
 /** The bot can't do this at all here, which says nothing about the chat. */
 export const isUnsupported = (error: unknown) =>
@@ -60,16 +60,16 @@ export function toChannelError(error: unknown, scope: "bot" | "peer", token: str
   if (!isRefusal(error))
     return new ChannelError("unreachable", `Telegram could not be reached${reason(error)}.`, scope);
   const { error_code: code, parameters } = error;
-  const said = error.description.replaceAll(token, "[token]").slice(0, 200);
+  const description = error.description.replaceAll(token, "[token]").slice(0, 200);
   if (code === 401 || code === 404)
     return new ChannelError("refused", "Telegram does not know this bot token (any more).", "bot");
-  if (code === 409) return new ChannelError("conflict", `Something else receives with this bot: ${said}`, "bot");
+  if (code === 409) return new ChannelError("conflict", `Something else receives with this bot: ${description}`, "bot");
   if (code === 429) {
     const seconds = parameters.retry_after ?? 1;
     return new ChannelError("busy", `Telegram asks to wait ${seconds} s.`, scope, seconds * 1000);
   }
-  if (code >= 500) return new ChannelError("unreachable", `Telegram has a problem of its own: ${said}`, scope);
-  return new ChannelError("refused", `Telegram refused: ${said}`, scope);
+  if (code >= 500) return new ChannelError("unreachable", `Telegram has a problem of its own: ${description}`, scope);
+  return new ChannelError("refused", `Telegram refused: ${description}`, scope);
 }
 
 function reason(error: unknown): string {

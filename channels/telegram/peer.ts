@@ -1,5 +1,5 @@
 // The addresses this adapter hands out: a chat, a topic in it, a message in it.
-import { ChannelError } from "../channel.ts";
+import { ChannelError } from "../port.ts";
 
 export interface Peer {
   chat: number;

@@ -1,6 +1,6 @@
 // What Telegram is answered when it posts an update.
 import { describe, expect, test } from "bun:test";
-import type { IncomingMessage } from "../channel.ts";
+import type { IncomingMessage } from "../port.ts";
 import { receiveUpdate } from "./webhook.ts";
 
 const binding = { agentId: "a", token: "42:x", bot: { id: "42", username: "helper_bot" } };
@@ -18,7 +18,11 @@ const update = (message: Record<string, unknown> = {}) =>
     },
   });
 
-const deaf = { alive: () => undefined, keep: () => undefined, undelivered: () => Promise.resolve() };
+const deaf = {
+  reportAlive: () => undefined,
+  saveResumePoint: () => undefined,
+  reportUndelivered: () => Promise.resolve(),
+};
 
 async function post(
   body: string | ReadableStream,

@@ -1,6 +1,6 @@
 // What the Graph API's refusals mean here, in sentences for an agent's owner.
 // Codes: https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
-import { ChannelError, type ChannelErrorKind } from "../channel.ts";
+import { ChannelError, type ChannelErrorKind } from "../port.ts";
 
 type Scope = "bot" | "peer";
 
@@ -23,19 +23,20 @@ interface Meaning {
 }
 
 const refused = (text: string, scope: Scope = "peer"): Meaning => ({ kind: "refused", text, scope });
-const later = (text: string, wait: number): Meaning => ({ kind: "busy", text, wait });
+const busy = (text: string, wait: number): Meaning => ({ kind: "busy", text, wait });
 
-const NO_TOKEN = "WhatsApp does not take this access token (any more). Make a new one and connect the channel again.";
+const INVALID_TOKEN =
+  "WhatsApp does not take this access token (any more). Make a new one and connect the channel again.";
 const NO_PERMISSION =
   "WhatsApp says that this access token lacks a permission. It needs whatsapp_business_messaging and whatsapp_business_management.";
-const FULL = "This WhatsApp number has reached the limit of messages it may send.";
+const NUMBER_LIMIT_REACHED = "This WhatsApp number has reached the limit of messages it may send.";
 
-const UNPROVEN =
+const URL_NOT_VERIFIED =
   "Meta could not prove the address of this agent: BASE_URL has to be reachable from the internet by https.";
 
 const MEANINGS: Readonly<Record<number, Meaning>> = {
-  0: refused(NO_TOKEN, "bot"),
-  190: refused(NO_TOKEN, "bot"),
+  0: refused(INVALID_TOKEN, "bot"),
+  190: refused(INVALID_TOKEN, "bot"),
   3: refused(NO_PERMISSION, "bot"),
   10: refused(NO_PERMISSION, "bot"),
   131005: refused(NO_PERMISSION, "bot"),
@@ -56,18 +57,18 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   368: refused(
     "WhatsApp has blocked this business account for a while for breaking its rules. Look into the WhatsApp Manager.",
   ),
-  2200: { kind: "unreachable", text: UNPROVEN },
-  4: later("WhatsApp asks this app to make fewer calls.", 60_000),
-  80007: later("WhatsApp asks this business account to make fewer calls.", 60_000),
-  130429: later(FULL, 2_000),
-  131048: later(`${FULL} People have blocked or reported it.`, 10 * 60_000),
-  131056: later("WhatsApp takes no more messages to this person for a moment.", 6_000),
-  131057: later("This WhatsApp business account is under maintenance.", 60_000),
-  133016: later("WhatsApp asks this number to wait.", 60_000),
+  2200: { kind: "unreachable", text: URL_NOT_VERIFIED },
+  4: busy("WhatsApp asks this app to make fewer calls.", 60_000),
+  80007: busy("WhatsApp asks this business account to make fewer calls.", 60_000),
+  130429: busy(NUMBER_LIMIT_REACHED, 2_000),
+  131048: busy(`${NUMBER_LIMIT_REACHED} People have blocked or reported it.`, 10 * 60_000),
+  131056: busy("WhatsApp takes no more messages to this person for a moment.", 6_000),
+  131057: busy("This WhatsApp business account is under maintenance.", 60_000),
+  133016: busy("WhatsApp asks this number to wait.", 60_000),
 };
 
 /** A refusal as the port's error. 5xx and codes of trouble on the way leave open whether it arrived. */
-export function refusalOf(refusal: Refusal, scope: Scope, token: string): ChannelError {
+export function toChannelError(refusal: Refusal, scope: Scope, token: string): ChannelError {
   const { status, code, retryAfter } = refusal;
   const said = refusal.said.replaceAll(token, "[token]").slice(0, 200);
   const meaning = MEANINGS[code] ?? byStatus(status, code);
@@ -82,17 +83,17 @@ export function refusalOf(refusal: Refusal, scope: Scope, token: string): Channe
 }
 
 function byStatus(status: number, code: number): Meaning | undefined {
-  if (status === 401) return refused(NO_TOKEN, "bot");
+  if (status === 401) return refused(INVALID_TOKEN, "bot");
   if (code >= 200 && code <= 299) return refused(NO_PERMISSION, "bot");
-  return status === 429 ? later(FULL, 2_000) : undefined;
+  return status === 429 ? busy(NUMBER_LIMIT_REACHED, 2_000) : undefined;
 }
 
 /** Why a message that WhatsApp took did not arrive after all. */
-export const failureOf = (code: number, said: string, token: string): string =>
-  refusalOf({ status: 400, code, said }, "peer", token).message;
+export const failureReason = (code: number, said: string, token: string): string =>
+  toChannelError({ status: 400, code, said }, "peer", token).message;
 
 /** Whatever went wrong on the way: its own words may hold the address, and with it the token, so they are not kept. */
-export function unreachable(error: unknown, scope: Scope): ChannelError {
+export function toUnreachableError(error: unknown, scope: Scope): ChannelError {
   if (error instanceof ChannelError) return error;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   const late = error instanceof Error && error.name === "TimeoutError";

@@ -1,5 +1,5 @@
 // The addresses this adapter hands out: one of the business's numbers, and a person who wrote to it.
-import { ChannelError } from "../channel.ts";
+import { ChannelError } from "../port.ts";
 
 export interface Peer {
   /** WhatsApp's id of the business's number. */

@@ -1,8 +1,8 @@
 // `berth user …`: what the operator of this machine does with accounts. Asked over the control socket or beside it.
 import type { Administration, User } from "../auth/index.ts";
-import type { Audit } from "./audit.ts";
-import { toItem } from "./model.ts";
-import { periodEnd, requireDays, requirePlan } from "./subscription.ts";
+import type { AuditLog } from "./audit-log.ts";
+import { toUserItem } from "./model.ts";
+import { requireDays, requirePlan, resolvePeriodEnd } from "./subscription-input.ts";
 
 /** Texts by name, as the command line gives them; `operator` is who runs it. What a command answers is JSON. */
 export type Command = (args: Readonly<Record<string, string>>) => Promise<unknown>;
@@ -12,19 +12,19 @@ export type Commands = Readonly<Record<string, Command>>;
 const PAGE = 1_000;
 
 /** By the names they have on the socket. Each throws the AppErrors of `Administration`. */
-export function createCommands(administration: Administration, audit: Audit): Commands {
+export function createCommands(administration: Administration, auditLog: AuditLog): Commands {
   const recorder = ({ operator = "" }) =>
-    audit.by({ kind: "command", id: null, name: operator, address: null, requestId: null });
-  const named = ({ email = "" }) => administration.byEmail(email);
-  const shown = (user: User) => toItem(user, administration);
+    auditLog.recorderFor({ kind: "command", id: null, name: operator, address: null, requestId: null });
+  const findAccount = ({ email = "" }) => administration.byEmail(email);
+  const toResponse = (user: User) => toUserItem(user, administration);
   // Whoever holds the machine can always make another admin.
   const options = { keepAnAdmin: false };
 
-  const disable =
+  const setDisabled =
     (disabled: boolean): Command =>
     async (args) => {
-      const { id } = await named(args);
-      return shown(await administration.update(id, { disabled }, recorder(args), options));
+      const { id } = await findAccount(args);
+      return toResponse(await administration.update(id, { disabled }, recorder(args), options));
     };
 
   return {
@@ -34,39 +34,39 @@ export function createCommands(administration: Administration, audit: Audit): Co
       // The operator vouches for the address.
       const account = { email, name, isAdmin: admin === "true", emailVerified: true, ...(!invite && { password }) };
       const { user, link } = await administration.create(account, recorder(args), invite);
-      return { ...shown(user), ...(link !== undefined && { link }) };
+      return { ...toResponse(user), ...(link !== undefined && { link }) };
     },
 
     async "user.grant"(args) {
       const plan = requirePlan(args.plan ?? "");
-      const end = periodEnd(args.days === undefined ? undefined : requireDays(args.days), undefined);
-      const { id } = await named(args);
+      const end = resolvePeriodEnd(args.days === undefined ? undefined : requireDays(args.days), undefined);
+      const { id } = await findAccount(args);
       const subscription = { plan, status: "active" as const, currentPeriodEnd: end };
-      const { email } = await administration.subscribe(id, subscription, recorder(args));
+      const { email } = await administration.setSubscription(id, subscription, recorder(args));
       return { email, plan, status: "active", currentPeriodEnd: new Date(end).toISOString() };
     },
 
     async "user.admin"(args) {
-      const { id } = await named(args);
-      return shown(await administration.update(id, { isAdmin: args.off !== "true" }, recorder(args), options));
+      const { id } = await findAccount(args);
+      return toResponse(await administration.update(id, { isAdmin: args.off !== "true" }, recorder(args), options));
     },
 
     async "user.list"({ query, offset = "0" }) {
       const { users, total } = await administration.list({ query, limit: PAGE, offset: Number(offset) });
-      return { users: users.map(shown), total };
+      return { users: users.map(toResponse), total };
     },
 
-    "user.disable": disable(true),
-    "user.enable": disable(false),
+    "user.disable": setDisabled(true),
+    "user.enable": setDisabled(false),
 
     async "user.reset-password"(args) {
-      const { id, email } = await named(args);
+      const { id, email } = await findAccount(args);
       return { email, link: await administration.resetPassword(id, recorder(args), "link") };
     },
 
     async "user.two-factor-off"(args) {
-      const { id, email } = await named(args);
-      await administration.dropTwoFactor(id, recorder(args));
+      const { id, email } = await findAccount(args);
+      await administration.removeTwoFactor(id, recorder(args));
       return { email };
     },
   };

@@ -1,13 +1,13 @@
 // What admins send and see. Written by hand, so that no column gets out by itself.
 import { type Static, t } from "elysia";
-import { ACCOUNT_STATES, type Administration, isActive, PLANS, type User } from "../auth/index.ts";
-import type { AuditEntry } from "./audit.ts";
+import { ACCOUNT_STATUSES, type Administration, isActiveSubscription, PLANS, type User } from "../auth/index.ts";
+import type { AuditEntry } from "./audit-log.ts";
 
 const name = t.String({ maxLength: 200, error: "A name is one line of at most 200 characters." });
 const flag = (description: string) => t.Optional(t.Boolean({ description, error: "Either true or false." }));
-const oneOf = <Text extends string>(values: readonly Text[]) =>
+const literalUnion = <Text extends string>(values: readonly Text[]) =>
   t.Unsafe<Text>(t.Union(values.map((value) => t.Literal(value))));
-/** Of a list: how many, and from where. Read by src/paging.ts. */
+/** Of a list: how many, and from where. Read by src/kernel/http/paging.ts. */
 const paging = {
   limit: t.Optional(t.String({ description: "1 to 200; more counts as 200. Default 50" })),
   offset: t.Optional(t.String({ description: "0 or more. Default 0" })),
@@ -15,7 +15,7 @@ const paging = {
 
 export const usersQuery = t.Object({
   query: t.Optional(t.String({ maxLength: 320, description: "Part of the address or of the name" })),
-  status: t.Optional(oneOf(ACCOUNT_STATES)),
+  status: t.Optional(literalUnion(ACCOUNT_STATUSES)),
   ...paging,
 });
 
@@ -37,7 +37,7 @@ export const newUserBody = t.Object({
   invite: flag("Without a password: whether a mail with a link to set one goes out. Default true"),
 });
 
-export const changesBody = t.Object({
+export const userChangesBody = t.Object({
   name: t.Optional(name),
   isAdmin: flag("Whether it is an admin, whatever its address"),
   disabled: flag("Nobody is signed in to a disabled account, or can sign in"),
@@ -50,8 +50,8 @@ export const changesBody = t.Object({
 const SUBSCRIPTION_STATUSES = ["active", "trialing", "past_due", "canceled"] as const;
 
 export const subscriptionBody = t.Object({
-  plan: oneOf(PLANS),
-  status: t.Optional(oneOf(SUBSCRIPTION_STATUSES)),
+  plan: literalUnion(PLANS),
+  status: t.Optional(literalUnion(SUBSCRIPTION_STATUSES)),
   days: t.Optional(
     t.Number({
       minimum: 1,
@@ -101,9 +101,9 @@ export const userDetail = t.Object({
   keys: t.Number({ description: "API keys that are good" }),
 });
 
-export const removed = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+export const removedUserResponse = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
 
-export const done = t.Object({ success: t.Literal(true), message: t.String() });
+export const successResponse = t.Object({ success: t.Literal(true), message: t.String() });
 
 export const auditList = t.Object({
   entries: t.Array(
@@ -130,7 +130,7 @@ export const auditList = t.Object({
 const iso = (time: number) => new Date(time).toISOString();
 
 /** A user as admins see it, in lists too. */
-export function toItem(user: User, { isAdmin }: Pick<Administration, "isAdmin">): Static<typeof userItem> {
+export function toUserItem(user: User, { isAdmin }: Pick<Administration, "isAdmin">): Static<typeof userItem> {
   const { subscription, disabledAt } = user;
   return {
     id: user.id,
@@ -147,14 +147,14 @@ export function toItem(user: User, { isAdmin }: Pick<Administration, "isAdmin">)
     subscription: subscription && {
       plan: subscription.plan,
       status: subscription.status,
-      active: isActive(subscription),
+      active: isActiveSubscription(subscription),
       currentPeriodEnd: iso(subscription.currentPeriodEnd),
     },
     createdAt: iso(user.createdAt),
   };
 }
 
-export const toEntry = (entry: AuditEntry): Static<typeof auditList>["entries"][number] => ({
+export const toAuditItem = (entry: AuditEntry): Static<typeof auditList>["entries"][number] => ({
   id: entry.id,
   at: iso(entry.at),
   actor: { kind: entry.actorKind, id: entry.actorId, name: entry.actorName },

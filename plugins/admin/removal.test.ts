@@ -1,6 +1,6 @@
 // An account that an admin removes goes as its owner's own deletion has it go, and the audit log says who did it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { expectRefusal, provision } from "../../tests/support/scene.ts";
@@ -26,7 +26,7 @@ afterEach(() => {
 async function joined(isAdmin = false): Promise<{ client: Client; id: string }> {
   const client = createClient(house.web);
   const id = await client.join();
-  await house.kernel.database.write([house.app.accounts.users.update(id, { isAdmin })]);
+  await house.kernel.database.write([house.app.accounts.users.updateStatement(id, { isAdmin })]);
   return { client, id };
 }
 const remove = (id: string, by = root, options = {}) => by.delete(`/api/admin/users/${id}`, undefined, options);
@@ -108,7 +108,7 @@ describe("is refused", () => {
     const admin = async () => {
       const client = createClient(other.web);
       const id = await client.join();
-      await other.kernel.database.write([other.app.accounts.users.update(id, { isAdmin: true })]);
+      await other.kernel.database.write([other.app.accounts.users.updateStatement(id, { isAdmin: true })]);
       return { client, id };
     };
     const [one, two] = [await admin(), await admin()];

@@ -1,35 +1,46 @@
 // Agents: what each one is, how it is configured, its secrets and its log, and whose it is.
 import { Elysia } from "elysia";
-import { plugin } from "../../src/plugin.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
 import { auth } from "../auth/index.ts";
-import { agentsGoWithAccount } from "./account-deletion.ts";
-import { createAgents, noSuchAgent } from "./agents.ts";
-import { backendRoutes } from "./backend.ts";
-import { createChanges } from "./changes.ts";
-import { createConfigs } from "./configs.ts";
-import { createCredentials } from "./credentials.ts";
-import { createEstate } from "./estate.ts";
-import { beingUpdated, createAgentGuards } from "./guards.ts";
-import { logRoutes } from "./log-routes.ts";
-import { createLogStream } from "./log-stream.ts";
-import { createLogs } from "./logs.ts";
+import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
+import { createAgentHooks } from "./agent-hooks.ts";
+import { agentNotFound, createAgentStore } from "./agent-store.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import { createBackupRows } from "./backup-rows.ts";
+import { createConfigStore } from "./configuration/config-store.ts";
+import { createCredentialStore } from "./credential-store.ts";
+import { logRoutes } from "./logs/log-routes.ts";
+import { createLogStore } from "./logs/log-store.ts";
+import { createLogStream } from "./logs/log-stream.ts";
 import { createViews } from "./model.ts";
-import { createMoving } from "./moving.ts";
-import { createProvision } from "./provision.ts";
-import { createVerifications } from "./verification.ts";
-import { webRoutes } from "./web.ts";
+import { createAccountDeletionHook } from "./ownership/account-deletion.ts";
+import { createOwnershipTransfer } from "./ownership/ownership-transfer.ts";
+import { createProvisioner } from "./ownership/provisioner.ts";
+import { createVerificationStore } from "./ownership/verification-store.ts";
+import { webRoutes } from "./web-routes.ts";
 
-export { type Agent, type AgentStatus, isAgentId, type ModelChoice, noSuchAgent } from "./agents.ts";
-export { configErrors, configIn } from "./config-answer.ts";
-export { CREDENTIAL_KINDS, type CredentialKind, type CredentialOwner, type CredentialsSummary } from "./credentials.ts";
-export type { Parts, Rows } from "./estate.ts";
-export type { AgentCall, AgentRouteKind, OwnAgent } from "./guards.ts";
-export type { LogLevel, LogLine } from "./logs.ts";
-export { agentAnswer, agentDetail, provisioned, provisioningErrors } from "./model.ts";
-export { OWNER_OF } from "./moving.ts";
-export type { NewAgent, NewRow } from "./provision.ts";
+export type { AgentCallOptions, AgentRouteKind, OwnAgentOptions } from "./agent-guards.ts";
+export { type Agent, type AgentStatus, agentNotFound, isAgentId, type ModelChoice } from "./agent-store.ts";
+export type { BackupTableRows, BackupTables } from "./backup-rows.ts";
+export { configErrors, extractConfigText } from "./configuration/config-response.ts";
+export type {
+  AgentSettings,
+  Approval,
+  ChannelSettings,
+  McpServerSettings,
+  ScheduleSettings,
+} from "./configuration/settings.ts";
+export {
+  CREDENTIAL_KINDS,
+  type CredentialKind,
+  type CredentialOwner,
+  type CredentialsSummary,
+} from "./credential-store.ts";
+export type { LogLevel, LogLine } from "./logs/log-store.ts";
+export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";
+export { AGENT_OWNER_SQL } from "./ownership/ownership-transfer.ts";
+export type { NewAgent, NewAgentRow } from "./ownership/provisioner.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";
-export type { AgentSettings, Approval, ChannelSettings, McpServerSettings, ScheduleSettings } from "./settings.ts";
 
 const HOUR = 3_600_000;
 
@@ -37,70 +48,79 @@ export const agents = plugin("agents", (host) => {
   const { kernel } = host;
   const accounts = host.use(auth);
   const { identities } = accounts;
-  const changes = createChanges(kernel.log);
-  const rows = createAgents({ ...kernel, changes });
-  const configs = createConfigs({ ...kernel, changes });
-  const credentials = createCredentials({ ...kernel, agents: rows, changes });
-  const logs = createLogs({ ...kernel, changes });
-  const provision = createProvision({ ...kernel, agents: rows, configs });
-  const moving = createMoving({ ...kernel, agents: rows, changes });
-  const updating: ((agentId: string) => boolean)[] = [];
-  const isUpdating = (agentId: string) => updating.some((is) => is(agentId));
-  const guards = createAgentGuards(identities, rows, isUpdating);
+  const hooks = createAgentHooks(kernel.log);
+  const agentStore = createAgentStore({ ...kernel, hooks });
+  const configs = createConfigStore({ ...kernel, hooks });
+  const credentials = createCredentialStore({ ...kernel, agents: agentStore, hooks });
+  const logs = createLogStore({ ...kernel, hooks });
+  const provision = createProvisioner({ ...kernel, agents: agentStore, configs });
+  const ownershipTransfer = createOwnershipTransfer({ ...kernel, agents: agentStore, hooks });
+  const updateChecks: ((agentId: string) => boolean)[] = [];
+  const isUpdating = (agentId: string) => updateChecks.some((predicate) => predicate(agentId));
+  const guards = createAgentGuards(identities, agentStore, isUpdating);
   const views = createViews(kernel.config);
   const { onSessionRevoked } = accounts;
-  const logStream = createLogStream({ ...kernel, identities, onSessionRevoked, agents: rows, changes, logs, views });
+  const logStream = createLogStream({
+    ...kernel,
+    identities,
+    onSessionRevoked,
+    agents: agentStore,
+    hooks,
+    logs,
+    views,
+  });
 
-  const ofLogs = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
+  const logSurfaces = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
 
-  accounts.beforeDeletion(agentsGoWithAccount({ ...kernel, identities, agents: rows }));
+  accounts.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
   // Calls under a stranger's key are seen by the stranger.
-  accounts.onTakeover((userId) => [credentials.forget(userId)]);
-  kernel.jobs.every("agents.expire-logs", HOUR, () => logs.expire());
+  accounts.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
+  kernel.jobs.every("agents.expire-logs", HOUR, () => logs.deleteExpired());
 
   return {
     service: {
-      find: rows.find,
-      bySubdomain: rows.bySubdomain,
-      list: rows.list,
-      current: rows.current,
-      setStatus: rows.setStatus,
-      troubled: rows.troubled,
-      remove: rows.remove,
+      find: agentStore.find,
+      findBySubdomain: agentStore.findBySubdomain,
+      list: agentStore.list,
+      resolveCurrent: agentStore.resolveCurrent,
+      setStatus: agentStore.setStatus,
+      listToReconcile: agentStore.listToReconcile,
+      remove: agentStore.remove,
       provision,
-      move: moving.move,
-      onMove: moving.onMove,
+      transfer: ownershipTransfer.transfer,
+      onTransfer: ownershipTransfer.onTransfer,
       settings: configs.settings,
       configText: configs.text,
       saveConfig: configs.save,
       credentials,
-      estate: createEstate({ ...kernel, changes, credentials }),
+      backupRows: createBackupRows({ ...kernel, hooks, credentials }),
       log: logs.add,
       logs,
       /** Bytes held in memory for an agent: its row, settings and credentials. */
-      held: (agentId: string) => rows.held(agentId) + configs.held(agentId) + credentials.held(agentId),
-      onChange: changes.onChange,
-      onConfigured: changes.onConfigured,
-      beforeDelete: changes.beforeDelete,
-      onDelete: changes.onDelete,
+      memoryBytes: (agentId: string) =>
+        agentStore.memoryBytes(agentId) + configs.memoryBytes(agentId) + credentials.memoryBytes(agentId),
+      onChange: hooks.onChange,
+      onConfigured: hooks.onConfigured,
+      beforeDelete: hooks.beforeDelete,
+      onDelete: hooks.onDelete,
       /** Route macros: `ownAgent` on the web, `agentCall` on the backend. */
       guards,
       /** Who knows of an update under way, which may put back what was changed meanwhile: such changes are refused. */
-      refuseChangesWhile: (is: (agentId: string) => boolean) => void updating.push(is),
+      refuseChangesWhile: (predicate: (agentId: string) => boolean) => void updateChecks.push(predicate),
       /** What the guards of a change ask, for one that took long: 404 `AGENT_NOT_FOUND`, 409 `OPERATION_IN_PROGRESS`. */
-      async requireStillOwn(agentId: string, userId: string): Promise<void> {
-        if ((await rows.find(agentId))?.userId !== userId) throw noSuchAgent();
-        if (isUpdating(agentId)) throw beingUpdated();
+      async recheckOwnership(agentId: string, userId: string): Promise<void> {
+        if ((await agentStore.find(agentId))?.userId !== userId) throw agentNotFound();
+        if (isUpdating(agentId)) throw operationInProgress();
       },
       views,
-      verification: createVerifications({ ...kernel, changes }),
+      verification: createVerificationStore({ ...kernel, hooks }),
     },
     web: new Elysia({ name: "agents.all" })
-      .use(webRoutes({ ...kernel, identities, guards, agents: rows, configs, views }))
-      .use(ofLogs.web),
+      .use(webRoutes({ ...kernel, identities, guards, agents: agentStore, configs, views }))
+      .use(logSurfaces.web),
     backend: new Elysia({ name: "agents.backend.all" })
-      .use(backendRoutes({ accounts, guards, agents: rows, configs, provision, views }))
-      .use(ofLogs.backend),
+      .use(backendRoutes({ accounts, guards, agents: agentStore, configs, provision, views }))
+      .use(logSurfaces.backend),
     // None; but streams are like them: they are ended at a stop also where no background work runs.
     sockets: [],
     async stop() {

@@ -1,9 +1,9 @@
 // What agents look like on the wire. Written by hand, so that no column gets out by itself.
 import { type Static, t } from "elysia";
-import type { Config } from "../../src/config.ts";
-import type { Agent } from "./agents.ts";
-import type { ConfigVersion } from "./configs.ts";
-import type { LogLine } from "./logs.ts";
+import type { Config } from "../../src/kernel/config/config.ts";
+import type { Agent } from "./agent-store.ts";
+import type { ConfigVersion } from "./configuration/config-store.ts";
+import type { LogLine } from "./logs/log-store.ts";
 import { MODEL_CHOICES } from "./schema.ts";
 
 const model = t.Union([t.Literal("model_a"), t.Literal("model_b"), t.Literal("custom")]);
@@ -24,7 +24,7 @@ const { name: agentName, model: modelChoice, config } = provisionBody.properties
 /** What is left out stays. */
 export const changeBody = t.Object({ name: t.Optional(agentName), model: modelChoice, config });
 
-export const provisioned = t.Object({
+export const provisionedResponse = t.Object({
   success: t.Literal(true),
   agent: t.Object({
     id: t.String(),
@@ -49,8 +49,12 @@ export const agentItem = t.Object({
   updatedAt: time(),
 });
 
-export const agentList = t.Object({ agents: t.Array(agentItem), count: t.Integer(), status: t.Literal("ok") });
-export const provisionedList = t.Object({ success: t.Literal(true), agents: t.Array(agentItem), count: t.Integer() });
+export const agentListResponse = t.Object({ agents: t.Array(agentItem), count: t.Integer(), status: t.Literal("ok") });
+export const provisionedListResponse = t.Object({
+  success: t.Literal(true),
+  agents: t.Array(agentItem),
+  count: t.Integer(),
+});
 
 export const agentDetail = t.Object({
   id: t.String(),
@@ -69,10 +73,10 @@ export const agentDetail = t.Object({
   verifiedAt: nullable(time()),
 });
 
-export const agentAnswer = t.Object({ agent: agentDetail, status: t.Literal("ok") });
-export const changed = t.Object({ agent: agentDetail, status: t.Literal("updated") });
+export const agentResponse = t.Object({ agent: agentDetail, status: t.Literal("ok") });
+export const changedResponse = t.Object({ agent: agentDetail, status: t.Literal("updated") });
 
-export const configVersions = t.Object({
+export const configVersionsResponse = t.Object({
   versions: t.Array(
     t.Object({
       version: t.Integer(),
@@ -83,7 +87,7 @@ export const configVersions = t.Object({
   ),
   count: t.Integer(),
 });
-export const restoreBody = t.Object({
+export const restoreConfigBody = t.Object({
   version: t.Number({ multipleOf: 1, minimum: 1, error: "Give the number of a version that is kept." }),
 });
 
@@ -120,11 +124,11 @@ const iso = (at: number) => new Date(at).toISOString();
 const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
 
 /** Agents as others see them, with the addresses that this installation gives them. */
-export function createViews({ baseUrl, agentsDomain, origins }: Pick<Config, "baseUrl" | "agentsDomain" | "origins">) {
+export function createViews({ baseUrl, agentsDomain, sources }: Pick<Config, "baseUrl" | "agentsDomain" | "sources">) {
   const base = new URL(baseUrl);
   const gateway = `${base.protocol === "https:" ? "wss" : "ws"}://${base.host}/agent/`;
   // Subdomains need an entry in the DNS that only an operator who names the domain is sure to have.
-  const ownDomain = origins.AGENTS_DOMAIN !== "default";
+  const ownDomain = sources.AGENTS_DOMAIN !== "default";
 
   const websocketUrl = (id: string) => `${gateway}${id}`;
   const publicUrl = (subdomain: string) =>
@@ -141,7 +145,7 @@ export function createViews({ baseUrl, agentsDomain, origins }: Pick<Config, "ba
       createdAt: iso(createdAt),
       updatedAt: iso(updatedAt),
     }),
-    provisioned: ({ id, name, status, model, createdAt }: Agent): Static<typeof provisioned> => ({
+    provisionedResponse: ({ id, name, status, model, createdAt }: Agent): Static<typeof provisionedResponse> => ({
       success: true,
       agent: { id, name, status, websocketUrl: websocketUrl(id), model, createdAt: iso(createdAt) },
     }),
@@ -161,7 +165,7 @@ export function createViews({ baseUrl, agentsDomain, origins }: Pick<Config, "ba
       attestationUid: agent.attestationUid,
       verifiedAt: isoOrNull(agent.verifiedAt),
     }),
-    versions: (versions: readonly ConfigVersion[]): Static<typeof configVersions> => ({
+    versions: (versions: readonly ConfigVersion[]): Static<typeof configVersionsResponse> => ({
       versions: versions.map(({ version, bytes, savedAt }, index) => ({
         version,
         bytes,

@@ -1,11 +1,11 @@
 // The routes of agents on both surfaces: who may, what is answered, and what is never told.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AnyElysia, Elysia } from "elysia";
-import { loadConfig } from "../../src/config.ts";
-import { errorHandler } from "../../src/http.ts";
-import { openKernel, type RunningKernel } from "../../src/kernel.ts";
-import { createHost } from "../../src/plugin.ts";
-import { createSurface, type Surface, servedTimes } from "../../src/surface.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { errorHandler } from "../../src/kernel/http/http.ts";
+import { createRequestDurations, createSurface, type Surface } from "../../src/kernel/http/surface.ts";
+import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
+import { createHost } from "../../src/kernel/plugin.ts";
 import { subscribe } from "../../tests/support/favours.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { auth } from "../auth/index.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const host = createHost(kernel);
   service = host.use(agents);
   accounts = host.use(auth);
-  const served = servedTimes(kernel);
+  const served = createRequestDurations(kernel);
   const surface = (side: "web" | "backend") => {
     const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errorHandler(kernel.log));
     for (const { parts } of host.built) if (parts[side]) app.use(parts[side]);

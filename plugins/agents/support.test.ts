@@ -1,36 +1,36 @@
 // What tests of agents stand on: the services over a real database, and owners made with a subscription.
 
-import { loadConfig } from "../../src/config.ts";
-import { createEvents } from "../../src/events.ts";
-import { createJobs } from "../../src/jobs.ts";
-import { createResealing } from "../../src/resealing.ts";
-import { createVault } from "../../src/vault.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { createEvents } from "../../src/kernel/events/events.ts";
+import { createJobs } from "../../src/kernel/jobs/jobs.ts";
+import { createKeyRotation } from "../../src/kernel/security/key-rotation.ts";
+import { createVault } from "../../src/kernel/security/vault.ts";
 import { silent, type TestDatabase } from "../../tests/support/database.ts";
 import type { Plan } from "../auth/index.ts";
-import { createAgents } from "./agents.ts";
-import { createChanges } from "./changes.ts";
-import { createConfigs } from "./configs.ts";
-import { createCredentials } from "./credentials.ts";
-import { createLogs } from "./logs.ts";
-import { createProvision } from "./provision.ts";
+import { createAgentHooks } from "./agent-hooks.ts";
+import { createAgentStore } from "./agent-store.ts";
+import { createConfigStore } from "./configuration/config-store.ts";
+import { createCredentialStore } from "./credential-store.ts";
+import { createLogStore } from "./logs/log-store.ts";
+import { createProvisioner } from "./ownership/provisioner.ts";
 
 export const DAY = 86_400_000;
 
 /** Every service of the plugin over this database, as one process (or one of two) has them. */
-export function servicesOver({ database, dir }: TestDatabase, role: "all" | "backend" = "all") {
+export function createServices({ database, dir }: TestDatabase, role: "all" | "backend" = "all") {
   const env = { DATA_DIR: dir, ROLE: role, SECRET_KEY: "0".repeat(64), DATABASE_URL: "http://127.0.0.1:1" };
   const { DATABASE_URL: _, ...local } = env;
   const config = loadConfig(role === "all" ? local : env, { cwd: dir });
   const log = silent;
-  const changes = createChanges(log);
+  const hooks = createAgentHooks(log);
   const events = createEvents({ database, log, jobs: createJobs({ database, log }) });
   const vault = createVault({ key: env.SECRET_KEY });
-  const resealing = createResealing({ database, vault, log });
-  const agents = createAgents({ database, events, config, changes });
-  const configs = createConfigs({ database, config, changes });
-  const credentials = createCredentials({ database, vault, resealing, config, log, agents, changes });
-  const logs = createLogs({ database, log, changes });
-  const provision = createProvision({ database, events, agents, configs });
+  const keyRotation = createKeyRotation({ database, vault, log });
+  const agents = createAgentStore({ database, events, config, hooks });
+  const configs = createConfigStore({ database, config, hooks });
+  const credentials = createCredentialStore({ database, vault, keyRotation, config, log, agents, hooks });
+  const logs = createLogStore({ database, log, hooks });
+  const provision = createProvisioner({ database, events, agents, configs });
 
   /** A user, with a subscription where a plan is named. */
   async function owner(plan?: Plan, { status = "active", endsIn = DAY } = {}): Promise<string> {
@@ -54,13 +54,13 @@ export function servicesOver({ database, dir }: TestDatabase, role: "all" | "bac
   }
   const add = (userId: string, name = "Ada's agent") => provision({ userId, isAdmin: true, name });
 
-  return { database, changes, events, agents, configs, credentials, logs, provision, owner, add };
+  return { database, hooks, events, agents, configs, credentials, logs, provision, owner, add };
 }
 
-export type Services = ReturnType<typeof servicesOver>;
+export type Services = ReturnType<typeof createServices>;
 
 /** The AppError that a promise ends in, as plain data. */
-export async function refusal(promise: Promise<unknown>): Promise<Record<string, unknown>> {
+export async function rejectionOf(promise: Promise<unknown>): Promise<Record<string, unknown>> {
   try {
     await promise;
   } catch (error) {

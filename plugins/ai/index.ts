@@ -1,129 +1,129 @@
 // The AI layer: models of five providers behind one door, for everyone on the backend surface and for the agents' own turns.
 import { Elysia } from "elysia";
-import { AppError } from "../../src/errors.ts";
-import { contextOf, openRoutes } from "../../src/http.ts";
-import { mayAnswer } from "../../src/openapi/told.ts";
-import { plugin } from "../../src/plugin.ts";
+import { AppError } from "../../src/kernel/errors.ts";
+import { contextOf, openRoutes } from "../../src/kernel/http/http.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
+import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { figures } from "../figures/index.ts";
-import { createCalls } from "./calls.ts";
-import { createCandidates } from "./candidates.ts";
-import { createCatalogue } from "./catalogue.ts";
-import { chatErrors, chatRequest, chatResponses, readChatBody } from "./chat-request.ts";
-import { demoFetch } from "./demo.ts";
-import { embeddingsRequest, embeddingsResponses, readEmbeddingsBody } from "./embeddings-request.ts";
-import { type Entry, toWire } from "./entries.ts";
-import { createGateway } from "./gateway.ts";
-import { createHealth } from "./health.ts";
-import type { InputKind } from "./inputs.ts";
-import { createMoney } from "./ledger-parts.ts";
-import { createMetering } from "./metering.ts";
+import { createBilling } from "./billing.ts";
+import { cacheHeader, parseCacheHeader } from "./cache/response-cache.ts";
+import { createApiCalls } from "./calls/api-calls.ts";
+import { chatErrors, chatRequestBody, chatResponses, parseChatBody } from "./calls/chat-request.ts";
+import { embeddingsRequestBody, embeddingsResponses, parseEmbeddingsBody } from "./calls/embeddings-request.ts";
+import { createPassthrough } from "./calls/passthrough.ts";
+import { createProviderCalls } from "./calls/provider-calls.ts";
+import { createTrafficMeter } from "./calls/traffic-meter.ts";
+import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
+import { demoFetch } from "./demo/demo-provider.ts";
 import {
   aiHealth,
-  estimate,
+  costEstimate,
   estimateBody,
   modelList,
-  openAiModels,
+  openAiModelList,
   providerModels,
   selectBody,
-  selected,
+  selectedModel,
 } from "./model.ts";
-import { costUsd } from "./pricing.ts";
-import { createProviders, type ProviderId, providerIds } from "./providers.ts";
-import { createPublicCalls } from "./public-chat.ts";
-import { cacheHeader, readCacheWish } from "./response-cache.ts";
-import { createTurns, type TurnModel } from "./turns.ts";
-import { warnOfUnknownModels } from "./unknown-models.ts";
+import { createCandidates } from "./providers/candidates.ts";
+import { createCatalogue } from "./providers/catalogue.ts";
+import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
+import type { InputModality } from "./providers/input-modalities.ts";
+import { costUsd } from "./providers/pricing.ts";
+import { createProviderHealth } from "./providers/provider-health.ts";
+import { createProviders, type ProviderId, providerIds } from "./providers/providers.ts";
+import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 
-export type { Model } from "./entries.ts";
-export type { InputKind } from "./inputs.ts";
-export type { Scope, Spending } from "./ledger.ts";
-export { promptSize } from "./prompt-size.ts";
-export { MAX_AGE_S } from "./response-cache.ts";
-export type { TurnCache } from "./response-cache-turns.ts";
-export type { TurnModel } from "./turns.ts";
+export { MAX_AGE_S } from "./cache/response-cache.ts";
+export type { TurnCache } from "./cache/turn-caches.ts";
+export { promptSize } from "./calls/prompt-size.ts";
+export type { TurnModel } from "./calls/turn-models.ts";
+export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
+export type { Model } from "./providers/catalogue-entry.ts";
+export type { InputModality } from "./providers/input-modalities.ts";
 
 export const ai = plugin("ai", (host) => {
   const { kernel } = host;
   const { config, limits, log, metrics } = kernel;
-  const accounts = host.use(auth);
-  const { identities } = accounts;
-  const hosted = host.use(agents);
+  const authService = host.use(auth);
+  const { identities } = authService;
+  const agentService = host.use(agents);
   const providers = createProviders({ settings: config.providers, demo: demoFetch, log });
-  const health = createHealth({ providers, metrics, log });
+  const health = createProviderHealth({ providers, metrics, log });
   const catalogue = createCatalogue({ providers, log });
   const candidates = createCandidates({ providers, health, catalogue });
-  const calls = createCalls({ health, metrics });
-  const money = createMoney({ kernel, accounts, agents: hosted });
-  const { ledger } = money;
-  const turns = createTurns({
+  const calls = createProviderCalls({ health, metrics });
+  const billing = createBilling({ kernel, authService, agents: agentService });
+  const { ledger } = billing;
+  const turnModels = createTurnModels({
     config,
     providers,
     catalogue,
     candidates,
     calls,
     ledger,
-    metering: createMetering(host.use(figures).traffic),
+    trafficMeter: createTrafficMeter(host.use(agentStats).recordTraffic),
   });
-  warnOfUnknownModels({ agents: hosted, offers: catalogue.offers, log });
-  const open = createPublicCalls({
+  warnAboutUnknownModels({ agents: agentService, isOffered: catalogue.isOffered, log });
+  const open = createApiCalls({
     candidates,
     catalogue,
-    gateway: createGateway({ calls, log }),
+    passthrough: createPassthrough({ calls, log }),
     ledger,
     budget: config.publicBudgetMicroUsd,
-    cached: money.cached,
+    cachedCall: billing.cachedCall,
   });
 
   const tags = ["AI"];
   const now = () => new Date().toISOString();
 
   /** Counts the call, and finds out who calls where that can be known; keys of other makes are what OpenAI clients must send. */
-  async function enter(request: Request): Promise<string | undefined> {
+  async function admitCaller(request: Request): Promise<string | undefined> {
     const decision = limits.take("ai", contextOf(request).address);
-    if (!decision.allowed) throw limits.refusal(decision);
+    if (!decision.allowed) throw limits.tooManyRequests(decision);
     const otherKey = /^bearer (?!bk_)/i.test(request.headers.get("authorization") ?? "");
-    return otherKey ? undefined : (await identities.recognize(request, "chat"))?.user.id;
+    return otherKey ? undefined : (await identities.authenticateOptional(request, "chat"))?.user.id;
   }
 
-  const callOf = async <Body>(request: Request, body: () => Body) => {
-    const userId = await enter(request);
-    const maxAgeS = readCacheWish(request.headers.get("x-berth-cache"));
+  const readApiCall = async <Body>(request: Request, body: () => Body) => {
+    const userId = await admitCaller(request);
+    const maxAgeS = parseCacheHeader(request.headers.get("x-berth-cache"));
     return { text: contextOf(request).bodyText ?? "", body: body(), signal: request.signal, userId, maxAgeS };
   };
 
   const chat = async ({ body, request }: { body: unknown; request: Request }) =>
-    open.chat(await callOf(request, () => readChatBody(body)));
+    open.chat(await readApiCall(request, () => parseChatBody(body)));
 
-  const shown = (entry: Entry) =>
-    toWire({ ...entry, available: entry.available && !candidates.isDown(entry.provider) });
+  const toWireWithHealth = (entry: CatalogueEntry) =>
+    toWireModel({ ...entry, available: entry.available && !candidates.isDown(entry.provider) });
 
   const backend = new Elysia({ name: "ai.backend" })
     .use(openRoutes)
-    .use(money.backend)
+    .use(billing.backend)
     .get(
       "/api/ai/health",
       async () => {
-        const up = await health.report();
-        const down = providers.configured().filter(({ provider }) => !up[provider]);
-        if (down.length === providers.configured().length) {
-          const more = { status: "error", providers: up, timestamp: now() };
-          throw new AppError(503, "AI_UNAVAILABLE", "No AI provider can be reached.", more);
+        const reachable = await health.report();
+        const unreachable = providers.configuredUpstreams().filter(({ provider }) => !reachable[provider]);
+        if (unreachable.length === providers.configuredUpstreams().length) {
+          const details = { status: "error", providers: reachable, timestamp: now() };
+          throw new AppError(503, "AI_UNAVAILABLE", "No AI provider can be reached.", details);
         }
-        const status = down.length === 0 ? ("healthy" as const) : ("degraded" as const);
-        return { status, providers: up, demo: providers.isDemo(), timestamp: now() };
+        const status = unreachable.length === 0 ? ("healthy" as const) : ("degraded" as const);
+        return { status, providers: reachable, demo: providers.isDemo(), timestamp: now() };
       },
       {
         open: true,
         response: { 200: aiHealth },
-        detail: { tags, summary: "Which AI providers can be reached", ...mayAnswer({ 503: "AI_UNAVAILABLE" }) },
+        detail: { tags, summary: "Which AI providers can be reached", ...documentErrors({ 503: "AI_UNAVAILABLE" }) },
       },
     )
     .get(
       "/api/ai/models",
       async () => {
-        const models = (await catalogue.list()).map(shown);
+        const models = (await catalogue.list()).map(toWireWithHealth);
         const of = (id: string) => models.filter(({ provider }) => provider === id).length;
         return {
           models,
@@ -149,30 +149,30 @@ export const ai = plugin("ai", (host) => {
             `There is no such provider; there are ${providerIds.join(", ")}.`,
           );
         }
-        const models = (await catalogue.list()).filter((one) => one.provider === provider).map(shown);
+        const models = (await catalogue.list()).filter((one) => one.provider === provider).map(toWireWithHealth);
         return { provider, models, count: models.length, timestamp: now() };
       },
       {
         open: true,
         response: { 200: providerModels },
-        detail: { tags, summary: "One provider's models", ...mayAnswer({ 404: "UNKNOWN_PROVIDER" }) },
+        detail: { tags, summary: "One provider's models", ...documentErrors({ 404: "UNKNOWN_PROVIDER" }) },
       },
     )
     .post(
       "/api/ai/models/select",
       async ({ body: { taskType = "general" } }) => {
-        const model = await candidates.best(taskType);
+        const model = await candidates.bestForTask(taskType);
         if (!model) throw new AppError(404, "NO_MODELS", "No model is available.");
-        return { model: toWire(model), taskType, timestamp: now() };
+        return { model: toWireModel(model), taskType, timestamp: now() };
       },
       {
         open: true,
         body: selectBody,
-        response: { 200: selected },
+        response: { 200: selectedModel },
         detail: {
           tags,
           summary: "The best model available for a task: suited first, then cheapest",
-          ...mayAnswer({ 404: "NO_MODELS" }),
+          ...documentErrors({ 404: "NO_MODELS" }),
         },
       },
     )
@@ -181,9 +181,9 @@ export const ai = plugin("ai", (host) => {
       detail: {
         tags,
         summary: "Chat with a model, passed through",
-        ...mayAnswer(chatErrors),
+        ...documentErrors(chatErrors),
         parameters: [cacheHeader],
-        requestBody: chatRequest,
+        requestBody: chatRequestBody,
         responses: chatResponses,
       },
     })
@@ -198,8 +198,8 @@ export const ai = plugin("ai", (host) => {
       {
         open: true,
         body: estimateBody,
-        response: { 200: estimate },
-        detail: { tags, summary: "What so many tokens would cost", ...mayAnswer({ 400: "UNKNOWN_MODEL" }) },
+        response: { 200: costEstimate },
+        detail: { tags, summary: "What so many tokens would cost", ...documentErrors({ 400: "UNKNOWN_MODEL" }) },
       },
     )
     .post("/v1/chat/completions", chat, {
@@ -208,23 +208,23 @@ export const ai = plugin("ai", (host) => {
         tags,
         summary: "The same as /api/ai/chat, for OpenAI clients",
         description: "Errors have Berth's body, which OpenAI's own clients put into their exceptions as it is.",
-        ...mayAnswer(chatErrors),
+        ...documentErrors(chatErrors),
         parameters: [cacheHeader],
-        requestBody: chatRequest,
+        requestBody: chatRequestBody,
         responses: chatResponses,
       },
     })
     .post(
       "/v1/embeddings",
-      async ({ body, request }) => open.embeddings(await callOf(request, () => readEmbeddingsBody(body))),
+      async ({ body, request }) => open.embeddings(await readApiCall(request, () => parseEmbeddingsBody(body))),
       {
         open: true,
         detail: {
           tags,
           summary: "Embeddings, passed through, for OpenAI clients",
-          ...mayAnswer(chatErrors),
+          ...documentErrors(chatErrors),
           parameters: [cacheHeader],
-          requestBody: embeddingsRequest,
+          requestBody: embeddingsRequestBody,
           responses: embeddingsResponses,
         },
       },
@@ -235,45 +235,54 @@ export const ai = plugin("ai", (host) => {
         const models = (await catalogue.list()).filter(({ available }) => available);
         const seen = new Set<string>();
         const data = models.map(({ id, provider }) => {
-          const taken = seen.has(id);
+          const isDuplicate = seen.has(id);
           seen.add(id);
-          return { id: taken ? `${provider}:${id}` : id, object: "model" as const, created: 0, owned_by: provider };
+          return {
+            id: isDuplicate ? `${provider}:${id}` : id,
+            object: "model" as const,
+            created: 0,
+            owned_by: provider,
+          };
         });
         return { object: "list" as const, data };
       },
       {
         open: true,
-        response: { 200: openAiModels },
+        response: { 200: openAiModelList },
         detail: { tags, summary: "Available models, for OpenAI clients" },
       },
     );
 
   return {
-    web: money.web,
+    web: billing.web,
     backend,
     service: {
-      ...turns,
+      ...turnModels,
       /** What an agent gets that names no more than its provider. `baseUrl` is shown to anybody: no password is in it. */
       providerConfig(provider: ProviderId) {
         const url = new URL(config.providers[provider].baseUrl);
-        const shown = `${url.origin}${url.pathname.replace(/\/$/, "")}`;
-        return { model: turns.modelOfProvider(provider), baseUrl: shown, requiresKey: provider !== "provider_3" };
+        const publicBaseUrl = `${url.origin}${url.pathname.replace(/\/$/, "")}`;
+        return {
+          model: turnModels.modelOfProvider(provider),
+          baseUrl: publicBaseUrl,
+          requiresKey: provider !== "provider_3",
+        };
       },
-      turnCache: money.turnCache,
-      estate: money.estate,
+      turnCache: billing.turnCache,
+      backupRows: billing.backupRows,
       /** The model that this agent's next turn would use. */
-      async modelOf({ id, model }: Pick<Agent, "id" | "model">) {
-        const settings = await hosted.settings(id);
-        const keys = await hosted.credentials.providerKeys(id);
-        return turns.resolveTurnModel({ choice: model, configModel: settings.model, keys });
+      async turnModelOf({ id, model }: Pick<Agent, "id" | "model">) {
+        const settings = await agentService.settings(id);
+        const keys = await agentService.credentials.providerKeys(id);
+        return turnModels.resolveTurnModel({ choice: model, configModel: settings.model, keys });
       },
       /** No key is configured and no Ollama answers: what was not given a key of its own speaks with the demo model. */
       isDemo: providers.isDemo,
-      spent: ledger.spent,
-      offers: catalogue.offers,
+      spentMicroUsd: ledger.spentMicroUsd,
+      isOffered: catalogue.isOffered,
       /** What a turn's model takes beside text. Asked only when there is something. */
-      inputsOf: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputKind[]> =>
-        demo ? [] : catalogue.inputs(provider, modelId),
+      inputModalities: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputModality[]> =>
+        demo ? [] : catalogue.inputModalities(provider, modelId),
     },
     async start() {
       health.start();

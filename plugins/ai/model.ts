@@ -1,6 +1,6 @@
 // What the AI layer looks like on the wire.
 import { t } from "elysia";
-import { taskTypes } from "./entries.ts";
+import { taskTypes } from "./providers/catalogue-entry.ts";
 
 const timestamp = t.String({ description: "ISO 8601" });
 const provider = t.Union([
@@ -10,14 +10,14 @@ const provider = t.Union([
   t.Literal("provider_4"),
   t.Literal("provider_5"),
 ]);
-const tasks = taskTypes.join(", ");
+const taskTypeList = taskTypes.join(", ");
 
 export const aiModel = t.Object({
   id: t.String({ description: "The provider's own id" }),
   name: t.String(),
   provider,
   description: t.String(),
-  tags: t.Array(t.String(), { description: `Task types: ${tasks}` }),
+  tags: t.Array(t.String(), { description: `Task types: ${taskTypeList}` }),
   inputCost: t.Number({ description: "USD per million input tokens" }),
   outputCost: t.Number({ description: "USD per million output tokens" }),
   contextWindow: t.Number({ description: "Tokens" }),
@@ -48,12 +48,16 @@ export const providerModels = t.Object({ provider, models: t.Array(aiModel), cou
 
 export const selectBody = t.Object({
   taskType: t.Optional(
-    t.String({ maxLength: 64, description: `${tasks}; another counts as general`, error: "The task type is text." }),
+    t.String({
+      maxLength: 64,
+      description: `${taskTypeList}; another counts as general`,
+      error: "The task type is text.",
+    }),
   ),
 });
-export const selected = t.Object({ model: aiModel, taskType: t.String(), timestamp });
+export const selectedModel = t.Object({ model: aiModel, taskType: t.String(), timestamp });
 
-const tokens = (which: string) =>
+const tokenCount = (which: string) =>
   // Elysia's Integer takes digits in a text for a number; a number that must be whole doesn't.
   t.Number({
     multipleOf: 1,
@@ -63,10 +67,10 @@ const tokens = (which: string) =>
   });
 export const estimateBody = t.Object({
   model: t.String({ minLength: 1, maxLength: 200, error: "Name the model: its id, or provider_N:id." }),
-  inputTokens: tokens("input"),
-  outputTokens: tokens("output"),
+  inputTokens: tokenCount("input"),
+  outputTokens: tokenCount("output"),
 });
-export const estimate = t.Object({
+export const costEstimate = t.Object({
   model: t.String(),
   inputTokens: t.Number(),
   outputTokens: t.Number(),
@@ -75,7 +79,7 @@ export const estimate = t.Object({
   timestamp,
 });
 
-export const openAiModels = t.Object({
+export const openAiModelList = t.Object({
   object: t.Literal("list"),
   data: t.Array(t.Object({ id: t.String(), object: t.Literal("model"), created: t.Integer(), owned_by: t.String() })),
 });

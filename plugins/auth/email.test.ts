@@ -1,8 +1,8 @@
 // Which addresses are one address, and which are none.
 import { describe, expect, test } from "bun:test";
-import { AppError } from "../../src/errors.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import { quickest } from "../../tests/support/eventually.ts";
-import { isInternalEmail, normalizeEmail, requireEmail, requireEmailShape } from "./email.ts";
+import { isInternalEmail, normalizeEmail, requireEmail, requireEmailSyntax } from "./email.ts";
 
 describe("two spellings of one address", () => {
   test.each([
@@ -76,7 +76,7 @@ test("addresses made for wallets are nobody's to take, in any spelling", () => {
   }
   expect(requireEmail("ada@notwallet.invalid")).toBe("ada@notwallet.invalid");
   // They look like addresses all the same, to those who must not tell them apart.
-  expect(requireEmailShape(" 0xABC@Wallet.Invalid ")).toBe("0xabc@wallet.invalid");
+  expect(requireEmailSyntax(" 0xABC@Wallet.Invalid ")).toBe("0xabc@wallet.invalid");
   expect(isInternalEmail("0xabc@wallet.invalid")).toBe(true);
   expect(isInternalEmail("0123@unclaimed.invalid")).toBe(true);
   expect(isInternalEmail("ada@notwallet.invalid")).toBe(false);

@@ -144,7 +144,7 @@ describe("an API key", () => {
     const { id, key } = await member();
     const options = bearer(await key());
     await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
     expectRefusal(await createClient(house.web).get("/api/settings", options), 401, "UNAUTHORIZED");
     expectRefusal(await createClient(house.backend).post("/api/agents", {}, options), 401, "UNAUTHORIZED");
   });
@@ -252,7 +252,7 @@ describe("an address of ADMIN_EMAILS", () => {
     const far = await key(undefined, { headers: proxied });
     expect(await isAdmin(far)).toBe(false);
     await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
     expect(await isAdmin(far, proxied)).toBe(true);
   });
 });

@@ -1,13 +1,13 @@
 // Who is asking: a session cookie or an API key on both surfaces, on the backend also a service token.
 import { Elysia } from "elysia";
-import { type Grant, type ServiceTokens, TOKEN_REFUSED } from "../../src/backend.ts";
-import { type Config, isLoopbackHost } from "../../src/config.ts";
-import { AppError, forbidden, unauthorized } from "../../src/errors.ts";
-import { contextOf, createMemo, guarded, isDirect } from "../../src/http.ts";
-import type { Limits } from "../../src/limits.ts";
-import { guardedBy } from "../../src/openapi/told.ts";
-import { ownOrigins } from "../../src/origins.ts";
-import { type Keys, looksLikeKey, SCOPES, type Scope } from "./keys/keys.ts";
+import { type Config, isLoopbackHost } from "../../src/kernel/config/config.ts";
+import { AppError, forbidden, unauthorized } from "../../src/kernel/errors.ts";
+import { type Grant, INVALID_TOKEN_CHALLENGE, type ServiceTokens } from "../../src/kernel/http/backend-transport.ts";
+import { contextOf, createRequestMemo, guarded, isLocalRequest } from "../../src/kernel/http/http.ts";
+import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
+import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { type ApiKeys, looksLikeApiKey, SCOPES, type Scope } from "./api-keys/api-keys.ts";
 import type { Session, Sessions } from "./sessions.ts";
 import type { User, Users } from "./users.ts";
 
@@ -18,19 +18,19 @@ export interface Identity {
   /** Undefined for an API key. */
   session: Session | undefined;
   /** The id of the session or API key. */
-  shown: string;
+  credentialId: string;
   scopes: ReadonlySet<Scope>;
 }
 
 /** Somebody who has signed in, not only brought a key. */
-export interface OwnSession extends Identity {
+export interface SessionIdentity extends Identity {
   session: Session;
 }
 
 /** Methods that change nothing. */
-const SAFE = new Set(["GET", "HEAD"]);
+const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
-const EVERY_SCOPE: ReadonlySet<Scope> = new Set(SCOPES);
+const ALL_SCOPES: ReadonlySet<Scope> = new Set(SCOPES);
 
 /** Who the backend works for. */
 export interface Caller {
@@ -41,9 +41,9 @@ export interface Caller {
   /** The agent that a service token is good for. */
   agentId: string | undefined;
   /** They came with a service token: whoever signed it has let them in, and counted them. */
-  isVouchedFor: boolean;
+  hasServiceToken: boolean;
   /** The id of the session or API key that they came with, as far as that is known: see `standing`. */
-  shown?: string | undefined;
+  credentialId?: string | undefined;
 }
 
 export interface Identities {
@@ -55,16 +55,16 @@ export interface Identities {
   /** The same, or 401; 403 `MISSING_SCOPE` for a key without one of these scopes. */
   authenticate(request: Request, ...scopes: Scope[]): Promise<Identity>;
   /** For routes open to all: undefined for who shows nothing or an old cookie; a bearer token must be as `authenticate` wants it. */
-  recognize(request: Request, scope: Scope): Promise<Identity | undefined>;
+  authenticateOptional(request: Request, scope: Scope): Promise<Identity | undefined>;
   /** Somebody with a session, or 401; 403 `SESSION_REQUIRED` for an API key. */
-  authenticateSession(request: Request): Promise<OwnSession>;
+  authenticateSession(request: Request): Promise<SessionIdentity>;
   /**
    * Backend: the holder of a service token for just this action, or somebody signed in; else 401. An API key needs the
    * scope: left out, `read` or `write` by the method.
    */
   authorize(request: Request, action: string, scope?: Scope): Promise<Caller>;
   /** What the web surface asks the backend with, in this caller's name. */
-  grant(identity: Identity, request: Request, action: string, agentId?: string): Grant;
+  createGrant(identity: Identity, request: Request, action: string, agentId?: string): Grant;
   /** Whether a page of this origin may act with the visitor's cookie. */
   isOwnOrigin(origin: string): boolean;
   /** Route macros: `signedIn: scope` (or several, all of which a key must have), `ownSession`, `admin` and `adminSession` on the web, `granted: action` on the backend. */
@@ -75,13 +75,13 @@ interface Deps {
   config: Config;
   users: Users;
   sessions: Sessions;
-  keys: Pick<Keys, "find">;
+  keys: Pick<ApiKeys, "find">;
   tokens: ServiceTokens;
-  limits: Limits;
+  limits: RateLimiter;
 }
 
 /** What lets somebody in: just one of the two. */
-interface Shown {
+interface Credential {
   id: string;
   userId: string;
   /** Shown or made straight on this machine. */
@@ -91,38 +91,38 @@ interface Shown {
 }
 
 export function createIdentities({ config, users, sessions, keys, tokens, limits }: Deps): Identities {
-  const known = createMemo<Identity>();
-  const origins = ownOrigins(config, "web");
+  const identityByRequest = createRequestMemo<Identity>();
+  const origins = trustedOrigins(config, "web");
   const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
 
   async function identify(request: Request): Promise<Identity | undefined> {
-    const found = known.get(request);
+    const found = identityByRequest.get(request);
     if (found) return found;
-    const shown = await shownBy(request);
+    const shown = await findCredential(request);
     const user = shown && (await users.byId(shown.userId));
     if (!user || user.disabledAt !== null) return undefined;
     // Each account has the rate of one address, however many addresses it comes from. Contract §3.
     const decision = limits.take("default", `user ${user.id}`);
-    if (!decision.allowed) throw limits.refusal(decision);
+    if (!decision.allowed) throw limits.tooManyRequests(decision);
     const { session, scopes } = shown;
     const renewed = session && (await sessions.renew(session));
     if (renewed !== undefined) contextOf(request).cookies.push(renewed);
-    const identity = { user, session, shown: shown.id, scopes, isAdmin: isAdmin(user, shown, request) };
-    return known.set(request, identity);
+    const identity = { user, session, credentialId: shown.id, scopes, isAdmin: isAdmin(user, shown, request) };
+    return identityByRequest.set(request, identity);
   }
 
-  async function shownBy(request: Request): Promise<Shown | undefined> {
+  async function findCredential(request: Request): Promise<Credential | undefined> {
     const bearer = bearerOf(request);
     if (bearer !== undefined) return keys.find(bearer);
     const session = await sessions.find(request.headers.get("cookie"));
-    return session && { id: session.id, userId: session.userId, direct: session.direct, session, scopes: EVERY_SCOPE };
+    return session && { id: session.id, userId: session.userId, direct: session.direct, session, scopes: ALL_SCOPES };
   }
 
   /** An address in ADMIN_EMAILS counts when it was verified, or when nobody but this machine can have asked. Contract §2. */
-  function isAdmin(user: User, { direct }: Shown, request: Request): boolean {
+  function isAdmin(user: User, { direct }: Credential, request: Request): boolean {
     if (user.isAdmin) return true;
     if (!config.adminEmails.includes(user.email)) return false;
-    return user.emailVerified || (trustsLoopback && direct && isDirect(request));
+    return user.emailVerified || (trustsLoopback && direct && isLocalRequest(request));
   }
 
   async function authenticate(request: Request, ...scopes: Scope[]): Promise<Identity> {
@@ -132,12 +132,12 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     return identity;
   }
 
-  async function recognize(request: Request, scope: Scope): Promise<Identity | undefined> {
+  async function authenticateOptional(request: Request, scope: Scope): Promise<Identity | undefined> {
     if (bearerOf(request) !== undefined) return authenticate(request, scope);
     return request.headers.has("cookie") ? identify(request) : undefined;
   }
 
-  async function authenticateSession(request: Request): Promise<OwnSession> {
+  async function authenticateSession(request: Request): Promise<SessionIdentity> {
     const identity = await identify(request);
     if (!identity) throw unauthorized();
     const { session } = identity;
@@ -145,42 +145,43 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     return { ...identity, session };
   }
 
-  function requireAdmin<Somebody extends Identity>(identity: Somebody): Somebody {
+  function requireAdmin<T extends Identity>(identity: T): T {
     if (!identity.isAdmin) throw forbidden("ADMIN_REQUIRED", "Only admins can do this.");
     return identity;
   }
 
-  const authenticateAdmin = async (request: Request) => requireAdmin(await authenticate(request, scopeOf(request)));
+  const authenticateAdmin = async (request: Request) =>
+    requireAdmin(await authenticate(request, scopeForMethod(request)));
   const authenticateAdminSession = async (request: Request) => requireAdmin(await authenticateSession(request));
 
-  async function authorize(request: Request, action: string, scope = scopeOf(request)): Promise<Caller> {
+  async function authorize(request: Request, action: string, scope = scopeForMethod(request)): Promise<Caller> {
     const bearer = bearerOf(request);
     const context = contextOf(request);
-    if (bearer !== undefined && !looksLikeKey(bearer)) {
+    if (bearer !== undefined && !looksLikeApiKey(bearer)) {
       const grant = tokens.verify(bearer);
       if (grant?.action !== action) {
         const text = "This service token is not valid for this request.";
-        throw new AppError(401, "UNAUTHORIZED", text, {}, { headers: { "www-authenticate": TOKEN_REFUSED } });
+        throw new AppError(401, "UNAUTHORIZED", text, {}, { headers: { "www-authenticate": INVALID_TOKEN_CHALLENGE } });
       }
       context.address = grant.address;
-      const { userId, isAdmin, address, agentId, shown } = grant;
-      return { userId, isAdmin, address, agentId, isVouchedFor: true, shown };
+      const { userId, isAdmin, address, agentId, credentialId } = grant;
+      return { userId, isAdmin, address, agentId, hasServiceToken: true, credentialId };
     }
-    const { user, isAdmin, shown } = await authenticate(request, scope);
+    const { user, isAdmin, credentialId } = await authenticate(request, scope);
     const { address } = context;
-    return { userId: user.id, isAdmin, address, agentId: undefined, isVouchedFor: false, shown };
+    return { userId: user.id, isAdmin, address, agentId: undefined, hasServiceToken: false, credentialId };
   }
 
   return {
     identify,
     authenticate,
-    recognize,
+    authenticateOptional,
     authenticateSession,
     authorize,
-    grant: ({ user, isAdmin, shown }, request, action, agentId) => ({
+    createGrant: ({ user, isAdmin, credentialId }, request, action, agentId) => ({
       userId: user.id,
       isAdmin,
-      shown,
+      credentialId,
       address: contextOf(request).address,
       action,
       ...(agentId === undefined ? {} : { agentId }),
@@ -198,7 +199,7 @@ export function bearerOf({ headers }: Request): string | undefined {
 }
 
 /** What a route asks for that says nothing else. */
-const scopeOf = ({ method }: Request): Scope => (SAFE.has(method) ? "read" : "write");
+const scopeForMethod = ({ method }: Request): Scope => (SAFE_METHODS.has(method) ? "read" : "write");
 
 /** Throws 403 `MISSING_SCOPE` for an API key that lacks this scope. */
 export function requireScope({ scopes }: Pick<Identity, "scopes">, scope: Scope): void {
@@ -207,50 +208,50 @@ export function requireScope({ scopes }: Pick<Identity, "scopes">, scope: Scope)
 }
 
 /** The action that a service token must name; for one that asks an API key for another scope than its method does, both. */
-export type Granted = string | { action: string; scope: Scope };
+export type GrantedAction = string | { action: string; scope: Scope };
 
-interface Checks extends Pick<Identities, "authenticate" | "authenticateSession" | "authorize"> {
+interface AuthenticationChecks extends Pick<Identities, "authenticate" | "authenticateSession" | "authorize"> {
   authenticateAdmin(request: Request): Promise<Identity>;
-  authenticateAdminSession(request: Request): Promise<OwnSession>;
+  authenticateAdminSession(request: Request): Promise<SessionIdentity>;
 }
 
-function createGuards(checks: Checks) {
+function createGuards(checks: AuthenticationChecks) {
   const { authenticate, authenticateSession, authenticateAdmin, authenticateAdminSession, authorize } = checks;
-  const callers = createMemo<Caller>();
+  const callerByRequest = createRequestMemo<Caller>();
   type Context = { request: Request };
   return new Elysia({ name: "identity" }).macro({
     signedIn: (scope: Scope | readonly Scope[]) => {
       const scopes = [scope].flat();
       return {
         ...guarded(async ({ request }) => void (await authenticate(request, ...scopes))),
-        detail: guardedBy(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
         resolve: async ({ request }: Context) => ({ identity: await authenticate(request, ...scopes) }),
       };
     },
     /** For the security of the account itself. */
     ownSession: (_: true) => ({
       ...guarded(async ({ request }) => void (await authenticateSession(request))),
-      detail: guardedBy(["session"], { 403: "SESSION_REQUIRED" }),
+      detail: documentGuard(["session"], { 403: "SESSION_REQUIRED" }),
       resolve: async ({ request }: Context) => ({ identity: await authenticateSession(request) }),
     }),
     admin: (_: true) => ({
       ...guarded(async ({ request }) => void (await authenticateAdmin(request))),
-      detail: guardedBy(["session", "apiKey"], { 403: ["ADMIN_REQUIRED", "MISSING_SCOPE"] }),
+      detail: documentGuard(["session", "apiKey"], { 403: ["ADMIN_REQUIRED", "MISSING_SCOPE"] }),
       resolve: async ({ request }: Context) => ({ identity: await authenticateAdmin(request) }),
     }),
     /** For what would outlast a key that got out: who is an admin, and who comes into which account. */
     adminSession: (_: true) => ({
       ...guarded(async ({ request }) => void (await authenticateAdminSession(request))),
-      detail: guardedBy(["session"], { 403: ["ADMIN_REQUIRED", "SESSION_REQUIRED"] }),
+      detail: documentGuard(["session"], { 403: ["ADMIN_REQUIRED", "SESSION_REQUIRED"] }),
       resolve: async ({ request }: Context) => ({ identity: await authenticateAdminSession(request) }),
     }),
-    granted: (granted: Granted) => {
+    granted: (granted: GrantedAction) => {
       const { action, scope } = typeof granted === "string" ? { action: granted, scope: undefined } : granted;
       return {
-        ...guarded(async ({ request }) => void callers.set(request, await authorize(request, action, scope))),
-        detail: guardedBy(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        ...guarded(async ({ request }) => void callerByRequest.set(request, await authorize(request, action, scope))),
+        detail: documentGuard(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),
         resolve: async ({ request }: Context) => ({
-          caller: callers.get(request) ?? (await authorize(request, action, scope)),
+          caller: callerByRequest.get(request) ?? (await authorize(request, action, scope)),
         }),
       };
     },

@@ -1,30 +1,30 @@
 // Accounts: who may come in, how they show who they are, and what they may change of themselves.
 import { Elysia } from "elysia";
-import { contextOf, isDirect, openRoutes } from "../../src/http.ts";
-import { plugin } from "../../src/plugin.ts";
+import { contextOf, isLocalRequest, openRoutes } from "../../src/kernel/http/http.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
+import { createAccountReclaim } from "./account-reclaim.ts";
 import { createAdministration } from "./administration/administration.ts";
-import { createHolders } from "./holders.ts";
+import { createApiKeys } from "./api-keys/api-keys.ts";
+import { apiKeyRoutes } from "./api-keys/routes.ts";
+import type { AuthServices } from "./auth-services.ts";
 import { createIdentities } from "./identity.ts";
-import { createKeys } from "./keys/keys.ts";
-import { keysRoutes } from "./keys/routes.ts";
 import { createLinkedAccounts } from "./linked-accounts.ts";
-import { createLinks } from "./links.ts";
 import { createMails } from "./mails/mails.ts";
 import { oauthRoutes } from "./oauth/routes.ts";
-import { pageRoutes } from "./pages/pages.ts";
-import type { AuthParts } from "./parts.ts";
+import { createOneTimeLinks } from "./one-time-links.ts";
+import { pageRoutes } from "./pages/account-pages.ts";
 import { createPasswords } from "./password/passwords.ts";
 import { passwordResetRoutes } from "./password/routes.ts";
-import { createTakeover } from "./password/takeover.ts";
+import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
 import { createSessions } from "./sessions.ts";
-import { createDeletion } from "./settings/deletion.ts";
+import { createDeletion } from "./settings/account-deletion.ts";
 import { settingsRoutes } from "./settings/routes.ts";
 import { sessionsRoutes } from "./settings/sessions-routes.ts";
-import { createConfirm } from "./sign-in/confirm.ts";
-import { createGuests } from "./sign-in/guests.ts";
+import { createExternalTokens } from "./sign-in/external-tokens.ts";
+import { createReauthenticate } from "./sign-in/reauthentication.ts";
+import { sweepUsedOnceStatement } from "./sign-in/replay-protection.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
-import { sweepUsedOnce } from "./sign-in/used-once.ts";
 import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
 import { signUpRoutes } from "./sign-up/routes.ts";
@@ -33,16 +33,23 @@ import { createTwoFactor } from "./two-factor/two-factor.ts";
 import { createUsers } from "./users.ts";
 import { walletRoutes } from "./wallet/routes.ts";
 
-export type { AccountChange, Recorder } from "./administration/account-changes.ts";
-export { ACCOUNT_STATES, type AccountFilter, type Administration } from "./administration/administration.ts";
-export { isHolder } from "./holders.ts";
-export { bearerOf, type Caller, type Identities, type Identity, type OwnSession, requireScope } from "./identity.ts";
-export type { Scope } from "./keys/keys.ts";
-export { page as accountPage } from "./pages/pages.ts";
-export type { OnTakeover } from "./password/takeover.ts";
-export type { BeforeDeletion } from "./settings/deletion.ts";
-export { type LetIn, orSignedOut, standing } from "./standing.ts";
-export { isActive, PLANS, type Plan, type User } from "./users.ts";
+export type { OnAccountReclaim } from "./account-reclaim.ts";
+export type { AccountChange, AuditRecorder } from "./administration/account-changes.ts";
+export { ACCOUNT_STATUSES, type AccountFilter, type Administration } from "./administration/administration.ts";
+export type { Scope } from "./api-keys/api-keys.ts";
+export { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "./caller-credential.ts";
+export {
+  bearerOf,
+  type Caller,
+  type Identities,
+  type Identity,
+  requireScope,
+  type SessionIdentity,
+} from "./identity.ts";
+export { page as accountPage } from "./pages/account-pages.ts";
+export { isPlaceholderAccount } from "./placeholder-accounts.ts";
+export type { BeforeDeletion } from "./settings/account-deletion.ts";
+export { isActiveSubscription, PLANS, type Plan, type User } from "./users.ts";
 export { isSignedBy } from "./wallet/signature.ts";
 
 const HOUR = 3_600_000;
@@ -51,15 +58,15 @@ const DAY = 24 * HOUR;
 export const auth = plugin("auth", ({ kernel }) => {
   const users = createUsers(kernel);
   const sessions = createSessions(kernel);
-  const keys = createKeys(kernel);
+  const keys = createApiKeys(kernel);
   const passwords = createPasswords();
-  const links = createLinks(kernel.database);
-  const linked = createLinkedAccounts(kernel.database);
+  const oneTimeLinks = createOneTimeLinks(kernel.database);
+  const linkedAccounts = createLinkedAccounts(kernel.database);
   const twoFactor = createTwoFactor({ ...kernel, users });
   const signIn = createSignIn({ users, passwords, twoFactor, limits: kernel.limits });
-  const firstAdmin = createFirstAdmin({ ...kernel, users, links });
+  const firstAdmin = createFirstAdmin({ ...kernel, users, oneTimeLinks });
   const identities = createIdentities({ ...kernel, users, sessions, keys, tokens: kernel.backend.tokens });
-  const parts: AuthParts = {
+  const services: AuthServices = {
     kernel,
     users,
     sessions,
@@ -68,58 +75,58 @@ export const auth = plugin("auth", ({ kernel }) => {
     signIn,
     keys,
     twoFactor,
-    takeover: createTakeover({ sessions, keys, linked, links, twoFactor }),
-    links,
+    accountReclaim: createAccountReclaim({ sessions, keys, linkedAccounts, oneTimeLinks, twoFactor }),
+    oneTimeLinks,
     mails: createMails(kernel),
-    linked,
-    confirm: createConfirm(signIn),
+    linkedAccounts,
+    reauthenticate: createReauthenticate(signIn),
     firstAdmin,
-    guests: createGuests({ users, limits: kernel.limits }),
-    async startSession(request, userId, grounds) {
+    externalTokens: createExternalTokens({ users, limits: kernel.limits }),
+    async startSession(request, userId, evidence) {
       const { address, cookies } = contextOf(request);
       const userAgent = request.headers.get("user-agent")?.slice(0, 300) ?? "";
-      const from = { direct: isDirect(request), address, userAgent };
-      cookies.push((await sessions.start(userId, from, grounds)).cookie);
+      const client = { direct: isLocalRequest(request), address, userAgent };
+      cookies.push((await sessions.start(userId, client, evidence)).cookie);
     },
   };
 
-  const deletion = createDeletion({ ...kernel, ...parts });
-  kernel.jobs.every("auth.sweep", DAY, async () => [sessions.sweep(), links.sweep()]);
+  const deletion = createDeletion({ ...kernel, ...services });
+  kernel.jobs.every("auth.sweep", DAY, async () => [sessions.sweepStatement(), oneTimeLinks.sweepStatement()]);
   // Anybody who sets out to sign in adds to it.
-  kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnce()]);
+  kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnceStatement()]);
 
   const web = new Elysia({ name: "auth.web" })
     .use(openRoutes)
-    .use(signUpRoutes(parts))
-    .use(emailVerificationRoutes(parts))
-    .use(passwordResetRoutes(parts))
-    .use(signInRoutes(parts))
-    .use(oauthRoutes(parts))
-    .use(settingsRoutes(parts, deletion))
-    .use(sessionsRoutes(parts))
-    .use(keysRoutes(parts))
-    .use(twoFactorRoutes(parts))
-    .use(walletRoutes(parts))
+    .use(signUpRoutes(services))
+    .use(emailVerificationRoutes(services))
+    .use(passwordResetRoutes(services))
+    .use(signInRoutes(services))
+    .use(oauthRoutes(services))
+    .use(settingsRoutes(services, deletion))
+    .use(sessionsRoutes(services))
+    .use(apiKeyRoutes(services))
+    .use(twoFactorRoutes(services))
+    .use(walletRoutes(services))
     .use(pageRoutes(kernel));
 
   return {
     web,
     stop: keys.close,
     service: {
-      administration: createAdministration({ ...parts, deletion }),
+      administration: createAdministration({ ...services, deletion }),
       users,
-      holders: createHolders(users),
-      mails: parts.mails,
+      placeholderAccounts: createPlaceholderAccounts(users),
+      mails: services.mails,
       identities,
       onSessionRevoked: sessions.onRevoked,
-      aliveSessions: sessions.alive,
+      filterActiveSessions: sessions.filterActive,
       /** The wallets a user has signed in with. */
-      wallets: parts.linked.wallets,
-      beforeDeletion: deletion.before,
-      onTakeover: parts.takeover.on,
-      onGuest: parts.guests.on,
-      firstAdminLink: firstAdmin.link,
-      onFirstAdmin: firstAdmin.on,
+      listWalletAddresses: services.linkedAccounts.listWalletAddresses,
+      beforeDeletion: deletion.registerHook,
+      onAccountReclaim: services.accountReclaim.registerHook,
+      onExternalToken: services.externalTokens.registerResolver,
+      createFirstAdminLink: firstAdmin.createLink,
+      onFirstAdminCreated: firstAdmin.onCreated,
     },
   };
 });

@@ -1,6 +1,6 @@
 // Other ways into an account beside its password: Google, GitHub, a wallet.
 import { and, eq } from "drizzle-orm";
-import { type Database, type Statement, statement } from "../../src/database.ts";
+import { type Database, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { linkedAccounts } from "./schema.ts";
 
 export type LinkedProvider = (typeof linkedAccounts.provider.enumValues)[number];
@@ -13,25 +13,25 @@ export interface LinkedAccount {
 
 export interface LinkedAccounts {
   /** The user whom this provider's account signs in. */
-  find(account: LinkedAccount): Promise<string | undefined>;
+  findUserId(account: LinkedAccount): Promise<string | undefined>;
   /** Unique: a second user with the same account aborts the batch (`linked_accounts.provider`). */
-  link(account: LinkedAccount, userId: string): Statement;
+  linkStatement(account: LinkedAccount, userId: string): Statement;
   /** Takes all of them off this user. */
-  unlinkAll(userId: string): Statement;
-  of(userId: string): Promise<LinkedAccount[]>;
+  unlinkAllStatement(userId: string): Statement;
+  listByUser(userId: string): Promise<LinkedAccount[]>;
   /** Addresses in lower case. */
-  wallets(userId: string): Promise<string[]>;
+  listWalletAddresses(userId: string): Promise<string[]>;
 }
 
 export function createLinkedAccounts({ drizzle }: Pick<Database, "drizzle">): LinkedAccounts {
   const { provider, subject, userId } = linkedAccounts;
   return {
-    async find(account) {
+    async findUserId(account) {
       const same = and(eq(provider, account.provider), eq(subject, account.subject));
       const [found] = await drizzle.select({ userId }).from(linkedAccounts).where(same);
       return found?.userId;
     },
-    link: (account, owner) =>
+    linkStatement: (account, owner) =>
       statement(
         drizzle.insert(linkedAccounts).values({
           provider: account.provider,
@@ -40,9 +40,9 @@ export function createLinkedAccounts({ drizzle }: Pick<Database, "drizzle">): Li
           createdAt: Date.now(),
         }),
       ),
-    unlinkAll: (owner) => statement(drizzle.delete(linkedAccounts).where(eq(userId, owner))),
-    of: (owner) => drizzle.select({ provider, subject }).from(linkedAccounts).where(eq(userId, owner)),
-    async wallets(owner) {
+    unlinkAllStatement: (owner) => statement(drizzle.delete(linkedAccounts).where(eq(userId, owner))),
+    listByUser: (owner) => drizzle.select({ provider, subject }).from(linkedAccounts).where(eq(userId, owner)),
+    async listWalletAddresses(owner) {
       const own = and(eq(userId, owner), eq(provider, "wallet"));
       return (await drizzle.select({ subject }).from(linkedAccounts).where(own)).map((wallet) => wallet.subject);
     },

@@ -1,8 +1,8 @@
 // What accounts look like on the wire. Written by hand, so that no column gets out by itself.
 import { type Static, t } from "elysia";
 import type { Identity } from "./identity.ts";
-import type { Notification } from "./settings/profile.ts";
-import { isActive } from "./users.ts";
+import type { NotificationTopic } from "./settings/profile-change.ts";
+import { isActiveSubscription } from "./users.ts";
 
 /** One line: no control characters, no line breaks, and nothing that turns the direction of what follows. */
 export const name = t.String({
@@ -56,18 +56,18 @@ export const firstAdminBody = t.Object({
   name: t.Optional(name),
 });
 
-export const account = t.Object({ id: t.String(), email: t.String(), name: t.String() });
+export const accountSummary = t.Object({ id: t.String(), email: t.String(), name: t.String() });
 
-export const signedIn = t.Object({ ok: t.Literal(true), user: account });
+export const signInResponse = t.Object({ ok: t.Literal(true), user: accountSummary });
 
-export const signedInTo = t.Object({
+export const signInRedirectResponse = t.Object({
   ok: t.Literal(true),
   url: t.String({ description: "Where to go then, within Berth" }),
-  user: account,
+  user: accountSummary,
 });
 
 export const currentSession = t.Object({
-  user: t.Union([account, t.Null()]),
+  user: t.Union([accountSummary, t.Null()]),
   expires: t.Union([t.String({ description: "ISO 8601; null without a session" }), t.Null()]),
 });
 
@@ -98,7 +98,7 @@ export const currentUser = t.Object({
 /** The current user as `GET /api/settings` shows it. */
 export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof currentUser> {
   const { subscription, notifications } = user;
-  const on = (topic: Notification) => notifications[topic] ?? true;
+  const isOn = (topic: NotificationTopic) => notifications[topic] ?? true;
   return {
     id: user.id,
     email: user.email,
@@ -112,15 +112,15 @@ export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof curren
     subscription: subscription && {
       plan: subscription.plan,
       status: subscription.status,
-      active: isActive(subscription),
+      active: isActiveSubscription(subscription),
       currentPeriodEnd: new Date(subscription.currentPeriodEnd).toISOString(),
     },
     notifications: {
-      agent: on("agent"),
-      billing: on("billing"),
-      security: on("security"),
-      referral: on("referral"),
-      system: on("system"),
+      agent: isOn("agent"),
+      billing: isOn("billing"),
+      security: isOn("security"),
+      referral: isOn("referral"),
+      system: isOn("system"),
     },
     createdAt: new Date(user.createdAt).toISOString(),
   };

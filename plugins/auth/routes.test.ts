@@ -225,7 +225,7 @@ describe("the session", () => {
     const ada = client();
     const id = await ada.join();
     await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
     expectRefusal(await ada.get("/api/settings"), 401, "UNAUTHORIZED");
     expect((await ada.get("/api/auth/session")).body).toEqual({ user: null, expires: null });
   });
@@ -339,7 +339,7 @@ describe("an address of ADMIN_EMAILS", () => {
     const boss = client();
     const id = await boss.join({ email: "boss@example.com" });
     await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
     expect(await isAdmin(boss, proxied)).toBe(true);
   });
 

@@ -1,11 +1,11 @@
 // Sessions: only a cookie that Berth made, for a row that is still there, is anybody; and what ended never comes back.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { loadConfig } from "../../src/config.ts";
-import { createLog } from "../../src/log.ts";
-import { createVault } from "../../src/vault.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { createVault } from "../../src/kernel/security/vault.ts";
+import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
-import { createSessions, type Grounds, SESSION_LIFETIME, type Sessions } from "./sessions.ts";
+import { createSessions, SESSION_LIFETIME, type Sessions, type SignInEvidence } from "./sessions.ts";
 
 const DAY = 86_400_000;
 const vault = createVault({ key: "a key of this test alone" });
@@ -15,7 +15,7 @@ const warnings: string[] = [];
 const log = createLog({ level: "warn", format: "json", write: (line) => warnings.push(line) });
 const userId = Bun.randomUUIDv7();
 const from = { direct: true, address: "127.0.0.1", userAgent: "Browser/1.0" };
-const grounds: Grounds = { twoFactor: false };
+const grounds: SignInEvidence = { twoFactor: false };
 
 beforeAll(async () => {
   store = await fileDatabase();
@@ -38,7 +38,7 @@ function sessionsOf(env: Record<string, string> = {}, database = store.database)
   const config = loadConfig({ DATA_DIR: store.dir, ...env }, { cwd: store.dir });
   return createSessions({ database, config, vault, log });
 }
-const revoke = (sessions: Sessions, id: string) => store.database.write([sessions.revoke(userId, id)]);
+const revoke = (sessions: Sessions, id: string) => store.database.write([sessions.revokeStatement(userId, id)]);
 const pairOf = (cookie: string) => cookie.split(";")[0] ?? "";
 const rows = async () => Number((await store.database.read("SELECT count(*) AS n FROM auth_sessions")).rows[0]?.n);
 
@@ -161,8 +161,8 @@ describe("a session starts", () => {
 
   test("only while what stood in for a password still signs this account in", async () => {
     const sessions = sessionsOf();
-    const linked = { provider: "wallet", subject: "0xada" } as const;
-    const through = () => sessions.start(userId, from, { ...grounds, linked });
+    const linkedAccount = { provider: "wallet", subject: "0xada" } as const;
+    const through = () => sessions.start(userId, from, { ...grounds, linkedAccount });
     const changed = { status: 401, code: "UNAUTHORIZED" };
     const write = (sql: string, ...args: string[]) => store.database.write([{ sql, args }]);
     expect(await refusal(through())).toEqual(changed);
@@ -318,7 +318,7 @@ describe("time", () => {
     setSystemTime(Date.now() + 20 * DAY);
     const young = await sessions.start(userId, from, grounds);
     setSystemTime(Date.now() + 11 * DAY);
-    await store.database.write([sessions.sweep()]);
+    await store.database.write([sessions.sweepStatement()]);
     expect(await rows()).toBe(1);
     expect(await sessions.find(pairOf(young.cookie))).toBeDefined();
     expect(await sessions.find(pairOf(old.cookie))).toBeUndefined();

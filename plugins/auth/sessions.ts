@@ -1,18 +1,18 @@
 // Sign-in sessions: a row that can be revoked, named by a JWT in a cookie, verified once and then found in a bounded cache.
 import { and, desc, eq, gt, lte, ne, notInArray, type SQL, sql } from "drizzle-orm";
-import { GuardFailed, guard, type Statement, statement } from "../../src/database.ts";
-import { AppError, unauthorized } from "../../src/errors.ts";
-import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
+import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
+import { AppError, unauthorized } from "../../src/kernel/errors.ts";
+import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import type { LinkedAccount } from "./linked-accounts.ts";
 import { authSessions } from "./schema.ts";
 
 /** 30 days, sliding. Contract §3. */
 export const SESSION_LIFETIME = 30 * 86_400_000;
 /** A session in use is prolonged at most this often. */
-const RENEW_AFTER = 86_400_000;
-const CACHED_SESSIONS = 10_000;
+const RENEWAL_INTERVAL_MS = 86_400_000;
+const MAX_CACHED_SESSIONS = 10_000;
 /** Of one account; the oldest end when there are more. */
-const MOST_PER_USER = 100;
+const MAX_SESSIONS_PER_USER = 100;
 
 export interface Session {
   id: string;
@@ -27,14 +27,14 @@ export interface Session {
   expiresAt: number;
 }
 
-export type SignedInFrom = Pick<Session, "direct" | "address" | "userAgent">;
+export type SignInClient = Pick<Session, "direct" | "address" | "userAgent">;
 
 /** What a sign-in rests on. Checking takes time, and the account may be changed or taken over meanwhile. */
-export interface Grounds {
+export interface SignInEvidence {
   /** The hash that the password was checked against; null: there is no password. Left out where none was asked for. */
   passwordHash?: string | null | undefined;
   /** What stood in for a password. */
-  linked?: LinkedAccount | undefined;
+  linkedAccount?: LinkedAccount | undefined;
   /** Whether two-factor was on when its code was asked for, or was not. */
   twoFactor: boolean;
 }
@@ -47,21 +47,21 @@ export interface Sessions {
    * sign-in rests on still holds, and the account is there and not disabled: else 401, `BAD_CREDENTIALS` where a password
    * was checked.
    */
-  start(userId: string, from: SignedInFrom, grounds: Grounds): Promise<{ session: Session; cookie: string }>;
+  start(userId: string, client: SignInClient, evidence: SignInEvidence): Promise<{ session: Session; cookie: string }>;
   /** The session a `Cookie` header names; undefined when it names none that is valid. */
   find(cookieHeader: string | null): Promise<Session | undefined>;
   /** A new `set-cookie` value when the session is due for it and could be prolonged. */
   renew(session: Session): Promise<string | undefined>;
   /** Ends one session of this user. Changes no row when there is none. */
-  revoke(userId: string, sessionId: string): Statement;
+  revokeStatement(userId: string, sessionId: string): Statement;
   /** Ends every session of this user, but for the one that may stay. */
-  revokeAll(userId: string, exceptId?: string): Statement;
+  revokeAllStatement(userId: string, exceptId?: string): Statement;
   /** Those that are good, the newest first. */
-  of(userId: string): Promise<Session[]>;
+  listByUser(userId: string): Promise<Session[]>;
   /** Which of these are good, whichever process may have ended them: for what was let in by one and stays. */
-  alive(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  filterActive(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Takes away those that are over. */
-  sweep(): Statement;
+  sweepStatement(): Statement;
   /** Empties the cookie in the browser. */
   clearCookie(): string;
   /** Told the id of every session that ends before its time. */
@@ -80,7 +80,7 @@ type Deps = Pick<Kernel, "database" | "config" | "vault" | "log">;
 export function createSessions({ database, config, vault, log }: Deps): Sessions {
   const secure = config.baseUrl.startsWith("https:");
   const cookieName = secure ? "__Host-berth_session" : "berth_session";
-  const attributes = `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
+  const cookieAttributes = `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
   const cache = ownsDatabase({ config, database }) ? new Map<string, Session>() : undefined;
   const listeners: ((sessionId: string) => void)[] = [];
   const selectById = database.drizzle
@@ -96,18 +96,18 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
   };
 
   /** Grows when a session is revoked: what was read before is not remembered after. */
-  let revoked = 0;
+  let revocations = 0;
 
   async function cookieFor(session: Session, before: number): Promise<string> {
     const { sign } = await sessionToken();
     const value = await sign({ sub: session.id, exp: Math.floor(session.expiresAt / 1000) });
     remember(value, session, before);
-    return `${cookieName}=${value}; Max-Age=${SESSION_LIFETIME / 1000}; ${attributes}`;
+    return `${cookieName}=${value}; Max-Age=${SESSION_LIFETIME / 1000}; ${cookieAttributes}`;
   }
 
   function remember(value: string, session: Session, before: number): void {
-    if (!cache || revoked !== before) return;
-    if (cache.size >= CACHED_SESSIONS) cache.delete(cache.keys().next().value ?? "");
+    if (!cache || revocations !== before) return;
+    if (cache.size >= MAX_CACHED_SESSIONS) cache.delete(cache.keys().next().value ?? "");
     cache.set(value, session);
   }
 
@@ -115,14 +115,14 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     const { verify } = await sessionToken();
     const claims = await verify(value, { algorithms: [ALGORITHM] });
     if (claims === false || typeof claims.sub !== "string" || claims.exp === undefined) return undefined;
-    const before = revoked;
+    const before = revocations;
     const [session] = await selectById.execute({ id: claims.sub });
     if (session) remember(value, session, before);
     return session;
   }
 
   /** Inserts a session while its grounds hold. */
-  function started(session: Session, { passwordHash, linked, twoFactor }: Grounds): Statement {
+  function insertStatement(session: Session, { passwordHash, linkedAccount, twoFactor }: SignInEvidence): Statement {
     const { id, userId, direct, address, userAgent, createdAt, renewedAt, expiresAt } = session;
     const columns = "id, user_id, direct, address, user_agent, created_at, renewed_at, expires_at";
     const args: Statement["args"] = [
@@ -137,14 +137,14 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
       twoFactor,
     ];
     const conditions = ["id = ?", "two_factor_enabled = ?", "disabled_at IS NULL"];
-    const hold = (condition: string, ...more: (string | null)[]) => {
+    const addCondition = (condition: string, ...more: (string | null)[]) => {
       conditions.push(condition);
       args.push(...more);
     };
-    if (passwordHash !== undefined) hold("password_hash IS ?", passwordHash);
-    if (linked) {
+    if (passwordHash !== undefined) addCondition("password_hash IS ?", passwordHash);
+    if (linkedAccount) {
       const same = "SELECT 1 FROM linked_accounts WHERE provider = ? AND subject = ? AND user_id = users.id";
-      hold(`EXISTS (${same})`, linked.provider, linked.subject);
+      addCondition(`EXISTS (${same})`, linkedAccount.provider, linkedAccount.subject);
     }
     const where = conditions.join(" AND ");
     return {
@@ -154,26 +154,26 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
   }
 
   /** Ends the oldest beyond the most that a user may have, beside the one that has just begun. */
-  function endOldest({ id, userId }: Session): Statement {
+  function deleteOldestStatement({ id, userId }: Session): Statement {
     const others = and(eq(authSessions.userId, userId), ne(authSessions.id, id));
     const newest = database.drizzle
       .select({ id: authSessions.id })
       .from(authSessions)
       .where(others)
       .orderBy(desc(authSessions.createdAt), desc(authSessions.id))
-      .limit(MOST_PER_USER - 1);
-    return ended(and(others, notInArray(authSessions.id, newest)));
+      .limit(MAX_SESSIONS_PER_USER - 1);
+    return deleteStatement(and(others, notInArray(authSessions.id, newest)));
   }
 
   /** Deletes sessions; once that is committed nobody is let in with one of them, and whoever listens is told. */
-  function ended(which: SQL | undefined): Statement {
-    const query = database.drizzle.delete(authSessions).where(which).returning({ id: authSessions.id });
+  function deleteStatement(condition: SQL | undefined): Statement {
+    const query = database.drizzle.delete(authSessions).where(condition).returning({ id: authSessions.id });
     return {
       ...statement(query),
       after({ rows }) {
         if (rows.length === 0) return;
         const ids = new Set(rows.map(({ id }) => String(id)));
-        revoked++;
+        revocations++;
         for (const [value, { id }] of cache ?? []) if (ids.has(id)) cache?.delete(value);
         for (const id of ids) for (const listener of listeners) listener(id);
       },
@@ -183,22 +183,22 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
   return {
     cookieName,
 
-    async start(userId, from, grounds) {
+    async start(userId, client, evidence) {
       const now = Date.now();
       const session = {
         id: Bun.randomUUIDv7(),
         userId,
-        ...from,
+        ...client,
         createdAt: now,
         renewedAt: now,
         expiresAt: now + SESSION_LIFETIME,
       };
-      const before = revoked;
+      const before = revocations;
       try {
-        await database.write([started(session, grounds), guard("account"), endOldest(session)]);
+        await database.write([insertStatement(session, evidence), guard("account"), deleteOldestStatement(session)]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
-        if (grounds.passwordHash === undefined)
+        if (evidence.passwordHash === undefined)
           throw unauthorized("Sign in again: this account was changed meanwhile.");
         throw new AppError(401, "BAD_CREDENTIALS", "Email or password is wrong.");
       }
@@ -215,12 +215,12 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     async renew(session) {
       const now = Date.now();
       const { id, renewedAt } = session;
-      if (now - renewedAt < RENEW_AFTER) return undefined;
+      if (now - renewedAt < RENEWAL_INTERVAL_MS) return undefined;
       // Of many requests at once, one does it.
       session.renewedAt = now;
       const expiresAt = now + SESSION_LIFETIME;
       const update = database.drizzle.update(authSessions).set({ renewedAt: now, expiresAt });
-      const before = revoked;
+      const before = revocations;
       try {
         const [updated] = await database.write([statement(update.where(eq(authSessions.id, id)))]);
         if (updated?.rowsAffected !== 1) return undefined;
@@ -234,17 +234,18 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
       return cookieFor(session, before);
     },
 
-    revoke: (userId, sessionId) => ended(and(eq(authSessions.userId, userId), eq(authSessions.id, sessionId))),
-    revokeAll: (userId, exceptId) =>
-      ended(and(eq(authSessions.userId, userId), exceptId ? ne(authSessions.id, exceptId) : undefined)),
-    of: (userId) =>
+    revokeStatement: (userId, sessionId) =>
+      deleteStatement(and(eq(authSessions.userId, userId), eq(authSessions.id, sessionId))),
+    revokeAllStatement: (userId, exceptId) =>
+      deleteStatement(and(eq(authSessions.userId, userId), exceptId ? ne(authSessions.id, exceptId) : undefined)),
+    listByUser: (userId) =>
       database.drizzle
         .select()
         .from(authSessions)
         .where(and(eq(authSessions.userId, userId), gt(authSessions.expiresAt, Date.now())))
         .orderBy(desc(authSessions.createdAt)),
 
-    async alive(ids) {
+    async filterActive(ids) {
       const { rows } = await database.read(
         "SELECT id FROM auth_sessions WHERE id IN (SELECT value FROM json_each(?)) AND expires_at > ?",
         [JSON.stringify(ids), Date.now()],
@@ -252,8 +253,9 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
       return new Set(rows.map(({ id }) => String(id)));
     },
 
-    sweep: () => statement(database.drizzle.delete(authSessions).where(lte(authSessions.expiresAt, Date.now()))),
-    clearCookie: () => `${cookieName}=; Max-Age=0; ${attributes}`,
+    sweepStatement: () =>
+      statement(database.drizzle.delete(authSessions).where(lte(authSessions.expiresAt, Date.now()))),
+    clearCookie: () => `${cookieName}=; Max-Age=0; ${cookieAttributes}`,
     onRevoked: (listener) => void listeners.push(listener),
   };
 }

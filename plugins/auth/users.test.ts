@@ -1,10 +1,10 @@
 // Users and what they have paid for: written once, read through a cache that is never wrong.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
-import { loadConfig } from "../../src/config.ts";
-import { createEvents } from "../../src/events.ts";
-import { createJobs } from "../../src/jobs.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { createEvents } from "../../src/kernel/events/events.ts";
+import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
-import { createUsers, isActive, type Subscription, type Users } from "./users.ts";
+import { createUsers, isActiveSubscription, type Subscription, type Users } from "./users.ts";
 
 const DAY = 86_400_000;
 let store: TestDatabase;
@@ -29,10 +29,10 @@ const sql = (text: string, args: string[] = []) => store.database.write([{ sql: 
 
 describe("a new user", () => {
   test("has the free plan, no subscription, no rights, and a code that can be read out", async () => {
-    expect(await users.any()).toBe(false);
+    expect(await users.hasAny()).toBe(false);
     const email = fresh();
     const { id } = await users.create({ email, passwordHash: "hash" });
-    expect(await users.any()).toBe(true);
+    expect(await users.hasAny()).toBe(true);
     const user = await users.byId(id);
     expect(user).toMatchObject({
       id,
@@ -91,10 +91,14 @@ describe("a subscription", () => {
 
   test("counts while it is active or a trial, up to its end and not at it", () => {
     for (const status of ["active", "trialing"] as const) {
-      expect([isActive(having(status), end - 1), isActive(having(status), end)]).toEqual([true, false]);
+      expect([isActiveSubscription(having(status), end - 1), isActiveSubscription(having(status), end)]).toEqual([
+        true,
+        false,
+      ]);
     }
-    for (const status of ["past_due", "canceled"] as const) expect(isActive(having(status), end - 1)).toBe(false);
-    expect(isActive(null, 0)).toBe(false);
+    for (const status of ["past_due", "canceled"] as const)
+      expect(isActiveSubscription(having(status), end - 1)).toBe(false);
+    expect(isActiveSubscription(null, 0)).toBe(false);
   });
 });
 
@@ -109,7 +113,7 @@ describe("what is remembered", () => {
     await rename(id);
     expect((await users.byId(id))?.name).toBe("Ada");
     expect((await split.byId(id))?.name).toBe("Renamed");
-    users.forget(id);
+    users.invalidate(id);
     expect((await users.byId(id))?.name).toBe("Renamed");
   });
 
@@ -119,7 +123,7 @@ describe("what is remembered", () => {
       const other = usersOf();
       const early = other.byId(id);
       for (let n = 0; n < turns; n++) await Promise.resolve();
-      const written = store.database.write([other.update(id, { plan: "pro" })]);
+      const written = store.database.write([other.updateStatement(id, { plan: "pro" })]);
       await Promise.all([early, written]);
       expect((await other.byId(id))?.plan).toBe("pro");
     }
@@ -147,7 +151,7 @@ describe("a trial for new accounts", () => {
     const user = await trying.byId(id);
     const trial: Subscription = { plan: "starter", status: "trialing", currentPeriodEnd: now + 7 * DAY };
     expect(user).toMatchObject({ plan: "starter", subscription: trial });
-    expect([isActive(trial), isActive(trial, now + 7 * DAY)]).toEqual([true, false]);
+    expect([isActiveSubscription(trial), isActiveSubscription(trial, now + 7 * DAY)]).toEqual([true, false]);
     const { rows } = await store.database.read("SELECT data FROM events WHERE user_id = ?", [id]);
     expect(JSON.parse(String(rows[0]?.data))).toMatchObject({ plan: "starter" });
   });
@@ -159,14 +163,14 @@ describe("what is written of a user", () => {
     const { id } = await users.create({ email: ada, passwordHash: null });
     const { id: other } = await users.create({ email: bob, passwordHash: null });
     expect((await users.byId(id))?.emailVerified).toBe(false);
-    await store.database.write([users.update(id, { emailVerified: true, name: "Ada" })]);
+    await store.database.write([users.updateStatement(id, { emailVerified: true, name: "Ada" })]);
     expect(await users.byId(id)).toMatchObject({ emailVerified: true, name: "Ada", email: ada });
     expect(await users.byId(other)).toMatchObject({ emailVerified: false, name: bob });
   });
 
   test("changes nothing of one that has another address by now", async () => {
     const { id } = await users.create({ email: fresh(), passwordHash: null });
-    const write = users.update(id, { emailVerified: true }, { email: "old@example.com" });
+    const write = users.updateStatement(id, { emailVerified: true }, { email: "old@example.com" });
     expect((await store.database.write([write]))[0]?.rowsAffected).toBe(0);
     expect((await users.byId(id))?.emailVerified).toBe(false);
   });

@@ -1,10 +1,10 @@
 // Users and their subscriptions, read through a bounded cache and written in one batch each.
 import { and, eq, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
-import { isUniqueViolation, type Statement, statement } from "../../src/database.ts";
-import { AppError } from "../../src/errors.ts";
-import { type Kernel, ownsDatabase } from "../../src/plugin.ts";
-import { HOLDER_DOMAIN } from "./email.ts";
+import { isUniqueViolation, type Statement, statement } from "../../src/kernel/database/database.ts";
+import { AppError } from "../../src/kernel/errors.ts";
+import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
+import { PLACEHOLDER_DOMAIN } from "./email.ts";
 import { subscriptions, users } from "./schema.ts";
 
 export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
@@ -42,7 +42,7 @@ export interface User {
 }
 
 /** What a new user is told of itself. */
-export interface Account {
+export interface AccountSummary {
   id: string;
   email: string;
   name: string;
@@ -65,7 +65,7 @@ export interface NewUser {
 export type UserFields = Omit<SQLiteUpdateSetSource<typeof users>, "id" | "onceVerified" | "createdAt" | "updatedAt">;
 
 /** What must still be so, for a change to be right. */
-export type Having = Partial<
+export type ExpectedUser = Partial<
   Pick<typeof users.$inferSelect, "email" | "emailVerified" | "onceVerified" | "twoFactorEnabled">
 >;
 
@@ -75,22 +75,22 @@ export interface Users {
   /** In whatever case it was typed. */
   byReferralCode(code: string): Promise<User | undefined>;
   /** Throws 409 `USER_EXISTS`. `also` is written in the same batch. With `SIGNUP_TRIAL` it starts with that subscription. */
-  create(user: NewUser, also?: (made: Account) => Statement[]): Promise<Account>;
+  create(user: NewUser, extraStatements?: (made: AccountSummary) => Statement[]): Promise<AccountSummary>;
   /** For a batch. Changes no row when there is no such user, or it is not, or no longer, as in `having`: put a guard after it. */
-  update(userId: string, fields: UserFields, having?: Having): Statement;
+  updateStatement(userId: string, fields: UserFields, expected?: ExpectedUser): Statement;
   /** False until the first account exists that is somebody's. */
-  any(): Promise<boolean>;
+  hasAny(): Promise<boolean>;
   /** Something about this user was written elsewhere. */
-  forget(userId: string): void;
+  invalidate(userId: string): void;
 }
 
 /** Active or trialing, and not past its end. Contract §3. */
-export const isActive = (subscription: Subscription | null, now = Date.now()) =>
+export const isActiveSubscription = (subscription: Subscription | null, now = Date.now()) =>
   subscription !== null &&
   (subscription.status === "active" || subscription.status === "trialing") &&
   subscription.currentPeriodEnd > now;
 
-const CACHED_USERS = 10_000;
+const MAX_CACHED_USERS = 10_000;
 
 export function createUsers({ database, config, events }: Pick<Kernel, "database" | "config" | "events">): Users {
   // Another process may write the same rows when the roles are split; then every read asks the database.
@@ -110,14 +110,14 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
   type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
 
   /** Grows when what is cached may be wrong: what was read before is not remembered after. */
-  let changes = 0;
-  function forget(userId: string): void {
-    changes++;
+  let invalidations = 0;
+  function invalidate(userId: string): void {
+    invalidations++;
     cache?.delete(userId);
   }
 
   async function read(query: Promise<Row[]>): Promise<User | undefined> {
-    const before = changes;
+    const before = invalidations;
     return remember((await query)[0], before);
   }
 
@@ -130,14 +130,14 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
     };
     const { notifications, onceVerified: _, updatedAt: __, ...user } = row.users;
     const found: User = { ...user, notifications: JSON.parse(notifications), subscription };
-    if (cache && changes === before) {
-      if (cache.size >= CACHED_USERS) cache.delete(cache.keys().next().value ?? "");
+    if (cache && invalidations === before) {
+      if (cache.size >= MAX_CACHED_USERS) cache.delete(cache.keys().next().value ?? "");
       cache.set(found.id, found);
     }
     return found;
   }
 
-  function trialOf(userId: string, now: number): Statement[] {
+  function trialStatements(userId: string, now: number): Statement[] {
     if (!config.signupTrial) return [];
     const { plan, durationMs } = config.signupTrial;
     const row = { userId, plan, status: "trialing" as const, currentPeriodEnd: now + durationMs, updatedAt: now };
@@ -149,7 +149,10 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
     byEmail: (email) => read(selectByEmail.execute({ email })),
     byReferralCode: (code) => read(selectByReferralCode.execute({ code: code.toLowerCase() })),
 
-    async create({ email, name, passwordHash, emailVerified = false, isAdmin = false, ...more }, also = () => []) {
+    async create(
+      { email, name, passwordHash, emailVerified = false, isAdmin = false, ...optional },
+      extraStatements = () => [],
+    ) {
       const id = Bun.randomUUIDv7();
       const now = Date.now();
       const user = { id, email, name: name?.trim().normalize("NFC") || email };
@@ -159,12 +162,12 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         emailVerified,
         isAdmin,
         plan: config.signupTrial?.plan ?? "free",
-        credits: more.credits ?? 0,
+        credits: optional.credits ?? 0,
         twoFactorEnabled: false,
         referralCode: referralCode(),
         notifications: "{}",
-        locale: more.locale ?? "en",
-        referredBy: more.referredBy ?? null,
+        locale: optional.locale ?? "en",
+        referredBy: optional.referredBy ?? null,
         createdAt: now,
         updatedAt: now,
       };
@@ -172,9 +175,9 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
       try {
         await database.write([
           statement(database.drizzle.insert(users).values(row)),
-          events.record("user.created", { userId: id, data: created }),
-          ...trialOf(id, now),
-          ...also(user),
+          events.recordStatement("user.created", { userId: id, data: created }),
+          ...trialStatements(id, now),
+          ...extraStatements(user),
         ]);
       } catch (error) {
         if (!isUniqueViolation(error, "users.email")) throw error;
@@ -183,8 +186,8 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
       return user;
     },
 
-    update(userId, fields, having = {}) {
-      const { email, emailVerified, onceVerified, twoFactorEnabled } = having;
+    updateStatement(userId, fields, expected = {}) {
+      const { email, emailVerified, onceVerified, twoFactorEnabled } = expected;
       const where = and(
         eq(users.id, userId),
         email === undefined ? undefined : eq(users.email, email),
@@ -196,16 +199,16 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         .update(users)
         .set({ ...fields, updatedAt: Date.now() })
         .where(where);
-      return { ...statement(query), after: () => forget(userId) };
+      return { ...statement(query), after: () => invalidate(userId) };
     },
 
-    any: async () => (await database.read(ANYBODY)).rows.length > 0,
-    forget,
+    hasAny: async () => (await database.read(ANY_OWNED_ACCOUNT)).rows.length > 0,
+    invalidate,
   };
 }
 
 /** Accounts that only hold what nobody has claimed yet are nobody's. */
-const ANYBODY = `SELECT 1 FROM users WHERE email NOT LIKE '%${HOLDER_DOMAIN}' LIMIT 1`;
+const ANY_OWNED_ACCOUNT = `SELECT 1 FROM users WHERE email NOT LIKE '%${PLACEHOLDER_DOMAIN}' LIMIT 1`;
 
 /** Twelve letters and digits without those that look alike. */
 export function referralCode(): string {

@@ -1,22 +1,23 @@
 // The platforms this binary speaks to, by their neutral names, and how each one's messages come in.
-import type { Channel, ChannelId } from "../../channels/channel.ts";
-import { createDiscord } from "../../channels/discord.ts";
-import { createTelegram, type TelegramOptions } from "../../channels/telegram.ts";
-import { createWhatsApp } from "../../channels/whatsapp.ts";
-import { notFound } from "../../src/errors.ts";
-import type { Kernel } from "../../src/plugin.ts";
+
+import { createDiscord } from "../../channels/discord/index.ts";
+import type { ChannelAdapter, ChannelId } from "../../channels/port.ts";
+import { createTelegram, type TelegramOptions } from "../../channels/telegram/index.ts";
+import { createWhatsApp } from "../../channels/whatsapp/index.ts";
+import { notFound } from "../../src/kernel/errors.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
 import { COMMANDS } from "../runtime/index.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 
 /** `polling` and `gateway`: a connection of our own that is kept; `webhook`: the platform posts to Berth. */
-export type Mode = "polling" | "gateway" | "webhook";
+export type ReceiveMode = "polling" | "gateway" | "webhook";
 
-export interface Adapter {
-  channel: Channel;
-  mode: Mode;
+export interface ConfiguredAdapter {
+  adapter: ChannelAdapter;
+  mode: ReceiveMode;
 }
 
-export type Adapters = Readonly<Record<ChannelId, Adapter>>;
+export type Adapters = Readonly<Record<ChannelId, ConfiguredAdapter>>;
 
 export const isChannelId = (text: string): text is ChannelId => CHANNEL_IDS.some((id) => id === text);
 
@@ -26,14 +27,14 @@ interface Deps extends Pick<Kernel, "config" | "log"> {
 
 export function createAdapters({ config, log, traffic }: Deps): Adapters {
   const { apiRoot, mode } = config.channels.channel_a;
-  const { apiRoot: graph, appId, appSecret } = config.channels.channel_c;
+  const { apiRoot: graphApiRoot, appId, appSecret } = config.channels.channel_c;
   const app = appId && appSecret ? { app: { id: appId, secret: appSecret } } : {};
-  const whatsapp = createWhatsApp({ apiRoot: graph, log, traffic, ...app });
+  const whatsapp = createWhatsApp({ apiRoot: graphApiRoot, log, traffic, ...app });
   const discord = createDiscord({ apiRoot: config.channels.channel_b.apiRoot, commands: COMMANDS, log, traffic });
   return {
-    channel_a: { channel: createTelegram({ apiRoot, commands: COMMANDS, log, traffic }), mode },
-    channel_b: { channel: discord, mode: "gateway" },
-    channel_c: { channel: whatsapp, mode: "webhook" },
+    channel_a: { adapter: createTelegram({ apiRoot, commands: COMMANDS, log, traffic }), mode },
+    channel_b: { adapter: discord, mode: "gateway" },
+    channel_c: { adapter: whatsapp, mode: "webhook" },
   };
 }
 

@@ -1,128 +1,147 @@
 // Channels: the bots that agents answer as, hosted in this process: connected, kept connected, heard and spoken through.
 
-import { createOrder } from "../../src/order.ts";
-import { plugin } from "../../src/plugin.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
+import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
+import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { figures } from "../figures/index.ts";
 import { runtime } from "../runtime/index.ts";
+import { createMessageIntake } from "./access/message-intake.ts";
+import { createOwnerCommands } from "./access/owner-commands.ts";
+import { createPairings } from "./access/pairings.ts";
 import { createAdapters } from "./adapters.ts";
-import { backendRoutes } from "./backend.ts";
-import { createCallbacks } from "./callbacks.ts";
-import { createChannels } from "./channels.ts";
-import { createConnections } from "./connections.ts";
-import { createDeliver } from "./delivery.ts";
-import { createEstate } from "./estate.ts";
-import { createFetchFile } from "./files.ts";
-import { createHooks } from "./hooks.ts";
-import { createIntake } from "./intake.ts";
-import { createKeeper } from "./keeper.ts";
-import { createLines } from "./lines.ts";
-import { createLinks } from "./links.ts";
-import { createNews, type State } from "./news.ts";
-import { createOwnerCommands } from "./owner-commands.ts";
-import { createPairings } from "./pairings.ts";
-import { createPreviews } from "./previews.ts";
-import { createResumes } from "./resumes.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import { createBackupRows } from "./backup-rows.ts";
+import { createChannelService } from "./channel-service.ts";
+import { createConnectionLoop } from "./connections/connection-loop.ts";
+import { createConnectionStates } from "./connections/connection-states.ts";
+import { createConnectionStore } from "./connections/connection-store.ts";
+import { createIncomingWebhooks } from "./connections/incoming-webhooks.ts";
+import { createOpenConnections } from "./connections/open-connections.ts";
+import { type ConnectionState, createOwnerNotices } from "./connections/owner-notices.ts";
+import { createResumePoints } from "./connections/resume-points.ts";
+import { createSupervisor } from "./connections/supervisor.ts";
+import { createTokenAttempts } from "./connections/token-attempts.ts";
+import { createWebhookUrls } from "./connections/webhook-urls.ts";
+import { createFileFetcher } from "./delivery/file-fetcher.ts";
+import { createReplyDelivery } from "./delivery/reply-delivery.ts";
+import { createReplyPreviews } from "./delivery/reply-previews.ts";
 import { CHANNEL_IDS } from "./schema.ts";
-import { createSupervisor } from "./supervisor.ts";
-import { createTrials } from "./trials.ts";
-import { webRoutes } from "./web.ts";
+import { webRoutes } from "./web-routes.ts";
 
-export type { ChannelId } from "../../channels/channel.ts";
+export type { ChannelId } from "../../channels/port.ts";
+export { parseOwnerId } from "./access/owner-id.ts";
 export { isChannelId } from "./adapters.ts";
-export type { ChannelState, CheckedToken, ConnectRequest, GivenToken } from "./channels.ts";
+export type { ChannelState, ConnectRequest, SubmittedToken, VerifiedToken } from "./channel-service.ts";
 export { CONNECT_ERRORS } from "./model.ts";
-export { readOwnerId } from "./owner-id.ts";
 
 export const channels = plugin("channels", (host) => {
   const { kernel } = host;
   const { log, metrics } = kernel;
   const { identities } = host.use(auth);
-  const hosted = host.use(agents);
-  const talks = host.use(runtime);
+  const agentService = host.use(agents);
+  const runtimeService = host.use(runtime);
 
-  const counted = host.use(figures);
-  const adapters = createAdapters({ ...kernel, traffic: counted.traffic });
-  const connections = createConnections(kernel);
+  const agentStatsService = host.use(agentStats);
+  const adapters = createAdapters({ ...kernel, traffic: agentStatsService.recordTraffic });
+  const connections = createConnectionStore(kernel);
   const pairings = createPairings(kernel);
-  const inOrder = createOrder();
-  const lines = createLines({ agents: hosted, adapters, connections });
-  const resumes = createResumes({ log, connections });
-  const news = createNews({ ...kernel, agents: hosted, runtime: talks });
-  const { undelivered, lost } = news;
-  const intake = createIntake({ ...kernel, agents: hosted, runtime: talks, pairings, resumes, lost });
-  const { sinkOf } = intake;
-  const callbacks = createCallbacks(kernel.config, adapters);
-  const links = createLinks(news.state);
-  const held = { log, adapters, callbacks, connections, lines, links };
-  const keeper = createKeeper({ ...held, sinkOf });
-  const supervisor = createSupervisor({ ...held, agents: hosted, keeper, inOrder });
-  const service = createChannels({
+  const inAgentQueue = createKeyedQueue();
+  const openConnections = createOpenConnections({ agents: agentService, adapters, connections });
+  const resumePoints = createResumePoints({ log, connections });
+  const ownerNotices = createOwnerNotices({ ...kernel, agents: agentService, runtime: runtimeService });
+  const { recordUndelivered, reportLostReplies } = ownerNotices;
+  const intake = createMessageIntake({
     ...kernel,
-    agents: hosted,
+    agents: agentService,
+    runtime: runtimeService,
+    pairings,
+    resumePoints,
+    reportLostReplies,
+  });
+  const { createSink } = intake;
+  const webhookUrls = createWebhookUrls(kernel.config, adapters);
+  const connectionStates = createConnectionStates(ownerNotices.reportState);
+  const shared = { log, adapters, webhookUrls, connections, openConnections, connectionStates };
+  const connectionLoop = createConnectionLoop({ ...shared, createSink });
+  const supervisor = createSupervisor({ ...shared, agents: agentService, connectionLoop, inAgentQueue });
+  const service = createChannelService({
+    ...kernel,
+    agents: agentService,
     adapters,
     connections,
-    lines,
+    openConnections,
     pairings,
     supervisor,
-    inOrder,
+    inAgentQueue,
   });
-  const trials = createTrials(kernel.limits);
-  const hooks = createHooks({ ...kernel, agents: hosted, lines, intake, traffic: counted.traffic });
-  counted.holds(lines.held);
-  counted.keeps(supervisor.kept);
-  talks.obeyVia(createOwnerCommands({ lines, pairings, intake }));
-  const previews = createPreviews({ log, adapters, lines, runtime: talks });
+  const tokenAttempts = createTokenAttempts(kernel.limits);
+  const incomingWebhooks = createIncomingWebhooks({
+    ...kernel,
+    agents: agentService,
+    openConnections,
+    intake,
+    traffic: agentStatsService.recordTraffic,
+  });
+  agentStatsService.addMemoryGauge(openConnections.memoryBytes);
+  agentStatsService.addConnectionGauge(supervisor.countConnected);
+  runtimeService.obeyVia(createOwnerCommands({ openConnections, pairings, intake }));
+  const previews = createReplyPreviews({ log, adapters, openConnections, runtime: runtimeService });
 
   for (const channel of CHANNEL_IDS) {
-    talks.deliverVia(channel, createDeliver(channel, { log, agents: hosted, lines, supervisor, undelivered }));
-    talks.fetchFileVia(channel, createFetchFile(channel, { lines }));
-    talks.previewVia(channel, (entry) => previews.of(channel, entry));
+    runtimeService.deliverVia(
+      channel,
+      createReplyDelivery(channel, { log, agents: agentService, openConnections, supervisor, recordUndelivered }),
+    );
+    runtimeService.fetchFileVia(channel, createFileFetcher(channel, { openConnections }));
+    runtimeService.previewVia(channel, (entry) => previews.watch(channel, entry));
   }
   metrics.gauge(
     "berth_channel_connections",
     "Bots by state; one whose platform posts to us is counted only while that is being set up or has failed.",
     ["state"],
-    () => Object.entries(supervisor.counts()).map(([state, count]) => [{ state: state as State }, count] as const),
+    () =>
+      Object.entries(supervisor.countByState()).map(
+        ([state, count]) => [{ state: state as ConnectionState }, count] as const,
+      ),
   );
 
   /** Connections are kept where the backend runs. */
   let started = false;
   let starting: Promise<void> = Promise.resolve();
-  const failed = (agentId: string) => (error: unknown) =>
+  const logFailure = (agentId: string) => (error: unknown) =>
     log.error("channels could not be settled", { agentId, error });
-  hosted.onChange((agentId) => {
-    if (started) inOrder(agentId, () => supervisor.settle(agentId)).catch(failed(agentId));
+  agentService.onChange((agentId) => {
+    if (started) inAgentQueue(agentId, () => supervisor.reconcile(agentId)).catch(logFailure(agentId));
   });
-  hosted.beforeDelete(service.removing);
-  hosted.onDelete((agentId) => service.removed(agentId, CHANNEL_IDS));
+  agentService.beforeDelete(service.beforeAgentRemoval);
+  agentService.onDelete((agentId) => service.afterAgentRemoval(agentId, CHANNEL_IDS));
 
-  const estate = createEstate({ ...kernel, agents: hosted, connections, lines, pairings });
+  const backupRows = createBackupRows({ ...kernel, agents: agentService, connections, openConnections, pairings });
 
   return {
-    service: { ...service, estate },
-    web: webRoutes({ backend: kernel.backend, identities, guards: hosted.guards, hooks }),
+    service: { ...service, backupRows },
+    web: webRoutes({ backend: kernel.backend, identities, guards: agentService.guards, incomingWebhooks }),
     backend: backendRoutes({
       identities,
-      guards: hosted.guards,
+      guards: agentService.guards,
       channels: service,
       pairings,
-      lines,
+      openConnections,
       intake,
-      hooks,
-      trials,
+      incomingWebhooks,
+      tokenAttempts,
     }),
     start() {
       started = true;
       // Not waited for: a platform that is down does not keep Berth from serving.
-      starting = supervisor.startAll().catch(failed("all"));
+      starting = supervisor.startAll().catch(logFailure("all"));
     },
     async stop() {
       started = false;
       await Promise.all([supervisor.stop(), intake.stop()]);
       await starting;
-      await resumes.stop();
+      await resumePoints.stop();
     },
   };
 });

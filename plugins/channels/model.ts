@@ -1,8 +1,8 @@
 // Channels on the wire. Contract §6; shapes that it leaves open are described here.
 import { t } from "elysia";
-import { guardedBy, mayAnswer } from "../../src/openapi/told.ts";
-import type { ChannelState } from "./channels.ts";
-import type { Pairing } from "./pairings.ts";
+import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { Pairing } from "./access/pairings.ts";
+import type { ChannelState } from "./channel-service.ts";
 
 const bot = t.Object({
   id: t.String({ description: "the platform's id of the bot" }),
@@ -21,22 +21,22 @@ export const CONNECT_ERRORS = {
 };
 
 /** Of connecting, for the documents. */
-export const TOO_OFTEN =
+export const TOKEN_LIMIT_DESCRIPTION =
   "The token is checked with its platform first. Tokens that a platform refuses are counted by the rule `provision`, for the " +
   "caller's account and address: after too many, this answers 429 `RATE_LIMITED` until `Retry-After`. Good ones are not counted.";
 
 /** A post of a platform, whose form is that platform's own. */
-export const posting = {
-  ...guardedBy([]),
-  ...mayAnswer({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
+export const webhookPostDetail = {
+  ...documentGuard([]),
+  ...documentErrors({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
   requestBody: { description: "The platform's own form", content: { "application/json": { schema: {} } } },
   responses: { 200: { description: "Taken; the platform reads no more than the status" } },
 };
 
 /** A platform's question, answered in its own words. */
-export const proving = {
-  ...guardedBy([]),
-  ...mayAnswer({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
+export const webhookVerificationDetail = {
+  ...documentGuard([]),
+  ...documentErrors({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
   responses: { 200: { description: "What the platform asked for, as text" } },
 };
 
@@ -51,7 +51,13 @@ export const connectBody = t.Object({
   ),
 });
 
-export const connected = t.Object({ success: t.Literal(true), channel: t.String(), bot, state, since: t.String(iso) });
+export const connectResponse = t.Object({
+  success: t.Literal(true),
+  channel: t.String(),
+  bot,
+  state,
+  since: t.String(iso),
+});
 
 export const channelItem = t.Object({
   channel: t.String(),
@@ -65,13 +71,13 @@ export const channelItem = t.Object({
 
 export const channelList = t.Object({ channels: t.Array(channelItem), count: t.Number() });
 
-export const disconnected = t.Object({ success: t.Literal(true), channel: t.String() });
+export const disconnectResponse = t.Object({ success: t.Literal(true), channel: t.String() });
 
 export const approveBody = t.Object({
   code: t.String({ minLength: 1, maxLength: 32, error: "Give the code that the person was told." }),
 });
 
-export const paired = t.Object({ success: t.Literal(true), senderId: t.String() });
+export const pairingResponse = t.Object({ success: t.Literal(true), senderId: t.String() });
 
 export const pairingList = t.Object({
   pairings: t.Array(
@@ -92,7 +98,7 @@ export const pairingList = t.Object({
 const isoOf = (time: number) => new Date(time).toISOString();
 const isoOrNull = (time: number | null) => (time === null ? null : isoOf(time));
 
-export const toConnected = ({ channel, bot, state, since }: ChannelState) => ({
+export const toConnectResponse = ({ channel, bot, state, since }: ChannelState) => ({
   success: true as const,
   channel,
   bot,
@@ -100,7 +106,7 @@ export const toConnected = ({ channel, bot, state, since }: ChannelState) => ({
   since: isoOf(since),
 });
 
-export const toItem = ({ channel, bot, state, since, lastError, nextTryAt, mode }: ChannelState) => ({
+export const toChannelItem = ({ channel, bot, state, since, lastError, nextTryAt, mode }: ChannelState) => ({
   channel,
   bot,
   state,
@@ -115,7 +121,7 @@ function statusOf({ code, approvedAt }: Pick<Pairing, "code" | "approvedAt">) {
   return code === null ? ("denied" as const) : ("pending" as const);
 }
 
-export const toPairing = ({ senderId, senderName, code, expiresAt, approvedAt }: Pairing) => ({
+export const toPairingItem = ({ senderId, senderName, code, expiresAt, approvedAt }: Pairing) => ({
   senderId,
   name: senderName,
   status: statusOf({ code, approvedAt }),

@@ -1,9 +1,10 @@
 // What tests of channels stand on: the whole application on a real port, a strict fake Telegram, an owner with agents.
-import { createApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config.ts";
-import type { SocketSession } from "../../src/http.ts";
-import { openKernel } from "../../src/kernel.ts";
-import { plugin, type ServiceOf } from "../../src/plugin.ts";
+
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import type { SocketSession } from "../../src/kernel/http/http.ts";
+import { openKernel } from "../../src/kernel/kernel.ts";
+import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
+import { createApp } from "../../src/server/app.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
@@ -52,10 +53,10 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
       ...more,
     };
     const kernel = await openKernel(loadConfig(settings, { cwd: dir.path }));
-    let hosted: ServiceOf<typeof agents> | undefined;
+    let agentService: ServiceOf<typeof agents> | undefined;
     const window = plugin("window", (host) => {
-      hosted = host.use(agents);
-      hosted.refuseChangesWhile((agentId) => agentId === scene.updating);
+      agentService = host.use(agents);
+      agentService.refuseChangesWhile((agentId) => agentId === scene.updating);
       return { service: undefined };
     });
     const app = createApp(kernel, [window]);
@@ -72,7 +73,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
     return {
       kernel,
       app,
-      hosted,
+      agentService,
       async stop() {
         await app.stop();
         await kernel.jobs.stop();
@@ -84,7 +85,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
 
   /** The link of the first start; an admin has room for many agents. */
   async function becomeAdmin(client: Client): Promise<void> {
-    const link = (await running.app.accounts.firstAdminLink()) ?? "";
+    const link = (await running.app.accounts.createFirstAdminLink()) ?? "";
     const token = new URL(link).searchParams.get("token");
     const body = { token, email: "owner@example.com", name: "Ada", password: "correct horse battery" };
     const { status, text } = await client.post("/api/auth/first-admin", body);
@@ -105,7 +106,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
     get app() {
       return running.app;
     },
-    setStatus: (agentId: string, status: "active" | "stopped") => running.hosted?.setStatus(agentId, status),
+    setStatus: (agentId: string, status: "active" | "stopped") => running.agentService?.setStatus(agentId, status),
     /** Rows of the database, as they are now. */
     async rows(sql: string, ...args: string[]) {
       return (await running.kernel.database.read(sql, args)).rows.map((row): Record<string, unknown> => ({ ...row }));

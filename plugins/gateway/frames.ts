@@ -1,6 +1,6 @@
 // The frames of the gateway: JSON objects with a type, sent no faster than they are read.
 import type { ServerWebSocket } from "bun";
-import { parseJson, type SocketSession } from "../../src/http.ts";
+import { parseJson, type SocketSession } from "../../src/kernel/http/http.ts";
 
 export type Socket = ServerWebSocket<SocketSession>;
 
@@ -12,36 +12,36 @@ export interface Frame {
 }
 
 /** Closes a socket of who comes, or sends, too much: the right may be good, and another time it will be let in. */
-export const TOO_MANY = 4429;
+export const CLOSE_TOO_MANY = 4429;
 
 /** Bytes that may wait for a slow reader; until they are taken, no more of a reply is read. */
-const MAX_WAITING = 1024 * 1024;
+const MAX_BUFFERED = 1024 * 1024;
 /** Milliseconds for which a reader may take nothing, and between two looks. */
-const READER_PATIENCE = 30_000;
-const LOOK = 20;
+const DRAIN_TIMEOUT = 30_000;
+const DRAIN_POLL = 20;
 
 export const send = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame));
 
 /** For what nobody waits for: left out where the reader is behind. */
-export function mention(socket: Socket, frame: object): void {
-  if (socket.getBufferedAmount() <= MAX_WAITING) send(socket, frame);
+export function sendUnlessBehind(socket: Socket, frame: object): void {
+  if (socket.getBufferedAmount() <= MAX_BUFFERED) send(socket, frame);
 }
 
-export const fail = (socket: Socket, id: unknown, error: string, code: string) =>
+export const sendError = (socket: Socket, id: unknown, error: string, code: string) =>
   send(socket, { type: "error", id: id ?? null, error, message: error, code });
 
 /** For who sends too much; where the reader is behind, the close frame would only wait with the rest. */
-export const turnAway = (socket: Socket, reason: string) =>
-  socket.getBufferedAmount() > 0 ? socket.terminate() : socket.close(TOO_MANY, reason);
+export const closeTooMany = (socket: Socket, reason: string) =>
+  socket.getBufferedAmount() > 0 ? socket.terminate() : socket.close(CLOSE_TOO_MANY, reason);
 
 /** A reader so far behind that even a close frame would wait. */
-export const isDeaf = (socket: Socket) => socket.getBufferedAmount() > 2 * MAX_WAITING;
+export const isUnresponsive = (socket: Socket) => socket.getBufferedAmount() > 2 * MAX_BUFFERED;
 
 /** Resolves once the reader has taken enough of what it was sent; one that takes nothing for long is let go. */
-export async function taken(socket: Socket): Promise<void> {
-  for (let waited = 0; socket.getBufferedAmount() > MAX_WAITING; waited += LOOK) {
-    if (waited >= READER_PATIENCE) return socket.terminate();
-    await Bun.sleep(LOOK);
+export async function waitUntilDrained(socket: Socket): Promise<void> {
+  for (let waited = 0; socket.getBufferedAmount() > MAX_BUFFERED; waited += DRAIN_POLL) {
+    if (waited >= DRAIN_TIMEOUT) return socket.terminate();
+    await Bun.sleep(DRAIN_POLL);
   }
 }
 

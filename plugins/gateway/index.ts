@@ -1,48 +1,48 @@
 // The gateway to an agent: its token, and the socket at /agent/:id that carries chat frames to it and the growing reply back.
-import { ownsDatabase, plugin } from "../../src/plugin.ts";
+import { ownsDatabase, plugin } from "../../src/kernel/plugin.ts";
+import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { figures } from "../figures/index.ts";
-import { backendRoutes } from "./backend.ts";
-import { createEntrance } from "./entrance.ts";
-import { createGateway } from "./gateway.ts";
-import { createLogLines } from "./log-lines.ts";
-import { createRights } from "./rights.ts";
-import { createTalk } from "./talk.ts";
-import { createGatewayTokens } from "./tokens.ts";
-import { webRoutes } from "./web.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import { createCredentialCheck } from "./credential-check.ts";
+import { createGatewaySockets } from "./gateway-sockets.ts";
+import { createGatewayTokens } from "./gateway-tokens.ts";
+import { createLogTail } from "./log-tail.ts";
+import { createSocketAuthentication } from "./socket-authentication.ts";
+import { createSocketChat } from "./socket-chat.ts";
+import { webRoutes } from "./web-routes.ts";
 
-const STRANGERS_OUT = "gateway.strangers-out";
+const ROTATE_TOKENS = "gateway.strangers-out";
 
 export const gateway = plugin("gateway", (host) => {
   const { kernel } = host;
-  const accounts = host.use(auth);
-  const hosted = host.use(agents);
+  const authService = host.use(auth);
+  const agentService = host.use(agents);
   const tokens = createGatewayTokens(kernel);
-  const parts = { ...kernel, ...accounts, agents: hosted, tokens };
-  const sockets = createGateway({
-    ...parts,
-    alone: ownsDatabase(kernel),
-    admit: createEntrance(parts),
-    ended: createRights(parts),
-    follow: createLogLines({ ...kernel, logs: hosted.logs }).follow,
-    line: hosted.views.line,
-    talk: (admitted, isStopping, idle) => createTalk({ ...kernel, isStopping }, admitted, idle),
+  const deps = { ...kernel, ...authService, agents: agentService, tokens };
+  const sockets = createGatewaySockets({
+    ...deps,
+    isSingleProcess: ownsDatabase(kernel),
+    authenticate: createSocketAuthentication(deps),
+    findExpired: createCredentialCheck(deps),
+    follow: createLogTail({ ...kernel, logs: agentService.logs }).follow,
+    line: agentService.views.line,
+    chat: (client, isStopping, onIdle) => createSocketChat({ ...kernel, isStopping }, client, onIdle),
   });
 
-  host.use(figures).keeps(sockets.kept);
+  host.use(agentStats).addConnectionGauge(sockets.openCount);
 
   // A token that a stranger was shown opens nothing for the owner's agents: each gets another.
-  accounts.onTakeover((userId) => [kernel.jobs.enqueue(STRANGERS_OUT, { userId })]);
-  kernel.jobs.handle(STRANGERS_OUT, async (payload) => {
+  authService.onAccountReclaim((userId) => [kernel.jobs.enqueueStatement(ROTATE_TOKENS, { userId })]);
+  kernel.jobs.handle(ROTATE_TOKENS, async (payload) => {
     const { userId } = payload as { userId: string };
-    for (const { id } of await hosted.list(userId)) await tokens.rotate(id);
+    for (const { id } of await agentService.list(userId)) await tokens.rotate(id);
   });
 
   return {
     service: {},
-    web: webRoutes(parts),
-    backend: backendRoutes(parts),
+    web: webRoutes(deps),
+    backend: backendRoutes(deps),
     sockets: [sockets.route],
     stop: sockets.close,
   };

@@ -1,8 +1,8 @@
 // What the routes of the gateway token answer.
 import { t } from "elysia";
 
-export const shown = t.Object({ token: t.String({ description: "64 hex digits" }) });
-export const replaced = t.Object({
+export const gatewayToken = t.Object({ token: t.String({ description: "64 hex digits" }) });
+export const rotatedToken = t.Object({
   token: t.Union([t.String({ description: "64 hex digits" }), t.Null()], {
     description: "Null in an answer that is replayed for its `Idempotency-Key`: `GET …/token` shows it",
   }),

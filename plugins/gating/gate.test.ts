@@ -1,8 +1,8 @@
 // The gate and a chain that answers, is slow, is silent, or lies.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { createChains } from "../../src/chains.ts";
-import { loadConfig } from "../../src/config.ts";
-import { AppError } from "../../src/errors.ts";
+import { createChains } from "../../src/kernel/chains/chains.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import { createGate } from "./gate.ts";
 
 const TOKEN = `0x${"ab".repeat(20)}`;
@@ -61,15 +61,15 @@ async function expectClosed(answer: Promise<boolean>): Promise<void> {
 
 test("without a token everybody passes, and nothing is asked", async () => {
   const gate = gateOf({ GATING_TOKEN_ADDRESS: "" });
-  expect({ on: gate.on, contract: gate.terms.contractAddress }).toEqual({ on: false, contract: "" });
-  expect(await gate.admits(ADDRESS)).toBe(true);
+  expect({ on: gate.enabled, contract: gate.requirement.contractAddress }).toEqual({ on: false, contract: "" });
+  expect(await gate.hasAccess(ADDRESS)).toBe(true);
   expect(asked).toEqual([]);
 });
 
 test("what it asks for is shown, without what may be a key", () => {
-  const { on, terms } = gateOf({ GATING_TOKEN_SYMBOL: "HARBOUR" });
-  expect(on).toBe(true);
-  expect(terms).toEqual({
+  const { enabled, requirement } = gateOf({ GATING_TOKEN_SYMBOL: "HARBOUR" });
+  expect(enabled).toBe(true);
+  expect(requirement).toEqual({
     minBalance: "100",
     token: "HARBOUR",
     chain: "mainnet_chain",
@@ -90,29 +90,29 @@ test.each<[bigint, bigint, boolean]>([
   [2n ** 256n - 1n, 2n ** 256n, false],
 ])("a balance of %p, where %p are asked for: %p", async (held, minimum, passes) => {
   balance = result(word(held));
-  expect(await gateOf({ GATING_MIN_BALANCE: String(minimum) }).admits(ADDRESS)).toBe(passes);
+  expect(await gateOf({ GATING_MIN_BALANCE: String(minimum) }).hasAccess(ADDRESS)).toBe(passes);
   expect(asked).toEqual([`0x70a08231${"0".repeat(24)}${"cd".repeat(20)}`]);
 });
 
 describe("an answer", () => {
   test("is remembered for five seconds, however the address is written, and no longer", async () => {
     const gate = gateOf();
-    expect(await gate.admits(ADDRESS)).toBe(true);
+    expect(await gate.hasAccess(ADDRESS)).toBe(true);
     balance = result(word(99n));
     time += 4_999;
-    expect(await gate.admits(ADDRESS.toLowerCase())).toBe(true);
+    expect(await gate.hasAccess(ADDRESS.toLowerCase())).toBe(true);
     expect(asked).toHaveLength(1);
     time += 1;
-    expect(await gate.admits(ADDRESS)).toBe(false);
+    expect(await gate.hasAccess(ADDRESS)).toBe(false);
     balance = result(word(100n));
-    expect(await gate.admits(ADDRESS)).toBe(false);
+    expect(await gate.hasAccess(ADDRESS)).toBe(false);
     time += 5_000;
-    expect(await gate.admits(ADDRESS)).toBe(true);
+    expect(await gate.hasAccess(ADDRESS)).toBe(true);
   });
 
   test("serves all who ask for it at the same time", async () => {
     const gate = gateOf();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => gate.admits(ADDRESS)));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => gate.hasAccess(ADDRESS)));
     expect(answers).toEqual(Array.from({ length: 50 }, () => true));
     expect(asked).toHaveLength(1);
   });
@@ -120,9 +120,9 @@ describe("an answer", () => {
   test("is never a failure, and a failure takes no answer's place", async () => {
     const gate = gateOf();
     balance = error(-32_603);
-    await expectClosed(gate.admits(ADDRESS));
+    await expectClosed(gate.hasAccess(ADDRESS));
     balance = result(word(100n));
-    expect(await gate.admits(ADDRESS)).toBe(true);
+    expect(await gate.hasAccess(ADDRESS)).toBe(true);
   });
 
   test("of many addresses at once comes for each; a few are asked for side by side", async () => {
@@ -136,7 +136,7 @@ describe("an answer", () => {
     };
     const gate = gateOf();
     const addresses = Array.from({ length: 200 }, (_, index) => `0x${index.toString(16).padStart(40, "0")}`);
-    expect(await Promise.all(addresses.map(gate.admits))).toEqual(addresses.map(() => true));
+    expect(await Promise.all(addresses.map(gate.hasAccess))).toEqual(addresses.map(() => true));
     expect(asked).toHaveLength(200);
     expect(most).toBeLessThanOrEqual(32);
   });
@@ -162,7 +162,7 @@ describe("nobody gets in when the chain", () => {
     ["an object", { balance: word(2n ** 200n) }],
   ])("gives %s", async (_, value) => {
     balance = result(value);
-    await expectClosed(gateOf({ GATING_MIN_BALANCE: "1" }).admits(ADDRESS));
+    await expectClosed(gateOf({ GATING_MIN_BALANCE: "1" }).hasAccess(ADDRESS));
   });
 
   test.each<[string, Answer]>([
@@ -174,18 +174,18 @@ describe("nobody gets in when the chain", () => {
     ["fails", () => new Response("oops", { status: 500 })],
   ])("%s", async (_, answer) => {
     balance = answer;
-    await expectClosed(gateOf().admits(ADDRESS));
+    await expectClosed(gateOf().hasAccess(ADDRESS));
   });
 
   test.each(["0x1", "0x14a34", "0x", null, -8453])("is another one: %p", async (id) => {
     chainId = id;
-    await expectClosed(gateOf().admits(ADDRESS));
+    await expectClosed(gateOf().hasAccess(ADDRESS));
     expect(asked).toEqual([]);
   });
 
   test("takes too long, or is not there", async () => {
     balance = () => new Promise(() => undefined);
-    await expectClosed(gateOf({}, 150).admits(ADDRESS));
-    await expectClosed(gateOf({ MAINNET_RPC_URL: "http://127.0.0.1:1" }).admits(ADDRESS));
+    await expectClosed(gateOf({}, 150).hasAccess(ADDRESS));
+    await expectClosed(gateOf({ MAINNET_RPC_URL: "http://127.0.0.1:1" }).hasAccess(ADDRESS));
   });
 });

@@ -1,8 +1,8 @@
 // Token gating: whoever holds enough of the operator's token passes.
-import { plugin } from "../../src/plugin.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
 import { createGate } from "./gate.ts";
 
-export type { Gate, GateTerms } from "./gate.ts";
+export type { Gate, GateRequirement } from "./gate.ts";
 
 export const gating = plugin("gating", ({ kernel: { config, chains } }) => ({
   service: createGate(config, chains.mainnet),

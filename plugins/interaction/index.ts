@@ -1,32 +1,41 @@
 // Interaction: how people and programs talk to their agent on the web: /api/agent and /api/chat.
 import { Elysia } from "elysia";
-import { pathPart, unwrapJson } from "../../src/backend.ts";
-import { AppError, invalid } from "../../src/errors.ts";
-import { STREAM_HEADERS } from "../../src/live-streams.ts";
-import { answers, mayAnswer } from "../../src/openapi/told.ts";
-import { readLimit, readOffset } from "../../src/paging.ts";
-import { plugin } from "../../src/plugin.ts";
+import { AppError, invalidInput } from "../../src/kernel/errors.ts";
+import { encodePathSegment, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
+import { documentErrors, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth, type Identity, requireScope } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
-import { noAgent, runtime, TURN_ERRORS, type TurnBody, wantsEvents } from "../runtime/index.ts";
+import { acceptsEventStream, noAgentError, runtime, TURN_ERRORS, type TurnBody } from "../runtime/index.ts";
 import { skills } from "../skills/index.ts";
-import { interactionBackend } from "./backend.ts";
-import { agentBody, agentQuery, agentView, done, sendBody, sent, sentList, sentQuery } from "./model.ts";
-import { createAgentViews } from "./views.ts";
+import { createAgentViews } from "./agent-views.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import {
+  actionResult,
+  agentBody,
+  agentQuery,
+  agentView,
+  sendMessageBody,
+  sentMessage,
+  sentMessageList,
+  sentMessagesQuery,
+} from "./model.ts";
 
 /** What an `Idempotency-Key` can be refused with. */
-const REPLAYED = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
+const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 
 /** What an API key may do that is for talking alone. */
-const TALKING = new Set(["chat", "create-session"]);
+const CHAT_ACTIONS = new Set(["chat", "create-session"]);
 
-interface Asked {
+interface CallContext {
   identity: Identity;
   request: Request;
 }
 
-interface Turn {
+interface TurnReply {
   sessionId: string;
   inboxId: string;
   reply: string;
@@ -36,34 +45,35 @@ interface Turn {
 export const interaction = plugin("interaction", (host) => {
   const { backend, config, idempotency } = host.kernel;
   const { identities } = host.use(auth);
-  const hosted = host.use(agents);
-  const talks = host.use(runtime);
-  const lines = host.use(channels);
-  const abilities = host.use(skills);
+  const agentService = host.use(agents);
+  const runtimeService = host.use(runtime);
+  const channelService = host.use(channels);
+  const skillService = host.use(skills);
   const views = createAgentViews({
-    agents: hosted,
-    runtime: talks,
-    skills: abilities,
-    channels: lines,
+    agents: agentService,
+    runtime: runtimeService,
+    skills: skillService,
+    channels: channelService,
   });
 
-  async function theirs({ identity }: Asked, agentId: string | undefined): Promise<Agent> {
-    const agent = await hosted.current(identity.user.id, agentId);
-    if (!agent) throw noAgent();
+  async function requireAgent({ identity }: CallContext, agentId: string | undefined): Promise<Agent> {
+    const agent = await agentService.resolveCurrent(identity.user.id, agentId);
+    if (!agent) throw noAgentError();
     return agent;
   }
 
   /** One turn. Where the backend is in this process there is nobody to be convinced of who asks, and no way to go. */
-  async function turn(asked: Asked, agent: Agent, said: TurnBody): Promise<Turn | Response> {
-    if (config.role === "all") return talks.converse(asked.request, agent, asked.identity.user.id, said);
-    const answer = await ask(asked, "agent.chat", agent, "/turns", said);
-    if (answer.ok && wantsEvents(asked.request)) return passOn(answer);
-    return (await unwrapJson(answer)) as Turn;
+  async function runTurn(call: CallContext, agent: Agent, body: TurnBody): Promise<TurnReply | Response> {
+    if (config.role === "all")
+      return runtimeService.handleTurnRequest(call.request, agent, call.identity.user.id, body);
+    const result = await callBackend(call, "agent.chat", agent, "/turns", body);
+    if (result.ok && acceptsEventStream(call.request)) return forwardStream(result);
+    return (await unwrapJson(result)) as TurnReply;
   }
 
   /** Asks the backend to do one thing with one agent, in the caller's name. */
-  function ask(
-    { identity, request }: Asked,
+  function callBackend(
+    { identity, request }: CallContext,
     action: string,
     agent: Agent,
     path: string,
@@ -71,17 +81,21 @@ export const interaction = plugin("interaction", (host) => {
     method = "POST",
   ) {
     const headers: Record<string, string> = { "content-type": "application/json" };
-    if (wantsEvents(request)) headers.accept = "text/event-stream";
-    return backend.fetch(identities.grant(identity, request, action, agent.id), `/api/agents/${agent.id}${path}`, {
-      method,
-      headers,
-      body: JSON.stringify(body),
-      signal: request.signal,
-    });
+    if (acceptsEventStream(request)) headers.accept = "text/event-stream";
+    return backend.fetch(
+      identities.createGrant(identity, request, action, agent.id),
+      `/api/agents/${agent.id}${path}`,
+      {
+        method,
+        headers,
+        body: JSON.stringify(body),
+        signal: request.signal,
+      },
+    );
   }
 
   /** Done once per `Idempotency-Key`. */
-  async function once({ identity, request }: Asked, work: () => Promise<unknown>): Promise<unknown> {
+  async function withIdempotency({ identity, request }: CallContext, work: () => Promise<unknown>): Promise<unknown> {
     if (!request.headers.has("idempotency-key")) return work();
     return idempotency.respond({ request, userId: identity.user.id }, async () => {
       const done = await work();
@@ -89,41 +103,45 @@ export const interaction = plugin("interaction", (host) => {
     });
   }
 
-  async function chat(asked: Asked, agentId: string | undefined, message: string, sessionId: string | undefined) {
-    const agent = await theirs(asked, agentId);
-    const answer = await turn(asked, agent, { platform: "web", message, ...(sessionId && { sessionId }) });
-    if (answer instanceof Response) return answer;
-    const { sessionId: session, reply, timestamp } = answer;
+  async function chat(call: CallContext, agentId: string | undefined, message: string, sessionId: string | undefined) {
+    const agent = await requireAgent(call, agentId);
+    const result = await runTurn(call, agent, { platform: "web", message, ...(sessionId && { sessionId }) });
+    if (result instanceof Response) return result;
+    const { sessionId: session, reply, timestamp } = result;
     return { sessionId: session, reply, timestamp };
   }
 
-  async function send(asked: Asked, { message, topic, agentId }: typeof sendBody.static) {
-    const agent = await theirs(asked, agentId);
-    const answer = await turn(asked, agent, { platform: "api", message, ...(topic && { topic }) });
-    if (answer instanceof Response) return answer;
-    const { inboxId, reply, timestamp } = answer;
+  async function sendMessage(call: CallContext, { message, topic, agentId }: typeof sendMessageBody.static) {
+    const agent = await requireAgent(call, agentId);
+    const result = await runTurn(call, agent, { platform: "api", message, ...(topic && { topic }) });
+    if (result instanceof Response) return result;
+    const { inboxId, reply, timestamp } = result;
     const at = new Date(timestamp).toISOString();
     return { id: inboxId, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
   }
 
-  const actions: Record<string, (asked: Asked, body: typeof agentBody.static) => Promise<unknown>> = {
-    chat: (asked, { agentId, message, sessionId }) => {
-      if (!message) throw missing("message", "Give a message.");
-      return chat(asked, agentId, message, sessionId);
+  const actions: Record<string, (call: CallContext, body: typeof agentBody.static) => Promise<unknown>> = {
+    chat: (call, { agentId, message, sessionId }) => {
+      if (!message) throw missingField("message", "Give a message.");
+      return chat(call, agentId, message, sessionId);
     },
-    "create-session": async (asked, { agentId }) =>
-      unwrapJson(await ask(asked, "agent.session", await theirs(asked, agentId), "/sessions", {})),
-    async "update-skill"(asked, { agentId, skillId, enabled }) {
-      if (!skillId) throw missing("skillId", "Name the skill.");
-      if (enabled === undefined) throw missing("enabled", "Say true or false.");
-      const path = `/skills/${pathPart(skillId)}`;
-      return unwrapJson(await ask(asked, "agent.skill", await theirs(asked, agentId), path, { enabled }, "PUT"));
+    "create-session": async (call, { agentId }) =>
+      unwrapJson(await callBackend(call, "agent.session", await requireAgent(call, agentId), "/sessions", {})),
+    async "update-skill"(call, { agentId, skillId, enabled }) {
+      if (!skillId) throw missingField("skillId", "Name the skill.");
+      if (enabled === undefined) throw missingField("enabled", "Say true or false.");
+      const path = `/skills/${encodePathSegment(skillId)}`;
+      return unwrapJson(
+        await callBackend(call, "agent.skill", await requireAgent(call, agentId), path, { enabled }, "PUT"),
+      );
     },
-    async "set-credential"(asked, { agentId, key, value }) {
-      if (!key) throw missing("key", "Name the credential kind.");
-      if (value === undefined) throw missing("value", "Give the credential; an empty text clears it.");
-      const path = `/credentials/${pathPart(key)}`;
-      return unwrapJson(await ask(asked, "agent.credential", await theirs(asked, agentId), path, { value }, "PUT"));
+    async "set-credential"(call, { agentId, key, value }) {
+      if (!key) throw missingField("key", "Name the credential kind.");
+      if (value === undefined) throw missingField("value", "Give the credential; an empty text clears it.");
+      const path = `/credentials/${encodePathSegment(key)}`;
+      return unwrapJson(
+        await callBackend(call, "agent.credential", await requireAgent(call, agentId), path, { value }, "PUT"),
+      );
     },
   };
 
@@ -133,15 +151,15 @@ export const interaction = plugin("interaction", (host) => {
     .get(
       "/api/agent",
       async ({ identity, query: { action, agentId, sessionId } }) =>
-        views.show(action, await hosted.current(identity.user.id, agentId), { sessionId }),
+        views.show(action, await agentService.resolveCurrent(identity.user.id, agentId), { sessionId }),
       {
         signedIn: "read",
         query: agentQuery,
         detail: {
           tags,
           summary: "Your agent: health, sessions, memory, skills",
-          ...mayAnswer({ 400: "INVALID_ACTION", 404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"] }),
-          ...answers(agentView, "What the action shows"),
+          ...documentErrors({ 400: "INVALID_ACTION", 404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"] }),
+          ...documentResponse(agentView, "What the action shows"),
         },
       },
     )
@@ -150,9 +168,9 @@ export const interaction = plugin("interaction", (host) => {
       ({ identity, request, body }): Promise<unknown> => {
         const name = body.action || "chat";
         const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-        const asked = { identity, request };
-        if (!TALKING.has(name)) requireScope(identity, "write");
-        if (action) return once(asked, () => action(asked, body));
+        const call = { identity, request };
+        if (!CHAT_ACTIONS.has(name)) requireScope(identity, "write");
+        if (action) return withIdempotency(call, () => action(call, body));
         const known = Object.keys(actions).join(", ");
         throw new AppError(400, "INVALID_ACTION", `There is no action "${name}". Actions: ${known}.`);
       },
@@ -162,72 +180,72 @@ export const interaction = plugin("interaction", (host) => {
         detail: {
           tags,
           summary: "Talk to your agent, or change what it can do",
-          description: `${STREAMED} An API key needs the scope \`chat\`, and \`write\` too for what changes the agent.`,
-          ...mayAnswer({
+          description: `${STREAM_DESCRIPTION} An API key needs the scope \`chat\`, and \`write\` too for what changes the agent.`,
+          ...documentErrors({
             ...TURN_ERRORS,
             400: [...TURN_ERRORS[400], "INVALID_ACTION", "INVALID_CHANNEL_TOKEN"],
             404: [...TURN_ERRORS[404], "NO_AGENT", "UNKNOWN_SKILL"],
-            409: [...TURN_ERRORS[409], ...REPLAYED, "CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
+            409: [...TURN_ERRORS[409], ...IDEMPOTENCY_ERRORS, "CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
             502: ["MODEL_UNAVAILABLE", "CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
           }),
-          ...answers(done, "What the action did"),
+          ...documentResponse(actionResult, "What the action did"),
         },
       },
     )
     .post(
       "/api/chat",
       ({ identity, request, body }) => {
-        const asked = { identity, request };
-        return once(asked, () => send(asked, body));
+        const call = { identity, request };
+        return withIdempotency(call, () => sendMessage(call, body));
       },
       {
         signedIn: "chat",
-        body: sendBody,
+        body: sendMessageBody,
         detail: {
           tags,
           summary: "Send a message; a topic is a session of its own",
-          description: STREAMED,
-          ...mayAnswer({
+          description: STREAM_DESCRIPTION,
+          ...documentErrors({
             ...TURN_ERRORS,
             404: ["NO_AGENT", "AGENT_NOT_FOUND"],
-            409: [...TURN_ERRORS[409], ...REPLAYED],
+            409: [...TURN_ERRORS[409], ...IDEMPOTENCY_ERRORS],
             502: ["MODEL_UNAVAILABLE", "BACKEND_UNAVAILABLE"],
           }),
-          ...answers(sent, "The message and its reply"),
+          ...documentResponse(sentMessage, "The message and its reply"),
         },
       },
     )
     .get(
       "/api/chat",
       async ({ identity, query: { limit, offset, topic, agentId } }) => {
-        const agent = await hosted.current(identity.user.id, agentId);
+        const agent = await agentService.resolveCurrent(identity.user.id, agentId);
         const page = { limit: readLimit(limit, 50, 100), offset: readOffset(offset), topic };
-        const messages = agent ? (await talks.sent(agent.id, page)).map(sentItem) : [];
+        const messages = agent ? (await runtimeService.listSentMessages(agent.id, page)).map(sentItem) : [];
         return { messages, count: messages.length };
       },
       {
         signedIn: "read",
-        query: sentQuery,
-        response: { 200: sentList },
-        detail: { tags, summary: "What was sent, newest first", ...mayAnswer({ 404: "AGENT_NOT_FOUND" }) },
+        query: sentMessagesQuery,
+        response: { 200: sentMessageList },
+        detail: { tags, summary: "What was sent, newest first", ...documentErrors({ 404: "AGENT_NOT_FOUND" }) },
       },
     );
 
   return {
     service: {},
     web,
-    backend: interactionBackend({ agents: hosted, skills: abilities, channels: lines }),
+    backend: backendRoutes({ agents: agentService, skills: skillService, channels: channelService }),
   };
 });
 
-const STREAMED = "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.";
+const STREAM_DESCRIPTION = "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.";
 
-const missing = (path: string, message: string) => invalid({ path, message });
+const missingField = (path: string, message: string) => invalidInput({ path, message });
 
 /** The backend's stream as it comes, under our own headers. */
-const passOn = (answer: Response) => new Response(answer.body, { headers: STREAM_HEADERS });
+const forwardStream = (result: Response) => new Response(result.body, { headers: EVENT_STREAM_HEADERS });
 
-type SentMessage = Awaited<ReturnType<ReturnType<typeof runtime.setup>["service"]["sent"]>>[number];
+type SentMessage = Awaited<ReturnType<ReturnType<typeof runtime.setup>["service"]["listSentMessages"]>>[number];
 
 const sentItem = ({ id, message, topic, status, reply, timestamp }: SentMessage) => ({
   id,

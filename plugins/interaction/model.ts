@@ -3,32 +3,32 @@ import { t } from "elysia";
 
 export const API_VERSION = "1.0.0";
 
-const text = (max: number, error: string) => t.Optional(t.String({ maxLength: max, error }));
+const optionalText = (max: number, error: string) => t.Optional(t.String({ maxLength: max, error }));
 
 export const agentQuery = t.Object({
-  action: text(32, "The action is a short word."),
-  sessionId: text(64, "A session id has at most 64 characters."),
-  agentId: text(64, "An agent id has 36 characters."),
+  action: optionalText(32, "The action is a short word."),
+  sessionId: optionalText(64, "A session id has at most 64 characters."),
+  agentId: optionalText(64, "An agent id has 36 characters."),
 });
 
 export const agentBody = t.Object({
-  action: text(32, "The action is a short word."),
-  agentId: text(64, "An agent id has 36 characters."),
-  message: text(100_000, "A message is text of at most 100000 characters."),
-  sessionId: text(64, "A session id has at most 64 characters."),
-  skillId: text(128, "A skill id is text."),
+  action: optionalText(32, "The action is a short word."),
+  agentId: optionalText(64, "An agent id has 36 characters."),
+  message: optionalText(100_000, "A message is text of at most 100000 characters."),
+  sessionId: optionalText(64, "A session id has at most 64 characters."),
+  skillId: optionalText(128, "A skill id is text."),
   enabled: t.Optional(t.Boolean({ error: "Say true or false." })),
-  key: text(64, "The key names a credential kind."),
-  value: text(8_192, "A credential is text of at most 8192 characters; empty clears it."),
+  key: optionalText(64, "The key names a credential kind."),
+  value: optionalText(8_192, "A credential is text of at most 8192 characters; empty clears it."),
 });
 
-export const sendBody = t.Object({
+export const sendMessageBody = t.Object({
   message: t.String({ minLength: 1, maxLength: 100_000, error: "Give a message of 1 to 100000 characters." }),
   topic: t.Optional(t.String({ minLength: 1, maxLength: 200, error: "A topic has 1 to 200 characters." })),
-  agentId: text(64, "An agent id has 36 characters."),
+  agentId: optionalText(64, "An agent id has 36 characters."),
 });
 
-export const sent = t.Object({
+export const sentMessage = t.Object({
   id: t.String(),
   message: t.String(),
   topic: t.Union([t.String(), t.Null()]),
@@ -37,16 +37,16 @@ export const sent = t.Object({
   reply: t.Union([t.String(), t.Null()]),
 });
 
-export const sentList = t.Object({ messages: t.Array(sent), count: t.Number() });
+export const sentMessageList = t.Object({ messages: t.Array(sentMessage), count: t.Number() });
 
-export const sentQuery = t.Object({
+export const sentMessagesQuery = t.Object({
   limit: t.Optional(t.String()),
   offset: t.Optional(t.String()),
   topic: t.Optional(t.String()),
   agentId: t.Optional(t.String()),
 });
 
-const said = t.Object({ role: t.String(), content: t.String() });
+const sessionMessage = t.Object({ role: t.String(), content: t.String() });
 const session = {
   id: t.String(),
   status: t.String(),
@@ -78,14 +78,14 @@ export const agentView = t.Union([
     { description: "health" },
   ),
   t.Object({ sessions: t.Array(t.Object(session)) }, { description: "sessions" }),
-  t.Object({ ...session, messages: t.Array(said) }, { description: "session" }),
-  t.Object({ memory: t.Array(said) }, { description: "memory" }),
+  t.Object({ ...session, messages: t.Array(sessionMessage) }, { description: "session" }),
+  t.Object({ memory: t.Array(sessionMessage) }, { description: "memory" }),
   t.Object({ skills: t.Array(skill) }, { description: "skills" }),
   t.Object({ credentials: t.Record(t.String(), t.Boolean()) }, { description: "credentials" }),
 ]);
 
 /** What `POST /api/agent` answers, by its action; for the documents alone. */
-export const done = t.Union([
+export const actionResult = t.Union([
   t.Object(
     { sessionId: t.String(), reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
     { description: "chat" },

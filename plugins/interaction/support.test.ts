@@ -1,9 +1,10 @@
 // What tests of interaction stand on: the whole application on a real port, a scripted upstream, people with agents.
-import { createApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config.ts";
-import type { SocketSession } from "../../src/http.ts";
-import { openKernel } from "../../src/kernel.ts";
-import { plugin, type ServiceOf } from "../../src/plugin.ts";
+
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import type { SocketSession } from "../../src/kernel/http/http.ts";
+import { openKernel } from "../../src/kernel/kernel.ts";
+import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
+import { createApp } from "../../src/server/app.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { createWatch } from "../../tests/support/eventually.ts";
 import { subscribe } from "../../tests/support/favours.ts";

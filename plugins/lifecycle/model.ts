@@ -1,9 +1,9 @@
 // What life-cycle operations take and answer on the wire.
 import { type TSchema, t } from "elysia";
-import { answers } from "../../src/openapi/told.ts";
-import type { Operation } from "./states.ts";
+import { documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { Operation } from "./transitions.ts";
 
-const yes = t.Literal(true);
+const literalTrue = t.Literal(true);
 const backupPath = t.String({ description: "Relative to the data folder" });
 const runtimeVersion = t.String({ description: "Dotted version of the agent's runtime" });
 
@@ -17,49 +17,54 @@ export const rollbackBody = t.Object({
   backupPath: t.String({ minLength: 1, maxLength: 300, error: "Give the path of a backup, as it was answered." }),
 });
 
-export const started = t.Object({ success: yes, status: t.Literal("active") });
-export const stopped = t.Object({ success: yes, status: t.Literal("stopped") });
-export const restarted = t.Object({
-  success: yes,
+export const startResponse = t.Object({ success: literalTrue, status: t.Literal("active") });
+export const stopResponse = t.Object({ success: literalTrue, status: t.Literal("stopped") });
+export const restartResponse = t.Object({
+  success: literalTrue,
   status: t.Literal("active"),
   healedLegacyModel: t.Boolean({ description: "The configuration named a model that is gone, and names another now" }),
   healMessage: t.Union([t.String({ description: "`healed:<old>-><new>`" }), t.Null()]),
   runtimeVersion,
 });
-export const updated = t.Object({
-  success: yes,
+export const updateResponse = t.Object({
+  success: literalTrue,
   status: t.Literal("active"),
   image: t.String(),
   previousImage: t.String(),
   backupPath,
   runtimeVersion,
 });
-export const rolledBack = t.Object({ success: yes, status: t.String(), message: t.String(), runtimeVersion });
+export const rollbackResponse = t.Object({
+  success: literalTrue,
+  status: t.String(),
+  message: t.String(),
+  runtimeVersion,
+});
 export const repaired = t.Object({
-  success: yes,
+  success: literalTrue,
   message: t.String(),
   repaired: t.Array(t.String({ description: "What was mended, in words" })),
 });
-export const memoryReset = t.Object({ success: yes, message: t.String(), backupPath });
+export const resetMemoryResponse = t.Object({ success: literalTrue, message: t.String(), backupPath });
 
-interface Docs {
+interface OperationDocs {
   summary: string;
-  answer: TSchema;
+  response: TSchema;
   errors: Record<number, string | string[]>;
 }
 
 /** Every operation: what it answers, and what it can be refused with beside whose agent it is. */
-export const OPERATION_DOCS: Readonly<Record<Operation, Docs>> = {
-  start: { summary: "Start an agent", answer: started, errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" } },
-  stop: { summary: "Stop an agent: its bots are disconnected, chat answers 409", answer: stopped, errors: {} },
+export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
+  start: { summary: "Start an agent", response: startResponse, errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" } },
+  stop: { summary: "Stop an agent: its bots are disconnected, chat answers 409", response: stopResponse, errors: {} },
   restart: {
     summary: "Restart an agent: its bots connect anew, a model that is gone is replaced",
-    answer: restarted,
+    response: restartResponse,
     errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
   },
   update: {
     summary: "Give an agent another runtime, after a backup; rolled back when it is not well within 15 seconds",
-    answer: updated,
+    response: updateResponse,
     errors: {
       400: "UNKNOWN_IMAGE",
       409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED"],
@@ -68,7 +73,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, Docs>> = {
   },
   rollback: {
     summary: "Put an agent back to one of its backups; the present state is backed up first",
-    answer: rolledBack,
+    response: rollbackResponse,
     errors: {
       400: ["UNKNOWN_BACKUP", "DAMAGED_BACKUP", "NEWER_BACKUP"],
       409: "ACCOUNT_DISABLED",
@@ -77,15 +82,16 @@ export const OPERATION_DOCS: Readonly<Record<Operation, Docs>> = {
   },
   repair: {
     summary: "Check and mend an agent's state, and connect its bots anew",
-    answer: repaired,
+    response: repaired,
     errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
   },
   "reset-memory": {
     summary: "Forget an agent's sessions and memory, after a backup; configuration and credentials stay",
-    answer: memoryReset,
+    response: resetMemoryResponse,
     errors: { 500: "BACKUP_FAILED" },
   },
 };
 
 /** For the web surface, which passes the backend's answer on as it is. */
-export const passedOn = (operation: Operation) => answers(OPERATION_DOCS[operation].answer, "Done");
+export const forwardedResponseDocs = (operation: Operation) =>
+  documentResponse(OPERATION_DOCS[operation].response, "Done");

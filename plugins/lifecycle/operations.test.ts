@@ -1,62 +1,62 @@
 // Operations against what happens meanwhile: turns in flight, kills, runtimes that hang, backups that are gone.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { createOrder } from "../../src/order.ts";
+import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import type { Agent } from "../agents/index.ts";
+import type { AgentBackups } from "./backups/agent-backups.ts";
+import { readElements } from "./backups/backup-file.ts";
+import { type Harness, openHarness, rejectionOf } from "./backups/support.test.ts";
 import { createOperations } from "./operations.ts";
-import { createRuntimes } from "./runtimes.ts";
-import { readElements } from "./snapshots/file.ts";
-import type { Snapshots } from "./snapshots/snapshots.ts";
-import { openStand, refusal, type Stand } from "./snapshots/support.test.ts";
-import { createUpdates } from "./updates.ts";
+import { createRuntimeRegistry } from "./runtime-registry.ts";
+import { createUpdateJournal } from "./updates/update-journal.ts";
 
-let stand: Stand;
+let harness: Harness;
 beforeAll(async () => {
-  stand = await openStand();
+  harness = await openHarness();
 });
-afterAll(() => stand?.[Symbol.asyncDispose]());
+afterAll(() => harness?.[Symbol.asyncDispose]());
 const close: (() => void)[] = [];
 afterEach(() => {
   for (const end of close.splice(0)) end();
-  stand.upstream.script(undefined);
-  stand.writing.check = () => undefined;
+  harness.upstream.script(undefined);
+  harness.writing.check = () => undefined;
 });
 
 /** Operations over the stand, as they are after a start of the process. */
-function operate(snapshots: Snapshots = stand.snapshots, within = 500) {
-  const { agents, channels, runtime, accounts } = stand.services;
-  const runtimes = createRuntimes(async () => undefined, within);
+function operate(backups: AgentBackups = harness.backups, within = 500) {
+  const { agents, channels, runtime, accounts } = harness.services;
+  const runtimes = createRuntimeRegistry(async () => undefined, within);
   const operations = createOperations({
-    ...stand.kernel,
+    ...harness.kernel,
     agents,
     channels,
     runtime,
     users: accounts.users,
     runtimes,
-    snapshots,
-    updates: createUpdates(stand.kernel.database),
-    heal: async () => undefined,
-    inOrder: createOrder(),
+    backups,
+    updateJournal: createUpdateJournal(harness.kernel.database),
+    repairModel: async () => undefined,
+    runQueued: createKeyedQueue(),
   });
   close.push(operations.close);
   return { ...operations, runtimes };
 }
 
 /** Everything in a backup, as text. */
-const contents = async (path: string) => JSON.stringify(await Array.fromAsync(readElements(stand.file(path))));
+const contents = async (path: string) => JSON.stringify(await Array.fromAsync(readElements(harness.file(path))));
 
 /** A turn that is with the model until `answer` is called. */
 async function inFlight(agent: Agent) {
   const { promise, resolve } = Promise.withResolvers<string>();
-  stand.upstream.reset();
-  stand.upstream.script(() => promise);
-  const reply = stand.chat(agent, "in flight");
-  await stand.upstream.waitFor(({ chats }) => chats.length > 0);
+  harness.upstream.reset();
+  harness.upstream.script(() => promise);
+  const reply = harness.chat(agent, "in flight");
+  await harness.upstream.waitFor(({ chats }) => chats.length > 0);
   return { reply, answer: resolve };
 }
 
 test("what a turn in flight says before its memory is reset is in the backup", async () => {
-  const agent = await stand.agent();
+  const agent = await harness.agent();
   const turn = await inFlight(agent);
   const reset = operate().resetMemory(agent.id);
   turn.answer("the lighthouse is red");
@@ -65,43 +65,43 @@ test("what a turn in flight says before its memory is reset is in the backup", a
 });
 
 test("what a turn in flight says before a rollback is in the backup", async () => {
-  const agent = await stand.agent();
+  const agent = await harness.agent();
   const { backupPath } = await operate().resetMemory(agent.id);
   const turn = await inFlight(agent);
   // By the time it is known to be good, and not before.
-  const keeping: Snapshots["keeping"] = (id, path, work) =>
-    stand.snapshots.keeping(id, path, (backup) => {
+  const withBackup: AgentBackups["withBackup"] = (id, path, work) =>
+    harness.backups.withBackup(id, path, (backup) => {
       turn.answer("the lighthouse is green");
       return work(backup);
     });
-  await operate({ ...stand.snapshots, keeping }).rollback(agent.id, backupPath);
+  await operate({ ...harness.backups, withBackup }).rollback(agent.id, backupPath);
   await turn.reply;
-  const files = new Bun.Glob(`backups/${agent.id}/*.json.gz`).scan(stand.dir);
+  const files = new Bun.Glob(`backups/${agent.id}/*.json.gz`).scan(harness.dir);
   const newest = (await Array.fromAsync(files)).sort().at(-1) ?? "";
   expect(await contents(newest)).toContain("the lighthouse is green");
 });
 
 /** As a kill leaves an update: written down, its backup there unless told otherwise, the new runtime not tried yet. */
 async function halfUpdated(agent: Agent, version: string, backupPath?: string): Promise<void> {
-  const path = backupPath ?? (await stand.snapshots.write(agent.id)).path;
-  await stand.run(
+  const path = backupPath ?? (await harness.backups.write(agent.id)).path;
+  await harness.run(
     "INSERT INTO agent_updates VALUES (?1, ?2, '1.0.0', (SELECT status FROM agents WHERE id = ?1), 1)",
     ...[agent.id, path],
   );
-  await stand.services.agents.setStatus(agent.id, agent.status, { runtimeVersion: version });
+  await harness.services.agents.setStatus(agent.id, agent.status, { runtimeVersion: version });
 }
-const open = (agent: Agent) => stand.one("SELECT count(*) FROM agent_updates WHERE agent_id = ?", agent.id);
+const open = (agent: Agent) => harness.one("SELECT count(*) FROM agent_updates WHERE agent_id = ?", agent.id);
 const now = async (agent: Agent) => {
-  const found = await stand.services.agents.find(agent.id);
+  const found = await harness.services.agents.find(agent.id);
   return found && { status: found.status, reason: found.statusReason, version: found.runtimeVersion };
 };
 const put = async (agent: Agent, status: "stopped" | "error", reason = "x") => {
-  await stand.services.agents.setStatus(agent.id, status, status === "error" ? { reason } : {});
+  await harness.services.agents.setStatus(agent.id, status, status === "error" ? { reason } : {});
   return { ...agent, status };
 };
 
 test("an update that can't be undone puts its agent in error, ends, and keeps no other from coming up", async () => {
-  const [bad, good] = [await stand.agent(), await stand.agent()];
+  const [bad, good] = [await harness.agent(), await harness.agent()];
   await put(good, "error");
   await halfUpdated(bad, "9.9.9", `backups/${bad.id}/2026-01-01T00-00-00-000Z.json.gz`);
   const operations = operate();
@@ -113,78 +113,78 @@ test("an update that can't be undone puts its agent in error, ends, and keeps no
 });
 
 test("a kill as soon as an update is undone leaves the agent as it was: stopped", async () => {
-  const agent = await put(await stand.agent(), "stopped");
+  const agent = await put(await harness.agent(), "stopped");
   await halfUpdated(agent, "9.9.9");
   // Whatever is written after the restore is not written any more.
-  const restore: Snapshots["restore"] = async (...asked) => {
-    await stand.snapshots.restore(...asked);
-    stand.writing.check = () => {
+  const restore: AgentBackups["restore"] = async (...asked) => {
+    await harness.backups.restore(...asked);
+    harness.writing.check = () => {
       throw new Error("killed");
     };
   };
-  await operate({ ...stand.snapshots, restore }).reconcile();
-  stand.writing.check = () => undefined;
+  await operate({ ...harness.backups, restore }).reconcile();
+  harness.writing.check = () => undefined;
   await operate().reconcile();
   expect(await now(agent)).toEqual({ status: "stopped", reason: null, version: "1.0.0" });
   expect(await open(agent)).toBe(0);
 });
 
 test("an update undone from an error keeps the reason of it", async () => {
-  const agent = await put(await stand.agent(), "error", "The sea was rough.");
+  const agent = await put(await harness.agent(), "error", "The sea was rough.");
   const operations = operate();
-  operations.runtimes.carry({ version: "2.1.0", check: () => Promise.reject(new Error("no")) });
-  expect(await refusal(operations.update(agent.id, { version: "2.1.0" }))).toMatchObject({
+  operations.runtimes.register({ version: "2.1.0", check: () => Promise.reject(new Error("no")) });
+  expect(await rejectionOf(operations.update(agent.id, { version: "2.1.0" }))).toMatchObject({
     code: "UPDATE_ROLLED_BACK",
   });
   expect(await now(agent)).toEqual({ status: "error", reason: "The sea was rough.", version: "1.0.0" });
 });
 
 test("an update of an agent that is deleted meanwhile ends with what an agent that is gone is told", async () => {
-  const agent = await stand.agent();
+  const agent = await harness.agent();
   const operations = operate();
-  operations.runtimes.carry({
+  operations.runtimes.register({
     version: "2.1.0",
     async check() {
-      await stand.services.agents.remove(agent.id);
+      await harness.services.agents.remove(agent.id);
       throw new Error("no");
     },
   });
-  const refused = await refusal(operations.update(agent.id, { version: "2.1.0" }));
+  const refused = await rejectionOf(operations.update(agent.id, { version: "2.1.0" }));
   expect(refused).toMatchObject({ status: 404, code: "AGENT_NOT_FOUND" });
 });
 
 test("what arrives while an update that was cut off is undone waits for it, and is answered and kept", async () => {
-  const agent = await stand.agent();
+  const agent = await harness.agent();
   await halfUpdated(agent, "2.2.0");
   const operations = operate();
   const asked = Promise.withResolvers<void>();
-  operations.runtimes.carry({
+  operations.runtimes.register({
     version: "2.2.0",
     check() {
       asked.resolve();
       return new Promise(() => undefined);
     },
   });
-  await operations.holdHalves();
-  const early = stand.chat(agent, "said before the check");
+  await operations.holdUnfinishedUpdates();
+  const early = harness.chat(agent, "said before the check");
   const reconciled = operations.reconcile();
   await asked.promise;
-  const late = stand.chat(agent, "said during the check");
+  const late = harness.chat(agent, "said during the check");
   await Promise.all([reconciled, early, late]);
-  const { messages } = await stand.picture(agent);
+  const { messages } = await harness.dumpBackup(agent);
   for (const when of ["before", "during"]) expect(JSON.stringify(messages)).toContain(`echo: said ${when} the check`);
   expect(await now(agent)).toMatchObject({ version: "1.0.0" });
 });
 
 test("at a start, those that are well don't wait for those that hang", async () => {
-  const hanging = [await stand.agent(), await stand.agent(), await stand.agent()];
-  const good = await stand.agent();
+  const hanging = [await harness.agent(), await harness.agent(), await harness.agent()];
+  const good = await harness.agent();
   for (const agent of [...hanging, good]) await put(agent, "error");
-  for (const agent of hanging) await stand.run("UPDATE agents SET runtime_version = '2.2.0' WHERE id = ?", agent.id);
-  for (const { id } of hanging) await stand.services.agents.setStatus(id, "error", { reason: "y" });
-  const operations = operate(stand.snapshots, 10_000);
+  for (const agent of hanging) await harness.run("UPDATE agents SET runtime_version = '2.2.0' WHERE id = ?", agent.id);
+  for (const { id } of hanging) await harness.services.agents.setStatus(id, "error", { reason: "y" });
+  const operations = operate(harness.backups, 10_000);
   const { promise, resolve } = Promise.withResolvers<void>();
-  operations.runtimes.carry({ version: "2.2.0", check: () => promise });
+  operations.runtimes.register({ version: "2.2.0", check: () => promise });
   const reconciled = operations.reconcile();
   await eventually(async () => (await now(good))?.status === "active", { what: "it is up" });
   for (const agent of hanging) expect(await now(agent)).toMatchObject({ status: "error" });
@@ -193,12 +193,12 @@ test("at a start, those that are well don't wait for those that hang", async () 
 });
 
 test("a rollback to a runtime that is not carried any more gives the agent this binary's own, and says so", async () => {
-  const agent = await stand.agent();
-  await stand.services.agents.setStatus(agent.id, agent.status, { runtimeVersion: "9.9.9" });
-  const { path } = await stand.snapshots.write(agent.id);
-  await stand.services.agents.setStatus(agent.id, agent.status, { runtimeVersion: "1.0.0" });
+  const agent = await harness.agent();
+  await harness.services.agents.setStatus(agent.id, agent.status, { runtimeVersion: "9.9.9" });
+  const { path } = await harness.backups.write(agent.id);
+  await harness.services.agents.setStatus(agent.id, agent.status, { runtimeVersion: "1.0.0" });
   expect(await operate().rollback(agent.id, path)).toMatchObject({ status: "active", runtimeVersion: "1.0.0" });
-  const { kernel, services } = stand;
+  const { kernel, services } = harness;
   await services.agents.logs.flush();
   const { rows } = await kernel.database.read("SELECT message FROM agent_logs WHERE agent_id = ?", [agent.id]);
   expect(rows.map(({ message }) => message)).toContain(

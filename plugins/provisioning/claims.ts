@@ -1,6 +1,6 @@
 // Claims: what lets one account, once, take an agent that was made without any. Created by migrations/0028_claims.sql.
-import { guard, type Statement } from "../../src/database.ts";
-import type { Kernel } from "../../src/plugin.ts";
+import { guard, type Statement } from "../../src/kernel/database/database.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
 
 export interface Claim {
   holderId: string;
@@ -8,23 +8,23 @@ export interface Claim {
 }
 
 export interface Claims {
-  /** A new one; `keeping` is for the batch that makes its agent. */
-  issue(holderId: string): { url: string; keeping(agentId: string): Statement };
+  /** A new one; `insertStatement` is for the batch that makes its agent. */
+  issue(holderId: string): { url: string; insertStatement(agentId: string): Statement };
   /** The link of one that is good, as `issue` gave it; undefined where the agent is somebody's. */
   linkOf(agentId: string): Promise<string | undefined>;
   /** Undefined for a token that was used, is too old, or never was one. */
   find(token: string): Promise<Claim | undefined>;
   /** Uses it up; aborts its batch with GuardFailed `claim` when it is not good. */
-  use(token: string): Statement[];
+  useStatements(token: string): Statement[];
   /** Those past their time, the oldest first. */
-  expired(limit: number): Promise<Claim[]>;
+  listExpired(limit: number): Promise<Claim[]>;
 }
 
 /** Contract §6. */
-const LIFETIME = 7 * 86_400_000;
+const LIFETIME_MS = 7 * 86_400_000;
 
 const INSERT = "INSERT INTO claims (holder_id, agent_id, token_hash, expires_at) VALUES (?, ?, ?, ?)";
-const OF = "SELECT holder_id, token_hash FROM claims WHERE agent_id = ? AND expires_at > ?";
+const SELECT_BY_AGENT = "SELECT holder_id, token_hash FROM claims WHERE agent_id = ? AND expires_at > ?";
 const REPLACE = "UPDATE claims SET token_hash = ? WHERE agent_id = ?";
 const FIND = "SELECT holder_id, agent_id FROM claims WHERE token_hash = ? AND expires_at > ?";
 const USE = "DELETE FROM claims WHERE token_hash = ? AND expires_at > ?";
@@ -45,11 +45,14 @@ export function createClaims({ database, config, vault }: Pick<Kernel, "database
       const token = tokenOf(holderId);
       return {
         url: urlOf(token),
-        keeping: (agentId) => ({ sql: INSERT, args: [holderId, agentId, hashOf(token), Date.now() + LIFETIME] }),
+        insertStatement: (agentId) => ({
+          sql: INSERT,
+          args: [holderId, agentId, hashOf(token), Date.now() + LIFETIME_MS],
+        }),
       };
     },
     async linkOf(agentId) {
-      const { rows } = await database.read(OF, [agentId, Date.now()]);
+      const { rows } = await database.read(SELECT_BY_AGENT, [agentId, Date.now()]);
       const row = rows[0];
       if (!row) return undefined;
       const token = tokenOf(String(row.holder_id));
@@ -58,7 +61,7 @@ export function createClaims({ database, config, vault }: Pick<Kernel, "database
       return urlOf(token);
     },
     find: async (token) => (await read(FIND, [hashOf(token), Date.now()]))[0],
-    use: (token) => [{ sql: USE, args: [hashOf(token), Date.now()] }, guard("claim")],
-    expired: (limit) => read(EXPIRED, [Date.now(), limit]),
+    useStatements: (token) => [{ sql: USE, args: [hashOf(token), Date.now()] }, guard("claim")],
+    listExpired: (limit) => read(EXPIRED, [Date.now(), limit]),
   };
 }

@@ -1,31 +1,31 @@
 // Provisioning with channel tokens: an agent with its bots and a live stream in one request, for an account or for nobody yet.
-import { plugin } from "../../src/plugin.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { channels } from "../channels/index.ts";
 import { streams } from "../streams/index.ts";
-import { backendRoutes } from "./backend.ts";
+import { backendRoutes } from "./backend-routes.ts";
 import { createClaims } from "./claims.ts";
 import { createProvisioning } from "./provisioning.ts";
-import { webRoutes } from "./web.ts";
+import { webRoutes } from "./web-routes.ts";
 
 const HOUR = 3_600_000;
 
 export const provisioning = plugin("provisioning", (host) => {
   const { kernel } = host;
-  const { identities, holders, users } = host.use(auth);
+  const { identities, placeholderAccounts, users } = host.use(auth);
   const service = createProvisioning({
     ...kernel,
     agents: host.use(agents),
     channels: host.use(channels),
     streams: host.use(streams),
     ai: host.use(ai),
-    holders,
+    placeholderAccounts,
     users,
     claims: createClaims(kernel),
   });
-  kernel.jobs.every("provisioning.expire", HOUR, () => service.expire());
+  kernel.jobs.every("provisioning.expire", HOUR, () => service.removeExpired());
 
   return {
     service,

@@ -12,7 +12,7 @@ export const TOKEN_FIELDS = [
 ] as const;
 
 /** What the platforms tell by themselves, and is no longer taken. */
-export const UNSUPPORTED = [
+export const UNSUPPORTED_FIELDS = [
   ["channelCPhoneNumberId", "whatsappPhoneNumberId"],
   ["channelCBusinessAccountId", "whatsappBusinessAccountId"],
   ["channelBGuildId", "discordGuildId"],
@@ -57,9 +57,9 @@ export type ProvisionBody = Static<typeof provisionBody>;
 
 const nullable = (description: string) => t.Union([t.String({ description }), t.Null()]);
 const masked = nullable("All but the last four characters are hidden");
-const enabled = t.Union([t.Literal("enabled"), t.Literal("disabled")]);
+const channelSwitch = t.Union([t.Literal("enabled"), t.Literal("disabled")]);
 
-export const provisioned = t.Object({
+export const provisionResponse = t.Object({
   success: t.Literal(true),
   userId: t.String({
     description: "The caller, or without a session an account that holds the agent until it is claimed",
@@ -87,44 +87,44 @@ export const provisioned = t.Object({
   status: t.String({ description: "active" }),
   createdAt: t.String({ description: "ISO 8601" }),
   metadata: t.Object({
-    channels: t.Object({ channel_a: enabled, channel_b: enabled, channel_c: enabled }),
+    channels: t.Object({ channel_a: channelSwitch, channel_b: channelSwitch, channel_c: channelSwitch }),
     streaming: t.Object({ provider: nullable("Null where there are no streams"), latency: nullable("In a word") }),
     claimUrl: t.Optional(
       nullable("Without a session: who opens it makes the agent theirs, once, within 7 days; null when replayed"),
     ),
   }),
 });
-export type Provisioned = Static<typeof provisioned>;
+export type ProvisionResponse = Static<typeof provisionResponse>;
 
 /** Shown this once. */
-export const SHOWN_ONCE = ["streamKey", "rtmp", "metadata.claimUrl"];
+export const SHOWN_ONCE_FIELDS = ["streamKey", "rtmp", "metadata.claimUrl"];
 
 export const claimBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 200, error: "Give the token from the link." }),
 });
 
-export const claimed = t.Object({
+export const claimResponse = t.Object({
   success: t.Literal(true),
   agentId: t.String(),
   id: t.String({ description: "The same as `agentId`" }),
   name: t.String(),
   url: t.String({ description: "The agent's public address" }),
 });
-export type Claimed = Static<typeof claimed>;
+export type ClaimResponse = Static<typeof claimResponse>;
 
-const IDEMPOTENCY = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
+const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 
 /** What each is refused with, for the documents. */
 export const PROVISION_ERRORS = {
   400: ["CHANNEL_TOKEN_REQUIRED", "UNSUPPORTED_FIELD", "INVALID_CHANNEL_TOKEN"],
   402: "SUBSCRIPTION_REQUIRED",
-  409: ["CHANNEL_IN_USE", "AGENT_GONE", ...IDEMPOTENCY],
+  409: ["CHANNEL_IN_USE", "AGENT_GONE", ...IDEMPOTENCY_ERRORS],
   429: "AGENT_LIMIT_REACHED",
   502: "CHANNEL_UNREACHABLE",
 };
 export const CLAIM_ERRORS = {
   402: "SUBSCRIPTION_REQUIRED",
   404: "CLAIM_NOT_FOUND",
-  409: IDEMPOTENCY,
+  409: IDEMPOTENCY_ERRORS,
   429: "AGENT_LIMIT_REACHED",
 };

@@ -1,6 +1,6 @@
 // Agents made with their channels' tokens in one request: what is asked, answered, kept, refused, and claimed by whom.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { plugin, type ServiceOf } from "../../src/plugin.ts";
+import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
 import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -10,7 +10,7 @@ import { startWhatsApp } from "../../tests/support/whatsapp.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { provisioning } from "./index.ts";
-import type { Provisioned } from "./model.ts";
+import type { ProvisionResponse } from "./model.ts";
 
 let telegram: Awaited<ReturnType<typeof startTelegram>>;
 let discord: Awaited<ReturnType<typeof startDiscord>>;
@@ -57,8 +57,11 @@ function aBot() {
 }
 type Refused = { code: string; error: string; issues: { path: string; message: string }[] };
 const nobody = () => createClient(house.web);
-const ask = <T = Provisioned & Refused>(body: object, by: Client = nobody(), headers: Record<string, string> = {}) =>
-  by.post<T>("/api/provision", body, { headers });
+const ask = <T = ProvisionResponse & Refused>(
+  body: object,
+  by: Client = nobody(),
+  headers: Record<string, string> = {},
+) => by.post<T>("/api/provision", body, { headers });
 const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
 const count = async (table: string) => Number((await rows(`SELECT count(*) AS n FROM ${table}`))[0]?.n);
 /** Everything that a provisioning could leave behind. */
@@ -66,7 +69,7 @@ const traces = async () => {
   const tables = ["users", "agents", "agent_configs", "channel_connections", "credentials", "claims", "live_streams"];
   return Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await count(table)])));
 };
-const claimTokenOf = ({ body }: Answer<Provisioned>) =>
+const claimTokenOf = ({ body }: Answer<ProvisionResponse>) =>
   new URL(body.metadata.claimUrl ?? "").searchParams.get("token") ?? "";
 
 async function member(plan?: string): Promise<Client & { id: string }> {
@@ -76,7 +79,7 @@ async function member(plan?: string): Promise<Client & { id: string }> {
     const sql = `INSERT INTO subscriptions (user_id, plan, status, current_period_end, updated_at)
       VALUES (?, ?, 'active', ?, 0)`;
     await house.kernel.database.write([{ sql, args: [id, plan, Date.now() + 86_400_000] }]);
-    accounts.users.forget(id);
+    accounts.users.invalidate(id);
   }
   return Object.defineProperties({ id }, Object.getOwnPropertyDescriptors(client)) as Client & { id: string };
 }
@@ -87,7 +90,7 @@ describe("without a session", () => {
     const { status, body, headers } = await ask({ channelAToken: token, channelAUserId: 42 });
     expect(status).toBe(201);
     const id = body.agentId;
-    expect<Provisioned>(body).toEqual({
+    expect<ProvisionResponse>(body).toEqual({
       success: true,
       userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -492,7 +495,7 @@ describe("a claim", () => {
     const made = await ask({ channelAToken: aBot().token });
     const disable = { sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [made.body.userId] };
     await house.kernel.database.write([disable]);
-    accounts.users.forget(made.body.userId);
+    accounts.users.invalidate(made.body.userId);
     expect((await claim(await member("starter"), claimTokenOf(made))).body).toMatchObject({ code: "CLAIM_NOT_FOUND" });
   });
 
@@ -527,7 +530,7 @@ describe("a claim", () => {
     expect((await claim(await member("starter"), claimTokenOf(made))).status).toBe(404);
     // As a kill between the two steps leaves it.
     await hosted.remove(id);
-    await service.expire();
+    await service.removeExpired();
     expect(await hosted.find(id)).toBeUndefined();
     expect(await accounts.users.byId(userId)).toBeUndefined();
     expect(await rows("SELECT 1 FROM claims WHERE agent_id = ?", id)).toEqual([]);

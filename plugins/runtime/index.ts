@@ -1,32 +1,32 @@
 // The runtime: messages come in from every entrance, run through lanes and turns, and leave through the outbox.
 import { Elysia } from "elysia";
-import { AppError } from "../../src/errors.ts";
-import { mayAnswer } from "../../src/openapi/told.ts";
-import { plugin } from "../../src/plugin.ts";
+import { AppError } from "../../src/kernel/errors.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
+import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
-import { figures } from "../figures/index.ts";
 import { skills } from "../skills/index.ts";
-import { createArchive } from "./archive.ts";
-import { archiveRoutes } from "./archive-routes.ts";
-import { commandIn } from "./commands.ts";
+import { messageRoutes } from "./message-routes.ts";
 import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import { createRuntime } from "./runtime.ts";
-import { eventStream, wantsEvents } from "./sse.ts";
+import { createMessageList } from "./sessions/message-list.ts";
+import { acceptsEventStream, eventStream } from "./sse.ts";
+import { parseCommand } from "./turn/commands.ts";
 
-export type { FetchFile } from "./attachments.ts";
-export { COMMANDS, commandIn, type Obey, type OwnerCommand } from "./commands.ts";
-export type { ChatRequest } from "./conversations.ts";
-export type { Preview } from "./engine.ts";
-export type { Change, Extent, MessageRow, SessionRow } from "./estate.ts";
-export type { Said } from "./history.ts";
-export type { Arrival, InboxEntry } from "./inbox.ts";
+export type { BackupChange, MessageRow, SessionExtent, SessionRow } from "./backup/backup-rows.ts";
+export type { InboundMessage, InboxEntry } from "./inbox/inbox.ts";
+export type { ChatRequest } from "./inbox/turn-requests.ts";
 export type { TurnBody } from "./model.ts";
-export type { Deliver, Delivery, Outcome } from "./outbox.ts";
-export { newSessionId, type Session } from "./sessions.ts";
-export type { Reply } from "./settling.ts";
-export { eventStream, parseEvents, wantsEvents } from "./sse.ts";
-export type { Observer, ToolEvent } from "./turn.ts";
+export type { Deliver, Delivery, DeliveryOutcome } from "./outbox/outbox.ts";
+export type { HistoryMessage } from "./sessions/history.ts";
+export { newSessionId, type Session } from "./sessions/sessions.ts";
+export { acceptsEventStream, eventStream, parseEvents } from "./sse.ts";
+export type { FetchFile } from "./turn/attachments.ts";
+export { COMMANDS, type OwnerCommand, type OwnerCommandHandler, parseCommand } from "./turn/commands.ts";
+export type { Reply } from "./turn/settlement.ts";
+export type { Observer, ToolEvent } from "./turn/tool-loop.ts";
+export type { ReplyPreview } from "./turn/turn-runner.ts";
 
 /** What a message to an agent can be refused with, or fail with, for the documents. */
 export const TURN_ERRORS = {
@@ -40,28 +40,28 @@ export const TURN_ERRORS = {
 
 export const runtime = plugin("runtime", (host) => {
   const { kernel } = host;
-  const hosted = host.use(agents);
-  const work = createRuntime({
+  const agentService = host.use(agents);
+  const runtimeCore = createRuntime({
     ...kernel,
-    agents: hosted,
+    agents: agentService,
     ai: host.use(ai),
     skills: host.use(skills),
-    figures: host.use(figures),
+    agentStats: host.use(agentStats),
   });
-  const { conversations, sessions } = work;
+  const { turnRequests, sessions } = runtimeCore;
 
   /** One turn for whoever sent this request: the reply, or its events where the request asks for them. */
-  function converse(request: Request, agent: Agent, userId: string, said: TurnBody) {
-    const asked = { agent, ...said, sender: { id: userId, name: "" }, byOwner: agent.userId === userId };
-    if (!wantsEvents(request)) return conversations.chat({ ...asked, signal: request.signal });
-    return eventStream(request.signal, (observer, signal) => conversations.chat({ ...asked, observer, signal }));
+  function handleTurnRequest(request: Request, agent: Agent, userId: string, body: TurnBody) {
+    const chatRequest = { agent, ...body, sender: { id: userId, name: "" }, byOwner: agent.userId === userId };
+    if (!acceptsEventStream(request)) return turnRequests.chat({ ...chatRequest, signal: request.signal });
+    return eventStream(request.signal, (observer, signal) => turnRequests.chat({ ...chatRequest, observer, signal }));
   }
 
   const backend = new Elysia({ name: "runtime.backend" })
-    .use(hosted.guards)
+    .use(agentService.guards)
     .post(
       "/api/agents/:id/turns",
-      ({ agent, caller, body, request }) => converse(request, agent, caller.userId, body),
+      ({ agent, caller, body, request }) => handleTurnRequest(request, agent, caller.userId, body),
       {
         agentCall: { action: "agent.chat", scope: "chat" },
         body: turnBody,
@@ -69,7 +69,7 @@ export const runtime = plugin("runtime", (host) => {
         detail: {
           tags: ["Agents"],
           summary: "Send a message to an agent and wait for the reply",
-          ...mayAnswer(TURN_ERRORS),
+          ...documentErrors(TURN_ERRORS),
           description: "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.",
         },
       },
@@ -87,48 +87,48 @@ export const runtime = plugin("runtime", (host) => {
       },
     );
 
-  const archive = archiveRoutes({ agents: hosted, archive: createArchive(kernel) });
+  const messageList = messageRoutes({ agents: agentService, messageList: createMessageList(kernel) });
 
   return {
-    web: archive.web,
-    backend: new Elysia({ name: "runtime.all" }).use(backend).use(archive.backend),
+    web: messageList.web,
+    backend: new Elysia({ name: "runtime.all" }).use(backend).use(messageList.backend),
     service: {
-      chat: conversations.chat,
-      converse,
+      chat: turnRequests.chat,
+      handleTurnRequest,
       /** Messages from a platform: stored when it resolves. */
-      accept: conversations.accept,
+      accept: turnRequests.accept,
       sessions: {
         list: sessions.list,
         lastActivity: sessions.lastActivity,
         find: sessions.find,
-        active: sessions.active,
+        findActive: sessions.findActive,
         messages: sessions.messages,
       },
-      sent: work.sent,
+      listSentMessages: runtimeCore.listSentMessages,
       /** Whether what is known of replies' way to their platform is written; waits for tries under way, but not for long. */
-      settled: work.settled,
+      areDeliveriesRecorded: runtimeCore.areDeliveriesRecorded,
       /** Replies that did not arrive after they were sent: each is noted once. */
-      lost: work.lost,
+      recordDeliveryFailures: runtimeCore.recordDeliveryFailures,
       /** The model that answers for an agent now. */
-      chooseModel: work.chooseModel,
+      chooseModel: runtimeCore.chooseModel,
       /** Takes up what waits for an agent that is up again. */
-      resume: work.resume,
-      quietly: work.quietly,
-      hold: work.hold,
-      beforeResuming: work.beforeResuming,
-      estate: work.estate,
-      deliverVia: work.deliverVia,
-      obeyVia: work.obeyVia,
-      fetchFileVia: work.fetchFileVia,
-      previewVia: conversations.previewVia,
-      isCommand: (text: string) => commandIn(text) !== undefined,
-      previewed: work.previewed,
+      resume: runtimeCore.resume,
+      whileQuiesced: runtimeCore.whileQuiesced,
+      holdTurns: runtimeCore.holdTurns,
+      beforeRecovery: runtimeCore.beforeRecovery,
+      backupRows: runtimeCore.backupRows,
+      deliverVia: runtimeCore.deliverVia,
+      obeyVia: runtimeCore.obeyVia,
+      fetchFileVia: runtimeCore.fetchFileVia,
+      previewVia: turnRequests.previewVia,
+      isCommand: (text: string) => parseCommand(text) !== undefined,
+      savePreview: runtimeCore.savePreview,
     },
-    start: work.start,
-    stop: work.stop,
+    start: runtimeCore.start,
+    stop: runtimeCore.stop,
     ready: () => kernel.jobs.ready(),
   };
 });
 
-export const noAgent = () =>
+export const noAgentError = () =>
   new AppError(404, "NO_AGENT", "You have no agent yet. Create one with POST /api/agents/provision.");

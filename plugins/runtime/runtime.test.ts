@@ -89,7 +89,7 @@ describe("a message over the web", () => {
     const [first, second] = [await stand.chat(agent, "There", more), await stand.chat(agent, "There again", more)];
     expect(first.sessionId).not.toBe(web.sessionId);
     expect(second.sessionId).toBe(first.sessionId);
-    const sent = await stand.runtime.sent(agent.id, { limit: 10, offset: 0, topic: "invoices" });
+    const sent = await stand.runtime.listSentMessages(agent.id, { limit: 10, offset: 0, topic: "invoices" });
     expect(sent.map(({ message, status, reply }) => ({ message, status, reply }))).toEqual([
       { message: "There again", status: "done", reply: "echo: There again" },
       { message: "There", status: "done", reply: "echo: There" },
@@ -250,7 +250,7 @@ describe("a message on a channel", () => {
     const previews: (string | null)[] = [];
     const shown: string[] = [];
     let ended = 0;
-    stand.runtime.conversations.previewVia("channel_a", ({ previewId }) => {
+    stand.runtime.turnRequests.previewVia("channel_a", ({ previewId }) => {
       previews.push(previewId);
       return {
         observer: { delta: (text) => void shown.push(text), tool: () => undefined },
@@ -271,7 +271,7 @@ describe("a message on a channel", () => {
     await stand.hear(agent, "Again");
     await stand.idle();
     expect(stand.sent[1]).toMatchObject({ body: expect.stringContaining("refused"), previewId: "preview-1" });
-    stand.runtime.conversations.previewVia("channel_a", () => undefined);
+    stand.runtime.turnRequests.previewVia("channel_a", () => undefined);
   });
 
   test("that the model refuses is not tried again", async () => {
@@ -548,7 +548,7 @@ test("a turn that was under way when its agent went to another account is told, 
   const running = own.chat(hosted, "one");
   await own.upstream.waitFor(({ chats }) => chats.length === 1);
   const to = { userId: hers.userId, isAdmin: true };
-  await own.agents.move({ agentId: hosted.id, from: hosted.userId, to, first: [], also: [] });
+  await own.agents.transfer({ agentId: hosted.id, from: hosted.userId, to, statementsBefore: [], statementsAfter: [] });
   gate.resolve();
   expect((await running).reply).toBe("aye");
   const told = (await own.kernel.events.since(0, { agentId: hosted.id })).filter(

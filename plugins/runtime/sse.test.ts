@@ -1,9 +1,9 @@
 // Events of a turn on the wire: every word once, one end, and nothing kept for a reader who left or sleeps.
 import { describe, expect, test } from "bun:test";
-import { AppError } from "../../src/errors.ts";
-import type { Reply } from "./settling.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import { eventStream, parseEvents } from "./sse.ts";
-import type { Observer } from "./turn.ts";
+import type { Reply } from "./turn/settlement.ts";
+import type { Observer } from "./turn/tool-loop.ts";
 
 const reply: Reply = { inboxId: "i", sessionId: "sess_0000000000000000", reply: "Hello", timestamp: 1 };
 const never = new AbortController().signal;

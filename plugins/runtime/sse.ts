@@ -1,10 +1,10 @@
 // Server-sent events (WHATWG HTML §9.2), out and in.
-import { errorBody } from "../../src/errors.ts";
-import { STREAM_HEADERS } from "../../src/live-streams.ts";
-import type { Reply } from "./settling.ts";
-import type { Observer } from "./turn.ts";
+import { errorBody } from "../../src/kernel/errors.ts";
+import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
+import type { Reply } from "./turn/settlement.ts";
+import type { Observer } from "./turn/tool-loop.ts";
 
-export { wantsEvents } from "../../src/live-streams.ts";
+export { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 
 const encoder = new TextEncoder();
 
@@ -18,11 +18,11 @@ const READ_AHEAD = 16;
  * The turn's signal aborts when the reader goes away, or `gone` does; the stream ends in any case.
  */
 export function eventStream(
-  gone: AbortSignal,
+  callerSignal: AbortSignal,
   chat: (observer: Observer, signal: AbortSignal) => Promise<Pick<Reply, "reply" | "timestamp">>,
 ): Response {
-  const left = new AbortController();
-  const leave = () => left.abort();
+  const readerGone = new AbortController();
+  const abortTurn = () => readerGone.abort();
   let open = true;
   let text = "";
   let flush: () => void = () => undefined;
@@ -47,9 +47,9 @@ export function eventStream(
           },
           tool: (event) => send("tool", event),
         };
-        if (gone.aborted) leave();
-        gone.addEventListener("abort", leave, { once: true });
-        void chat(observer, left.signal)
+        if (callerSignal.aborted) abortTurn();
+        callerSignal.addEventListener("abort", abortTurn, { once: true });
+        void chat(observer, readerGone.signal)
           .then(
             (reply) => send("reply", reply),
             (error: unknown) => {
@@ -58,19 +58,19 @@ export function eventStream(
             },
           )
           .finally(() => {
-            gone.removeEventListener("abort", leave);
+            callerSignal.removeEventListener("abort", abortTurn);
             if (open) controller.close();
           });
       },
       pull: () => flush(),
       cancel() {
         open = false;
-        leave();
+        abortTurn();
       },
     },
     { highWaterMark: READ_AHEAD },
   );
-  return new Response(body, { headers: STREAM_HEADERS });
+  return new Response(body, { headers: EVENT_STREAM_HEADERS });
 }
 
 /** The events of a stream as they come. Ends with the stream; leaving the loop cancels it. */

@@ -1,19 +1,19 @@
 // What tests of the runtime stand on: the real parts over a database file, a scripted upstream, a platform that notes what it is sent.
-import { loadConfig } from "../../src/config.ts";
-import { openKernel } from "../../src/kernel.ts";
-import { createLog } from "../../src/log.ts";
-import { createHost } from "../../src/plugin.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { openKernel } from "../../src/kernel/kernel.ts";
+import { createHost } from "../../src/kernel/plugin.ts";
+import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
+import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
-import { figures } from "../figures/index.ts";
 import { skills } from "../skills/index.ts";
-import type { ChatRequest } from "./conversations.ts";
-import type { Arrival } from "./inbox.ts";
-import type { Delivery, Outcome } from "./outbox.ts";
+import type { InboundMessage } from "./inbox/inbox.ts";
+import type { ChatRequest } from "./inbox/turn-requests.ts";
+import type { Delivery, DeliveryOutcome } from "./outbox/outbox.ts";
 import { createRuntime } from "./runtime.ts";
 
 export type Stand = Awaited<ReturnType<typeof openStand>>;
@@ -25,7 +25,7 @@ export async function openStand(env: Record<string, string> = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
   const sent: Delivery[] = [];
-  const platform = { answer: (_: Delivery): Promise<Outcome> | Outcome => ({ kind: "sent" }) };
+  const platform = { answer: (_: Delivery): Promise<DeliveryOutcome> | DeliveryOutcome => ({ kind: "sent" }) };
   const logged: string[] = [];
   const rejections: unknown[] = [];
   const rejected = (error: unknown) => void rejections.push(error);
@@ -45,18 +45,18 @@ export async function openStand(env: Record<string, string> = {}) {
     const log = createLog({ level: "error", format: "json", write: (line) => void logged.push(line) });
     const kernel = { ...opened, log };
     const host = createHost(kernel);
-    const hosted = host.use(agents);
-    const abilities = host.use(skills);
-    const accounts = host.use(auth);
-    const models = host.use(ai);
-    const pace = { turnRetries: [1], firstDelivery: 1 };
+    const agentService = host.use(agents);
+    const skillService = host.use(skills);
+    const authService = host.use(auth);
+    const aiService = host.use(ai);
+    const timings = { turnRetries: [1], firstDelivery: 1 };
     const runtime = createRuntime({
       ...kernel,
-      agents: hosted,
-      ai: models,
-      skills: abilities,
-      figures: host.use(figures),
-      pace,
+      agents: agentService,
+      ai: aiService,
+      skills: skillService,
+      agentStats: host.use(agentStats),
+      timings,
     });
     runtime.deliverVia("channel_a", async (delivery) => {
       const outcome = await platform.answer(delivery);
@@ -65,7 +65,7 @@ export async function openStand(env: Record<string, string> = {}) {
     });
     for (const { parts } of host.built) await parts.start?.();
     await kernel.jobs.start();
-    return { kernel, hosted, accounts, abilities, models, runtime, host };
+    return { kernel, agentService, authService, skillService, aiService, runtime, host };
   }
 
   async function stop(): Promise<void> {
@@ -89,33 +89,33 @@ export async function openStand(env: Record<string, string> = {}) {
       return running.runtime;
     },
     get agents() {
-      return running.hosted;
+      return running.agentService;
     },
     get kernel() {
       return running.kernel;
     },
     get models() {
-      return running.models;
+      return running.aiService;
     },
     get host() {
       return running.host;
     },
     async agent(config: object = {}): Promise<Agent> {
       const email = `user-${++made}-${crypto.randomUUID()}@example.com`;
-      const { id: userId } = await running.accounts.users.create({ email, name: "Ada", passwordHash: "none" });
+      const { id: userId } = await running.authService.users.create({ email, name: "Ada", passwordHash: "none" });
       const all = JSON.stringify({ model: "provider_5:fake-small", ...config });
-      return running.hosted.provision({ userId, isAdmin: true, name: "Harbour", model: "custom", config: all });
+      return running.agentService.provision({ userId, isAdmin: true, name: "Harbour", model: "custom", config: all });
     },
     /** What the agent is by now. */
     async again({ id }: Agent): Promise<Agent> {
-      const agent = await running.hosted.find(id);
+      const agent = await running.agentService.find(id);
       if (!agent) throw new Error("It is gone.");
       return agent;
     },
     chat(agent: Agent, message: string, more: Partial<ChatRequest> = {}) {
       const who = { id: agent.userId, name: "" };
       const signal = new AbortController().signal;
-      return running.runtime.conversations.chat({
+      return running.runtime.turnRequests.chat({
         agent,
         platform: "web",
         message,
@@ -126,8 +126,8 @@ export async function openStand(env: Record<string, string> = {}) {
       });
     },
     /** Somebody writes in a chat of the channel. */
-    hear(agent: Agent, content: string, more: Partial<Arrival> = {}) {
-      const arrival: Arrival = {
+    hear(agent: Agent, content: string, more: Partial<InboundMessage> = {}) {
+      const arrival: InboundMessage = {
         agentId: agent.id,
         platform: "channel_a",
         platformMessageId: crypto.randomUUID(),
@@ -137,7 +137,7 @@ export async function openStand(env: Record<string, string> = {}) {
         content,
         ...more,
       };
-      return running.runtime.conversations.accept([arrival]);
+      return running.runtime.turnRequests.accept([arrival]);
     },
     async rows(sql: string, ...args: (string | number)[]): Promise<Row[]> {
       return (await running.kernel.database.read(sql, args)).rows.map((row): Row => ({ ...row }));
@@ -146,7 +146,7 @@ export async function openStand(env: Record<string, string> = {}) {
       stand.rows("SELECT content, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id),
     said: (agent: Agent) => stand.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
     /** Nothing runs, waits or is held. */
-    idle: () => eventually(() => running.runtime.held() === 0, { what: "the runtime is idle", timeoutMs: 18_000 }),
+    idle: () => eventually(() => running.runtime.heldCount() === 0, { what: "the runtime is idle", timeoutMs: 18_000 }),
     start: () => running.runtime.start(),
     stop,
     /** The process ends and starts again over the same data. */

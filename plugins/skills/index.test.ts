@@ -1,11 +1,11 @@
 // The plugin in its house: built-in skills offered to real agents, following configuration and switches.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { loadConfig } from "../../src/config.ts";
-import { openKernel, type RunningKernel } from "../../src/kernel.ts";
-import { createHost } from "../../src/plugin.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
+import { createHost } from "../../src/kernel/plugin.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
-import { anAgent, aTurn, toolNamed } from "../../tests/support/skills.ts";
+import { insertAgent, toolContext, toolNamed } from "../../tests/support/skills.ts";
 import { agents } from "../agents/index.ts";
 import { skills } from "./index.ts";
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const host = createHost(kernel);
   service = host.use(skills);
   owners = host.use(agents);
-  agentId = await anAgent(kernel.database);
+  agentId = await insertAgent(kernel.database);
 });
 afterAll(async () => {
   await kernel.close();
@@ -57,13 +57,13 @@ test("the tools' definitions are plain JSON schemas of objects", async () => {
 });
 
 test("a remembered fact is in the next prompt, until it is reset", async () => {
-  const turn = aTurn(agentId);
+  const turn = toolContext(agentId);
   const remember = toolNamed(await service.toolsFor(agentId, true), "remember");
   expect(await remember.execute({ fact: "Ada likes tea" }, turn)).toMatchObject({ ok: true });
   const remind = toolNamed(await service.toolsFor(agentId, true), "remind_me");
   expect(await remind.execute({ text: "Tea", inMinutes: 5 }, turn)).toMatchObject({ ok: true });
   expect(await service.instructionsFor({ ...turn, text: "" })).toContain("- Ada likes tea");
-  await kernel.database.write(service.reset(agentId));
+  await kernel.database.write(service.resetStatements(agentId));
   expect(await service.instructionsFor({ ...turn, text: "" })).toBe("");
   expect(await kernel.database.read("SELECT 1 FROM reminders WHERE agent_id = ?", [agentId])).toMatchObject({
     rows: [],

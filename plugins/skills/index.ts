@@ -1,24 +1,22 @@
 // Skills: what agents can do besides talking. The built-in ones, and the registry that all others join.
-import { plugin } from "../../src/plugin.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
+import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
-import { figures } from "../figures/index.ts";
-import { clock } from "./clock.ts";
-import { createEstate } from "./estate.ts";
-import { createMemories } from "./memories.ts";
-import { createMemorySkill } from "./memory.ts";
-import { createRegistry } from "./registry.ts";
-import { createReminderSkill } from "./reminder.ts";
-import { createReminders } from "./reminders.ts";
-import { createWebFetchSkill } from "./web-fetch.ts";
+import { createBackupRows } from "./backup-rows.ts";
+import { createMemorySkill } from "./memory/memory-skill.ts";
+import { createMemoryStore } from "./memory/memory-store.ts";
+import { createReminderSkill } from "./reminders/reminder-skill.ts";
+import { createReminderStore } from "./reminders/reminder-store.ts";
+import { createSkillRegistry } from "./skill-registry.ts";
+import { clockSkill } from "./time/clock-skill.ts";
+import { createWebFetchSkill } from "./web/web-fetch-skill.ts";
 
-export { type FactRow, factRow, fitsMemory, type ReminderRow } from "./estate.ts";
-export type { Fact, FactSource, Memories, RecentFacts } from "./memories.ts";
-export { asUntrusted, type OfferedTool, type ToolResult } from "./offered.ts";
-export type { SkillItem } from "./registry.ts";
-export type { Reminder, ReminderHandler } from "./reminders.ts";
+export { type FactRow, isWithinMemoryLimits, type ReminderRow, toFactRow } from "./backup-rows.ts";
+export type { Fact, FactSource, MemoryStore, RecentFacts } from "./memory/memory-store.ts";
+export { type PreparedTool, type ToolResult, wrapUntrusted } from "./prepared-tool.ts";
+export type { Reminder, ReminderHandler } from "./reminders/reminder-store.ts";
 export {
   type Audience,
-  declined,
   defineTool,
   type Json,
   type JsonSchema,
@@ -27,30 +25,32 @@ export {
   type SkillSource,
   type Tool,
   type ToolContext,
-} from "./tool.ts";
+  toolDeclined,
+} from "./skill.ts";
+export type { SkillItem } from "./skill-registry.ts";
 
 export const skills = plugin("skills", (host) => {
   const { kernel } = host;
-  const owners = host.use(agents);
-  const counted = host.use(figures);
-  const memories = createMemories(kernel);
-  counted.holds(memories.held);
-  const reminders = createReminders(kernel);
+  const agentService = host.use(agents);
+  const agentStatsService = host.use(agentStats);
+  const memories = createMemoryStore(kernel);
+  agentStatsService.addMemoryGauge(memories.memoryBytes);
+  const reminders = createReminderStore(kernel);
 
   /** What the configuration says is what counts until somebody uses the switch: the switch is the later, more deliberate word. */
-  async function configured(agentId: string): Promise<ReadonlyMap<string, boolean>> {
-    const settings = await owners.settings(agentId);
+  async function configuredSkills(agentId: string): Promise<ReadonlyMap<string, boolean>> {
+    const settings = await agentService.settings(agentId);
     const memory = settings.memory === undefined ? [] : [["memory", settings.memory] as const];
     return new Map([...memory, ...(settings.skills ?? [])]);
   }
 
-  const registry = createRegistry({ ...kernel, configured });
-  owners.onChange(registry.changed);
-  owners.onDelete(registry.changed);
+  const registry = createSkillRegistry({ ...kernel, configuredSkills });
+  agentService.onChange(registry.invalidate);
+  agentService.onDelete(registry.invalidate);
   const builtIn = [
-    clock,
+    clockSkill,
     createMemorySkill(memories),
-    createWebFetchSkill(kernel.outbound, counted.traffic),
+    createWebFetchSkill(kernel.outbound, agentStatsService.recordTraffic),
     createReminderSkill(reminders),
   ];
   registry.register({ id: "built-in", skillsFor: () => builtIn });
@@ -60,9 +60,12 @@ export const skills = plugin("skills", (host) => {
       ...registry,
       memories,
       onReminder: reminders.onReminder,
-      estate: createEstate({ ...kernel, memories, registry }),
+      backupRows: createBackupRows({ ...kernel, memories, registry }),
       /** Forgets all that an agent remembers and has promised, as steps of the batch that resets it. */
-      reset: (agentId: string) => [memories.forgetAll(agentId), reminders.cancelAll(agentId)],
+      resetStatements: (agentId: string) => [
+        memories.forgetAllStatement(agentId),
+        reminders.cancelAllStatement(agentId),
+      ],
     },
   };
 });

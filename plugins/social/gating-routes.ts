@@ -1,45 +1,45 @@
 // Token gating over HTTP: whether an address holds enough. Open to all; with a social session, for its own address alone.
 import { Elysia } from "elysia";
-import { forbidden } from "../../src/errors.ts";
-import { createMemo, guarded } from "../../src/http.ts";
-import { guardedBy, mayAnswer } from "../../src/openapi/told.ts";
+import { forbidden } from "../../src/kernel/errors.ts";
+import { createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
+import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { bearerOf, type Identities } from "../auth/index.ts";
 import type { Gate } from "../gating/index.ts";
 import * as model from "./model.ts";
-import type { SocialSession, SocialSessions } from "./sessions.ts";
+import type { SocialSession, SocialSessions } from "./social-sessions.ts";
 
 const tags = ["Social identity and token gating"];
 const PATH = "/api/auth/token-gating/verify";
 
 interface Deps {
   gate: Gate;
-  identities: Pick<Identities, "recognize">;
+  identities: Pick<Identities, "authenticateOptional">;
   sessions: Pick<SocialSessions, "find">;
 }
 
 export function gatingRoutes({ gate, identities, sessions }: Deps) {
-  const { minBalance, token, chain, contractAddress, rpcEndpoint } = gate.terms;
+  const { minBalance, token, chain, contractAddress, rpcEndpoint } = gate.requirement;
 
   async function check(address: string, session: SocialSession | undefined) {
     if (session && session.address !== address.toLowerCase()) {
       throw forbidden("ADDRESS_NOT_PROVEN", "This session was verified with another address, or with none.");
     }
-    return { hasAccess: await gate.admits(address), tokenGated: gate.on, minBalance, token, chain };
+    return { hasAccess: await gate.hasAccess(address), tokenGated: gate.enabled, minBalance, token, chain };
   }
 
   return new Elysia({ name: "social.gating" })
-    .use(socialSessions({ identities, sessions }))
+    .use(socialSessionGuard({ identities, sessions }))
     .post(
       PATH,
       async ({ body: { fid, address }, session }) => {
         const found = await check(address, session);
-        return { fid, address, ...found, message: told(found), timestamp: new Date().toISOString() };
+        return { fid, address, ...found, message: messageFor(found), timestamp: new Date().toISOString() };
       },
       {
         maybeSocial: true,
         body: model.gateBody,
-        response: { 200: model.gateAnswer },
-        detail: { tags, summary: "Does this address hold enough of the token?", description, ...refusals },
+        response: { 200: model.gateResponse },
+        detail: { tags, summary: "Does this address hold enough of the token?", description, ...errorDocs },
       },
     )
     .get(
@@ -53,8 +53,8 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
       {
         maybeSocial: true,
         query: model.gateQuery,
-        response: { 200: model.gateDetails },
-        detail: { tags, summary: "The same, with where it is looked up", description, ...refusals },
+        response: { 200: model.gateDetailsResponse },
+        detail: { tags, summary: "The same, with where it is looked up", description, ...errorDocs },
       },
     );
 }
@@ -64,34 +64,34 @@ const description =
   "the bearer only the address given at its verification may be asked for. When the chain can't tell, the answer is 500, " +
   "never access.";
 
-const refusals = mayAnswer({
+const errorDocs = documentErrors({
   401: "UNAUTHORIZED",
   403: ["ADDRESS_NOT_PROVEN", "MISSING_SCOPE"],
   500: "CHAIN_UNAVAILABLE",
 });
 
-function told({ hasAccess, tokenGated }: { hasAccess: boolean; tokenGated: boolean }): string {
+function messageFor({ hasAccess, tokenGated }: { hasAccess: boolean; tokenGated: boolean }): string {
   if (!tokenGated) return "Token gating is off: everyone has access.";
   return hasAccess ? "This address holds enough of the token." : "This address holds too little of the token.";
 }
 
 /** For routes open to all: who shows a bearer token at all must show one that is good. */
-function socialSessions({ identities, sessions }: Omit<Deps, "gate">) {
-  const known = createMemo<SocialSession | undefined>();
+function socialSessionGuard({ identities, sessions }: Omit<Deps, "gate">) {
+  const sessionMemo = createRequestMemo<SocialSession | undefined>();
 
-  async function shown(request: Request): Promise<SocialSession | undefined> {
+  async function readSession(request: Request): Promise<SocialSession | undefined> {
     const bearer = bearerOf(request);
     if (bearer === undefined) return undefined;
-    const session = known.get(request) ?? (await sessions.find(bearer));
-    if (!session) await identities.recognize(request, "read");
-    return known.set(request, session);
+    const session = sessionMemo.get(request) ?? (await sessions.find(bearer));
+    if (!session) await identities.authenticateOptional(request, "read");
+    return sessionMemo.set(request, session);
   }
 
   return new Elysia({ name: "social.sessions" }).macro({
     maybeSocial: (_: true) => ({
-      ...guarded(async ({ request }) => void (await shown(request))),
-      detail: guardedBy([]),
-      resolve: async ({ request }: { request: Request }) => ({ session: await shown(request) }),
+      ...guarded(async ({ request }) => void (await readSession(request))),
+      detail: documentGuard([]),
+      resolve: async ({ request }: { request: Request }) => ({ session: await readSession(request) }),
     }),
   });
 }

@@ -18,7 +18,7 @@ export const gateBody = t.Object({
 });
 export const gateQuery = t.Object({ address });
 
-const passed = {
+const accessFields = {
   hasAccess: t.Boolean(),
   tokenGated: t.Boolean({ description: "False: the gate is off, and everyone has access" }),
   minBalance: t.String({ description: "In the token's smallest unit" }),
@@ -26,17 +26,17 @@ const passed = {
   chain: t.String(),
 };
 
-export const gateAnswer = t.Object({
+export const gateResponse = t.Object({
   fid: t.String(),
   address: t.String(),
-  ...passed,
+  ...accessFields,
   message: t.String(),
   timestamp: t.String({ description: "ISO 8601" }),
 });
 
-export const gateDetails = t.Object({
+export const gateDetailsResponse = t.Object({
   address: t.String(),
-  ...passed,
+  ...accessFields,
   contractAddress: t.String({ description: "The token's; empty while the gate is off" }),
   rpcEndpoint: t.String({ description: "Where the balance is asked for, without path and query" }),
 });
@@ -56,7 +56,7 @@ export const verifyBody = t.Object({
 const sessionToken = t.String({ description: "Base64 of a signed token, good for 24 hours" });
 const refreshToken = t.String({ description: "Base64; good for one use within 30 days" });
 
-export const verified = t.Object({
+export const verifyResponse = t.Object({
   success: t.Literal(true),
   sessionToken,
   refreshToken,
@@ -72,7 +72,7 @@ export const refreshBody = t.Object({
   refreshToken: t.String({ minLength: 1, error: "Give the refresh token." }),
 });
 
-export const refreshed = t.Object({
+export const refreshResponse = t.Object({
   success: t.Literal(true),
   sessionToken,
   refreshToken,
@@ -80,22 +80,22 @@ export const refreshed = t.Object({
   message: t.String(),
 });
 
-const fields = t.Record(t.String(), t.String(), { description: "Field by field" });
+const fieldDescriptions = t.Record(t.String(), t.String(), { description: "Field by field" });
 const endpoint = {
   endpoint: t.String(),
   method: t.Literal("POST"),
   description: t.String(),
-  body: fields,
-  response: fields,
+  body: fieldDescriptions,
+  response: fieldDescriptions,
 };
 
-export const verifyMetadata = t.Object({
+export const verifyDescription = t.Object({
   ...endpoint,
   issuer: t.String({ description: "Whose tokens are taken" }),
   audience: t.String({ description: "Whom they must be for" }),
   tokenGating: t.Object({ enabled: t.Boolean(), minBalance: t.String(), token: t.String(), chain: t.String() }),
 });
-export const refreshMetadata = t.Object({
+export const refreshDescription = t.Object({
   ...endpoint,
   expiresIn: t.Number({ multipleOf: 1, description: "Seconds that a session token is good for" }),
 });
@@ -108,16 +108,16 @@ export const linkBody = t.Object({
   }),
 });
 
-export const linked = t.Object({
+export const linkResponse = t.Object({
   success: t.Literal(true),
   fid: t.String(),
   linkedAt: t.String({ description: "ISO 8601" }),
   message: t.String(),
 });
 
-export const link = t.Object({
+export const linkStatus = t.Object({
   fid: t.Union([t.String(), t.Null()]),
   linkedAt: t.Union([t.String({ description: "ISO 8601" }), t.Null()]),
 });
 
-export const unlinked = t.Object({ success: t.Literal(true), message: t.String() });
+export const unlinkResponse = t.Object({ success: t.Literal(true), message: t.String() });

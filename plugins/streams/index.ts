@@ -1,106 +1,116 @@
 // Live streams: an agent's video, published to Berth by RTMP and played from it as HLS.
-import { AppError } from "../../src/errors.ts";
-import { plugin } from "../../src/plugin.ts";
+import { AppError } from "../../src/kernel/errors.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
-import { visits } from "../visits/index.ts";
+import { publicPage } from "../public-page/index.ts";
 import { createAdmission } from "./admission.ts";
-import { backendRoutes } from "./backend.ts";
-import { off } from "./driver.ts";
-import { createEmbedded } from "./embedded/driver.ts";
-import { createNews } from "./news.ts";
-import { createPages } from "./page.ts";
-import { createStreamRows } from "./rows.ts";
-import { createStreams } from "./streams.ts";
-import { webRoutes } from "./web.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import { createEmbeddedDriver } from "./embedded/embedded-driver.ts";
+import { createPlayerPages } from "./player-page.ts";
+import { createStateRecorder } from "./state-recorder.ts";
+import { disabledDriver } from "./stream-driver.ts";
+import { createStreamService } from "./stream-service.ts";
+import { createStreamStore } from "./stream-store.ts";
+import { webRoutes } from "./web-routes.ts";
 
-export type { StreamAddresses, StreamStanding, StreamState, Streams } from "./streams.ts";
+export type { StreamAddresses, StreamService, StreamState, StreamStatus } from "./stream-service.ts";
 
 /** Players of other origins may know it too; and nobody keeps it, since it may be on the air in a second. */
-const OFF_AIR = { "access-control-allow-origin": "*", "cache-control": "no-store" };
-const offAir = () => {
+const OFF_AIR_HEADERS = { "access-control-allow-origin": "*", "cache-control": "no-store" };
+const streamOffAir = () => {
   const text = "Nothing is on the air here right now. Try again later.";
-  return new AppError(404, "STREAM_OFF_AIR", text, {}, { headers: OFF_AIR });
+  return new AppError(404, "STREAM_OFF_AIR", text, {}, { headers: OFF_AIR_HEADERS });
 };
 
-const STRANGERS_OUT = "streams.strangers-out";
+const ROTATE_KEYS_JOB = "streams.strangers-out";
 
 export const streams = plugin("streams", (host) => {
   const { kernel } = host;
   const { config, jobs, log, metrics } = kernel;
   const accounts = host.use(auth);
   const { identities, users } = accounts;
-  const hosted = host.use(agents);
-  const { page } = host.use(visits);
+  const agentService = host.use(agents);
+  const { publicPageOf } = host.use(publicPage);
 
-  const rows = createStreamRows(kernel);
-  const news = createNews({ ...kernel, agents: hosted, rows });
-  const desk = {
-    admit: createAdmission({ users, agents: hosted, rows }),
-    began: (stream: { id: string; agentId: string }) => news.tell(stream, "active"),
-    ended: (stream: { id: string; agentId: string }, why: string | undefined) => news.tell(stream, "idle", why),
-    note: ({ agentId }: { agentId: string }, text: string) => hosted.log(agentId, "warning", text, "stream"),
+  const rows = createStreamStore(kernel);
+  const stateRecorder = createStateRecorder({ ...kernel, agents: agentService, rows });
+  const hooks = {
+    admit: createAdmission({ users, agents: agentService, rows }),
+    onStarted: (stream: { id: string; agentId: string }) => stateRecorder.recordState(stream, "active"),
+    onEnded: (stream: { id: string; agentId: string }, reason: string | undefined) =>
+      stateRecorder.recordState(stream, "idle", reason),
+    logForAgent: ({ agentId }: { agentId: string }, text: string) =>
+      agentService.log(agentId, "warning", text, "stream"),
   };
-  const driver = config.streams.driver === "off" ? off : createEmbedded(kernel, desk);
-  let isServing = false;
-  const service = createStreams({ driver, rows, isServing: () => isServing });
+  const driver = config.streams.driver === "off" ? disabledDriver : createEmbeddedDriver(kernel, hooks);
+  let acceptsPublishers = false;
+  const service = createStreamService({ driver, rows, acceptsPublishers: () => acceptsPublishers });
 
-  const failed = (agentId: string) => (error: unknown) =>
+  const logEndFailure = (agentId: string) => (error: unknown) =>
     log.error("a live stream could not be ended", { agentId, error });
-  hosted.onChange((agentId) => {
-    if (driver.published().some((stream) => stream.agentId === agentId)) endIfStopped(agentId).catch(failed(agentId));
+  agentService.onChange((agentId) => {
+    if (driver.publishedStreams().some((stream) => stream.agentId === agentId))
+      endIfStopped(agentId).catch(logEndFailure(agentId));
   });
-  hosted.onDelete(async (agentId) => {
+  agentService.onDelete(async (agentId) => {
     // Its row has gone with the agent's own.
-    for (const { id } of driver.published().filter((stream) => stream.agentId === agentId)) {
+    for (const { id } of driver.publishedStreams().filter((stream) => stream.agentId === agentId)) {
       await driver.end(id, "the agent was removed.");
     }
   });
   async function endIfStopped(agentId: string): Promise<void> {
-    const agent = await hosted.find(agentId);
+    const agent = await agentService.find(agentId);
     if (agent?.status !== "stopped") return;
-    for (const { id } of driver.published().filter((stream) => stream.agentId === agentId)) {
+    for (const { id } of driver.publishedStreams().filter((stream) => stream.agentId === agentId)) {
       await driver.end(id, "the agent was stopped.");
     }
   }
 
   // A key that a stranger was shown opens nothing for the owner's agents: each gets another.
-  accounts.onTakeover((userId) => [jobs.enqueue(STRANGERS_OUT, { userId })]);
-  jobs.handle(STRANGERS_OUT, async (payload) => {
+  accounts.onAccountReclaim((userId) => [jobs.enqueueStatement(ROTATE_KEYS_JOB, { userId })]);
+  jobs.handle(ROTATE_KEYS_JOB, async (payload) => {
     const { userId } = payload as { userId: string };
     // Also while streams are switched off: the rows are there, and the keys in them good again once they are back.
-    for (const { id } of await hosted.list(userId)) await service.changeKey(id);
+    for (const { id } of await agentService.list(userId)) await service.rotateKeyIfPresent(id);
   });
 
-  metrics.gauge("berth_live_streams", "Streams with a publisher.", () => driver.published().length);
+  metrics.gauge("berth_live_streams", "Streams with a publisher.", () => driver.publishedStreams().length);
 
-  function watch(id: string, file: string): Response {
-    const found = driver.file(id, file);
+  function mediaResponse(id: string, file: string): Response {
+    const found = driver.fileResponse(id, file);
     if (found) return found;
-    throw offAir();
+    throw streamOffAir();
   }
 
-  async function nameOf(id: string): Promise<string | null | undefined> {
-    const agentId = await rows.agentOf(id);
-    const agent = agentId === undefined ? undefined : await hosted.find(agentId);
+  async function publicNameOf(id: string): Promise<string | null | undefined> {
+    const agentId = await rows.agentIdOf(id);
+    const agent = agentId === undefined ? undefined : await agentService.find(agentId);
     if (!agent) return undefined;
-    return (await page(agent.id)).enabled ? agent.name : null;
+    return (await publicPageOf(agent.id)).enabled ? agent.name : null;
   }
 
   return {
     service,
-    web: webRoutes({ ...kernel, identities, guards: hosted.guards, watch, nameOf, pages: createPages() }),
-    backend: backendRoutes({ identities, guards: hosted.guards, streams: service, watch }),
+    web: webRoutes({
+      ...kernel,
+      identities,
+      guards: agentService.guards,
+      mediaResponse,
+      publicNameOf,
+      playerPages: createPlayerPages(),
+    }),
+    backend: backendRoutes({ identities, guards: agentService.guards, streamService: service, mediaResponse }),
     async start() {
-      isServing = true;
-      driver.sweep();
-      await news.afterStart();
-      if (await rows.some()) await driver.open();
+      acceptsPublishers = true;
+      driver.removeLeftovers();
+      await stateRecorder.recordInterrupted();
+      if (await rows.hasAny()) await driver.open();
     },
     async stop() {
-      isServing = false;
+      acceptsPublishers = false;
       await driver.close();
-      await news.written();
+      await stateRecorder.flush();
     },
   };
 });

@@ -1,6 +1,6 @@
 // Which attestations count, apart from whose they are.
 import { describe, expect, test } from "bun:test";
-import { type Attestation, faultOf, toldOf } from "./attestations.ts";
+import { type Attestation, invalidReason, toMetadata } from "./attestations.ts";
 
 const NOW = Date.parse("2030-06-01T12:00:00Z");
 const seconds = BigInt(NOW / 1000);
@@ -14,11 +14,11 @@ const good: Attestation = {
   recipient: `0x${"02".repeat(20)}`,
   attester: `0x${"CD".repeat(20)}`,
 };
-const fault = (but: Partial<Attestation>, by = rules) => faultOf({ ...good, ...but }, by, NOW);
+const reason = (but: Partial<Attestation>, by = rules) => invalidReason({ ...good, ...but }, by, NOW);
 
 test("a good one has no fault, however its letters are written", () => {
-  expect(fault({})).toBeUndefined();
-  expect(fault({ expirationTime: seconds + 1n })).toBeUndefined();
+  expect(reason({})).toBeUndefined();
+  expect(reason({ expirationTime: seconds + 1n })).toBeUndefined();
 });
 
 describe("wrong alone", () => {
@@ -30,16 +30,16 @@ describe("wrong alone", () => {
     ["expired", { expirationTime: 1n }, "expired"],
     ["expiring now", { expirationTime: seconds }, "expired"],
   ])("%s", (_, but, words) => {
-    expect(fault(but)).toContain(words);
+    expect(reason(but)).toContain(words);
   });
 
   test("nothing counts where the operator lets nothing count", () => {
-    expect(fault({}, { ...rules, schemas: [] })).toContain("schema");
-    expect(fault({}, { ...rules, attesters: [] })).toContain("made by");
+    expect(reason({}, { ...rules, schemas: [] })).toContain("schema");
+    expect(reason({}, { ...rules, attesters: [] })).toContain("made by");
   });
 });
 
 test("its times are told as dates, where they can be", () => {
-  expect(toldOf(good)).toMatchObject({ attestedAt: "2030-06-01T11:58:20.000Z", expiresAt: null });
-  expect(toldOf({ ...good, expirationTime: 2n ** 64n - 1n }).expiresAt).toBeNull();
+  expect(toMetadata(good)).toMatchObject({ attestedAt: "2030-06-01T11:58:20.000Z", expiresAt: null });
+  expect(toMetadata({ ...good, expirationTime: 2n ** 64n - 1n }).expiresAt).toBeNull();
 });

@@ -1,9 +1,9 @@
 // Attestations on the chain: found, and held against what the operator lets count.
 import type { Address, Hex } from "viem";
-import type { Chain } from "../../src/chains.ts";
-import type { Config } from "../../src/config.ts";
-import { ATTESTATION_INDEX, ATTESTATION_SERVICE, askContracts, strange } from "./contracts.ts";
-import { refused } from "./refused.ts";
+import type { Chain } from "../../src/kernel/chains/chains.ts";
+import type { Config } from "../../src/kernel/config/config.ts";
+import { ATTESTATION_INDEXER_ABI, EAS_ABI, readChain, unusableResponse } from "./contracts.ts";
+import { verificationFailed } from "./verification-failed.ts";
 
 /** As EAS has it; times in seconds, 0 for never. */
 export interface Attestation {
@@ -17,7 +17,7 @@ export interface Attestation {
 }
 
 /** What must be true of one. */
-export interface Rules {
+export interface AttestationRules {
   schemas: readonly string[];
   attesters: readonly string[];
 }
@@ -29,46 +29,55 @@ export interface Attestations {
    */
   find(uid: string): Promise<Attestation>;
   /** The exchange's attestation of this wallet, likewise. */
-  ofExchange(wallet: Address): Promise<Attestation>;
+  findExchangeAttestation(wallet: Address): Promise<Attestation>;
 }
 
-const NOTHING: Hex = `0x${"0".repeat(64)}`;
+const ZERO_UID: Hex = `0x${"0".repeat(64)}`;
 
 export function createAttestations(chain: Chain, settings: Config["verification"]): Attestations {
-  const [service, index] = [hex(settings.eas), hex(settings.exchangeIndexer)];
+  const [easAddress, indexerAddress] = [normalizeHex(settings.eas), normalizeHex(settings.exchangeIndexer)];
   const { attesters } = settings;
 
-  async function get(uid: Hex, rules: Rules): Promise<Attestation> {
-    const call = { address: service, abi: ATTESTATION_SERVICE, functionName: "getAttestation", args: [uid] } as const;
-    const found = await askContracts(chain, (client) => client.readContract(call));
-    if (found.uid === NOTHING) throw refused("There is no attestation with this UID on the chain.");
-    if (found.uid !== uid) throw strange(new Error(`${found.uid} came instead of ${uid}`));
-    const fault = faultOf(found, rules, Date.now());
-    if (fault) throw refused(fault);
+  async function get(uid: Hex, rules: AttestationRules): Promise<Attestation> {
+    const call = { address: easAddress, abi: EAS_ABI, functionName: "getAttestation", args: [uid] } as const;
+    const found = await readChain(chain, (client) => client.readContract(call));
+    if (found.uid === ZERO_UID) throw verificationFailed("There is no attestation with this UID on the chain.");
+    if (found.uid !== uid) throw unusableResponse(new Error(`${found.uid} came instead of ${uid}`));
+    const reason = invalidReason(found, rules, Date.now());
+    if (reason) throw verificationFailed(reason);
     return found;
   }
 
   return {
-    find: (uid) => get(hex(uid), { schemas: settings.schemas, attesters }),
+    find: (uid) => get(normalizeHex(uid), { schemas: settings.schemas, attesters }),
 
-    async ofExchange(wallet) {
-      const schema = hex(settings.exchangeSchema);
+    async findExchangeAttestation(wallet) {
+      const schema = normalizeHex(settings.exchangeSchema);
       const args = [wallet, schema] as const;
-      const call = { address: index, abi: ATTESTATION_INDEX, functionName: "getAttestationUid", args } as const;
-      const uid = await askContracts(chain, (client) => client.readContract(call));
-      if (uid === NOTHING) throw refused(`The exchange has no attestation of ${wallet}.`);
+      const call = {
+        address: indexerAddress,
+        abi: ATTESTATION_INDEXER_ABI,
+        functionName: "getAttestationUid",
+        args,
+      } as const;
+      const uid = await readChain(chain, (client) => client.readContract(call));
+      if (uid === ZERO_UID) throw verificationFailed(`The exchange has no attestation of ${wallet}.`);
       const found = await get(uid, { schemas: [schema], attesters });
-      if (same(found.recipient, wallet)) return found;
-      throw refused(`The exchange's attestation is of another wallet than ${wallet}.`);
+      if (isSameHex(found.recipient, wallet)) return found;
+      throw verificationFailed(`The exchange's attestation is of another wallet than ${wallet}.`);
     },
   };
 }
 
 /** The first thing wrong with an attestation, as a sentence; undefined for a good one. `now` in epoch ms. */
-export function faultOf(found: Attestation, { schemas, attesters }: Rules, now: number): string | undefined {
-  if (!schemas.some((schema) => same(schema, found.schema)))
+export function invalidReason(
+  found: Attestation,
+  { schemas, attesters }: AttestationRules,
+  now: number,
+): string | undefined {
+  if (!schemas.some((schema) => isSameHex(schema, found.schema)))
     return `Attestations of the schema ${found.schema} don't count here.`;
-  if (!attesters.some((attester) => same(attester, found.attester)))
+  if (!attesters.some((attester) => isSameHex(attester, found.attester)))
     return `Attestations made by ${found.attester} don't count here.`;
   if (found.revocationTime !== 0n) return "This attestation was revoked.";
   if (found.expirationTime !== 0n && found.expirationTime * 1000n <= now) return "This attestation has expired.";
@@ -76,21 +85,21 @@ export function faultOf(found: Attestation, { schemas, attesters }: Rules, now: 
 }
 
 /** What the record of an agent tells of its attestation. */
-export const toldOf = ({ schema, attester, time, expirationTime }: Attestation) => ({
+export const toMetadata = ({ schema, attester, time, expirationTime }: Attestation) => ({
   schema,
   attester,
-  attestedAt: timeOf(time),
-  expiresAt: expirationTime === 0n ? null : timeOf(expirationTime),
+  attestedAt: toIsoDate(time),
+  expiresAt: expirationTime === 0n ? null : toIsoDate(expirationTime),
 });
 
 /** ISO 8601; null where it is beyond what a date can be. */
-function timeOf(seconds: bigint): string | null {
+function toIsoDate(seconds: bigint): string | null {
   const date = new Date(Number(seconds) * 1000);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
 /** Whether two addresses or hashes are the same one, however their letters are written. */
-export const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+export const isSameHex = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
 /** What was found to be 0x and hex digits already, in the form that no checksum can fail. */
-export const hex = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`;
+export const normalizeHex = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`;

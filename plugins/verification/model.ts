@@ -14,7 +14,7 @@ const verificationType = t.Union(
 );
 
 /** Left out or null where a type has no use for it. */
-const given = (description: string, rule: { pattern?: string; maxLength?: number; error: string }) =>
+const optionalText = (description: string, rule: { pattern?: string; maxLength?: number; error: string }) =>
   t.Optional(nullable(t.String({ description, ...rule })));
 
 export const challengeBody = t.Object({
@@ -29,21 +29,21 @@ export const challengeBody = t.Object({
 
 export const claimBody = t.Object({
   verificationType,
-  attestationUid: given("For `attestation`: its UID", {
+  attestationUid: optionalText("For `attestation`: its UID", {
     pattern: "^0x[0-9a-fA-F]{64}$",
     error: "An attestation's UID is 0x and 64 hex digits.",
   }),
-  signature: given(
+  signature: optionalText(
     "For `exchange`, `name_service`, and an `attestation` of a wallet that the caller has not signed in with: of the challenge's message, by a key (EIP-191) or a smart wallet (ERC-1271, ERC-6492), as 0x and hex digits. For `webauthn`: the JSON of the authenticator's response",
     { maxLength: 100_000, error: "The signature is text of at most 100,000 characters." },
   ),
-  walletAddress: given("For `name_service`, and for smart wallets: who signed", {
+  walletAddress: optionalText("For `name_service`, and for smart wallets: who signed", {
     pattern: "^0x[0-9a-fA-F]{40}$",
     error: "A wallet's address is 0x and 40 hex digits.",
   }),
 });
 
-export const challengeAnswer = t.Object({
+export const challengeResponse = t.Object({
   message: t.String({ description: "What a wallet signs, to the letter" }),
   nonce: t.String(),
   expiresAt: time,
@@ -52,7 +52,7 @@ export const challengeAnswer = t.Object({
   ),
 });
 
-export const record = t.Object({
+export const verificationRecord = t.Object({
   verified: t.Boolean(),
   verificationType: nullable(t.String()),
   attestationUid: nullable(t.String()),
@@ -69,7 +69,7 @@ export const verified = t.Object({
   verifiedAt: time,
 });
 
-export const removed = t.Object({ success: yes, verified: t.Literal(false) });
+export const removedResponse = t.Object({ success: yes, verified: t.Literal(false) });
 
 export const toChallenge = ({ message, nonce, expiresAt }: Challenge, options: object | undefined) => ({
   message,
@@ -78,7 +78,7 @@ export const toChallenge = ({ message, nonce, expiresAt }: Challenge, options: o
   ...(options && { options }),
 });
 
-export const toRecord = (agent: Agent): Static<typeof record> => ({
+export const toRecord = (agent: Agent): Static<typeof verificationRecord> => ({
   verified: agent.verified,
   verificationType: agent.verificationType,
   attestationUid: agent.attestationUid,

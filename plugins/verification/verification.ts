@@ -1,16 +1,16 @@
 // Agent verification: a claim of one of four types in, checked for real, and an agent out that says who stands behind it.
-import { GuardFailed, type Statement } from "../../src/database.ts";
-import { invalid } from "../../src/errors.ts";
-import type { Kernel, ServiceOf } from "../../src/plugin.ts";
-import { type Agent, type agents as agentsPlugin, noSuchAgent } from "../agents/index.ts";
+import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
+import { invalidInput } from "../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
-import { createAttestations, same, toldOf } from "./attestations.ts";
+import { createAttestations, isSameHex, toMetadata } from "./attestations.ts";
 import { createAuthenticators } from "./authenticators.ts";
-import { type Challenge, createChallenges, noChallenge } from "./challenges.ts";
-import { createNames } from "./names.ts";
-import { refused } from "./refused.ts";
+import { type Challenge, createChallenges, noOpenChallenge } from "./challenges.ts";
+import { requireSigner } from "./message-signer.ts";
+import { createNameService } from "./name-service.ts";
 import type { VerificationType } from "./schema.ts";
-import { requireSigner } from "./signers.ts";
+import { verificationFailed } from "./verification-failed.ts";
 
 /** What a caller says about an agent. Interface, "Agent verification". */
 export interface Claim {
@@ -28,7 +28,7 @@ interface Proof {
   statements: Statement[];
 }
 
-export interface ChallengeWanted {
+export interface ChallengeRequest {
   verificationType: VerificationType;
   /** `webauthn`: another authenticator, beside those that are known. */
   register?: boolean;
@@ -42,7 +42,7 @@ export interface Verification {
   challenge(
     agent: Agent,
     callerId: string,
-    wanted: ChallengeWanted,
+    request: ChallengeRequest,
   ): Promise<{ challenge: Challenge; options?: object }>;
   /**
    * Checks a claim and marks the agent; gives the time. Throws 400 for missing fields, 400 `VERIFICATION_FAILED` with what
@@ -55,68 +55,78 @@ export interface Verification {
 }
 
 type Deps = Pick<Kernel, "chains" | "config" | "database"> & {
-  accounts: Pick<ServiceOf<typeof auth>, "users" | "wallets">;
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "verification" | "log">;
+  authService: Pick<ServiceOf<typeof auth>, "users" | "listWalletAddresses">;
+  agentService: Pick<ServiceOf<typeof agentsPlugin>, "verification" | "log">;
 };
 
-export function createVerification({ accounts, agents, chains, config, database }: Deps): Verification {
+export function createVerification({ authService, agentService, chains, config, database }: Deps): Verification {
   const chain = chains.mainnet;
   const challenges = createChallenges({ database, config });
   const attestations = createAttestations(chain, config.verification);
-  const names = createNames(chain, config.verification);
+  const nameService = createNameService(chain, config.verification);
   const authenticators = createAuthenticators({ database, config });
   const chainId = chain.id;
 
-  async function signed(agent: Agent, claim: Claim, wallet: string | undefined) {
-    const signature = required(claim, "signature");
-    const challenge = await challenges.open(agent, claim.verificationType);
+  async function verifySignature(agent: Agent, claim: Claim, wallet: string | undefined) {
+    const signature = requireField(claim, "signature");
+    const challenge = await challenges.requireOpen(agent, claim.verificationType);
     const address = await requireSigner(chain, { message: challenge.message, signature, wallet });
-    return { address, statements: challenges.use(challenge) };
+    return { address, statements: challenges.useStatements(challenge) };
   }
 
   /** That a wallet is the caller's: signed in with before, or shown right now. */
-  async function proven(agent: Agent, claim: Claim, wallet: string): Promise<Statement[]> {
+  async function walletProofStatements(agent: Agent, claim: Claim, wallet: string): Promise<Statement[]> {
     const { walletAddress } = claim;
-    if (walletAddress && !same(walletAddress, wallet)) throw refused(`The attestation is of ${wallet}.`);
-    if (claim.signature) return (await signed(agent, claim, wallet)).statements;
-    if ((await accounts.wallets(agent.userId)).some((own) => same(own, wallet))) return [];
-    throw refused(`The attestation is of ${wallet}. Sign in with that wallet, or sign a challenge with it.`);
+    if (walletAddress && !isSameHex(walletAddress, wallet))
+      throw verificationFailed(`The attestation is of ${wallet}.`);
+    if (claim.signature) return (await verifySignature(agent, claim, wallet)).statements;
+    if ((await authService.listWalletAddresses(agent.userId)).some((own) => isSameHex(own, wallet))) return [];
+    throw verificationFailed(`The attestation is of ${wallet}. Sign in with that wallet, or sign a challenge with it.`);
   }
 
-  const checks: Record<VerificationType, (agent: Agent, claim: Claim) => Promise<Proof>> = {
+  const verifiers: Record<VerificationType, (agent: Agent, claim: Claim) => Promise<Proof>> = {
     async attestation(agent, claim) {
-      const found = await attestations.find(required(claim, "attestationUid"));
+      const found = await attestations.find(requireField(claim, "attestationUid"));
       const { uid, recipient } = found;
-      const statements = await proven(agent, claim, recipient);
-      return { attestationUid: uid, verifierAddress: recipient, metadata: { chainId, ...toldOf(found) }, statements };
+      const statements = await walletProofStatements(agent, claim, recipient);
+      return {
+        attestationUid: uid,
+        verifierAddress: recipient,
+        metadata: { chainId, ...toMetadata(found) },
+        statements,
+      };
     },
 
     async exchange(agent, claim) {
-      const { address, statements } = await signed(agent, claim, claim.walletAddress ?? undefined);
-      const found = await attestations.ofExchange(address);
-      const metadata = { chainId, ...toldOf(found) };
+      const { address, statements } = await verifySignature(agent, claim, claim.walletAddress ?? undefined);
+      const found = await attestations.findExchangeAttestation(address);
+      const metadata = { chainId, ...toMetadata(found) };
       return { attestationUid: found.uid, verifierAddress: address, metadata, statements };
     },
 
     async name_service(agent, claim) {
-      const wallet = required(claim, "walletAddress");
-      const { address, statements } = await signed(agent, claim, wallet);
-      return { verifierAddress: address, metadata: { chainId, name: await names.of(address) }, statements };
+      const wallet = requireField(claim, "walletAddress");
+      const { address, statements } = await verifySignature(agent, claim, wallet);
+      return {
+        verifierAddress: address,
+        metadata: { chainId, name: await nameService.requirePrimaryName(address) },
+        statements,
+      };
     },
 
     async webauthn(agent, claim) {
-      const answer = required(claim, "signature");
-      const challenge = await challenges.open(agent, "webauthn");
-      const { metadata, statements } = await authenticators.check(challenge, answer);
-      return { metadata, statements: [...challenges.use(challenge), ...statements] };
+      const responseJson = requireField(claim, "signature");
+      const challenge = await challenges.requireOpen(agent, "webauthn");
+      const { metadata, statements } = await authenticators.verify(challenge, responseJson);
+      return { metadata, statements: [...challenges.useStatements(challenge), ...statements] };
     },
   };
 
   return {
     async challenge(agent, callerId, { verificationType, register = false }) {
       if (verificationType !== "webauthn") return { challenge: await challenges.issue(agent, verificationType) };
-      const user = await accounts.users.byId(callerId);
-      if (!user) throw noSuchAgent();
+      const user = await authService.users.byId(callerId);
+      if (!user) throw agentNotFound();
       const ceremony = await authenticators.ceremonyFor(callerId, register);
       const challenge = await challenges.issue(agent, verificationType, ceremony);
       return { challenge, options: await authenticators.options(challenge, user) };
@@ -124,27 +134,27 @@ export function createVerification({ accounts, agents, chains, config, database 
 
     async verify(agent, claim) {
       const { verificationType } = claim;
-      const proof = await checks[verificationType](agent, claim);
+      const proof = await verifiers[verificationType](agent, claim);
       const { attestationUid = null, verifierAddress = null, metadata, statements } = proof;
-      const shown = { verificationType, attestationUid, verifierAddress, metadata };
-      const verifiedAt = await agents.verification.set(agent, shown, statements).catch((error: unknown) => {
+      const result = { verificationType, attestationUid, verifierAddress, metadata };
+      const verifiedAt = await agentService.verification.set(agent, result, statements).catch((error: unknown) => {
         if (!(error instanceof GuardFailed)) throw error;
-        if (error.guard === "challenge") throw noChallenge();
-        throw refused("This authenticator is registered already, or was used twice at the same time.");
+        if (error.guard === "challenge") throw noOpenChallenge();
+        throw verificationFailed("This authenticator is registered already, or was used twice at the same time.");
       });
-      agents.log(agent.id, "info", `Verified (${verificationType})`, "verification");
+      agentService.log(agent.id, "info", `Verified (${verificationType})`, "verification");
       return { verifiedAt, attestationUid };
     },
 
     async remove(agent) {
-      await agents.verification.clear(agent.id);
-      agents.log(agent.id, "info", "Verification removed", "verification");
+      await agentService.verification.clear(agent.id);
+      agentService.log(agent.id, "info", "Verification removed", "verification");
     },
   };
 }
 
-function required(claim: Claim, field: "attestationUid" | "signature" | "walletAddress"): string {
+function requireField(claim: Claim, field: "attestationUid" | "signature" | "walletAddress"): string {
   const value = claim[field];
   if (value) return value;
-  throw invalid({ path: field, message: `The type "${claim.verificationType}" needs this field.` });
+  throw invalidInput({ path: field, message: `The type "${claim.verificationType}" needs this field.` });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { decimalOf, unitsOf } from "./amounts.ts";
+import { formatDecimalUnits, parseDecimalUnits } from "./amounts.ts";
 
 describe("an amount", () => {
   test.each<[string, number, bigint, string]>([
@@ -16,12 +16,12 @@ describe("an amount", () => {
       "115792089237316195423570985008687907853269984665640564039457",
     ],
   ])("%s with %i decimals is exact, there and back", (text, decimals, units, shown) => {
-    expect(unitsOf(text, decimals)).toBe(units);
-    expect(decimalOf(units, decimals)).toBe(shown);
+    expect(parseDecimalUnits(text, decimals)).toBe(units);
+    expect(formatDecimalUnits(units, decimals)).toBe(shown);
   });
 
   test.each(["", "-1", "+1", "1e3", ".5", "5.", "0x10", "1,5", "NaN", "Infinity", "1.0000001", "9".repeat(61)])(
     "%j is none",
-    (text) => expect(unitsOf(text, 6)).toBeUndefined(),
+    (text) => expect(parseDecimalUnits(text, 6)).toBeUndefined(),
   );
 });

@@ -10,7 +10,7 @@ export const USD_DECIMALS = 6;
  *
  * @example unitsOf("1.5", 6) // 1500000n
  */
-export function unitsOf(text: string, decimals: number): bigint | undefined {
+export function parseDecimalUnits(text: string, decimals: number): bigint | undefined {
   const [, whole, fraction = ""] = DECIMAL.exec(text.trim()) ?? [];
   if (whole === undefined) return undefined;
   const digits = fraction.replace(/0+$/, "");
@@ -18,7 +18,7 @@ export function unitsOf(text: string, decimals: number): bigint | undefined {
 }
 
 /** The shortest decimal text of that many smallest units. */
-export function decimalOf(units: bigint, decimals: number): string {
+export function formatDecimalUnits(units: bigint, decimals: number): string {
   const digits = units.toString().padStart(decimals + 1, "0");
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
   const whole = decimals === 0 ? digits : digits.slice(0, -decimals);
@@ -26,7 +26,7 @@ export function decimalOf(units: bigint, decimals: number): string {
 }
 
 /** `Math.max` takes no bigints. */
-export function larger(one: bigint, other: bigint): bigint {
+export function maxBigInt(one: bigint, other: bigint): bigint {
   if (one > other) return one;
   return other;
 }

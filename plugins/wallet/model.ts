@@ -19,10 +19,10 @@ const ownWallet = {
   createdAt: t.Optional(time),
   message: t.Optional(t.String()),
 };
-export const ownWalletAnswer = t.Object(ownWallet);
-export type OwnWallet = Static<typeof ownWalletAnswer>;
+export const ownWalletResponse = t.Object(ownWallet);
+export type OwnWallet = Static<typeof ownWalletResponse>;
 
-export const walletAnswer = t.Object({
+export const walletResponse = t.Object({
   agenticWallet: t.Optional(
     t.Object(
       { status: t.Literal("configured"), projectId: t.String(), features: t.Array(t.String()) },
@@ -39,7 +39,7 @@ export const actionBody = t.Object({
   }),
 });
 
-export const actionAnswer = t.Object({
+export const actionResponse = t.Object({
   address,
   network,
   message: t.Optional(t.String()),
@@ -47,7 +47,7 @@ export const actionAnswer = t.Object({
   warning: t.Optional(t.String()),
 });
 
-export const addressAnswer = t.Object({
+export const addressResponse = t.Object({
   authenticated: t.Boolean(),
   address: t.Optional(address),
   needsAuth: t.Optional(yes),
@@ -64,14 +64,14 @@ export const managedBody = t.Object({
   }),
 });
 
-export const managedAnswer = t.Object({
+export const managedResponse = t.Object({
   success: yes,
   walletAddress: address,
   walletId: t.String(),
   networks: t.Array(t.String()),
 });
 
-export const statusAnswer = t.Object({
+export const statusResponse = t.Object({
   status: t.Literal("ok"),
   type: t.Literal("evm_wallet"),
   supportedChains: t.Array(t.String()),
@@ -86,4 +86,4 @@ export const clientBody = t.Object({
   ),
 });
 
-export const clientAnswer = t.Object({ success: yes, address, network });
+export const clientResponse = t.Object({ success: yes, address, network });

@@ -1,11 +1,11 @@
 // What spending looks like on the wire. Contract §8.
 import { type Static, t } from "elysia";
-import { AppError } from "../../src/errors.ts";
-import { decimalOf, USD_DECIMALS } from "./amounts.ts";
-import { readDetails, type Spend } from "./ledger.ts";
-import type { Paid } from "./pay.ts";
-import { denied, type Policy } from "./policy.ts";
-import { insufficient, requireAddress, requireUsd } from "./spending.ts";
+import { AppError } from "../../src/kernel/errors.ts";
+import { formatDecimalUnits, USD_DECIMALS } from "./amounts.ts";
+import { parseDetails, type Spend } from "./spending/ledger.ts";
+import type { PaymentResult } from "./spending/pay.ts";
+import { type Policy, policyDenied } from "./spending/policy.ts";
+import { insufficientFunds, requireAddress, requireUsd } from "./spending/spending.ts";
 
 const amount = (description: string) =>
   t.String({ maxLength: 100, description, error: "An amount is a decimal text, such as 1.50." });
@@ -83,7 +83,7 @@ const reason = t.Optional(
   }),
 );
 
-export const spendAnswer = t.Object({
+export const spendResponse = t.Object({
   success: t.Boolean(),
   id: t.String(),
   hash: t.Optional(t.String()),
@@ -93,8 +93,8 @@ export const spendAnswer = t.Object({
   network: t.String(),
 });
 
-export const paidAnswer = t.Object({
-  ...spendAnswer.properties,
+export const payResponse = t.Object({
+  ...spendResponse.properties,
   id: t.Optional(t.String()),
   status: t.Union([...status.anyOf, t.Literal("free")], { description: "`free`: nothing was asked for" }),
   network: t.String({ description: "Empty where nothing was paid" }),
@@ -152,7 +152,7 @@ export const policyBody = t.Object({
 });
 
 const list = t.Union([t.Array(t.String()), t.Null()]);
-export const policyAnswer = t.Object({
+export const policyResponse = t.Object({
   perTransaction: t.String(),
   perDay: t.String(),
   recipients: list,
@@ -161,45 +161,45 @@ export const policyAnswer = t.Object({
   enabled: t.Boolean(),
 });
 
-const usdOf = (millionths: number) => decimalOf(BigInt(millionths), USD_DECIMALS);
+const formatUsd = (millionths: number) => formatDecimalUnits(BigInt(millionths), USD_DECIMALS);
 
-export const toPolicy = ({
+export const toPolicyResponse = ({
   perTransaction,
   perDay,
   approvalAbove,
   ...policy
-}: Policy): Static<typeof policyAnswer> => ({
+}: Policy): Static<typeof policyResponse> => ({
   ...policy,
-  perTransaction: usdOf(perTransaction),
-  perDay: usdOf(perDay),
-  approvalAbove: approvalAbove === null ? null : usdOf(approvalAbove),
+  perTransaction: formatUsd(perTransaction),
+  perDay: formatUsd(perDay),
+  approvalAbove: approvalAbove === null ? null : formatUsd(approvalAbove),
 });
 
 /** A change as it came; 400 for amounts and addresses that are none. */
-export async function readPolicy(body: Static<typeof policyBody>): Promise<Partial<Policy>> {
+export async function parsePolicyChange(body: Static<typeof policyBody>): Promise<Partial<Policy>> {
   const { perTransaction, perDay, recipients, assets, approvalAbove, enabled } = body;
   return {
-    ...(perTransaction !== undefined && { perTransaction: limitOf("perTransaction", perTransaction) }),
-    ...(perDay !== undefined && { perDay: limitOf("perDay", perDay) }),
-    ...(recipients !== undefined && { recipients: await listOf("recipients", recipients) }),
-    ...(assets !== undefined && { assets: await listOf("assets", assets) }),
+    ...(perTransaction !== undefined && { perTransaction: parseLimit("perTransaction", perTransaction) }),
+    ...(perDay !== undefined && { perDay: parseLimit("perDay", perDay) }),
+    ...(recipients !== undefined && { recipients: await parseAddressList("recipients", recipients) }),
+    ...(assets !== undefined && { assets: await parseAddressList("assets", assets) }),
     ...(approvalAbove !== undefined && {
-      approvalAbove: approvalAbove === null ? null : limitOf("approvalAbove", approvalAbove),
+      approvalAbove: approvalAbove === null ? null : parseLimit("approvalAbove", approvalAbove),
     }),
     ...(enabled !== undefined && { enabled }),
   };
 }
 
-const limitOf = (path: string, amount: string | number) =>
+const parseLimit = (path: string, amount: string | number) =>
   /^0+(?:\.0*)?$/.test(String(amount)) ? 0 : Number(requireUsd(path, String(amount)));
 
-async function listOf(path: string, list: string[] | null): Promise<string[] | null> {
+async function parseAddressList(path: string, list: string[] | null): Promise<string[] | null> {
   if (list === null) return null;
   const found = await Promise.all(list.map((text, at) => requireAddress(`${path}.${at}`, text)));
   return [...new Set(found.map((address) => address.toLowerCase()))];
 }
 
-const STATUS = {
+const STATUS_BY_STATE = {
   waiting: "waiting_approval",
   reserved: "pending",
   signed: "pending",
@@ -209,44 +209,51 @@ const STATUS = {
 } as const;
 
 /** The answer to whoever spent. Throws where it came to nothing for a reason that has a code of its own. */
-export function toAnswer(spend: Spend): Static<typeof spendAnswer> {
+export function toSpendResponse(spend: Spend): Static<typeof spendResponse> {
   const { id, state, reason, hash, amount, network } = spend;
   const unsigned = state === "failed" && hash === null;
-  if (unsigned && reason === "INSUFFICIENT_FUNDS") throw insufficient("The wallet has too little for this.");
-  if (unsigned && reason === "POLICY_DENIED") throw denied("It was switched off meanwhile.");
-  if (unsigned && reason === "REFUSED") throw refused();
-  if (unsigned && reason === "FEES_TOO_HIGH") throw dear();
-  return { success: state !== "failed", id, ...shown({ hash, reason }), status: STATUS[state], amount, network };
+  if (unsigned && reason === "INSUFFICIENT_FUNDS") throw insufficientFunds("The wallet has too little for this.");
+  if (unsigned && reason === "POLICY_DENIED") throw policyDenied("It was switched off meanwhile.");
+  if (unsigned && reason === "REFUSED") throw spendRefused();
+  if (unsigned && reason === "FEES_TOO_HIGH") throw feesTooHigh();
+  return {
+    success: state !== "failed",
+    id,
+    ...definedFields({ hash, reason }),
+    status: STATUS_BY_STATE[state],
+    amount,
+    network,
+  };
 }
 
 /** Where nothing was asked for, nothing was spent. */
-export function toPaid({ spend, response }: Paid): Static<typeof paidAnswer> {
-  const shown = response && { response };
+export function toPayResponse({ spend, response }: PaymentResult): Static<typeof payResponse> {
+  const definedFields = response && { response };
   return spend
-    ? { ...toAnswer(spend), ...shown }
-    : { success: true, status: "free", amount: "0", network: "", ...shown };
+    ? { ...toSpendResponse(spend), ...definedFields }
+    : { success: true, status: "free", amount: "0", network: "", ...definedFields };
 }
 
-export const toItem = (spend: Spend): Static<typeof spendItem> => ({
+export const toSpendItem = (spend: Spend): Static<typeof spendItem> => ({
   id: spend.id,
   kind: spend.kind,
-  status: STATUS[spend.state],
-  ...shown(spend),
+  status: STATUS_BY_STATE[spend.state],
+  ...definedFields(spend),
   amount: spend.amount,
-  usd: usdOf(spend.usd),
+  usd: formatUsd(spend.usd),
   asset: spend.asset,
   network: spend.network,
   from: spend.address,
   to: spend.recipient,
   ...detailsOf(spend),
-  ...(spend.fee !== null && { fee: decimalOf(BigInt(spend.fee), 18) }),
+  ...(spend.fee !== null && { fee: formatDecimalUnits(BigInt(spend.fee), 18) }),
   agentId: spend.agentId,
   createdAt: new Date(spend.createdAt).toISOString(),
 });
 
 /** What its owner agrees to, beside the amount. */
 function detailsOf(spend: Spend) {
-  const { buy, quoted, atLeast, url } = readDetails(spend);
+  const { buy, quoted, atLeast, url } = parseDetails(spend);
   return {
     ...(buy !== undefined && { buy }),
     ...(quoted !== undefined && { quoted }),
@@ -255,17 +262,17 @@ function detailsOf(spend: Spend) {
   };
 }
 
-const shown = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
+const definedFields = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
   ...(hash !== null && { hash }),
   ...(reason !== null && { reason }),
 });
 
-const refused = () => {
+const spendRefused = () => {
   const text = "The chain refuses this: the contract would undo it.";
   return new AppError(400, "SPEND_REFUSED", text);
 };
 
-const dear = () => {
+const feesTooHigh = () => {
   const text = "The chain asks for more in fees than a transaction may cost here. Try again later.";
   return new AppError(400, "FEES_TOO_HIGH", text);
 };

@@ -1,39 +1,39 @@
 // The web's routes of spending: the policy, what may be spent under it, and the ledger of what was.
 import { Elysia, type Static } from "elysia";
-import { mayAnswer } from "../../src/openapi/told.ts";
-import { readLimit, readOffset } from "../../src/paging.ts";
-import type { Kernel, ServiceOf } from "../../src/plugin.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../auth/index.ts";
-import type { Ledger, Spend } from "./ledger.ts";
-import type { Pay } from "./pay.ts";
-import type { Policies } from "./policy.ts";
-import { tags } from "./routes.ts";
 import {
   paging,
-  paidAnswer,
+  parsePolicyChange,
   payBody,
-  policyAnswer,
+  payResponse,
   policyBody,
-  readPolicy,
+  policyResponse,
   sendBody,
-  spendAnswer,
   spendItem,
   spendList,
-  toAnswer,
-  toItem,
-  toPaid,
-  toPolicy,
+  spendResponse,
+  toPayResponse,
+  toPolicyResponse,
+  toSpendItem,
+  toSpendResponse,
   tradeBody,
 } from "./spend-model.ts";
-import type { Spender, Spending } from "./spending.ts";
-import type { Trade } from "./trade.ts";
+import type { Ledger, Spend } from "./spending/ledger.ts";
+import type { Pay } from "./spending/pay.ts";
+import type { Policies } from "./spending/policy.ts";
+import type { SpendContext, Spending } from "./spending/spending.ts";
+import type { Trade } from "./spending/trading.ts";
+import { tags } from "./wallet-routes.ts";
 
-const KEPT_ANSWER = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
+const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 const SPEND_ERRORS = {
   400: ["INSUFFICIENT_FUNDS", "SPEND_REFUSED", "FEES_TOO_HIGH"],
   403: "POLICY_DENIED",
   404: "NO_WALLET",
-  409: [...KEPT_ANSWER, "TOO_MANY_SPENDS"],
+  409: [...IDEMPOTENCY_ERRORS, "TOO_MANY_SPENDS"],
   500: "CHAIN_UNAVAILABLE",
   502: "WALLET_PLATFORM_UNAVAILABLE",
 };
@@ -50,32 +50,33 @@ interface Deps extends Pick<Kernel, "idempotency"> {
 
 export function spendRoutes({ idempotency, identities, policies, ledger, spending, trade, pay, approve }: Deps) {
   /** The key is also the spend's own: it is found again even where a crash came before the answer. */
-  const spend = (
+  const respondToSpend = (
     { identity: { user }, request }: { identity: Identity; request: Request },
-    work: (spender: Spender) => Promise<Static<typeof spendAnswer> | Static<typeof paidAnswer>>,
-    since = Date.now(),
+    work: (spendContext: SpendContext) => Promise<Static<typeof spendResponse> | Static<typeof payResponse>>,
+    requestedAt = Date.now(),
   ) =>
     idempotency.respond({ request, userId: user.id }, async () => {
       const requestKey = request.headers.get("idempotency-key");
-      const answer = await work({ userId: user.id, requestKey, since });
-      return Response.json(answer, { status: answer.status === "waiting_approval" ? 202 : 200 });
+      const result = await work({ userId: user.id, requestKey, requestedAt });
+      return Response.json(result, { status: result.status === "waiting_approval" ? 202 : 200 });
     });
 
   return new Elysia({ name: "wallet.spending" })
     .use(identities.guards)
-    .get("/api/wallet/policy", async ({ identity }) => toPolicy(await policies.of(identity.user.id)), {
+    .get("/api/wallet/policy", async ({ identity }) => toPolicyResponse(await policies.get(identity.user.id)), {
       signedIn: "read",
-      response: { 200: policyAnswer },
+      response: { 200: policyResponse },
       detail: { tags, summary: "What may be spent from the caller's wallets" },
     })
     .put(
       "/api/wallet/policy",
-      async ({ identity, body }) => toPolicy(await policies.set(identity.user.id, await readPolicy(body))),
+      async ({ identity, body }) =>
+        toPolicyResponse(await policies.update(identity.user.id, await parsePolicyChange(body))),
       {
         // A key that got out must not widen what it may spend.
         ownSession: true,
         body: policyBody,
-        response: { 200: policyAnswer },
+        response: { 200: policyResponse },
         detail: {
           tags,
           summary: "Change the spending policy",
@@ -86,48 +87,51 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
     )
     .post(
       "/api/wallet/send",
-      ({ body, ...context }) => spend(context, async (spender) => toAnswer(await spending.send(spender, body))),
+      ({ body, ...context }) =>
+        respondToSpend(context, async (spendContext) => toSpendResponse(await spending.send(spendContext, body))),
       {
         signedIn: "write",
         body: sendBody,
-        response: { 200: spendAnswer, 202: spendAnswer },
+        response: { 200: spendResponse, 202: spendResponse },
         detail: {
           tags,
           summary: "Send stablecoin",
           description: "Within the policy. 202 where the owner has to approve it first.",
-          ...mayAnswer(SPEND_ERRORS),
+          ...documentErrors(SPEND_ERRORS),
         },
       },
     )
     .post(
       "/api/wallet/trade",
-      ({ body, ...context }) => spend(context, async (spender) => toAnswer(await trade(spender, body))),
+      ({ body, ...context }) =>
+        respondToSpend(context, async (spendContext) => toSpendResponse(await trade(spendContext, body))),
       {
         signedIn: "write",
         body: tradeBody,
-        response: { 200: spendAnswer, 202: spendAnswer },
+        response: { 200: spendResponse, 202: spendResponse },
         detail: {
           tags,
           summary: "Trade one token for another",
           description:
             "At the best price of Uniswap v3 now, and never worse than that by more than `slippageBps`. It counts in the policy for what is sold, in USD.",
-          ...mayAnswer({ ...SPEND_ERRORS, 400: [...SPEND_ERRORS[400], "NO_ROUTE"] }),
+          ...documentErrors({ ...SPEND_ERRORS, 400: [...SPEND_ERRORS[400], "NO_ROUTE"] }),
         },
       },
     )
     .post(
       "/api/wallet/pay",
-      ({ body, ...context }) => spend(context, async (spender) => toPaid(await pay(spender, body))),
+      ({ body, ...context }) =>
+        respondToSpend(context, async (spendContext) => toPayResponse(await pay(spendContext, body))),
       {
         signedIn: "write",
         body: payBody,
-        response: { 200: paidAnswer, 202: paidAnswer },
+        response: { 200: payResponse, 202: payResponse },
         detail: {
           tags,
           summary: "Fetch what costs money, and pay for it (x402)",
           description:
             "By x402 version 2, scheme `exact` on either chain, in the stablecoin, up to `maxAmount`. Over https alone, and without following redirects. Nothing is paid where nothing is asked for.",
-          ...mayAnswer({
+          ...documentErrors({
             ...SPEND_ERRORS,
             400: [
               ...SPEND_ERRORS[400],
@@ -150,7 +154,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
           readLimit(query.limit, 50, 100),
           readOffset(query.offset),
         );
-        return { spends: spends.map(toItem), count: total };
+        return { spends: spends.map(toSpendItem), count: total };
       },
       {
         signedIn: "read",
@@ -161,16 +165,16 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
     )
     .post(
       "/api/wallet/spends/:id/approve",
-      async ({ identity, params: { id } }) => toAnswer(await approve(identity.user.id, id)),
+      async ({ identity, params: { id } }) => toSpendResponse(await approve(identity.user.id, id)),
       {
         ownSession: true,
-        response: { 200: spendAnswer },
+        response: { 200: spendResponse },
         detail: {
           tags,
           summary: "Approve a spend that waits for its owner",
           description:
             "A trade is made at today's price, and never for less than `atLeast`: 409 `PRICE_MOVED` where nobody gives that now; it goes on waiting then.",
-          ...mayAnswer({
+          ...documentErrors({
             ...SPEND_ERRORS,
             400: [...SPEND_ERRORS[400], "NO_ROUTE"],
             404: "SPEND_NOT_FOUND",
@@ -181,14 +185,14 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
     )
     .post(
       "/api/wallet/spends/:id/reject",
-      async ({ identity, params: { id } }) => toItem(await ledger.reject(identity.user.id, id)),
+      async ({ identity, params: { id } }) => toSpendItem(await ledger.reject(identity.user.id, id)),
       {
         ownSession: true,
         response: { 200: spendItem },
         detail: {
           tags,
           summary: "Refuse a spend that waits for its owner",
-          ...mayAnswer({ 404: "SPEND_NOT_FOUND", 409: "SPEND_NOT_WAITING" }),
+          ...documentErrors({ 404: "SPEND_NOT_FOUND", 409: "SPEND_NOT_WAITING" }),
         },
       },
     );

@@ -2,18 +2,18 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver, verify } from "../../tests/support/receiver.ts";
-import { HOUR, MINUTE, openBench, someone } from "./support.test.ts";
+import { HOUR, MINUTE, openWebhookStand, testUser } from "./support.test.ts";
 
-type Bench = Awaited<ReturnType<typeof openBench>>;
-let bench: Bench;
+type WebhookStand = Awaited<ReturnType<typeof openWebhookStand>>;
+let stand: WebhookStand;
 let receiver: Receiver;
 
-async function open(options: Parameters<typeof openBench>[0] = {}): Promise<void> {
-  await bench?.[Symbol.asyncDispose]();
-  bench = await openBench(options);
-  for (const id of ["ada", "bob"]) bench.users.set(id, someone(id));
-  bench.users.set("root", someone("root", { isAdmin: true }));
-  bench.dispatcher.start();
+async function open(options: Parameters<typeof openWebhookStand>[0] = {}): Promise<void> {
+  await stand?.[Symbol.asyncDispose]();
+  stand = await openWebhookStand(options);
+  for (const id of ["ada", "bob"]) stand.users.set(id, testUser(id));
+  stand.users.set("root", testUser("root", { isAdmin: true }));
+  stand.dispatcher.start();
 }
 
 beforeEach(async () => {
@@ -21,45 +21,45 @@ beforeEach(async () => {
   await open();
 });
 afterEach(async () => {
-  await bench[Symbol.asyncDispose]();
+  await stand[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
 });
 
 /** The only delivery of an endpoint, once it is in that state. */
-const settled = (endpointId: string, is: object) =>
+const eventuallyDelivery = (endpointId: string, is: object) =>
   eventually(async () => {
-    const [one] = await bench.deliveries.list(endpointId, { limit: 10, offset: 0 });
+    const [one] = await stand.deliveries.list(endpointId, { limit: 10, offset: 0 });
     expect(one).toMatchObject(is);
     return one;
   });
 
 /** The clock moves on, and the lane looks. */
-function pass(ms: number, endpointId: string): void {
-  bench.clock.time += ms;
-  bench.sender.kick(endpointId);
+function advanceClock(ms: number, endpointId: string): void {
+  stand.clock.time += ms;
+  stand.sender.wake(endpointId);
 }
 
 test("a message as Standard Webhooks wants it: id, time, signature, and the event as it was recorded", async () => {
-  const { endpoint, secret } = await bench.endpoint(`${receiver.url}/hook?from=berth`);
+  const { endpoint, secret } = await stand.createEndpoint(`${receiver.url}/hook?from=berth`);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const data = { id: "a1", name: 'Häfen \u2028 "quoted"', nested: { z: 1, a: [null] } };
-  await bench.happens("agent.created", "ada", data);
+  await stand.recordEvent("agent.created", "ada", data);
   const [one] = await receiver.take(1);
   if (!one) throw new Error("Nothing came.");
   expect(verify(one, secret)).toEqual({
     type: "agent.created",
-    timestamp: new Date(bench.clock.time).toISOString(),
+    timestamp: new Date(stand.clock.time).toISOString(),
     data,
   });
-  const [event] = await bench.events.since(0);
+  const [event] = await stand.events.since(0);
   expect(one.id).toBe(event?.id ?? "");
   expect(one.headers).toMatchObject({
     "content-type": "application/json",
-    "webhook-timestamp": String(Math.floor(bench.clock.time / 1000)),
+    "webhook-timestamp": String(Math.floor(stand.clock.time / 1000)),
   });
   expect(one.headers["user-agent"]).toMatch(/^Berth\//);
   expect(() => verify({ ...one, body: one.body.replace("a1", "a2") }, secret)).toThrow();
-  await settled(endpoint.id, {
+  await eventuallyDelivery(endpoint.id, {
     status: "delivered",
     attempts: 1,
     lastStatus: 204,
@@ -69,29 +69,29 @@ test("a message as Standard Webhooks wants it: id, time, signature, and the even
 });
 
 test("a secret is on disk only sealed, and not in the rows of deliveries", async () => {
-  const { secret } = await bench.endpoint(receiver.url);
-  await bench.happens("agent.created", "ada");
+  const { secret } = await stand.createEndpoint(receiver.url);
+  await stand.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  const { rows } = await bench.database.read("SELECT * FROM webhook_endpoints, webhook_deliveries");
+  const { rows } = await stand.database.read("SELECT * FROM webhook_endpoints, webhook_deliveries");
   expect(JSON.stringify(rows)).not.toContain(secret.slice(6));
 });
 
 describe("who gets what", () => {
   test("a user the own events, an admin and the operator all of them", async () => {
-    await bench[Symbol.asyncDispose]();
+    await stand[Symbol.asyncDispose]();
     await open({ env: { WEBHOOK_URL: `${receiver.url}/operator`, WEBHOOK_SECRET: "whsec_b3BlcmF0b3Igc2VjcmV0" } });
-    await bench.database.write(bench.endpoints.settleOperator());
-    await bench.endpoint(`${receiver.url}/ada`);
-    await bench.endpoint(`${receiver.url}/bob`, { userId: "bob", types: ["user.*"] });
-    await bench.endpoint(`${receiver.url}/root`, { userId: "root", wide: true });
-    await bench.endpoint(`${receiver.url}/no-admin`, { userId: "bob", wide: true, types: ["agent.*"] });
-    await bench.happens("agent.created", "ada");
-    await bench.happens("user.updated", "bob");
-    await bench.happens("agent.created", "bob");
-    await bench.happens("channel.state", null);
+    await stand.database.write(stand.endpoints.operatorEndpointStatements());
+    await stand.createEndpoint(`${receiver.url}/ada`);
+    await stand.createEndpoint(`${receiver.url}/bob`, { userId: "bob", types: ["user.*"] });
+    await stand.createEndpoint(`${receiver.url}/root`, { userId: "root", allEvents: true });
+    await stand.createEndpoint(`${receiver.url}/no-admin`, { userId: "bob", allEvents: true, types: ["agent.*"] });
+    await stand.recordEvent("agent.created", "ada");
+    await stand.recordEvent("user.updated", "bob");
+    await stand.recordEvent("agent.created", "bob");
+    await stand.recordEvent("channel.state", null);
     await receiver.take(4, ({ path }) => path === "/operator");
     await receiver.take(4, ({ path }) => path === "/root");
-    await eventually(() => bench.sender.running() === 0);
+    await eventually(() => stand.sender.running() === 0);
     const came = Map.groupBy(receiver.received, ({ path }) => path);
     const typesAt = (path: string) =>
       came
@@ -104,20 +104,20 @@ describe("who gets what", () => {
     expect(receiver.received).toHaveLength(11);
     const operators = came.get("/operator") ?? [];
     expect(operators.every((one) => isSignedWith(one, "whsec_b3BlcmF0b3Igc2VjcmV0"))).toBe(true);
-    const { rows } = await bench.database.read("SELECT * FROM webhook_endpoints WHERE user_id IS NULL");
+    const { rows } = await stand.database.read("SELECT * FROM webhook_endpoints WHERE user_id IS NULL");
     expect(JSON.stringify(rows)).not.toContain(receiver.url);
   });
 
   test("nobody what happened before, and a blocked account nothing", async () => {
-    await bench.happens("agent.created", "ada", { n: 1 });
-    await bench.endpoint(receiver.url);
-    await bench.endpoint(receiver.url, { userId: "bob" });
-    bench.users.set("bob", someone("bob", { disabledAt: 1 }));
-    await bench.happens("agent.created", "bob", { n: 2 });
-    await bench.happens("agent.created", "ada", { n: 3 });
+    await stand.recordEvent("agent.created", "ada", { n: 1 });
+    await stand.createEndpoint(receiver.url);
+    await stand.createEndpoint(receiver.url, { userId: "bob" });
+    stand.users.set("bob", testUser("bob", { disabledAt: 1 }));
+    await stand.recordEvent("agent.created", "bob", { n: 2 });
+    await stand.recordEvent("agent.created", "ada", { n: 3 });
     const [one] = await receiver.take(1);
     expect(one?.message.data).toEqual({ n: 3 });
-    await eventually(() => bench.sender.running() === 0);
+    await eventually(() => stand.sender.running() === 0);
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -129,54 +129,58 @@ describe("who gets what", () => {
     ] as const) {
       await open({ env: { ADMIN_EMAILS: "chief@example.com", BASE_URL: baseUrl } });
       receiver.forget();
-      bench.users.set("chief", someone("chief", { emailVerified }));
-      await bench.endpoint(receiver.url, { userId: "chief", wide: true, wideAs: "chief@example.com" });
-      await bench.happens("agent.created", "ada");
-      await bench.happens("agent.created", "chief");
+      stand.users.set("chief", testUser("chief", { emailVerified }));
+      await stand.createEndpoint(receiver.url, {
+        userId: "chief",
+        allEvents: true,
+        allEventsByEmail: "chief@example.com",
+      });
+      await stand.recordEvent("agent.created", "ada");
+      await stand.recordEvent("agent.created", "chief");
       await receiver.take(gets ? 2 : 1);
-      await eventually(() => bench.sender.running() === 0);
+      await eventually(() => stand.sender.running() === 0);
       expect(receiver.received).toHaveLength(gets ? 2 : 1);
     }
   });
 
   test("a deleted user's own endpoint gets the news of that, then goes; nobody else's does but admins'", async () => {
-    await bench.database.write([
+    await stand.database.write([
       {
         sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
         args: [],
       },
     ]);
     receiver.answer((_, before) => (before === 0 ? 500 : 204));
-    const { endpoint } = await bench.endpoint(`${receiver.url}/ada`);
-    await bench.endpoint(`${receiver.url}/bob`, { userId: "bob" });
-    await bench.endpoint(`${receiver.url}/root`, { userId: "root", wide: true });
-    bench.users.delete("ada");
-    await bench.database.write([
+    const { endpoint } = await stand.createEndpoint(`${receiver.url}/ada`);
+    await stand.createEndpoint(`${receiver.url}/bob`, { userId: "bob" });
+    await stand.createEndpoint(`${receiver.url}/root`, { userId: "root", allEvents: true });
+    stand.users.delete("ada");
+    await stand.database.write([
       { sql: "DELETE FROM users WHERE id = 'ada'", args: [] },
-      bench.events.record("user.deleted", { userId: "ada", data: { id: "ada" } }),
+      stand.events.recordStatement("user.deleted", { userId: "ada", data: { id: "ada" } }),
     ]);
     await receiver.take(2);
-    await settled(endpoint.id, { status: "pending", attempts: 1 });
-    pass(6_000, endpoint.id);
+    await eventuallyDelivery(endpoint.id, { status: "pending", attempts: 1 });
+    advanceClock(6_000, endpoint.id);
     await receiver.take(2, ({ path }) => path === "/ada");
-    await eventually(async () => (await bench.endpoints.find(endpoint.id)) === undefined);
+    await eventually(async () => (await stand.endpoints.find(endpoint.id)) === undefined);
     expect(receiver.received.some(({ path }) => path === "/bob")).toBe(false);
-    expect((await bench.endpoints.list("bob")).length + (await bench.endpoints.list("root")).length).toBe(2);
+    expect((await stand.endpoints.list("bob")).length + (await stand.endpoints.list("root")).length).toBe(2);
   });
 
   test("a deleted user's endpoint that does not want the news goes at once", async () => {
-    await bench.database.write([
+    await stand.database.write([
       {
         sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
         args: [],
       },
     ]);
-    const { endpoint } = await bench.endpoint(receiver.url, { types: ["agent.message"] });
-    await bench.database.write([
+    const { endpoint } = await stand.createEndpoint(receiver.url, { types: ["agent.message"] });
+    await stand.database.write([
       { sql: "DELETE FROM users WHERE id = 'ada'", args: [] },
-      bench.events.record("user.deleted", { userId: "ada", data: { id: "ada" } }),
+      stand.events.recordStatement("user.deleted", { userId: "ada", data: { id: "ada" } }),
     ]);
-    await eventually(async () => (await bench.endpoints.find(endpoint.id)) === undefined);
+    await eventually(async () => (await stand.endpoints.find(endpoint.id)) === undefined);
     expect(receiver.received).toEqual([]);
   });
 });
@@ -184,26 +188,31 @@ describe("who gets what", () => {
 describe("a receiver that fails", () => {
   test("is tried ten times over three days, under one id, each time with a fresh time and signature", async () => {
     receiver.answer(500);
-    const { endpoint, secret } = await bench.endpoint(receiver.url);
-    await bench.happens("agent.created", "ada");
+    const { endpoint, secret } = await stand.createEndpoint(receiver.url);
+    await stand.recordEvent("agent.created", "ada");
     const waits = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
     for (const [n, wait] of waits.entries()) {
-      const at = bench.clock.time;
-      const one = await settled(endpoint.id, { status: "pending", attempts: n + 1, lastStatus: 500 });
+      const at = stand.clock.time;
+      const one = await eventuallyDelivery(endpoint.id, { status: "pending", attempts: n + 1, lastStatus: 500 });
       const next = (one.nextAttemptAt ?? 0) - at;
       expect(next).toBeGreaterThanOrEqual(wait);
       expect(next).toBeLessThanOrEqual(wait * 1.1);
-      pass(wait - 1, endpoint.id);
+      advanceClock(wait - 1, endpoint.id);
       expect(receiver.received).toHaveLength(n + 1);
-      pass(wait * 0.1 + 1, endpoint.id);
+      advanceClock(wait * 0.1 + 1, endpoint.id);
       await receiver.take(n + 2);
     }
-    await settled(endpoint.id, { status: "failed", attempts: 10, lastError: "Answered 500.", nextAttemptAt: null });
+    await eventuallyDelivery(endpoint.id, {
+      status: "failed",
+      attempts: 10,
+      lastError: "Answered 500.",
+      nextAttemptAt: null,
+    });
     expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-signature"])).size).toBe(10);
     expect(secret).not.toBe("");
-    expect((await bench.endpoints.find(endpoint.id))?.active).toBe(true);
+    expect((await stand.endpoints.find(endpoint.id))?.active).toBe(true);
   });
 
   test.each([
@@ -211,27 +220,27 @@ describe("a receiver that fails", () => {
     ["refuses", () => new Response("secret words of the receiver", { status: 400 }), { lastStatus: 400 }],
   ])("%s: is tried again, and no word of its answer is kept", async (_, behave, is) => {
     receiver.answer(() => behave());
-    const { endpoint } = await bench.endpoint(receiver.url);
-    await bench.happens("agent.created", "ada");
-    const one = await settled(endpoint.id, { status: "pending", attempts: 1, ...is });
+    const { endpoint } = await stand.createEndpoint(receiver.url);
+    await stand.recordEvent("agent.created", "ada");
+    const one = await eventuallyDelivery(endpoint.id, { status: "pending", attempts: 1, ...is });
     expect(one.lastError).not.toContain("secret words");
     receiver.answer(200);
-    pass(6_000, endpoint.id);
-    await settled(endpoint.id, { status: "delivered", attempts: 2, lastStatus: 200 });
+    advanceClock(6_000, endpoint.id);
+    await eventuallyDelivery(endpoint.id, { status: "delivered", attempts: 2, lastStatus: 200 });
     expect(receiver.received).toHaveLength(2);
   });
 
   test("hangs: is broken off, and others don't wait for it", async () => {
     await open({ timeoutMs: 300 });
     receiver.answer(({ path }) => (path === "/dead" ? "hang" : 204));
-    const { endpoint } = await bench.endpoint(`${receiver.url}/dead`);
-    await bench.endpoint(`${receiver.url}/alive`, { userId: "bob" });
-    for (let n = 0; n < 20; n++) await bench.happens("agent.created", "ada");
-    for (let n = 0; n < 20; n++) await bench.happens("agent.created", "bob");
+    const { endpoint } = await stand.createEndpoint(`${receiver.url}/dead`);
+    await stand.createEndpoint(`${receiver.url}/alive`, { userId: "bob" });
+    for (let n = 0; n < 20; n++) await stand.recordEvent("agent.created", "ada");
+    for (let n = 0; n < 20; n++) await stand.recordEvent("agent.created", "bob");
     await receiver.take(20, ({ path }) => path === "/alive");
     expect(receiver.received.filter(({ path }) => path === "/dead").length).toBeLessThan(3);
     await eventually(async () => {
-      const { rows } = await bench.database.read(
+      const { rows } = await stand.database.read(
         "SELECT last_error FROM webhook_deliveries WHERE attempts = 1 AND endpoint_id = ?",
         [endpoint.id],
       );
@@ -241,30 +250,30 @@ describe("a receiver that fails", () => {
 
   test("is gone: what waits arrives when it is back", async () => {
     await receiver.kill();
-    const { endpoint } = await bench.endpoint(receiver.url);
-    await bench.happens("agent.created", "ada");
-    await settled(endpoint.id, {
+    const { endpoint } = await stand.createEndpoint(receiver.url);
+    await stand.recordEvent("agent.created", "ada");
+    await eventuallyDelivery(endpoint.id, {
       status: "pending",
       attempts: 1,
       lastStatus: null,
       lastError: "The address can't be reached.",
     });
     receiver.revive();
-    pass(6_000, endpoint.id);
+    advanceClock(6_000, endpoint.id);
     await receiver.take(1);
   });
 
   test("answers 410: gets nothing more, and the reason shows", async () => {
     receiver.answer(({ path }) => (path === "/other" ? 204 : 410));
-    const { endpoint } = await bench.endpoint(receiver.url);
-    await bench.happens("agent.created", "ada");
-    await settled(endpoint.id, { status: "failed", lastStatus: 410 });
-    await bench.happens("agent.created", "ada");
-    await bench.endpoint(`${receiver.url}/other`);
-    await bench.happens("agent.created", "ada");
+    const { endpoint } = await stand.createEndpoint(receiver.url);
+    await stand.recordEvent("agent.created", "ada");
+    await eventuallyDelivery(endpoint.id, { status: "failed", lastStatus: 410 });
+    await stand.recordEvent("agent.created", "ada");
+    await stand.createEndpoint(`${receiver.url}/other`);
+    await stand.recordEvent("agent.created", "ada");
     await receiver.take(1, ({ path }) => path === "/other");
     expect(receiver.received.filter(({ path }) => path !== "/other")).toHaveLength(1);
-    expect(await bench.endpoints.find(endpoint.id)).toMatchObject({
+    expect(await stand.endpoints.find(endpoint.id)).toMatchObject({
       active: false,
       disabledReason: expect.stringContaining("410"),
     });
@@ -272,133 +281,133 @@ describe("a receiver that fails", () => {
 
   test.each([
     ["in seconds", () => "3600"],
-    ["as a date", () => new Date(bench.clock.time + HOUR).toUTCString()],
+    ["as a date", () => new Date(stand.clock.time + HOUR).toUTCString()],
   ])("asks for patience with Retry-After %s: gets it, for all its events", async (_, value) => {
     receiver.answer(() => new Response(null, { status: 429, headers: { "retry-after": value() } }));
-    const { endpoint } = await bench.endpoint(receiver.url);
-    await bench.happens("agent.created", "ada", { n: 1 });
-    const one = await settled(endpoint.id, { status: "pending", attempts: 1, lastStatus: 429 });
-    expect((one.nextAttemptAt ?? 0) - bench.clock.time).toBeGreaterThan(HOUR - 1_001);
+    const { endpoint } = await stand.createEndpoint(receiver.url);
+    await stand.recordEvent("agent.created", "ada", { n: 1 });
+    const one = await eventuallyDelivery(endpoint.id, { status: "pending", attempts: 1, lastStatus: 429 });
+    expect((one.nextAttemptAt ?? 0) - stand.clock.time).toBeGreaterThan(HOUR - 1_001);
     receiver.answer(204);
-    await bench.happens("agent.created", "ada", { n: 2 });
-    await eventually(async () => (await bench.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).length === 2);
-    pass(HOUR / 2, endpoint.id);
+    await stand.recordEvent("agent.created", "ada", { n: 2 });
+    await eventually(async () => (await stand.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).length === 2);
+    advanceClock(HOUR / 2, endpoint.id);
     expect(receiver.received).toHaveLength(1);
-    pass(HOUR / 2, endpoint.id);
+    advanceClock(HOUR / 2, endpoint.id);
     await receiver.take(3);
   });
 
   test("asks for a year: gets a day", async () => {
     receiver.answer(() => new Response(null, { status: 503, headers: { "retry-after": "31536000" } }));
-    const { endpoint } = await bench.endpoint(receiver.url);
-    await bench.happens("agent.created", "ada");
-    const { nextAttemptAt } = await settled(endpoint.id, { attempts: 1 });
-    expect((nextAttemptAt ?? 0) - bench.clock.time).toBe(24 * HOUR);
+    const { endpoint } = await stand.createEndpoint(receiver.url);
+    await stand.recordEvent("agent.created", "ada");
+    const { nextAttemptAt } = await eventuallyDelivery(endpoint.id, { attempts: 1 });
+    expect((nextAttemptAt ?? 0) - stand.clock.time).toBe(24 * HOUR);
   });
 
   test("answers 200 with a body without an end: the 200 counts", async () => {
     receiver.answer(() => new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(65_536)) })));
-    const { endpoint } = await bench.endpoint(receiver.url);
-    await bench.happens("agent.created", "ada");
-    await settled(endpoint.id, { status: "delivered", lastStatus: 200 });
+    const { endpoint } = await stand.createEndpoint(receiver.url);
+    await stand.recordEvent("agent.created", "ada");
+    await eventuallyDelivery(endpoint.id, { status: "delivered", lastStatus: 200 });
   });
 });
 
 test("an address that leads into our own network is never connected to, whenever it came to do so", async () => {
   await open({ allow: [] });
-  const { endpoint } = await bench.endpoint(receiver.url);
-  const named = await bench.endpoint(receiver.url.replace("127.0.0.1", "localhost"));
-  await bench.happens("agent.created", "ada");
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  const named = await stand.createEndpoint(receiver.url.replace("127.0.0.1", "localhost"));
+  await stand.recordEvent("agent.created", "ada");
   for (const { id } of [endpoint, named.endpoint]) {
-    const one = await settled(id, { status: "pending", attempts: 1, lastStatus: null });
+    const one = await eventuallyDelivery(id, { status: "pending", attempts: 1, lastStatus: null });
     expect(one.lastError).toStartWith("This address is not allowed");
   }
   expect(receiver.received).toEqual([]);
 });
 
 test("both secrets sign for 24 hours after a rotation, also after several", async () => {
-  const { endpoint, secret: first } = await bench.endpoint(receiver.url);
-  const second = (await bench.endpoints.rotate(endpoint.id)) ?? "";
-  const third = (await bench.endpoints.rotate(endpoint.id)) ?? "";
-  await bench.happens("agent.created", "ada");
+  const { endpoint, secret: first } = await stand.createEndpoint(receiver.url);
+  const second = (await stand.endpoints.rotateSecret(endpoint.id)) ?? "";
+  const third = (await stand.endpoints.rotateSecret(endpoint.id)) ?? "";
+  await stand.recordEvent("agent.created", "ada");
   const [before] = await receiver.take(1);
   expect([first, second, third].map((secret) => before && isSignedWith(before, secret))).toEqual([true, true, true]);
   expect(before?.headers["webhook-signature"]?.split(" ")).toHaveLength(3);
-  bench.clock.time += 24 * HOUR + 1;
-  await bench.happens("agent.created", "ada");
+  stand.clock.time += 24 * HOUR + 1;
+  await stand.recordEvent("agent.created", "ada");
   const after = (await receiver.take(2))[1];
   expect(after?.headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
-  expect(await bench.endpoints.rotate("nobody's")).toBeUndefined();
+  expect(await stand.endpoints.rotateSecret("nobody's")).toBeUndefined();
 });
 
 test("rotations at the same time lose no secret", async () => {
-  const { endpoint, secret } = await bench.endpoint(receiver.url);
-  const rotated = await Promise.all([1, 2].map(() => bench.endpoints.rotate(endpoint.id)));
-  await bench.happens("agent.created", "ada");
+  const { endpoint, secret } = await stand.createEndpoint(receiver.url);
+  const rotated = await Promise.all([1, 2].map(() => stand.endpoints.rotateSecret(endpoint.id)));
+  await stand.recordEvent("agent.created", "ada");
   const [one] = await receiver.take(1);
   expect([secret, ...rotated].map((each) => one && isSignedWith(one, each ?? ""))).toEqual([true, true, true]);
 });
 
 test("a replay sends the same message again, in spite of all patience asked for", async () => {
   receiver.answer(() => new Response(null, { status: 429, headers: { "retry-after": "3600" } }));
-  const { endpoint } = await bench.endpoint(receiver.url);
-  await bench.happens("agent.created", "ada");
-  const { id } = await settled(endpoint.id, { attempts: 1 });
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  await stand.recordEvent("agent.created", "ada");
+  const { id } = await eventuallyDelivery(endpoint.id, { attempts: 1 });
   receiver.answer(204);
-  expect(await bench.deliveries.replay(endpoint.id, id, [])).toBe(true);
-  bench.sender.kick(endpoint.id, true);
-  await settled(endpoint.id, { status: "delivered", attempts: 1 });
+  expect(await stand.deliveries.replay(endpoint.id, id, [])).toBe(true);
+  stand.sender.wake(endpoint.id, true);
+  await eventuallyDelivery(endpoint.id, { status: "delivered", attempts: 1 });
   const [one, two] = await receiver.take(2);
   expect(two?.id).toBe(one?.id ?? "");
   expect(two?.body).toBe(one?.body ?? "");
-  expect(await bench.deliveries.replay("another", id, [])).toBe(false);
+  expect(await stand.deliveries.replay("another", id, [])).toBe(false);
 });
 
 test("what a process had claimed when it died is sent by the next; what it had stored is not lost", async () => {
   receiver.answer("hang");
-  const { endpoint } = await bench.endpoint(receiver.url);
-  await bench.happens("agent.created", "ada");
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  await stand.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  const next = bench.make();
+  const next = stand.startProcess();
   receiver.answer(204);
-  next.sender.kick(endpoint.id);
-  await bench.deliveries.releaseAll();
-  next.sender.kick(endpoint.id);
+  next.sender.wake(endpoint.id);
+  await stand.deliveries.releaseAllClaims();
+  next.sender.wake(endpoint.id);
   const [one, two] = await receiver.take(2);
   expect(two?.id).toBe(one?.id ?? "");
 });
 
 test("a stop breaks off what hangs; that attempt does not count", async () => {
   receiver.answer("hang");
-  const { endpoint } = await bench.endpoint(receiver.url);
-  await bench.happens("agent.created", "ada");
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  await stand.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  await bench.dispatcher.stop();
-  await bench.sender.stop();
-  const { rows } = await bench.database.read("SELECT status, attempts, claimed_until FROM webhook_deliveries");
+  await stand.dispatcher.stop();
+  await stand.sender.stop();
+  const { rows } = await stand.database.read("SELECT status, attempts, claimed_until FROM webhook_deliveries");
   expect(rows.map((row) => ({ ...row }))).toMatchObject([{ status: "pending", attempts: 0, claimed_until: null }]);
   receiver.answer(204);
-  bench.make().sender.kick(endpoint.id);
+  stand.startProcess().sender.wake(endpoint.id);
   await receiver.take(2);
 });
 
 test("however many hang, an endpoint that has answered before does not wait for them", async () => {
   receiver.answer(({ path }) => (path === "/dead" ? "hang" : 204));
-  await bench.endpoint(`${receiver.url}/alive`);
-  await bench.happens("agent.created", "ada");
+  await stand.createEndpoint(`${receiver.url}/alive`);
+  await stand.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  for (let n = 0; n < 80; n++) await bench.endpoint(`${receiver.url}/dead`, { userId: `user-${n}` });
-  for (let n = 0; n < 80; n++) await bench.happens("agent.created", `user-${n}`);
+  for (let n = 0; n < 80; n++) await stand.createEndpoint(`${receiver.url}/dead`, { userId: `user-${n}` });
+  for (let n = 0; n < 80; n++) await stand.recordEvent("agent.created", `user-${n}`);
   await receiver.take(64, ({ path }) => path === "/dead");
-  await bench.happens("agent.created", "ada");
+  await stand.recordEvent("agent.created", "ada");
   await receiver.take(2, ({ path }) => path === "/alive");
   expect(receiver.received.filter(({ path }) => path === "/dead")).toHaveLength(64);
 });
 
 test("an endpoint that lets 50,000 wait is switched off, and says why", async () => {
   receiver.answer("hang");
-  const { endpoint } = await bench.endpoint(receiver.url);
-  await bench.database.write([
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  await stand.database.write([
     {
       sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
         INSERT INTO webhook_deliveries (id, endpoint_id, event_seq, event_id, type, next_attempt_at, created_at)
@@ -407,68 +416,68 @@ test("an endpoint that lets 50,000 wait is switched off, and says why", async ()
     },
   ]);
   const records = Array.from({ length: 5_000 }, () =>
-    bench.events.record("agent.message", { userId: "ada", data: {} }),
+    stand.events.recordStatement("agent.message", { userId: "ada", data: {} }),
   );
-  await bench.database.write(records);
-  await eventually(async () => (await bench.endpoints.find(endpoint.id))?.active === false);
-  expect((await bench.endpoints.find(endpoint.id))?.disabledReason).toContain("50000 events");
-  expect(await bench.deliveries.waiting()).toEqual([]);
+  await stand.database.write(records);
+  await eventually(async () => (await stand.endpoints.find(endpoint.id))?.active === false);
+  expect((await stand.endpoints.find(endpoint.id))?.disabledReason).toContain("50000 events");
+  expect(await stand.deliveries.endpointsWithPending()).toEqual([]);
 }, 20_000);
 
 test("an endpoint that is switched off gets nothing; on again, what happens from then on", async () => {
-  const { endpoint } = await bench.endpoint(receiver.url);
-  await bench.endpoints.update(endpoint.id, { active: false });
-  await bench.happens("agent.created", "ada", { n: 1 });
-  expect(await bench.endpoints.update(endpoint.id, { active: true })).toMatchObject({
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  await stand.endpoints.update(endpoint.id, { active: false });
+  await stand.recordEvent("agent.created", "ada", { n: 1 });
+  expect(await stand.endpoints.update(endpoint.id, { active: true })).toMatchObject({
     active: true,
     disabledReason: null,
   });
-  await bench.happens("agent.created", "ada", { n: 2 });
+  await stand.recordEvent("agent.created", "ada", { n: 2 });
   const [one] = await receiver.take(1);
   expect(one?.message.data).toEqual({ n: 2 });
 });
 
 test("without an endpoint nothing listens, and the first one begins with what happens then", async () => {
-  const { endpoint } = await bench.endpoint(receiver.url);
-  await bench.endpoints.remove(endpoint.id);
-  for (let n = 0; n < 5; n++) await bench.happens("agent.message", "ada", { n });
-  await bench.endpoint(receiver.url);
-  await bench.happens("agent.message", "ada", { n: 5 });
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  await stand.endpoints.remove(endpoint.id);
+  for (let n = 0; n < 5; n++) await stand.recordEvent("agent.message", "ada", { n });
+  await stand.createEndpoint(receiver.url);
+  await stand.recordEvent("agent.message", "ada", { n: 5 });
   const [one] = await receiver.take(1);
   expect(one?.message.data).toEqual({ n: 5 });
 });
 
 test("a thousand events at once arrive, each once", async () => {
-  await bench.endpoint(receiver.url);
+  await stand.createEndpoint(receiver.url);
   const records = Array.from({ length: 1_000 }, (_, n) =>
-    bench.events.record("agent.message", { userId: "ada", data: { n } }),
+    stand.events.recordStatement("agent.message", { userId: "ada", data: { n } }),
   );
-  await bench.database.write(records);
+  await stand.database.write(records);
   await receiver.take(1_000, undefined, 20_000);
-  await eventually(() => bench.sender.running() === 0);
+  await eventually(() => stand.sender.running() === 0);
   expect(new Set(receiver.received.map(({ message }) => message.data.n)).size).toBe(1_000);
   expect(receiver.received).toHaveLength(1_000);
 }, 30_000);
 
 test("deliveries are kept 30 days", async () => {
-  const { endpoint } = await bench.endpoint(receiver.url);
-  await bench.happens("agent.created", "ada");
-  await settled(endpoint.id, { status: "delivered" });
-  bench.clock.time += 29 * 24 * HOUR;
-  await bench.deliveries.prune();
-  await settled(endpoint.id, { status: "delivered" });
-  bench.clock.time += 2 * 24 * HOUR;
-  await bench.deliveries.prune();
-  expect(await bench.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).toEqual([]);
+  const { endpoint } = await stand.createEndpoint(receiver.url);
+  await stand.recordEvent("agent.created", "ada");
+  await eventuallyDelivery(endpoint.id, { status: "delivered" });
+  stand.clock.time += 29 * 24 * HOUR;
+  await stand.deliveries.prune();
+  await eventuallyDelivery(endpoint.id, { status: "delivered" });
+  stand.clock.time += 2 * 24 * HOUR;
+  await stand.deliveries.prune();
+  expect(await stand.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).toEqual([]);
 });
 
 test("two dispatchers on one server hand each event out once, and each delivery is sent by one", async () => {
   await open({ server: true });
-  const other = bench.make();
+  const other = stand.startProcess();
   other.dispatcher.start();
-  await bench.endpoint(receiver.url);
-  for (let n = 0; n < 20; n++) await bench.happens("agent.created", "ada", { n });
+  await stand.createEndpoint(receiver.url);
+  for (let n = 0; n < 20; n++) await stand.recordEvent("agent.created", "ada", { n });
   await receiver.take(20, undefined, 15_000);
-  await eventually(() => bench.sender.running() + other.sender.running() === 0);
+  await eventually(() => stand.sender.running() + other.sender.running() === 0);
   expect(receiver.received).toHaveLength(20);
 }, 40_000);

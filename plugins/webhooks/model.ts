@@ -37,13 +37,13 @@ const fields = {
 };
 
 export const webhook = t.Object(fields);
-export const madeWebhook = t.Object({
+export const createdWebhook = t.Object({
   ...fields,
   secret: nullable(t.String({ description: "Shown this once; null when the answer is replayed" })),
 });
 export const webhookList = t.Object({ webhooks: t.Array(webhook), count: t.Number() });
-export const removed = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
-export const rotated = t.Object({
+export const removeResult = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+export const rotateResult = t.Object({
   secret: nullable(t.String({ description: "Shown this once; null when the answer is replayed" })),
 });
 
@@ -60,9 +60,9 @@ export const delivery = t.Object({
   deliveredAt: nullable(t.String()),
 });
 export const deliveryList = t.Object({ deliveries: t.Array(delivery), count: t.Number() });
-export const replayed = t.Object({ delivery });
+export const replayResult = t.Object({ delivery });
 
-export const page = t.Object({
+export const pageQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100", examples: ["50"] })),
   offset: t.Optional(t.String({ description: "0 or more", examples: ["0"] })),
 });
@@ -85,7 +85,7 @@ export const toWebhook = (endpoint: Endpoint): Static<typeof webhook> => ({
   description: endpoint.description,
   active: endpoint.active,
   disabledReason: endpoint.disabledReason,
-  allEvents: endpoint.wide,
+  allEvents: endpoint.allEvents,
   createdAt: iso(endpoint.createdAt),
   updatedAt: iso(endpoint.updatedAt),
 });

@@ -1,17 +1,17 @@
 // What the tests of webhooks share: the parts over a temporary database, with a clock of their own.
 
-import { loadConfig } from "../../src/config.ts";
-import { createEvents, type Events } from "../../src/events.ts";
-import { createJobs } from "../../src/jobs.ts";
-import { createOutbound } from "../../src/outbound.ts";
-import { createVault } from "../../src/vault.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { createEvents, type Events } from "../../src/kernel/events/events.ts";
+import { createJobs } from "../../src/kernel/jobs/jobs.ts";
+import { createOutbound } from "../../src/kernel/security/outbound.ts";
+import { createVault } from "../../src/kernel/security/vault.ts";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import type { User } from "../auth/index.ts";
-import { createAttempt } from "./attempt.ts";
-import { createAudience } from "./audience.ts";
 import { createDeliveries } from "./deliveries.ts";
+import { createDeliveryAttempt } from "./delivery-attempt.ts";
 import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { createEndpoints } from "./endpoints.ts";
+import { createEventAccess } from "./event-access.ts";
 import { createSender, type Sender } from "./sender.ts";
 
 export const MINUTE = 60_000;
@@ -21,7 +21,7 @@ export interface Clock {
   time: number;
 }
 
-export interface BenchOptions {
+export interface WebhookStandOptions {
   env?: Record<string, string>;
   server?: boolean;
   timeoutMs?: number;
@@ -30,7 +30,12 @@ export interface BenchOptions {
 }
 
 /** Everything but routes; users are those put into `users`. */
-export async function openBench({ env = {}, server = false, timeoutMs, allow = ["127.0.0.1/32"] }: BenchOptions = {}) {
+export async function openWebhookStand({
+  env = {},
+  server = false,
+  timeoutMs,
+  allow = ["127.0.0.1/32"],
+}: WebhookStandOptions = {}) {
   const opened: TestDatabase = await (server ? serverDatabase() : fileDatabase());
   const { database, dir } = opened;
   const clock: Clock = { time: Date.now() };
@@ -42,44 +47,64 @@ export async function openBench({ env = {}, server = false, timeoutMs, allow = [
   const events: Events = createEvents({ database, jobs, log, now });
   const users = new Map<string, User>();
   const outbound = createOutbound({ allow });
-  const trusted = createOutbound({ allow: ["0.0.0.0/0", "::/0"] });
-  const attempt = createAttempt({ outbound, trusted, now, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  const unrestrictedOutbound = createOutbound({ allow: ["0.0.0.0/0", "::/0"] });
+  const attempt = createDeliveryAttempt({
+    outbound,
+    unrestrictedOutbound,
+    now,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  });
   const running: { dispatcher: Dispatcher; sender: Sender }[] = [];
 
   let disposed: Promise<void> | undefined;
   let wake: () => void = () => undefined;
-  const endpoints = createEndpoints({ database, vault, config, now, changed: () => wake() });
-  const audience = createAudience({
+  const endpoints = createEndpoints({ database, vault, config, now, onChange: () => wake() });
+  const eventAccess = createEventAccess({
     config,
     users: { byId: async (id) => users.get(id) },
     administration: {
       isAdmin: ({ isAdmin, emailVerified, email }) => isAdmin || (emailVerified && config.adminEmails.includes(email)),
     },
   });
-  const deliveries = createDeliveries({ database, endpoints, audience, now });
+  const deliveries = createDeliveries({ database, endpoints, eventAccess, now });
 
   /** A dispatcher and a sender of their own, as another process has them. */
-  function make() {
+  function startProcess() {
     const sender = createSender({ log, deliveries, attempt, now, graceMs: 20 });
-    const dispatcher = createDispatcher({ database, events, log, deliveries, audience, kick: sender.kick, now });
+    const dispatcher = createDispatcher({
+      database,
+      events,
+      log,
+      deliveries,
+      eventAccess,
+      wakeSender: sender.wake,
+      now,
+    });
     running.push({ dispatcher, sender });
     wake = dispatcher.wake;
     return { dispatcher, sender };
   }
-  const { dispatcher, sender } = make();
+  const { dispatcher, sender } = startProcess();
 
   return {
-    ...{ database, clock, events, users, endpoints, deliveries, dispatcher, sender, make, config },
+    ...{ database, clock, events, users, endpoints, deliveries, dispatcher, sender, startProcess, config },
     /** One endpoint of a user's. */
-    async endpoint(
+    async createEndpoint(
       url: string,
-      more: { userId?: string; types?: string[]; wide?: boolean; wideAs?: string | null } = {},
+      more: { userId?: string; types?: string[]; allEvents?: boolean; allEventsByEmail?: string | null } = {},
     ) {
-      const wanted = { userId: "ada", types: ["*"], wide: false, wideAs: null, description: "", ...more };
-      return endpoints.create({ ...wanted, url }, () => []);
+      const options = {
+        userId: "ada",
+        types: ["*"],
+        allEvents: false,
+        allEventsByEmail: null,
+        description: "",
+        ...more,
+      };
+      return endpoints.create({ ...options, url }, () => []);
     },
-    async happens(type: string, userId: string | null, data: unknown = {}) {
-      await database.write([events.record(type, { userId, data })]);
+    async recordEvent(type: string, userId: string | null, data: unknown = {}) {
+      await database.write([events.recordStatement(type, { userId, data })]);
     },
     async [Symbol.asyncDispose]() {
       // Once, however often it is asked for.
@@ -93,7 +118,7 @@ export async function openBench({ env = {}, server = false, timeoutMs, allow = [
 }
 
 /** Somebody with an account. */
-export function someone(id: string, more: Partial<User> = {}): User {
+export function testUser(id: string, more: Partial<User> = {}): User {
   return {
     id,
     email: `${id}@example.com`,

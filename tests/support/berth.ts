@@ -151,7 +151,7 @@ export function runBerth(
 }
 
 function programOf(binary: string | undefined): string[] {
-  if (binary === undefined && Bun.env.BERTH_FROM_SOURCE === "1") return [bun, join(root, "src/main.ts")];
+  if (binary === undefined && Bun.env.BERTH_FROM_SOURCE === "1") return [bun, join(root, "src/server/main.ts")];
   const path = resolve(binary ?? join(root, "dist/berth"));
   if (!existsSync(path)) throw new Error(`${path} is not there: run "npm run build", or set BERTH_FROM_SOURCE=1.`);
   return [path];

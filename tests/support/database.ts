@@ -2,8 +2,8 @@
 
 import { join } from "node:path";
 import type { Migration } from "../../migrations/index.ts";
-import { type Database, openDatabase } from "../../src/database.ts";
-import { createLog } from "../../src/log.ts";
+import { type Database, openDatabase } from "../../src/kernel/database/database.ts";
+import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { temporaryDir } from "./process.ts";
 import { startSqld } from "./sqld.ts";
 

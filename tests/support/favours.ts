@@ -1,6 +1,6 @@
 // What the operator would do for an account, for tests with a house of their own: a verified address, a plan.
 import type { auth, Plan } from "../../plugins/auth/index.ts";
-import type { ServiceOf } from "../../src/plugin.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { House } from "./house.ts";
 
 interface WithAccounts {
@@ -13,7 +13,7 @@ const DAY = 86_400_000;
 export async function verify({ app, kernel }: Pick<House, "app" | "kernel">, email: string): Promise<void> {
   const { administration, users } = app.accounts;
   const { id } = await administration.byEmail(email);
-  await kernel.database.write([users.update(id, { emailVerified: true })]);
+  await kernel.database.write([users.updateStatement(id, { emailVerified: true })]);
 }
 
 /** A subscription from now on, as by `berth user grant`; nobody writes down who gave it. */
@@ -21,5 +21,5 @@ export async function subscribe({ app }: WithAccounts, email: string, plan: Plan
   const { administration } = app.accounts;
   const { id } = await administration.byEmail(email);
   const subscription = { plan, status: "active" as const, currentPeriodEnd: Date.now() + days * DAY };
-  await administration.subscribe(id, subscription, () => ({ sql: "SELECT 1", args: [] }));
+  await administration.setSubscription(id, subscription, () => ({ sql: "SELECT 1", args: [] }));
 }

@@ -2,12 +2,12 @@
 
 import { join } from "node:path";
 import type { ServerWebSocket } from "bun";
-import { type App, createApp } from "../../src/app.ts";
-import { loadConfig } from "../../src/config.ts";
-import type { SocketSession } from "../../src/http.ts";
-import { openKernel, type RunningKernel } from "../../src/kernel.ts";
-import type { Plugin } from "../../src/plugin.ts";
-import type { Surface } from "../../src/surface.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import type { SocketSession } from "../../src/kernel/http/http.ts";
+import type { Surface } from "../../src/kernel/http/surface.ts";
+import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
+import type { Plugin } from "../../src/kernel/plugin.ts";
+import { type App, createApp } from "../../src/server/app.ts";
 import { temporaryDir } from "./process.ts";
 
 export interface HouseOptions {

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Runtime } from "../../plugins/lifecycle/index.ts";
-import type { Toolkit } from "../../src/external.ts";
+import type { Toolkit } from "../../src/server/external-plugins.ts";
 
 /**
  * `2.0.0` is well, unless there is a file `sick` in the data folder; `2.1.0` is not; `2.2.0` never says; `2.3.0` spoils

@@ -93,7 +93,7 @@ export async function openOAuthHouse(env: Record<string, string> = {}): Promise<
     (await house.kernel.database.read(sql, args)).rows.map((row) => ({ ...row }));
   const write = async (id: string, sql: string, ...args: (string | number)[]) => {
     await house.kernel.database.write([{ sql, args }]);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
   };
   return {
     google,

@@ -1,15 +1,15 @@
 // What the skills stand on in tests: a real database with agents in it, and the turn in which a tool is called.
 
-import type { OfferedTool } from "../../plugins/skills/offered.ts";
-import type { ToolContext } from "../../plugins/skills/tool.ts";
-import { loadConfig } from "../../src/config.ts";
-import type { Database } from "../../src/database.ts";
+import type { PreparedTool } from "../../plugins/skills/prepared-tool.ts";
+import type { ToolContext } from "../../plugins/skills/skill.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import type { Database } from "../../src/kernel/database/database.ts";
 
 /** All defaults: role `all`, so that caches are on. */
 export const config = loadConfig({});
 
 /** A new agent of a new account; its id. */
-export async function anAgent(database: Database): Promise<string> {
+export async function insertAgent(database: Database): Promise<string> {
   const [user, agent] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()];
   await database.write([
     {
@@ -26,7 +26,7 @@ export async function anAgent(database: Database): Promise<string> {
 }
 
 /** The owner speaking over the web, unless said otherwise. */
-export const aTurn = (agentId: string, but: Partial<ToolContext> = {}): ToolContext => ({
+export const toolContext = (agentId: string, but: Partial<ToolContext> = {}): ToolContext => ({
   agentId,
   userId: "user",
   sessionId: "sess_0123456789abcdef",
@@ -40,10 +40,10 @@ export const aTurn = (agentId: string, but: Partial<ToolContext> = {}): ToolCont
 });
 
 /** Somebody else, on a channel. */
-export const aGuest = (peer: string) => ({ byOwner: false, platform: "channel_a", peer });
+export const guestAudience = (peer: string) => ({ byOwner: false, platform: "channel_a", peer });
 
 /** The tool of that name; throws when it isn't offered. */
-export function toolNamed(tools: readonly OfferedTool[], name: string): OfferedTool {
+export function toolNamed(tools: readonly PreparedTool[], name: string): PreparedTool {
   const tool = tools.find((one) => one.name === name);
   if (!tool) throw new Error(`No tool ${name} among ${tools.map((one) => one.name).join(", ")}.`);
   return tool;

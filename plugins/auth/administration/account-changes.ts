@@ -1,12 +1,12 @@
 // Changes that administrators make to an account: built on what was read, undone and built again where that was outdated.
 import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
-import { GuardFailed, guard, type Statement, statement } from "../../../src/database.ts";
-import { AppError, invalid, notFound } from "../../../src/errors.ts";
+import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
+import type { AuthServices } from "../auth-services.ts";
 import { name as nameRule } from "../model.ts";
-import type { AuthParts } from "../parts.ts";
 import { subscriptions, users as table } from "../schema.ts";
-import type { Deletion, Ending } from "../settings/deletion.ts";
-import { isActive, type Plan, type Subscription, type User } from "../users.ts";
+import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
+import { isActiveSubscription, type Plan, type Subscription, type User } from "../users.ts";
 
 /** One thing that was done to an account, as an audit log tells it: `user.disable`, with what it was and what it is. */
 export interface AccountChange {
@@ -17,7 +17,7 @@ export interface AccountChange {
 }
 
 /** Gives what keeps a change; it is committed with the change or not at all. */
-export type Recorder = (change: AccountChange) => Statement;
+export type AuditRecorder = (change: AccountChange) => Statement;
 
 /** What an administrator changes field by field. */
 export interface AccountFields {
@@ -40,16 +40,21 @@ export interface AccountChanges {
    * ends every session and open reset link. Throws 409 `ADMIN_BY_CONFIGURATION` where an address in ADMIN_EMAILS would go on
    * being an admin, and with `keepAnAdmin` 409 `LAST_ADMIN` where nobody would be one.
    */
-  update(id: string, wanted: AccountUpdate, record: Recorder, options: { keepAnAdmin: boolean }): Promise<User>;
+  update(
+    id: string,
+    requested: AccountUpdate,
+    auditStatement: AuditRecorder,
+    options: { keepAnAdmin: boolean },
+  ): Promise<User>;
   /** Gives a subscription in place of the one there was; its plan is the user's from now on. */
-  subscribe(id: string, subscription: NewSubscription, record: Recorder): Promise<User>;
+  setSubscription(id: string, subscription: NewSubscription, auditStatement: AuditRecorder): Promise<User>;
   /** Takes the subscription away; the plan is `free` from now on. */
-  unsubscribe(id: string, record: Recorder): Promise<User>;
+  removeSubscription(id: string, auditStatement: AuditRecorder): Promise<User>;
   /**
    * Ends an account as its owner's own deletion does, with all it throws. 409 `OWN_ACCOUNT` where somebody would end the
    * own one like this, and 409 `LAST_ADMIN` where nobody would be an admin.
    */
-  remove(id: string, record: Recorder, ending: Ending): Promise<void>;
+  remove(id: string, auditStatement: AuditRecorder, deletionRequest: DeletionRequest): Promise<void>;
   /** Told, where the backend runs and at least once, of every account that was disabled. */
   onDisabled(listener: (userId: string) => Promise<void>): void;
 }
@@ -58,14 +63,14 @@ const DISABLED = "auth.disabled";
 const AS_READ = "as-read";
 const LAST_ADMIN = "last-admin";
 /** An account that was changed between reading and writing is read again, so often. */
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 
-type Deps = Pick<AuthParts, "kernel" | "users" | "sessions" | "links" | "mails"> & {
+type Deps = Pick<AuthServices, "kernel" | "users" | "sessions" | "oneTimeLinks" | "mails"> & {
   deletion: Pick<Deletion, "remove">;
 };
 
 export function createAccountChanges(deps: Deps): AccountChanges {
-  const { kernel, users, sessions, links, mails, deletion } = deps;
+  const { kernel, users, sessions, oneTimeLinks, mails, deletion } = deps;
   const { config, database, events, jobs } = kernel;
   const { drizzle } = database;
 
@@ -76,64 +81,67 @@ export function createAccountChanges(deps: Deps): AccountChanges {
   });
 
   /** Reads, builds, writes; again where the guard `as-read` fails. What builds no statements changes nothing. */
-  async function change(id: string, build: (was: User) => Statement[]): Promise<User> {
-    for (let attempt = 1; attempt <= TRIES; attempt++) {
-      const was = await users.byId(id);
-      if (!was) throw noSuchUser("id");
-      const statements = build(was);
-      if (statements.length === 0) return was;
+  async function changeAccount(id: string, build: (current: User) => Statement[]): Promise<User> {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const current = await users.byId(id);
+      if (!current) throw userNotFound("id");
+      const statements = build(current);
+      if (statements.length === 0) return current;
       try {
         await database.write(statements);
-        users.forget(id);
-        return (await users.byId(id)) ?? was;
+        users.invalidate(id);
+        return (await users.byId(id)) ?? current;
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
-        if (error.guard === LAST_ADMIN) throw lastAdmin();
-        users.forget(id);
+        if (error.guard === LAST_ADMIN) throw lastAdminError();
+        users.invalidate(id);
       }
     }
     throw new AppError(409, "ACCOUNT_CHANGING", "This account is being changed by others. Try again.");
   }
 
-  const isWorkingAdmin = (user: User) => user.disabledAt === null && isAdminOf(user, config.adminEmails);
+  const isWorkingAdmin = (user: User) => user.disabledAt === null && isAdminAccount(user, config.adminEmails);
 
   /** Aborts the batch where nobody else is an admin. */
-  const requireAnotherAdmin = (id: string) => {
-    const others = and(ne(table.id, id), isNull(table.disabledAt), adminsAmong(config.adminEmails));
-    const touched = { isAdmin: sql`${table.isAdmin}` };
-    return [statement(drizzle.update(table).set(touched).where(others)), guard(LAST_ADMIN)];
+  const requireAnotherAdminStatements = (id: string) => {
+    const others = and(ne(table.id, id), isNull(table.disabledAt), adminCondition(config.adminEmails));
+    const unchanged = { isAdmin: sql`${table.isAdmin}` };
+    return [statement(drizzle.update(table).set(unchanged).where(others)), guard(LAST_ADMIN)];
   };
 
   /** Writes all that can change here, while all of it is as it was. */
-  function rewrite(was: User, { name, isAdmin, emailVerified, credits, disabledAt }: User): Statement[] {
+  function updateUserStatements(
+    current: User,
+    { name, isAdmin, emailVerified, credits, disabledAt }: User,
+  ): Statement[] {
     const same = and(
-      eq(table.id, was.id),
-      eq(table.name, was.name),
-      eq(table.isAdmin, was.isAdmin),
-      eq(table.emailVerified, was.emailVerified),
-      eq(table.credits, was.credits),
-      was.disabledAt === null ? isNull(table.disabledAt) : eq(table.disabledAt, was.disabledAt),
+      eq(table.id, current.id),
+      eq(table.name, current.name),
+      eq(table.isAdmin, current.isAdmin),
+      eq(table.emailVerified, current.emailVerified),
+      eq(table.credits, current.credits),
+      current.disabledAt === null ? isNull(table.disabledAt) : eq(table.disabledAt, current.disabledAt),
     );
     const row = { name, isAdmin, emailVerified, credits, disabledAt, updatedAt: Date.now() };
-    const written = statement(drizzle.update(table).set(row).where(same));
+    const updateStatement = statement(drizzle.update(table).set(row).where(same));
     // Before anybody hears of it by an event or a job.
-    return [{ ...written, after: () => users.forget(was.id) }, guard(AS_READ)];
+    return [{ ...updateStatement, after: () => users.invalidate(current.id) }, guard(AS_READ)];
   }
 
   /** Nobody is signed in any more, and what acts for the account is told to stop. */
-  const shutOut = ({ id }: User) => [
-    sessions.revokeAll(id),
-    links.revoke("reset-password", id),
-    jobs.enqueue(DISABLED, { userId: id }),
+  const disableStatements = ({ id }: User) => [
+    sessions.revokeAllStatement(id),
+    oneTimeLinks.revokeStatement("reset-password", id),
+    jobs.enqueueStatement(DISABLED, { userId: id }),
   ];
 
-  function happened({ id, email, name, plan, createdAt }: User): Statement {
+  function userUpdatedStatement({ id, email, name, plan, createdAt }: User): Statement {
     const data = { id, email, name, plan, createdAt: new Date(createdAt).toISOString() };
-    return events.record("user.updated", { userId: id, data });
+    return events.recordStatement("user.updated", { userId: id, data });
   }
 
   /** The subscription that was read, as long as it is still the same. */
-  const theSame = (userId: string, { plan, status, currentPeriodEnd }: Subscription) =>
+  const isSameSubscription = (userId: string, { plan, status, currentPeriodEnd }: Subscription) =>
     and(
       eq(subscriptions.userId, userId),
       eq(subscriptions.plan, plan),
@@ -142,79 +150,92 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     );
 
   return {
-    update: (id, wanted, record, { keepAnAdmin }) =>
-      change(id, (was) => {
-        if (wanted.isAdmin === false && isConfigured(was, config.adminEmails)) throw adminByConfiguration();
-        const before = fieldsOf(was);
-        const after = { ...before, ...wanted };
-        if (wanted.name !== undefined) after.name = requireName(wanted.name, was.email);
+    update: (id, requested, auditStatement, { keepAnAdmin }) =>
+      changeAccount(id, (current) => {
+        if (requested.isAdmin === false && isConfiguredAdmin(current, config.adminEmails))
+          throw adminByConfigurationError();
+        const before = fieldsOf(current);
+        const after = { ...before, ...requested };
+        if (requested.name !== undefined) after.name = requireName(requested.name, current.email);
         const changed = FIELDS.filter((field) => after[field] !== before[field]);
         if (changed.length === 0) return [];
         const { disabled, ...others } = after;
-        const is: User = { ...was, ...others, disabledAt: disabled ? (was.disabledAt ?? Date.now()) : null };
-        const told = (action: string, fields: (keyof AccountFields)[]) =>
-          record({
+        const next: User = { ...current, ...others, disabledAt: disabled ? (current.disabledAt ?? Date.now()) : null };
+        const auditFields = (action: string, fields: (keyof AccountFields)[]) =>
+          auditStatement({
             action,
-            user: was,
+            user: current,
             details: Object.fromEntries(fields.map((field) => [field, { from: before[field], to: after[field] }])),
           });
         return [
-          ...(keepAnAdmin && isWorkingAdmin(was) && !isWorkingAdmin(is) ? requireAnotherAdmin(id) : []),
-          ...rewrite(was, is),
-          ...(disabled && !before.disabled ? shutOut(was) : []),
-          happened(is),
+          ...(keepAnAdmin && isWorkingAdmin(current) && !isWorkingAdmin(next) ? requireAnotherAdminStatements(id) : []),
+          ...updateUserStatements(current, next),
+          ...(disabled && !before.disabled ? disableStatements(current) : []),
+          userUpdatedStatement(next),
           ...[...Map.groupBy(changed, (field) => actionOf(field, after[field]))].map(([action, of]) =>
-            told(action, of),
+            auditFields(action, of),
           ),
         ];
       }),
 
-    subscribe: (id, subscription, record) =>
-      change(id, (was) => {
+    setSubscription: (id, subscription, auditStatement) =>
+      changeAccount(id, (current) => {
         const { plan, status, currentPeriodEnd } = subscription;
         const row = { plan, status, currentPeriodEnd, updatedAt: Date.now() };
-        const write = was.subscription
-          ? drizzle.update(subscriptions).set(row).where(theSame(id, was.subscription))
+        const write = current.subscription
+          ? drizzle.update(subscriptions).set(row).where(isSameSubscription(id, current.subscription))
           : drizzle
               .insert(subscriptions)
               .values({ userId: id, ...row })
               .onConflictDoNothing();
         return [
-          users.update(id, { plan }),
+          users.updateStatement(id, { plan }),
           guard(AS_READ),
           statement(write),
           guard(AS_READ),
-          happened({ ...was, plan }),
-          ...(isActive(subscription) ? mails.planChanged(was, plan, currentPeriodEnd) : []),
-          record({ action: "subscription.set", user: was, details: replaced(was.subscription, subscription) }),
+          userUpdatedStatement({ ...current, plan }),
+          ...(isActiveSubscription(subscription) ? mails.planChangedStatements(current, plan, currentPeriodEnd) : []),
+          auditStatement({
+            action: "subscription.set",
+            user: current,
+            details: subscriptionDetails(current.subscription, subscription),
+          }),
         ];
       }),
 
-    unsubscribe: (id, record) =>
-      change(id, (was) => {
-        if (!was.subscription && was.plan === "free") return [];
-        const { subscription } = was;
-        const gone = subscription && statement(drizzle.delete(subscriptions).where(theSame(id, subscription)));
+    removeSubscription: (id, auditStatement) =>
+      changeAccount(id, (current) => {
+        if (!current.subscription && current.plan === "free") return [];
+        const { subscription } = current;
+        const deleteSubscriptionStatement =
+          subscription && statement(drizzle.delete(subscriptions).where(isSameSubscription(id, subscription)));
         return [
-          users.update(id, { plan: "free" }),
+          users.updateStatement(id, { plan: "free" }),
           guard(AS_READ),
-          ...(gone ? [gone, guard(AS_READ)] : []),
-          happened({ ...was, plan: "free" }),
-          record({ action: "subscription.remove", user: was, details: replaced(subscription, null) }),
+          ...(deleteSubscriptionStatement ? [deleteSubscriptionStatement, guard(AS_READ)] : []),
+          userUpdatedStatement({ ...current, plan: "free" }),
+          auditStatement({
+            action: "subscription.remove",
+            user: current,
+            details: subscriptionDetails(subscription, null),
+          }),
         ];
       }),
 
-    async remove(id, record, ending) {
-      if (id === ending.by.user.id) throw ownAccount();
+    async remove(id, auditStatement, deletionRequest) {
+      if (id === deletionRequest.by.user.id) throw ownAccountError();
       const user = await users.byId(id);
-      if (!user) throw noSuchUser("id");
+      if (!user) throw userNotFound("id");
       const { name, plan } = user;
       const statements = [
-        ...(isWorkingAdmin(user) ? requireAnotherAdmin(id) : []),
-        record({ action: "user.delete", user, details: { name, plan } }),
+        ...(isWorkingAdmin(user) ? requireAnotherAdminStatements(id) : []),
+        auditStatement({ action: "user.delete", user, details: { name, plan } }),
       ];
-      const gone = await deletion.remove(user, ending, { statements, refusals: { [LAST_ADMIN]: lastAdmin } });
-      if (!gone) throw noSuchUser("id");
+      const gone = await deletion.remove(user, deletionRequest, {
+        statements,
+        guardErrors: { [LAST_ADMIN]: lastAdminError },
+      });
+      if (!gone) throw userNotFound("id");
     },
 
     onDisabled: (listener) => void listeners.push(listener),
@@ -238,45 +259,46 @@ function actionOf(field: keyof AccountFields, to: unknown): string {
   return "user.update";
 }
 
-const replaced = (from: Subscription | null, to: Subscription | null) => ({
-  subscription: { from: from && readable(from), to: to && readable(to) },
+const subscriptionDetails = (from: Subscription | null, to: Subscription | null) => ({
+  subscription: { from: from && toReadable(from), to: to && toReadable(to) },
 });
 
-const readable = ({ plan, status, currentPeriodEnd }: Subscription) => ({
+const toReadable = ({ plan, status, currentPeriodEnd }: Subscription) => ({
   plan,
   status,
   currentPeriodEnd: new Date(currentPeriodEnd).toISOString(),
 });
 
 /** An admin by its address, while that is verified. */
-const isConfigured = ({ email, emailVerified }: User, adminEmails: readonly string[]) =>
+const isConfiguredAdmin = ({ email, emailVerified }: User, adminEmails: readonly string[]) =>
   emailVerified && adminEmails.includes(email);
 
 /** Whether an account is an admin from wherever it signs in. */
-export const isAdminOf = (user: User, adminEmails: readonly string[]) =>
-  user.isAdmin || isConfigured(user, adminEmails);
+export const isAdminAccount = (user: User, adminEmails: readonly string[]) =>
+  user.isAdmin || isConfiguredAdmin(user, adminEmails);
 
 /** The same as a condition. */
-export const adminsAmong = (adminEmails: readonly string[]) =>
+export const adminCondition = (adminEmails: readonly string[]) =>
   or(eq(table.isAdmin, true), and(eq(table.emailVerified, true), inArray(table.email, [...adminEmails])));
 
 /** The name as it is stored, by the rule of sign-up: an empty one becomes the address. 400 for what is not one line. */
 export function requireName(text: string, email: string): string {
   const { maxLength = 0, pattern = "" } = nameRule;
   if (text.length > maxLength || !new RegExp(pattern).test(text)) {
-    throw invalid({ path: "name", message: String(nameRule.error) });
+    throw invalidInput({ path: "name", message: String(nameRule.error) });
   }
   return text.trim().normalize("NFC") || email;
 }
 
-export const noSuchUser = (by: "id" | "email") => notFound(`There is no account with this ${by}.`, "USER_NOT_FOUND");
+export const userNotFound = (by: "id" | "email") => notFound(`There is no account with this ${by}.`, "USER_NOT_FOUND");
 
-const lastAdmin = () => new AppError(409, "LAST_ADMIN", "This is the last admin. Make somebody else an admin first.");
+const lastAdminError = () =>
+  new AppError(409, "LAST_ADMIN", "This is the last admin. Make somebody else an admin first.");
 
-const ownAccount = () =>
+const ownAccountError = () =>
   new AppError(409, "OWN_ACCOUNT", "This is your own account. Delete it in your settings, where you confirm it.");
 
-const adminByConfiguration = () =>
+const adminByConfigurationError = () =>
   new AppError(
     409,
     "ADMIN_BY_CONFIGURATION",

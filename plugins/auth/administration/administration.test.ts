@@ -1,9 +1,9 @@
 // Administration of accounts: what is found, what a change writes along, and that nothing is changed unrecorded.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Statement } from "../../../src/database.ts";
+import type { Statement } from "../../../src/kernel/database/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
-import type { AccountChange, Recorder } from "./account-changes.ts";
+import type { AccountChange, AuditRecorder } from "./account-changes.ts";
 import type { Administration } from "./administration.ts";
 
 let house: House;
@@ -15,9 +15,9 @@ beforeAll(async () => {
 afterAll(() => house?.[Symbol.asyncDispose]());
 
 const nothing: Statement = { sql: "SELECT 1", args: [] };
-const impossible: Recorder = () => ({ sql: "INSERT INTO audit_log (id) VALUES (NULL)", args: [] });
+const impossible: AuditRecorder = () => ({ sql: "INSERT INTO audit_log (id) VALUES (NULL)", args: [] });
 /** A recorder that remembers. */
-function recorder(): Recorder & { changes: AccountChange[] } {
+function recorder(): AuditRecorder & { changes: AccountChange[] } {
   const changes: AccountChange[] = [];
   const record = (change: AccountChange) => {
     changes.push(change);
@@ -101,7 +101,7 @@ describe("changing an account", () => {
     const record = recorder();
     await administration.update(id, { name: "Ada", disabled: false, isAdmin: false }, record, free);
     await administration.update(id, {}, record, free);
-    await administration.unsubscribe(id, record);
+    await administration.removeSubscription(id, record);
     expect(record.changes).toEqual([]);
     expect(await eventsOf(id)).toEqual(["user.created"]);
   });
@@ -132,7 +132,11 @@ describe("changing an account", () => {
     const jobs = await rows("SELECT id FROM jobs");
     const attempts = [
       administration.update(id, { name: "Other", disabled: true }, impossible, free),
-      administration.subscribe(id, { plan: "pro", status: "active", currentPeriodEnd: Date.now() + 1e9 }, impossible),
+      administration.setSubscription(
+        id,
+        { plan: "pro", status: "active", currentPeriodEnd: Date.now() + 1e9 },
+        impossible,
+      ),
       administration.resetPassword(id, impossible, "mail"),
       administration.create({ email: "unrecorded@example.com" }, impossible, "mail"),
     ];
@@ -149,7 +153,7 @@ describe("changing an account", () => {
       () => administration.byId("nobody"),
       () => administration.byEmail("nobody@example.com"),
       () => administration.update("nobody", { name: "x" }, recorder(), free),
-      () => administration.unsubscribe("nobody", recorder()),
+      () => administration.removeSubscription("nobody", recorder()),
       () => administration.resetPassword("nobody", recorder(), "link"),
     ]) {
       await expect(attempt()).rejects.toMatchObject({ status: 404, code: "USER_NOT_FOUND" });
@@ -222,17 +226,20 @@ test("a second factor is taken with its recovery codes, its owner told; nothing 
     { sql: "INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, 'x')", args: [id] },
     { sql: "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", args: [id] },
   ]);
-  house.app.accounts.users.forget(id);
-  await expect(administration.dropTwoFactor(id, impossible)).rejects.toThrow();
+  house.app.accounts.users.invalidate(id);
+  await expect(administration.removeTwoFactor(id, impossible)).rejects.toThrow();
   expect(await left()).toEqual([1, 1, true]);
   const record = recorder();
-  await administration.dropTwoFactor(id, record);
+  await administration.removeTwoFactor(id, record);
   expect(await left()).toEqual([0, 0, false]);
   expect(record.changes).toMatchObject([{ action: "user.two-factor-off", user: { id, email } }]);
   const mails = await rows("SELECT payload FROM jobs WHERE kind = 'mail'");
   expect(mails.length).toBeGreaterThan(0);
-  await expect(administration.dropTwoFactor(id, record)).rejects.toMatchObject({ status: 409, code: "TWO_FACTOR_OFF" });
-  await expect(administration.dropTwoFactor("nobody", record)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
+  await expect(administration.removeTwoFactor(id, record)).rejects.toMatchObject({
+    status: 409,
+    code: "TWO_FACTOR_OFF",
+  });
+  await expect(administration.removeTwoFactor("nobody", record)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
 });
 
 describe("subscriptions", () => {
@@ -246,10 +253,13 @@ describe("subscriptions", () => {
     const { id } = await create();
     const record = recorder();
     const first = month();
-    expect(await administration.subscribe(id, first, record)).toMatchObject({ plan: "pro", subscription: first });
+    expect(await administration.setSubscription(id, first, record)).toMatchObject({ plan: "pro", subscription: first });
     const second = { plan: "starter" as const, status: "canceled" as const, currentPeriodEnd: 1 };
-    expect(await administration.subscribe(id, second, record)).toMatchObject({ plan: "starter", subscription: second });
-    expect(await administration.unsubscribe(id, record)).toMatchObject({ plan: "free", subscription: null });
+    expect(await administration.setSubscription(id, second, record)).toMatchObject({
+      plan: "starter",
+      subscription: second,
+    });
+    expect(await administration.removeSubscription(id, record)).toMatchObject({ plan: "free", subscription: null });
     const told = record.changes.map(({ action, details }) => [action, details.subscription]);
     const seen = ({ plan, status, currentPeriodEnd }: { plan: string; status: string; currentPeriodEnd: number }) => ({
       plan,
@@ -268,7 +278,10 @@ describe("subscriptions", () => {
   test("two at once both happen, one after the other", async () => {
     const { id } = await create();
     const record = recorder();
-    await Promise.all([administration.subscribe(id, month(), record), administration.subscribe(id, month(), record)]);
+    await Promise.all([
+      administration.setSubscription(id, month(), record),
+      administration.setSubscription(id, month(), record),
+    ]);
     expect(await rows("SELECT 1 FROM subscriptions WHERE user_id = ?", id)).toHaveLength(1);
     expect(await eventsOf(id)).toEqual(["user.created", "user.updated", "user.updated"]);
   });

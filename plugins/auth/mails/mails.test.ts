@@ -2,21 +2,21 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { loadConfig } from "../../../src/config.ts";
-import type { Letter } from "../../../src/mail.ts";
-import { createMails, type Mails, type MailTo } from "./mails.ts";
+import { loadConfig } from "../../../src/kernel/config/config.ts";
+import type { OutgoingMail } from "../../../src/kernel/mail/mailer.ts";
+import { createMails, type MailRecipient, type Mails } from "./mails.ts";
 import { templates } from "./templates.ts";
 
 const config = loadConfig({ BASE_URL: "https://berth.example", LOG_LEVEL: "error" }, { cwd: "/nonexistent" });
 const link = "https://berth.example/verify-email?token=abc";
 const until = Date.UTC(2031, 2, 4);
 
-let sent: Letter[];
+let sent: OutgoingMail[];
 let mails: Mails;
 beforeEach(() => {
   sent = [];
   const mail = {
-    send(letter: Letter) {
+    sendStatement(letter: OutgoingMail) {
       sent.push(letter);
       return { sql: "SELECT 1", args: [] };
     },
@@ -34,7 +34,7 @@ function count(rule: string, key: string) {
   return { allowed: times <= 5 };
 }
 
-const ada: MailTo = {
+const ada: MailRecipient = {
   email: "ada@example.com",
   name: "Ada Lovelace",
   locale: "en",
@@ -43,23 +43,27 @@ const ada: MailTo = {
 };
 /** These belong to an address that is not verified, too. */
 const toAnyone = ["verifyEmail", "resetPassword", "emailChanged"];
-const always: [string, (to: MailTo) => unknown[]][] = [
-  ["verifyEmail", (to) => mails.verifyEmail(to, link)],
-  ["resetPassword", (to) => mails.resetPassword(to, link)],
-  ["emailChanged", (to) => mails.emailChanged(to, "new@example.com")],
-  ["accountDeleted", (to) => mails.accountDeleted(to)],
+const always: [string, (to: MailRecipient) => unknown[]][] = [
+  ["verifyEmail", (to) => mails.verifyEmailStatements(to, link)],
+  ["resetPassword", (to) => mails.resetPasswordStatements(to, link)],
+  ["emailChanged", (to) => mails.emailChangedStatements(to, "new@example.com")],
+  ["accountDeleted", (to) => mails.accountDeletedStatements(to)],
 ];
-const wanted: [string, string, (to: MailTo) => unknown[]][] = [
-  ["passwordChanged", "security", (to) => mails.passwordChanged(to)],
-  ["twoFactorChanged on", "security", (to) => mails.twoFactorChanged(to, true)],
-  ["twoFactorChanged off", "security", (to) => mails.twoFactorChanged(to, false)],
-  ["twoFactorRemoved", "security", (to) => mails.twoFactorRemoved(to)],
-  ["apiKeyCreated", "security", (to) => mails.apiKeyCreated(to, "laptop")],
-  ["signInMethodAdded", "security", (to) => mails.signInMethodAdded(to, "github")],
-  ["socialLinked", "security", (to) => mails.socialLinked(to, "4711")],
-  ["referralCredited", "referral", (to) => mails.referralCredited(to, 10)],
-  ["planChanged", "billing", (to) => mails.planChanged(to, "pro", until)],
-  ["budgetSpent", "billing", (to) => mails.budgetSpent(to, { agent: "Harbour", period: "day", limitUsd: 1, until })],
+const wanted: [string, string, (to: MailRecipient) => unknown[]][] = [
+  ["passwordChanged", "security", (to) => mails.passwordChangedStatements(to)],
+  ["twoFactorChanged on", "security", (to) => mails.twoFactorChangedStatements(to, true)],
+  ["twoFactorChanged off", "security", (to) => mails.twoFactorChangedStatements(to, false)],
+  ["twoFactorRemoved", "security", (to) => mails.twoFactorRemovedStatements(to)],
+  ["apiKeyCreated", "security", (to) => mails.apiKeyCreatedStatements(to, "laptop")],
+  ["signInMethodAdded", "security", (to) => mails.signInMethodAddedStatements(to, "github")],
+  ["socialLinked", "security", (to) => mails.socialLinkedStatements(to, "4711")],
+  ["referralCredited", "referral", (to) => mails.referralCreditedStatements(to, 10)],
+  ["planChanged", "billing", (to) => mails.planChangedStatements(to, "pro", until)],
+  [
+    "budgetSpent",
+    "billing",
+    (to) => mails.budgetSpentStatements(to, { agent: "Harbour", period: "day", limitUsd: 1, until }),
+  ],
 ];
 const all = [...always, ...wanted.map(([name, , make]) => [name, make] as const)];
 
@@ -86,7 +90,7 @@ describe.each(["en", "de"])("in the language %s", (locale) => {
 });
 
 test("the languages differ, and one that is not there is English", () => {
-  for (const locale of ["en", "de", "fr", "__proto__"]) mails.planChanged({ ...ada, locale }, "pro", until);
+  for (const locale of ["en", "de", "fr", "__proto__"]) mails.planChangedStatements({ ...ada, locale }, "pro", until);
   expect(sent.map(({ subject }) => subject)).toEqual([
     "Your plan is now pro",
     "Dein Tarif ist jetzt pro",
@@ -98,8 +102,8 @@ test("the languages differ, and one that is not there is English", () => {
 });
 
 test("a spent budget is named by whose it is, and no agent's name makes a link", () => {
-  mails.budgetSpent(ada, { period: "month", limitUsd: 0.005, until });
-  mails.budgetSpent(ada, { agent: "https://evil.example", period: "day", limitUsd: 2, until });
+  mails.budgetSpentStatements(ada, { period: "month", limitUsd: 0.005, until });
+  mails.budgetSpentStatements(ada, { agent: "https://evil.example", period: "day", limitUsd: 2, until });
   expect(sent[0]?.subject).toBe("The budget of your account is spent");
   expect(sent[0]?.text).toContain("0.005 USD for a month. Until 4 March 2031 (UTC)");
   expect(sent[1]?.subject).toBe("The budget of your agent https evil example is spent");
@@ -132,8 +136,8 @@ describe("who gets it", () => {
   });
 
   test("a mail that is asked for often does not silence another", () => {
-    for (let n = 0; n < 9; n++) mails.apiKeyCreated(ada, "laptop");
-    expect(mails.twoFactorChanged(ada, false)).toHaveLength(1);
+    for (let n = 0; n < 9; n++) mails.apiKeyCreatedStatements(ada, "laptop");
+    expect(mails.twoFactorChangedStatements(ada, false)).toHaveLength(1);
   });
 
   test.each(all)("%s never goes to a wallet", (_, make) => {
@@ -143,8 +147,8 @@ describe("who gets it", () => {
 });
 
 test("links are where they belong, and a reset mail is not sent after its link has died", () => {
-  mails.verifyEmail(ada, link, 42);
-  mails.resetPassword(ada, "https://berth.example/reset-password?token=xyz");
+  mails.verifyEmailStatements(ada, link, 42);
+  mails.resetPasswordStatements(ada, "https://berth.example/reset-password?token=xyz");
   expect(sent[0]?.text).toContain(`\n${link}\n`);
   expect(sent[0]?.html).toContain(`href="${link}"`);
   expect(sent[0]?.expiresAt).toBe(42);
@@ -162,24 +166,24 @@ describe("nobody can make Berth say their words to somebody else", () => {
     "x".repeat(41),
     "+49 170 1234567",
   ])("the name %j is left out of a greeting", (name) => {
-    mails.resetPassword({ ...ada, name }, link);
+    mails.resetPasswordStatements({ ...ada, name }, link);
     expect(sent[0]?.text).toStartWith("Hello,\n");
     expect(sent[0]?.html).not.toContain("evil.example");
   });
 
   test.each(["Ada", "Zoë O’Hara-Łukasz", "Jean Luc", "李雷"])("the name %s is greeted", (name) => {
-    mails.resetPassword({ ...ada, name }, link);
+    mails.resetPasswordStatements({ ...ada, name }, link);
     expect(sent[0]?.text).toStartWith(`Hello ${name},\n`);
   });
 
   test("an address that is not confirmed yet is greeted without any name", () => {
-    mails.verifyEmail(ada, link);
+    mails.verifyEmailStatements(ada, link);
     expect(sent[0]?.text).toStartWith("Hello,\n");
     expect(JSON.stringify(sent)).not.toContain("Lovelace");
   });
 
   test("the name of a key is no link", () => {
-    mails.apiKeyCreated(ada, "http://evil.example/?x=<b>");
+    mails.apiKeyCreatedStatements(ada, "http://evil.example/?x=<b>");
     expect(sent[0]?.text).toContain("“http evil example x b”");
   });
 });

@@ -1,14 +1,14 @@
 // The mails about accounts: who gets which, in which language, and who does not want it.
-import type { Statement } from "../../../src/database.ts";
-import type { Decision } from "../../../src/limits.ts";
-import { render } from "../../../src/mail/render.ts";
-import type { Kernel } from "../../../src/plugin.ts";
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import { renderMail } from "../../../src/kernel/mail/mail-template.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { Decision } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { isInternalEmail } from "../email.ts";
 import type { User } from "../users.ts";
 import { type Language, type MailName, templates } from "./templates.ts";
 
 /** Whom a mail goes to. */
-export type MailTo = Pick<User, "email" | "name" | "locale" | "notifications" | "emailVerified">;
+export type MailRecipient = Pick<User, "email" | "name" | "locale" | "notifications" | "emailVerified">;
 
 /**
  * Each gives what is to be put into the batch of its cause: nothing where nobody is to be told. Contract §3.
@@ -18,24 +18,24 @@ export type MailTo = Pick<User, "email" | "name" | "locale" | "notifications" | 
  */
 export interface Mails {
   /** `link` with its token; `expiresAt` in epoch ms, when the link dies. */
-  verifyEmail(to: MailTo, link: string, expiresAt?: number): Statement[];
+  verifyEmailStatements(to: MailRecipient, link: string, expiresAt?: number): Statement[];
   /** The link is good for an hour. */
-  resetPassword(to: MailTo, link: string): Statement[];
+  resetPasswordStatements(to: MailRecipient, link: string): Statement[];
   /** `to` has the address that was. */
-  emailChanged(to: MailTo, newEmail: string): Statement[];
-  accountDeleted(to: MailTo): Statement[];
-  passwordChanged(to: MailTo): Statement[];
-  twoFactorChanged(to: MailTo, on: boolean): Statement[];
+  emailChangedStatements(to: MailRecipient, newEmail: string): Statement[];
+  accountDeletedStatements(to: MailRecipient): Statement[];
+  passwordChangedStatements(to: MailRecipient): Statement[];
+  twoFactorChangedStatements(to: MailRecipient, on: boolean): Statement[];
   /** An operator turned it off, for somebody who has lost theirs. */
-  twoFactorRemoved(to: MailTo): Statement[];
-  apiKeyCreated(to: MailTo, keyName: string): Statement[];
-  signInMethodAdded(to: MailTo, method: "google" | "github" | "wallet"): Statement[];
-  socialLinked(to: MailTo, fid: string): Statement[];
+  twoFactorRemovedStatements(to: MailRecipient): Statement[];
+  apiKeyCreatedStatements(to: MailRecipient, keyName: string): Statement[];
+  signInMethodAddedStatements(to: MailRecipient, method: "google" | "github" | "wallet"): Statement[];
+  socialLinkedStatements(to: MailRecipient, fid: string): Statement[];
   /** To the owner of the referral code. */
-  referralCredited(to: MailTo, credits: number): Statement[];
+  referralCreditedStatements(to: MailRecipient, credits: number): Statement[];
   /** `until` in epoch ms. */
-  planChanged(to: MailTo, plan: string, until: number): Statement[];
-  budgetSpent(to: MailTo, budget: SpentBudget): Statement[];
+  planChangedStatements(to: MailRecipient, plan: string, until: number): Statement[];
+  budgetSpentStatements(to: MailRecipient, budget: SpentBudget): Statement[];
 }
 
 export interface SpentBudget {
@@ -50,11 +50,11 @@ export interface SpentBudget {
 /** What an account can turn off. Contract §3. */
 type Topic = "agent" | "billing" | "security" | "referral" | "system";
 
-interface Details {
+interface MailOptions {
   /** Left out: it can't be turned off. */
   topic?: Topic;
   /** It is about just this address: nobody has to have verified it. */
-  toAnyone?: boolean;
+  allowsUnverified?: boolean;
   expiresAt?: number | undefined;
 }
 
@@ -68,51 +68,67 @@ export function createMails({ mail, config, limits }: Deps): Mails {
   const { host } = new URL(config.baseUrl);
   const forgot = `${config.baseUrl}/login#forgot`;
 
-  function post(to: MailTo, name: MailName, values: Record<string, string>, details: Details = {}): Statement[] {
-    const { topic, toAnyone = false, expiresAt } = details;
-    if (isInternalEmail(to.email) || !(to.emailVerified || toAnyone)) return [];
+  function mailStatements(
+    to: MailRecipient,
+    name: MailName,
+    values: Record<string, string>,
+    options: MailOptions = {},
+  ): Statement[] {
+    const { topic, allowsUnverified = false, expiresAt } = options;
+    if (isInternalEmail(to.email) || !(to.emailVerified || allowsUnverified)) return [];
     if (topic && to.notifications[topic] === false) return [];
     if (topic && !limits.take("forgot-password", `mail ${name} ${to.email}`).allowed) return [];
     const language = languageOf(to);
     const all = { greeting: greeting(to.name, language), email: to.email, host, forgot, ...values };
-    const rendered = render(templates[language][name], all, language);
-    return [mail.send({ to: to.email, ...rendered, ...(expiresAt !== undefined && { expiresAt }) })];
+    const rendered = renderMail(templates[language][name], all, language);
+    return [mail.sendStatement({ to: to.email, ...rendered, ...(expiresAt !== undefined && { expiresAt }) })];
   }
 
   return {
-    verifyEmail: (to, link, expiresAt) => post(to, "verify-email", { link }, { expiresAt, toAnyone: true }),
-    resetPassword: (to, link) => post(to, "reset-password", { link }, { expiresAt: Date.now() + HOUR, toAnyone: true }),
-    emailChanged: (to, newEmail) => post(to, "email-changed", { newEmail }, { toAnyone: true }),
-    accountDeleted: (to) => post(to, "account-deleted", {}),
-    passwordChanged: (to) => post(to, "password-changed", {}, { topic: "security" }),
-    twoFactorChanged: (to, on) => post(to, on ? "two-factor-on" : "two-factor-off", {}, { topic: "security" }),
-    twoFactorRemoved: (to) => post(to, "two-factor-removed", {}, { topic: "security" }),
-    apiKeyCreated: (to, keyName) => post(to, "api-key-created", { keyName: harmless(keyName) }, { topic: "security" }),
-    signInMethodAdded: (to, method) =>
-      post(to, "sign-in-method-added", { method: METHODS[languageOf(to)][method] }, { topic: "security" }),
-    socialLinked: (to, fid) => post(to, "social-linked", { fid: harmless(fid) }, { topic: "security" }),
-    referralCredited: (to, credits) =>
-      post(to, "referral-credited", { credits: String(credits) }, { topic: "referral" }),
-    planChanged: (to, plan, until) =>
-      post(to, "plan-changed", { plan, until: dateIn(languageOf(to), until) }, { topic: "billing" }),
-    budgetSpent(to, { agent, period, limitUsd, until }) {
+    verifyEmailStatements: (to, link, expiresAt) =>
+      mailStatements(to, "verify-email", { link }, { expiresAt, allowsUnverified: true }),
+    resetPasswordStatements: (to, link) =>
+      mailStatements(to, "reset-password", { link }, { expiresAt: Date.now() + HOUR, allowsUnverified: true }),
+    emailChangedStatements: (to, newEmail) =>
+      mailStatements(to, "email-changed", { newEmail }, { allowsUnverified: true }),
+    accountDeletedStatements: (to) => mailStatements(to, "account-deleted", {}),
+    passwordChangedStatements: (to) => mailStatements(to, "password-changed", {}, { topic: "security" }),
+    twoFactorChangedStatements: (to, on) =>
+      mailStatements(to, on ? "two-factor-on" : "two-factor-off", {}, { topic: "security" }),
+    twoFactorRemovedStatements: (to) => mailStatements(to, "two-factor-removed", {}, { topic: "security" }),
+    apiKeyCreatedStatements: (to, keyName) =>
+      mailStatements(to, "api-key-created", { keyName: stripLinkCharacters(keyName) }, { topic: "security" }),
+    signInMethodAddedStatements: (to, method) =>
+      mailStatements(
+        to,
+        "sign-in-method-added",
+        { method: METHOD_LABELS[languageOf(to)][method] },
+        { topic: "security" },
+      ),
+    socialLinkedStatements: (to, fid) =>
+      mailStatements(to, "social-linked", { fid: stripLinkCharacters(fid) }, { topic: "security" }),
+    referralCreditedStatements: (to, credits) =>
+      mailStatements(to, "referral-credited", { credits: String(credits) }, { topic: "referral" }),
+    planChangedStatements: (to, plan, until) =>
+      mailStatements(to, "plan-changed", { plan, until: formatDate(languageOf(to), until) }, { topic: "billing" }),
+    budgetSpentStatements(to, { agent, period, limitUsd, until }) {
       const language = languageOf(to);
-      const { account, agentOf, periods } = BUDGETS[language];
+      const { account, agentOf, periods } = BUDGET_TEXTS[language];
       // Names that hold nothing that a mail may say leave their place empty.
-      const name = agent === undefined ? "" : harmless(agent);
+      const name = agent === undefined ? "" : stripLinkCharacters(agent);
       const values = { whose: agent === undefined ? account : agentOf(name), period: periods[period] };
-      const about = { ...values, limit: String(limitUsd), until: dateIn(language, until) };
-      return post(to, "budget-spent", about, { topic: "billing" });
+      const about = { ...values, limit: String(limitUsd), until: formatDate(language, until) };
+      return mailStatements(to, "budget-spent", about, { topic: "billing" });
     },
   };
 }
 
-const METHODS: Record<Language, Record<"google" | "github" | "wallet", string>> = {
+const METHOD_LABELS: Record<Language, Record<"google" | "github" | "wallet", string>> = {
   en: { google: "Google", github: "GitHub", wallet: "your wallet" },
   de: { google: "Google", github: "GitHub", wallet: "deinem Wallet" },
 };
 
-const BUDGETS = {
+const BUDGET_TEXTS = {
   en: {
     account: "your account",
     agentOf: (name: string) => `your agent ${name}`.trim(),
@@ -125,9 +141,9 @@ const BUDGETS = {
   },
 } as const;
 
-const languageOf = ({ locale }: MailTo): Language => (locale === "de" ? "de" : "en");
+const languageOf = ({ locale }: MailRecipient): Language => (locale === "de" ? "de" : "en");
 
-const dateIn = (language: Language, time: number) =>
+const formatDate = (language: Language, time: number) =>
   new Intl.DateTimeFormat(language === "de" ? "de-DE" : "en-GB", { dateStyle: "long", timeZone: "UTC" }).format(time);
 
 /**
@@ -135,12 +151,12 @@ const dateIn = (language: Language, time: number) =>
  * carry their message or their link.
  */
 function greeting(name: string, language: Language): string {
-  const hello = language === "de" ? "Hallo" : "Hello";
-  return /^\p{L}[\p{L}\p{M}'’ -]{0,39}$/u.test(name) ? `${hello} ${name}` : hello;
+  const salutation = language === "de" ? "Hallo" : "Hello";
+  return /^\p{L}[\p{L}\p{M}'’ -]{0,39}$/u.test(name) ? `${salutation} ${name}` : salutation;
 }
 
 /** What its owner called something, so that no mail program makes a link of it. */
-const harmless = (text: string) =>
+const stripLinkCharacters = (text: string) =>
   text
     .replace(/[^\p{L}\p{M}\p{N}_-]+/gu, " ")
     .trim()

@@ -66,5 +66,5 @@ const de: Record<MailName, string> = {
   "verify-email": deVerifyEmail,
 };
 
-/** The source of each mail; see `render` in src/mail/render.ts for its form. */
+/** The source of each mail; see `renderMail` in src/kernel/mail/mail-template.ts for its form. */
 export const templates: Readonly<Record<Language, Readonly<Record<MailName, string>>>> = { en, de };

@@ -8,7 +8,7 @@ import {
   openOAuthHouse,
   signInWith,
 } from "../../../tests/support/providers.ts";
-import { sweepUsedOnce } from "../sign-in/used-once.ts";
+import { sweepUsedOnceStatement } from "../sign-in/replay-protection.ts";
 
 const MINUTE = 60_000;
 let house: OAuthHouse;
@@ -125,7 +125,7 @@ describe("the state", () => {
     const before = (await kept()).length;
     expect(before).toBeGreaterThan(0);
     const sweep = async () => {
-      const { sql, args } = sweepUsedOnce();
+      const { sql, args } = sweepUsedOnceStatement();
       await house.write("", sql, ...args.map(Number));
     };
     await sweep();

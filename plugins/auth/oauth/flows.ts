@@ -1,11 +1,11 @@
 // A sign-in under way: what the browser that began it has to bring back from the provider, once.
-import { GuardFailed } from "../../../src/database.ts";
-import type { Kernel } from "../../../src/plugin.ts";
-import { createSealedCookie, type Kept } from "../sign-in/sealed-cookie.ts";
+import { GuardFailed } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { type CookieClaims, createSealedCookie } from "../sign-in/sealed-cookie.ts";
 import type { Checks, ProviderName } from "./provider.ts";
 
 /** How long a visitor may take at the provider. */
-const LIFETIME = 10 * 60_000;
+const LIFETIME_MS = 10 * 60_000;
 
 export interface Flow extends Checks {
   provider: ProviderName;
@@ -17,27 +17,27 @@ export interface Flows {
   /** A new flow, and the `set-cookie` that holds it. A browser has one at a time: the newest. */
   begin(provider: ProviderName, callbackUrl: string): { flow: Flow; cookie: string };
   /** The flow that this browser began with this provider and state; undefined when there is none, or it is too old. */
-  find(cookies: string | null, provider: ProviderName, state: string | null): (Flow & Kept) | undefined;
+  find(cookies: string | null, provider: ProviderName, state: string | null): (Flow & CookieClaims) | undefined;
   /** Uses a flow up; false when that was done before. */
-  use(flow: Kept): Promise<boolean>;
+  consume(flow: CookieClaims): Promise<boolean>;
   /** Empties the cookie in the browser. */
-  readonly endCookie: string;
+  readonly clearCookie: string;
 }
 
-const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+const randomToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
 
 export function createFlows(kernel: Pick<Kernel, "config" | "vault" | "database">): Flows {
   const cookie = createSealedCookie<Flow>(kernel, {
     name: "berth_oauth",
     path: "/api/auth/callback",
-    lifetimeMs: LIFETIME,
+    lifetimeMs: LIFETIME_MS,
     purpose: "oauth-state",
   });
 
   return {
     begin(provider, callbackUrl) {
-      const flow = { state: random(), nonce: random(), verifier: random(), provider, callbackUrl };
-      return { flow, cookie: cookie.keep(flow) };
+      const flow = { state: randomToken(), nonce: randomToken(), verifier: randomToken(), provider, callbackUrl };
+      return { flow, cookie: cookie.issue(flow) };
     },
 
     find(cookies, provider, state) {
@@ -45,9 +45,9 @@ export function createFlows(kernel: Pick<Kernel, "config" | "vault" | "database"
       return flow?.provider === provider && flow.state === state ? flow : undefined;
     },
 
-    async use(flow) {
+    async consume(flow) {
       try {
-        await kernel.database.write(cookie.use(flow));
+        await kernel.database.write(cookie.useStatements(flow));
         return true;
       } catch (error) {
         if (error instanceof GuardFailed) return false;
@@ -55,6 +55,6 @@ export function createFlows(kernel: Pick<Kernel, "config" | "vault" | "database"
       }
     },
 
-    endCookie: cookie.end,
+    clearCookie: cookie.clearCookie,
   };
 }

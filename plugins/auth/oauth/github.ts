@@ -1,14 +1,14 @@
 // GitHub: plain OAuth 2, so who somebody is has to be asked with the token. An Enterprise Server has other addresses.
-import { OAuthFailure } from "./failure.ts";
+import { OAuthFailure } from "./oauth-failure.ts";
 import {
   boundedFetch,
+  loadOpenidClient,
+  mapProviderErrors,
   type Provider,
   type ProviderSettings,
-  pkce,
-  protocol,
-  refuseMixUp,
-  TIMEOUT,
-  withProvider,
+  pkceParameters,
+  rejectMixUp,
+  TIMEOUT_SECONDS,
 } from "./provider.ts";
 
 /** https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps */
@@ -17,48 +17,48 @@ export function createGithub(settings: ProviderSettings & { baseUrl: string; api
   // GitHub publishes no metadata; this is the `iss` it puts on its answers since 2026.
   const issuer = `${baseUrl}/login/oauth`;
 
-  async function client() {
-    const library = await protocol();
+  async function createConfiguration() {
+    const library = await loadOpenidClient();
     const config = new library.Configuration(
       { issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}/access_token` },
       clientId,
       clientSecret,
     );
-    config.timeout = TIMEOUT;
+    config.timeout = TIMEOUT_SECONDS;
     config[library.customFetch] = boundedFetch;
     if ([baseUrl, apiUrl].some((url) => url.startsWith("http:"))) library.allowInsecureRequests(config);
     return config;
   }
 
   return {
-    authorize: (checks) =>
-      withProvider(async () => {
-        const { buildAuthorizationUrl } = await protocol();
-        return buildAuthorizationUrl(await client(), {
+    createAuthorizationUrl: (checks) =>
+      mapProviderErrors(async () => {
+        const { buildAuthorizationUrl } = await loadOpenidClient();
+        return buildAuthorizationUrl(await createConfiguration(), {
           redirect_uri: redirectUri,
           scope: "read:user user:email",
           state: checks.state,
-          ...(await pkce(checks)),
+          ...(await pkceParameters(checks)),
         });
       }),
 
-    identify: (answer, { state, verifier }) =>
-      withProvider(async () => {
-        const { authorizationCodeGrant, fetchProtectedResource } = await protocol();
-        const config = await client();
-        refuseMixUp(answer, { issuer });
+    identify: (responseUrl, { state, verifier }) =>
+      mapProviderErrors(async () => {
+        const { authorizationCodeGrant, fetchProtectedResource } = await loadOpenidClient();
+        const config = await createConfiguration();
+        rejectMixUp(responseUrl, { issuer });
         const checks = { expectedState: state, pkceCodeVerifier: verifier };
-        const { access_token } = await authorizationCodeGrant(config, answer, checks);
+        const { access_token } = await authorizationCodeGrant(config, responseUrl, checks);
 
-        async function ask(path: string): Promise<unknown> {
+        async function getJson(path: string): Promise<unknown> {
           const headers = new Headers({ accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" });
           const url = new URL(apiUrl + path);
           const response = await fetchProtectedResource(config, access_token, url, "GET", undefined, headers);
           if (!response.ok) throw new OAuthFailure("PROVIDER_UNAVAILABLE", `${path} answers ${response.status}`);
           return response.json();
         }
-        const [user, emails] = await Promise.all([ask("/user"), ask("/user/emails?per_page=100")]);
-        return { provider: "github", ...person(user), ...primaryEmail(emails) };
+        const [user, emails] = await Promise.all([getJson("/user"), getJson("/user/emails?per_page=100")]);
+        return { provider: "github", ...readProfile(user), ...readPrimaryEmail(emails) };
       }),
   };
 }
@@ -66,7 +66,7 @@ export function createGithub(settings: ProviderSettings & { baseUrl: string; api
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 /** The numeric id never changes; the login is a name that its owner may give up to somebody else. */
-function person(user: unknown): { subject: string; name?: string } {
+function readProfile(user: unknown): { subject: string; name?: string } {
   if (!isRecord(user) || !Number.isSafeInteger(user.id) || Number(user.id) <= 0) {
     throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user names no id");
   }
@@ -74,7 +74,7 @@ function person(user: unknown): { subject: string; name?: string } {
   return { subject: String(user.id), ...(typeof name === "string" && { name }) };
 }
 
-function primaryEmail(emails: unknown): { email?: string } {
+function readPrimaryEmail(emails: unknown): { email?: string } {
   if (!Array.isArray(emails)) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user/emails is no list");
   const primary: unknown = emails.find(
     (entry: unknown) => isRecord(entry) && entry.primary === true && entry.verified === true,

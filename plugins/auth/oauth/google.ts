@@ -1,16 +1,16 @@
 // Google, or any other OpenID provider in its place: who somebody is stands in a signed ID token.
 
-import { OAuthFailure } from "./failure.ts";
+import { OAuthFailure } from "./oauth-failure.ts";
 import {
   boundedFetch,
+  loadOpenidClient,
+  mapProviderErrors,
+  memoizeAsync,
   type Provider,
   type ProviderSettings,
-  pkce,
-  protocol,
-  refuseMixUp,
-  remembered,
-  TIMEOUT,
-  withProvider,
+  pkceParameters,
+  rejectMixUp,
+  TIMEOUT_SECONDS,
 } from "./provider.ts";
 
 const HOUR = 3_600_000;
@@ -19,44 +19,44 @@ const HOUR = 3_600_000;
 export function createGoogle(settings: ProviderSettings & { issuer: string }): Provider {
   const { clientId, clientSecret, redirectUri, issuer } = settings;
 
-  const discovered = remembered(async () => {
-    const library = await protocol();
+  const discover = memoizeAsync(async () => {
+    const library = await loadOpenidClient();
     const insecure = issuer.startsWith("http:") ? [library.allowInsecureRequests] : [];
     return library.discovery(new URL(issuer), clientId, clientSecret, undefined, {
-      timeout: TIMEOUT,
+      timeout: TIMEOUT_SECONDS,
       execute: [library.enableNonRepudiationChecks, ...insecure],
       [library.customFetch]: boundedFetch,
     });
   }, HOUR);
 
   /** Whatever keeps us from knowing the provider, it is not the visitor's doing. */
-  const server = () =>
-    discovered().catch((error) => {
-      const why = error instanceof Error && "code" in error ? (error.code ?? "no answer") : "no answer";
-      throw new OAuthFailure("PROVIDER_UNAVAILABLE", `discovery: ${why}`);
+  const getConfiguration = () =>
+    discover().catch((error) => {
+      const reason = error instanceof Error && "code" in error ? (error.code ?? "no answer") : "no answer";
+      throw new OAuthFailure("PROVIDER_UNAVAILABLE", `discovery: ${reason}`);
     });
 
   return {
-    authorize: (checks) =>
-      withProvider(async () => {
-        const { buildAuthorizationUrl } = await protocol();
+    createAuthorizationUrl: (checks) =>
+      mapProviderErrors(async () => {
+        const { buildAuthorizationUrl } = await loadOpenidClient();
         const { state, nonce } = checks;
-        return buildAuthorizationUrl(await server(), {
+        return buildAuthorizationUrl(await getConfiguration(), {
           redirect_uri: redirectUri,
           scope: "openid email profile",
           state,
           nonce,
-          ...(await pkce(checks)),
+          ...(await pkceParameters(checks)),
         });
       }),
 
-    identify: (answer, { state, nonce, verifier }) =>
-      withProvider(async () => {
-        const { authorizationCodeGrant } = await protocol();
-        const config = await server();
-        const { issuer, authorization_response_iss_parameter_supported: namesItself } = config.serverMetadata();
-        refuseMixUp(answer, { issuer, namesItself });
-        const tokens = await authorizationCodeGrant(config, answer, {
+    identify: (responseUrl, { state, nonce, verifier }) =>
+      mapProviderErrors(async () => {
+        const { authorizationCodeGrant } = await loadOpenidClient();
+        const config = await getConfiguration();
+        const { issuer, authorization_response_iss_parameter_supported: sendsIssuer } = config.serverMetadata();
+        rejectMixUp(responseUrl, { issuer, sendsIssuer });
+        const tokens = await authorizationCodeGrant(config, responseUrl, {
           expectedState: state,
           expectedNonce: nonce,
           pkceCodeVerifier: verifier,

@@ -1,7 +1,7 @@
 // What Google and GitHub have in common: the protocol through openid-client, bounded in time and size, and told apart when it fails.
 import type { CustomFetch } from "openid-client";
 import type { LinkedAccount } from "../linked-accounts.ts";
-import { OAuthFailure } from "./failure.ts";
+import { OAuthFailure } from "./oauth-failure.ts";
 
 export type ProviderName = "google" | "github";
 
@@ -23,9 +23,9 @@ export interface ProviderIdentity extends LinkedAccount {
 
 export interface Provider {
   /** Where to send the visitor. Throws OAuthFailure. */
-  authorize(checks: Checks): Promise<URL>;
+  createAuthorizationUrl(checks: Checks): Promise<URL>;
   /** Who came back; `answer` is our redirect address with the provider's parameters. Throws OAuthFailure. */
-  identify(answer: URL, checks: Checks): Promise<ProviderIdentity>;
+  identify(responseUrl: URL, checks: Checks): Promise<ProviderIdentity>;
 }
 
 export interface ProviderSettings {
@@ -35,16 +35,16 @@ export interface ProviderSettings {
 }
 
 /** Seconds for one exchange. No sign-in makes more than three in a row, so that nobody waits longer than ten. */
-export const TIMEOUT = 3;
+export const TIMEOUT_SECONDS = 3;
 /** No honest answer of a provider is bigger. */
-const MAX_BYTES = 256 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /** The library, loaded at the first sign-in. */
-export const protocol = () => import("openid-client");
+export const loadOpenidClient = () => import("openid-client");
 
 /** Sends the visitor on with PKCE S256. */
-export async function pkce({ verifier }: Checks) {
-  const { calculatePKCECodeChallenge } = await protocol();
+export async function pkceParameters({ verifier }: Checks) {
+  const { calculatePKCECodeChallenge } = await loadOpenidClient();
   return { code_challenge: await calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" };
 }
 
@@ -55,7 +55,7 @@ export const boundedFetch: CustomFetch = async (url, { body, ...options }) => {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "an answer is too large");
+    if (size > MAX_RESPONSE_BYTES) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "an answer is too large");
     chunks.push(chunk);
   }
   const { status, headers } = response;
@@ -63,14 +63,14 @@ export const boundedFetch: CustomFetch = async (url, { body, ...options }) => {
 };
 
 /** The provider named itself in the answer (RFC 9207), and it is another one: two providers are being mixed up. */
-export function refuseMixUp(answer: URL, server: { issuer: string; namesItself?: boolean | undefined }): void {
-  const issuer = answer.searchParams.get("iss");
-  if (issuer === server.issuer || (issuer === null && !server.namesItself)) return;
+export function rejectMixUp(responseUrl: URL, server: { issuer: string; sendsIssuer?: boolean | undefined }): void {
+  const issuer = responseUrl.searchParams.get("iss");
+  if (issuer === server.issuer || (issuer === null && !server.sendsIssuer)) return;
   throw new OAuthFailure("STATE_INVALID", "the answer names another issuer");
 }
 
 /** What the library says when nobody was there to answer, or nobody who speaks the protocol. */
-const UNAVAILABLE = new Set([
+const UNAVAILABLE_CODES = new Set([
   "OAUTH_TIMEOUT",
   "OAUTH_ABORT",
   "OAUTH_PARSE_ERROR",
@@ -79,46 +79,52 @@ const UNAVAILABLE = new Set([
 ]);
 
 /** Runs a step with the provider. What it throws becomes an OAuthFailure, without a word or a token of the provider's. */
-export async function withProvider<T>(step: () => Promise<T>): Promise<T> {
+export async function mapProviderErrors<T>(operation: () => Promise<T>): Promise<T> {
   try {
-    return await step();
+    return await operation();
   } catch (error) {
-    throw await failureOf(error);
+    throw await toOAuthFailure(error);
   }
 }
 
-async function failureOf(error: unknown): Promise<OAuthFailure> {
-  const { AuthorizationResponseError, ClientError, ResponseBodyError } = await protocol();
+async function toOAuthFailure(error: unknown): Promise<OAuthFailure> {
+  const { AuthorizationResponseError, ClientError, ResponseBodyError } = await loadOpenidClient();
   if (error instanceof AuthorizationResponseError) {
     if (error.error === "access_denied") return new OAuthFailure("ACCESS_DENIED");
-    const down = error.error === "server_error" || error.error === "temporarily_unavailable";
-    return new OAuthFailure(down ? "PROVIDER_UNAVAILABLE" : "SIGN_IN_FAILED", known(error.error));
+    const isUnavailable = error.error === "server_error" || error.error === "temporarily_unavailable";
+    return new OAuthFailure(isUnavailable ? "PROVIDER_UNAVAILABLE" : "SIGN_IN_FAILED", safeErrorCode(error.error));
   }
   if (error instanceof ResponseBodyError) {
-    return new OAuthFailure(error.status >= 500 ? "PROVIDER_UNAVAILABLE" : "SIGN_IN_FAILED", known(error.error));
+    return new OAuthFailure(
+      error.status >= 500 ? "PROVIDER_UNAVAILABLE" : "SIGN_IN_FAILED",
+      safeErrorCode(error.error),
+    );
   }
   if (error instanceof ClientError) {
     if (error.cause instanceof OAuthFailure) return error.cause;
     const { code = "" } = error;
-    return new OAuthFailure(code === "" || UNAVAILABLE.has(code) ? "PROVIDER_UNAVAILABLE" : "SIGN_IN_FAILED", code);
+    return new OAuthFailure(
+      code === "" || UNAVAILABLE_CODES.has(code) ? "PROVIDER_UNAVAILABLE" : "SIGN_IN_FAILED",
+      code,
+    );
   }
   if (error instanceof OAuthFailure) return error;
   return new OAuthFailure("PROVIDER_UNAVAILABLE", error instanceof Error ? error.name : "");
 }
 
 /** An error code of the protocol (RFC 6749 §5.2 and its like), which helps an operator; anything else is not repeated. */
-const known = (code: string) => (/^[a-z_]{1,40}$/.test(code) ? code : "an error of its own");
+const safeErrorCode = (code: string) => (/^[a-z_]{1,40}$/.test(code) ? code : "an error of its own");
 
 /** The outcome of `load`, kept for so long; a failure is not kept, and a crowd asks once. */
-export function remembered<T>(load: () => Promise<T>, lifetimeMs: number): () => Promise<T> {
-  let kept: { value: Promise<T>; until: number } | undefined;
+export function memoizeAsync<T>(load: () => Promise<T>, lifetimeMs: number): () => Promise<T> {
+  let cached: { value: Promise<T>; until: number } | undefined;
   return () => {
-    if (kept && kept.until > Date.now()) return kept.value;
+    if (cached && cached.until > Date.now()) return cached.value;
     const value = load();
-    const mine = { value, until: Date.now() + lifetimeMs };
-    kept = mine;
+    const entry = { value, until: Date.now() + lifetimeMs };
+    cached = entry;
     value.catch(() => {
-      if (kept === mine) kept = undefined;
+      if (cached === entry) cached = undefined;
     });
     return value;
   };

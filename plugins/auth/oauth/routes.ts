@@ -1,38 +1,38 @@
 // Sign-in with Google and GitHub, as a browser walks through it.
 import { Elysia, t } from "elysia";
-import { AppError } from "../../../src/errors.ts";
-import { contextOf, openRoutes } from "../../../src/http.ts";
-import { mayAnswer } from "../../../src/openapi/told.ts";
-import { signedInTo, totp } from "../model.ts";
-import { type AuthParts, tags } from "../parts.ts";
-import { preferredLanguage } from "../visitors/language.ts";
-import { FAILURES, type FailureCode, OAuthFailure } from "./failure.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
+import { signInRedirectResponse, totp } from "../model.ts";
+import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { createOAuth } from "./oauth.ts";
+import { FAILURE_DESCRIPTIONS, type FailureCode, OAuthFailure } from "./oauth-failure.ts";
 
 const params = t.Object({ provider: t.String({ description: "`google` or `github`" }) });
-const refusals = mayAnswer({ 404: ["NOT_FOUND", "PROVIDER_NOT_CONFIGURED"] });
-const redirects = (description: string) => ({
+const providerErrors = documentErrors({ 404: ["NOT_FOUND", "PROVIDER_NOT_CONFIGURED"] });
+const redirectResponse = (description: string) => ({
   responses: { 302: { description, headers: { location: { schema: { type: "string" as const } } } } },
 });
-const codes = Object.entries(FAILURES).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
+const failureList = Object.entries(FAILURE_DESCRIPTIONS).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
 
-export function oauthRoutes(parts: AuthParts) {
-  const oauth = createOAuth(parts);
+export function oauthRoutes(services: AuthServices) {
+  const oauth = createOAuth(services);
   const { secondStep } = oauth;
-  const { log } = parts.kernel;
+  const { log } = services.kernel;
 
   /** Somebody looks at a page, not at a program: whatever goes wrong, they end where they can try another way. */
-  async function orSignInPage(provider: string, step: () => Promise<string>): Promise<Response> {
+  async function redirectOrSignInPage(provider: string, operation: () => Promise<string>): Promise<Response> {
     try {
-      return redirect(await step());
+      return redirect(await operation());
     } catch (error) {
       if (error instanceof AppError && error.status === 404) throw error;
-      return redirect(`/login?error=${codeOf(error, provider)}`);
+      return redirect(`/login?error=${toFailureCode(error, provider)}`);
     }
   }
 
-  function codeOf(error: unknown, provider: string): FailureCode {
-    const failure = failureOf(error);
+  function toFailureCode(error: unknown, provider: string): FailureCode {
+    const failure = toOAuthFailure(error);
     if (!failure) {
       log.error("a sign-in with a provider broke down", { provider, error });
       return "SIGN_IN_FAILED";
@@ -48,7 +48,7 @@ export function oauthRoutes(parts: AuthParts) {
     .get(
       "/api/auth/oauth/:provider",
       ({ params: { provider }, query, request }) =>
-        orSignInPage(provider, async () => {
+        redirectOrSignInPage(provider, async () => {
           const { location, cookie } = await oauth.start(provider, query.callbackUrl);
           contextOf(request).cookies.push(cookie);
           return location;
@@ -64,25 +64,25 @@ export function oauthRoutes(parts: AuthParts) {
         detail: {
           tags,
           summary: "Sign in with Google or GitHub",
-          ...redirects("To the provider; where it can't be reached to `/login?error=PROVIDER_UNAVAILABLE`."),
-          ...refusals,
+          ...redirectResponse("To the provider; where it can't be reached to `/login?error=PROVIDER_UNAVAILABLE`."),
+          ...providerErrors,
         },
       },
     )
     .get(
       "/api/auth/callback/:provider",
       ({ params: { provider }, request }) =>
-        orSignInPage(provider, async () => {
+        redirectOrSignInPage(provider, async () => {
           const { headers, url } = request;
           const { address, cookies } = contextOf(request);
-          const back = {
+          const callback = {
             address,
             cookies: headers.get("cookie"),
             search: new URL(url).search,
             locale: preferredLanguage(headers.get("accept-language")),
           };
-          const { entered, location } = await oauth.finish(provider, back, cookies);
-          if (entered) await parts.startSession(request, entered.userId, entered.grounds);
+          const { signedIn, location } = await oauth.finish(provider, callback, cookies);
+          if (signedIn) await services.startSession(request, signedIn.userId, signedIn.evidence);
           return location;
         }),
       {
@@ -91,12 +91,12 @@ export function oauthRoutes(parts: AuthParts) {
         detail: {
           tags,
           summary: "Come back from the provider",
-          description: `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${codes.join("\n")}`,
-          ...redirects(
+          description: `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${failureList.join("\n")}`,
+          ...redirectResponse(
             "Signed in, with the cookie, and on to `callbackUrl`. With two-factor on to `/login?step=code`, which sends a " +
               "code to `POST /api/auth/two-factor`. Or to the sign-in page with the code of a failure.",
           ),
-          ...refusals,
+          ...providerErrors,
         },
       },
     )
@@ -104,33 +104,33 @@ export function oauthRoutes(parts: AuthParts) {
       "/api/auth/two-factor",
       async ({ body, request }) => {
         const { address, cookies } = contextOf(request);
-        const { user, grounds, callbackUrl } = await secondStep.finish(
+        const { user, evidence, callbackUrl } = await secondStep.finish(
           request.headers.get("cookie"),
           body.totp,
           address,
         );
-        cookies.push(secondStep.endCookie);
+        cookies.push(secondStep.clearCookie);
         const { id, email, name } = user;
-        await parts.startSession(request, id, grounds);
+        await services.startSession(request, id, evidence);
         return { ok: true as const, url: callbackUrl, user: { id, email, name } };
       },
       {
         open: true,
         body: t.Object({ totp }),
-        response: { 200: signedInTo },
+        response: { 200: signInRedirectResponse },
         detail: {
           tags,
           summary: "The second step of a sign-in with a provider",
           description:
             "For the browser that came back from the provider to `/login?step=code`, within ten minutes and once. Go on to `url` then.",
-          ...mayAnswer({ 401: ["SIGN_IN_OVER", "TOTP_REQUIRED", "INVALID_TOTP", "BAD_CREDENTIALS"] }),
+          ...documentErrors({ 401: ["SIGN_IN_OVER", "TOTP_REQUIRED", "INVALID_TOTP", "BAD_CREDENTIALS"] }),
         },
       },
     );
 }
 
 /** What of all that goes wrong is no fault of ours. */
-function failureOf(error: unknown): OAuthFailure | undefined {
+function toOAuthFailure(error: unknown): OAuthFailure | undefined {
   if (error instanceof OAuthFailure) return error;
   const status = error instanceof AppError ? error.status : undefined;
   if (status === 429) return new OAuthFailure("RATE_LIMITED");

@@ -1,35 +1,35 @@
 // The code that is asked for after a provider's sign-in: until it comes there is no session, only a sealed cookie that says who came.
-import { GuardFailed, isUniqueViolation } from "../../../src/database.ts";
-import { AppError } from "../../../src/errors.ts";
-import type { AuthParts } from "../parts.ts";
-import type { Grounds } from "../sessions.ts";
+import { GuardFailed, isUniqueViolation } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { AuthServices } from "../auth-services.ts";
+import type { SignInEvidence } from "../sessions.ts";
 import { createSealedCookie } from "../sign-in/sealed-cookie.ts";
 import { isTotpRequired } from "../two-factor/two-factor.ts";
 import type { User } from "../users.ts";
-import type { Accounts } from "./accounts.ts";
 import type { ProviderIdentity } from "./provider.ts";
+import type { ProviderAccounts } from "./provider-accounts.ts";
 
 /** How long somebody may look for their authenticator app. */
-const LIFETIME = 10 * 60_000;
+const LIFETIME_MS = 10 * 60_000;
 
 /** Somebody for whom the provider has vouched. */
-export interface Came {
+export interface PendingSignIn {
   userId: string;
   identity: Pick<ProviderIdentity, "provider" | "subject">;
   /** The provider's account is not linked yet: the code makes it so. */
-  toLink: boolean;
+  mustLink: boolean;
   /** A path of our own. */
   callbackUrl: string;
 }
 
-interface Waiting extends Came {
+interface SealedPendingSignIn extends PendingSignIn {
   /** What the account's security was when the provider vouched. */
-  state: string;
+  accountState: string;
 }
 
 export interface SecondStep {
   /** The `set-cookie` with which this browser may bring the code. */
-  begin(came: Came): Promise<string>;
+  begin(pending: PendingSignIn): Promise<string>;
   /**
    * Whose code this is, and what a session for them rests on. Good once, for ten minutes, and only while the account's password, address, second factor and
    * block are what they were: else 401 `SIGN_IN_OVER`. See `TwoFactor.admit` for what a code that is missing or wrong
@@ -39,65 +39,80 @@ export interface SecondStep {
     cookies: string | null,
     totp: unknown,
     from: string,
-  ): Promise<{ user: User; grounds: Grounds; callbackUrl: string }>;
+  ): Promise<{ user: User; evidence: SignInEvidence; callbackUrl: string }>;
   /** Empties the cookie in the browser. */
-  readonly endCookie: string;
+  readonly clearCookie: string;
 }
 
-type Deps = Pick<AuthParts, "kernel" | "users" | "linked" | "twoFactor"> & { accounts: Pick<Accounts, "linking"> };
+type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "twoFactor"> & {
+  accounts: Pick<ProviderAccounts, "linkStatements">;
+};
 
-export function createSecondStep({ kernel, users, linked, twoFactor, accounts }: Deps): SecondStep {
+export function createSecondStep({ kernel, users, linkedAccounts, twoFactor, accounts }: Deps): SecondStep {
   const { limits } = kernel;
-  const cookie = createSealedCookie<Waiting>(kernel, {
+  const cookie = createSealedCookie<SealedPendingSignIn>(kernel, {
     name: "berth_two_factor",
     path: "/api/auth/two-factor",
-    lifetimeMs: LIFETIME,
+    lifetimeMs: LIFETIME_MS,
     purpose: "second-step",
   });
 
-  async function stateOf({ id, passwordHash, email, emailVerified, disabledAt }: User): Promise<string> {
-    const state = [passwordHash, email, emailVerified, disabledAt, await twoFactor.since(id)];
-    return new Bun.CryptoHasher("sha256").update(JSON.stringify(state)).digest("base64url");
+  async function hashAccountState({ id, passwordHash, email, emailVerified, disabledAt }: User): Promise<string> {
+    const accountState = [passwordHash, email, emailVerified, disabledAt, await twoFactor.enabledSince(id)];
+    return new Bun.CryptoHasher("sha256").update(JSON.stringify(accountState)).digest("base64url");
   }
 
   /** The account, as long as it is what it was, and linked to who came or still to be. */
-  async function accountOf({ userId, state, identity, toLink }: Waiting): Promise<User | undefined> {
+  async function findAccount({
+    userId,
+    accountState,
+    identity,
+    mustLink,
+  }: SealedPendingSignIn): Promise<User | undefined> {
     const user = await users.byId(userId);
-    if (!user || (await stateOf(user)) !== state) return undefined;
-    return (await linked.find(identity)) === (toLink ? undefined : userId) ? user : undefined;
+    if (!user || (await hashAccountState(user)) !== accountState) return undefined;
+    return (await linkedAccounts.findUserId(identity)) === (mustLink ? undefined : userId) ? user : undefined;
   }
 
   return {
-    async begin(came) {
-      const user = await users.byId(came.userId);
-      if (!user) throw over();
-      return cookie.keep({ ...came, state: await stateOf(user) });
+    async begin(pending) {
+      const user = await users.byId(pending.userId);
+      if (!user) throw signInExpired();
+      return cookie.issue({ ...pending, accountState: await hashAccountState(user) });
     },
 
     async finish(cookies, totp, from) {
-      const waiting = cookie.find(cookies);
-      const user = waiting && (await accountOf(waiting));
-      if (!user) throw over();
+      const pending = cookie.find(cookies);
+      const user = pending && (await findAccount(pending));
+      if (!user) throw signInExpired();
       // Taken before and given back, or a crowd of guesses at once would all pass.
-      await limits.require("sign-in-ip", from);
+      await limits.takeOrThrow("sign-in-ip", from);
       try {
-        const linking = waiting.toLink ? accounts.linking(user, waiting.identity) : [];
-        await twoFactor.admit(user.id, { code: totp, from }, [...cookie.use(waiting), ...linking]);
+        const linkStatements = pending.mustLink ? accounts.linkStatements(user, pending.identity) : [];
+        await twoFactor.verifyIfEnabled(user.id, { code: totp, from }, [
+          ...cookie.useStatements(pending),
+          ...linkStatements,
+        ]);
       } catch (error) {
         if (isTotpRequired(error)) limits.refund("sign-in-ip", from);
-        if (error instanceof GuardFailed || isUniqueViolation(error, "linked_accounts.provider")) throw over(error);
+        if (error instanceof GuardFailed || isUniqueViolation(error, "linked_accounts.provider"))
+          throw signInExpired(error);
         throw error;
       }
       limits.refund("sign-in-ip", from);
-      const { callbackUrl, identity } = waiting;
-      return { user, grounds: { passwordHash: user.passwordHash, linked: identity, twoFactor: true }, callbackUrl };
+      const { callbackUrl, identity } = pending;
+      return {
+        user,
+        evidence: { passwordHash: user.passwordHash, linkedAccount: identity, twoFactor: true },
+        callbackUrl,
+      };
     },
 
-    endCookie: cookie.end,
+    clearCookie: cookie.clearCookie,
   };
 }
 
-const over = (cause?: unknown) =>
+const signInExpired = (cause?: unknown) =>
   new AppError(
     401,
     "SIGN_IN_OVER",

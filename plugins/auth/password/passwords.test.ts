@@ -1,8 +1,8 @@
 // Passwords: what is long enough, how they are kept, and that hashing them holds up nothing else.
 import { describe, expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import { AppError } from "../../../src/errors.ts";
-import { createPasswords, MAX_PASSWORD, requirePassword } from "./passwords.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { createPasswords, MAX_PASSWORD_LENGTH, requirePassword } from "./passwords.ts";
 
 describe("the length", () => {
   const accepts = (password: string, minimum?: number) => {
@@ -26,8 +26,8 @@ describe("the length", () => {
     // Four characters, eight code units.
     ["😀😀😀😀", false],
     ["😀😀😀😀😀😀😀😀", true],
-    ["x".repeat(MAX_PASSWORD), true],
-    ["x".repeat(MAX_PASSWORD + 1), false],
+    ["x".repeat(MAX_PASSWORD_LENGTH), true],
+    ["x".repeat(MAX_PASSWORD_LENGTH + 1), false],
   ])("%j: %p", (password, good) => {
     expect(accepts(password)).toBe(good);
   });

@@ -1,23 +1,23 @@
 // A forgotten password over HTTP: one answer for every address, and a link that works once.
 import { Elysia } from "elysia";
-import { mayAnswer } from "../../../src/openapi/told.ts";
-import { requireEmailShape } from "../email.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
+import { requireEmailSyntax } from "../email.ts";
 import { forgotPasswordBody, message, resetPasswordBody } from "../model.ts";
-import { type AuthParts, tags } from "../parts.ts";
-import { createBots } from "../visitors/bots.ts";
-import { visitorGuards } from "../visitors/visitors.ts";
-import { createPasswordReset } from "./reset.ts";
+import { createBotDetection } from "../visitors/bot-detection.ts";
+import { visitorGuards } from "../visitors/visitor-guards.ts";
+import { createPasswordReset } from "./password-reset.ts";
 
-export function passwordResetRoutes(parts: AuthParts) {
-  const { config, limits } = parts.kernel;
-  const reset = createPasswordReset(parts);
+export function passwordResetRoutes(services: AuthServices) {
+  const { config, limits } = services.kernel;
+  const reset = createPasswordReset(services);
 
   return new Elysia({ name: "auth.password-reset" })
-    .use(visitorGuards({ bots: createBots(config), limits }))
+    .use(visitorGuards({ botDetection: createBotDetection(config), limits }))
     .post(
       "/api/auth/forgot-password",
       async ({ body }) => {
-        await reset.request(requireEmailShape(body.email));
+        await reset.request(requireEmailSyntax(body.email));
         return { message: "If there is an account with this email, a link to choose a new password is on its way." };
       },
       {
@@ -28,7 +28,7 @@ export function passwordResetRoutes(parts: AuthParts) {
           tags,
           summary: "Ask for a link to choose a new password",
           description: "The answer is the same whether or not there is an account. The link works once, for an hour.",
-          ...mayAnswer({ 400: "INVALID_EMAIL" }),
+          ...documentErrors({ 400: "INVALID_EMAIL" }),
         },
       },
     )
@@ -46,7 +46,7 @@ export function passwordResetRoutes(parts: AuthParts) {
           tags,
           summary: "Choose a new password with the link from the mail",
           description: "Ends every session and API key of the account, and verifies its email address.",
-          ...mayAnswer({ 400: ["INVALID_LINK", "INVALID_PASSWORD"], 404: "USER_NOT_FOUND" }),
+          ...documentErrors({ 400: ["INVALID_LINK", "INVALID_PASSWORD"], 404: "USER_NOT_FOUND" }),
         },
       },
     );

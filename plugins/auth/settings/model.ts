@@ -43,7 +43,7 @@ export const deletionBody = t.Object({
   ),
 });
 
-export const done = t.Object({ success: t.Literal(true), message: t.String() });
+export const successResponse = t.Object({ success: t.Literal(true), message: t.String() });
 
 const sessionItem = t.Object({
   id: t.String(),
@@ -56,8 +56,8 @@ const sessionItem = t.Object({
 });
 
 export const sessionList = t.Object({ sessions: t.Array(sessionItem), count: t.Number() });
-export const sessionEnded = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
-export const sessionsEnded = t.Object({ success: t.Literal(true), count: t.Number() });
+export const sessionRevokedResponse = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+export const sessionsRevokedResponse = t.Object({ success: t.Literal(true), count: t.Number() });
 
 export function toSessionItem(session: Session, currentId: string): Static<typeof sessionItem> {
   const { id, createdAt, renewedAt, expiresAt, address, userAgent } = session;

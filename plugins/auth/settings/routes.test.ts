@@ -31,7 +31,7 @@ const write = (sql: string, ...args: string[]) => house.kernel.database.write([{
 /** As after signing up with Google or a wallet. */
 async function withoutPassword(userId: string): Promise<void> {
   await write("UPDATE users SET password_hash = NULL WHERE id = ?", userId);
-  house.app.accounts.users.forget(userId);
+  house.app.accounts.users.invalidate(userId);
 }
 
 async function keyOf(client: Client): Promise<Record<string, string>> {
@@ -110,7 +110,7 @@ describe("a new address", () => {
   test("starts unverified; the old one is told, the new one gets its link, and nothing else changes", async () => {
     const { client, id, email: old } = await joined();
     await write("UPDATE users SET email_verified = 1 WHERE id = ?", id);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
     const email = fresh();
     const { status, body } = await client.post("/api/settings", { email: ` ${email.toUpperCase()}` });
     expect(status).toBe(200);
@@ -253,7 +253,7 @@ describe("a new address", () => {
     const headers = { "x-forwarded-for": "203.0.113.9" };
     const { client, id } = await joined({ email: "root@example.com" });
     await write("UPDATE users SET email_verified = 1 WHERE id = ?", id);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
     expect(await settings(client)).toMatchObject({ isAdmin: true });
     const { body } = await client.post("/api/settings", { email: fresh() }, { headers });
     expect(body).toMatchObject({ isAdmin: false });

@@ -1,29 +1,29 @@
 // The current user: what it is, what it may change of itself, and how it leaves.
 import { Elysia } from "elysia";
-import { forbidden, unauthorized } from "../../../src/errors.ts";
-import { contextOf } from "../../../src/http.ts";
-import { mayAnswer } from "../../../src/openapi/told.ts";
+import { forbidden, unauthorized } from "../../../src/kernel/errors.ts";
+import { contextOf } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
 import { normalizeEmail, requireEmail } from "../email.ts";
 import type { Identity } from "../identity.ts";
 import { currentUser, toCurrentUser } from "../model.ts";
-import { type AuthParts, tags } from "../parts.ts";
 import { createEmailVerification } from "../sign-up/email-verification.ts";
-import type { Deletion } from "./deletion.ts";
-import { deletionBody, done, passwordBody, preferencesBody, profileBody } from "./model.ts";
-import { createPasswordChange } from "./password.ts";
-import { createProfile, type ProfileChange } from "./profile.ts";
+import type { Deletion } from "./account-deletion.ts";
+import { deletionBody, passwordBody, preferencesBody, profileBody, successResponse } from "./model.ts";
+import { createPasswordChange } from "./password-change.ts";
+import { createProfileChange, type ProfileChange } from "./profile-change.ts";
 
 /** What a change asks an API key for: the answer is all that there is to read. */
-const BOTH = ["read", "write"] as const;
+const READ_AND_WRITE = ["read", "write"] as const;
 
-export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
-  const { kernel, identities, sessions, confirm } = parts;
-  const verification = createEmailVerification({ ...kernel, ...parts });
-  const changeProfile = createProfile({ ...kernel, ...parts, verification });
-  const changePassword = createPasswordChange(parts);
+export function settingsRoutes(services: AuthServices, deletion: Deletion) {
+  const { kernel, identities, sessions, reauthenticate } = services;
+  const verification = createEmailVerification({ ...kernel, ...services });
+  const changeProfile = createProfileChange({ ...kernel, ...services, verification });
+  const changePassword = createPasswordChange(services);
 
-  async function change(identity: Identity, wanted: ProfileChange) {
-    const user = await changeProfile(identity.user.id, wanted);
+  async function change(identity: Identity, requested: ProfileChange) {
+    const user = await changeProfile(identity.user.id, requested);
     // Who is an admin by address alone is none by an address that is not verified.
     const isAdmin = identity.isAdmin && (user.isAdmin || user.email === identity.user.email);
     return toCurrentUser({ ...identity, user, isAdmin });
@@ -33,14 +33,19 @@ export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
    * An address is how an account is won back: neither a key nor a session that was stolen must be able to take it, and
    * nobody to write to many.
    */
-  async function mayMove(identity: Identity, email: string, currentPassword: string | undefined, address: string) {
+  async function requireEmailChangeAllowed(
+    identity: Identity,
+    email: string,
+    currentPassword: string | undefined,
+    address: string,
+  ) {
     const { session, user } = identity;
     if (!session) throw forbidden("SESSION_REQUIRED", "API keys can't change the email address. Sign in instead.");
     if (normalizeEmail(email) === user.email) return;
     requireEmail(email);
-    const options = { field: "currentPassword", orRecent: true };
-    await confirm({ ...identity, session }, currentPassword, address, options);
-    await kernel.limits.require("forgot-password", `user ${user.id}`);
+    const options = { field: "currentPassword", allowRecentSignIn: true };
+    await reauthenticate({ ...identity, session }, currentPassword, address, options);
+    await kernel.limits.takeOrThrow("forgot-password", `user ${user.id}`);
   }
 
   return new Elysia({ name: "auth.settings" })
@@ -54,11 +59,11 @@ export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
       "/api/settings",
       async ({ identity, request, body: { name, email, currentPassword, totp } }) => {
         const { address: from } = contextOf(request);
-        if (email !== undefined) await mayMove(identity, email, currentPassword, from);
-        return change(identity, { name, email, shown: { code: totp, from } });
+        if (email !== undefined) await requireEmailChangeAllowed(identity, email, currentPassword, from);
+        return change(identity, { name, email, presentedCode: { code: totp, from } });
       },
       {
-        signedIn: BOTH,
+        signedIn: READ_AND_WRITE,
         body: profileBody,
         response: { 200: currentUser },
         detail: {
@@ -68,7 +73,7 @@ export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
             "A new address starts unverified and gets a link to verify it, the old one is told, and open links to reset the " +
             "password die. It takes a session younger than ten minutes or `currentPassword`, and with two-factor on a `totp`; " +
             "API keys can't change it.",
-          ...mayAnswer({
+          ...documentErrors({
             400: "INVALID_EMAIL",
             401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"],
             403: ["SESSION_REQUIRED", "RECENT_SIGN_IN_REQUIRED"],
@@ -87,14 +92,14 @@ export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
         return change(identity, { name, notifications });
       },
       {
-        signedIn: BOTH,
+        signedIn: READ_AND_WRITE,
         body: preferencesBody,
         response: { 200: currentUser },
         detail: {
           tags,
           summary: "Change the name, or which mails to get",
           description: "API keys can't change the notification `security`.",
-          ...mayAnswer({ 403: "SESSION_REQUIRED" }),
+          ...documentErrors({ 403: "SESSION_REQUIRED" }),
         },
       },
     )
@@ -107,14 +112,14 @@ export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
       {
         ownSession: true,
         body: passwordBody,
-        response: { 200: done },
+        response: { 200: successResponse },
         detail: {
           tags,
           summary: "Change the password",
           description:
             "Ends every session; the one that asks is given a new cookie. An account without a password sets its first one " +
             "without `currentPassword`, from a session younger than ten minutes.",
-          ...mayAnswer({ 400: "INVALID_PASSWORD", 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" }),
+          ...documentErrors({ 400: "INVALID_PASSWORD", 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" }),
         },
       },
     )
@@ -122,7 +127,7 @@ export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
       "/api/settings",
       async ({ identity, request, body: { password } }) => {
         const { address, cookies } = contextOf(request);
-        await confirm(identity, password, address);
+        await reauthenticate(identity, password, address);
         if (!(await deletion.remove(identity.user, { by: identity, request }))) throw unauthorized();
         cookies.length = 0;
         cookies.push(sessions.clearCookie());
@@ -131,14 +136,14 @@ export function settingsRoutes(parts: AuthParts, deletion: Deletion) {
       {
         ownSession: true,
         body: deletionBody,
-        response: { 200: done },
+        response: { 200: successResponse },
         detail: {
           tags,
           summary: "Delete the account",
           description:
             "Stops and removes its agents, ends its sessions and keys, and can't be undone. An account without a password " +
             "needs a session younger than ten minutes. Safe to repeat where it failed halfway.",
-          ...mayAnswer({
+          ...documentErrors({
             401: "BAD_CREDENTIALS",
             403: "RECENT_SIGN_IN_REQUIRED",
             409: "ACCOUNT_IN_USE",

@@ -1,12 +1,12 @@
 // Where an account is signed in, and how to end that.
 import { Elysia } from "elysia";
-import { notFound } from "../../../src/errors.ts";
-import { contextOf } from "../../../src/http.ts";
-import { mayAnswer } from "../../../src/openapi/told.ts";
-import { type AuthParts, tags } from "../parts.ts";
-import { sessionEnded, sessionList, sessionsEnded, toSessionItem } from "./model.ts";
+import { notFound } from "../../../src/kernel/errors.ts";
+import { contextOf } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
+import { sessionList, sessionRevokedResponse, sessionsRevokedResponse, toSessionItem } from "./model.ts";
 
-export function sessionsRoutes({ kernel, identities, sessions }: AuthParts) {
+export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
   const { database } = kernel;
 
   return new Elysia({ name: "auth.sessions" })
@@ -14,7 +14,7 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthParts) {
     .get(
       "/api/auth/sessions",
       async ({ identity: { user, session } }) => {
-        const items = (await sessions.of(user.id)).map((one) => toSessionItem(one, session.id));
+        const items = (await sessions.listByUser(user.id)).map((one) => toSessionItem(one, session.id));
         return { sessions: items, count: items.length };
       },
       {
@@ -26,12 +26,12 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthParts) {
     .delete(
       "/api/auth/sessions",
       async ({ identity: { user, session } }) => {
-        const [ended] = await database.write([sessions.revokeAll(user.id, session.id)]);
+        const [ended] = await database.write([sessions.revokeAllStatement(user.id, session.id)]);
         return { success: true as const, count: ended?.rows.length ?? 0 };
       },
       {
         ownSession: true,
-        response: { 200: sessionsEnded },
+        response: { 200: sessionsRevokedResponse },
         detail: {
           tags,
           summary: "Sign out everywhere else",
@@ -42,19 +42,19 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthParts) {
     .delete(
       "/api/auth/sessions/:id",
       async ({ identity: { user, session }, params: { id }, request }) => {
-        const [ended] = await database.write([sessions.revoke(user.id, id)]);
+        const [ended] = await database.write([sessions.revokeStatement(user.id, id)]);
         if (!ended?.rows.length) throw notFound("You have no session with this id.", "SESSION_NOT_FOUND");
         if (id === session.id) contextOf(request).cookies.splice(0, Number.POSITIVE_INFINITY, sessions.clearCookie());
         return { success: true as const, id, deleted: true as const };
       },
       {
         ownSession: true,
-        response: { 200: sessionEnded },
+        response: { 200: sessionRevokedResponse },
         detail: {
           tags,
           summary: "End one session",
           description: "The one that asks may be named too: then this is a sign-out.",
-          ...mayAnswer({ 404: "SESSION_NOT_FOUND" }),
+          ...documentErrors({ 404: "SESSION_NOT_FOUND" }),
         },
       },
     );

@@ -1,6 +1,6 @@
 // After a sign-in the browser stays with Berth, whatever the address it was given.
 import { describe, expect, test } from "bun:test";
-import { safeCallback } from "./callback-url.ts";
+import { safeCallbackPath } from "./callback-url.ts";
 
 const config = { baseUrl: "https://berth.example" };
 
@@ -16,7 +16,7 @@ describe("an address within Berth is kept", () => {
     ["/search?next=//evil.example", "/search?next=//evil.example"],
     ["/ü", "/%C3%BC"],
   ])("%p becomes %p", (text, path) => {
-    expect(safeCallback(config, text)).toBe(path);
+    expect(safeCallbackPath(config, text)).toBe(path);
   });
 });
 
@@ -50,14 +50,14 @@ describe("anything else becomes /", () => {
     7,
     {},
   ])("%p", (text) => {
-    expect(safeCallback(config, text)).toBe("/");
+    expect(safeCallbackPath(config, text)).toBe("/");
   });
 
   test("an address too long to be one of ours", () => {
-    expect(safeCallback(config, `/${"a".repeat(2048)}`)).toBe("/");
+    expect(safeCallbackPath(config, `/${"a".repeat(2048)}`)).toBe("/");
   });
 
   test("and no line break gets into a header", () => {
-    expect(safeCallback(config, "/a\r\nset-cookie: evil=1")).not.toMatch(/[\r\n]/);
+    expect(safeCallbackPath(config, "/a\r\nset-cookie: evil=1")).not.toMatch(/[\r\n]/);
   });
 });

@@ -1,5 +1,5 @@
 // Where a browser goes after a sign-in: within Berth, and nowhere else.
-import type { Config } from "../../../src/config.ts";
+import type { Config } from "../../../src/kernel/config/config.ts";
 
 const MAX_LENGTH = 2048;
 
@@ -9,7 +9,7 @@ const MAX_LENGTH = 2048;
  * @example safeCallback(config, "/agents?new=1") // "/agents?new=1"
  * @example safeCallback(config, "//evil.example") // "/"
  */
-export function safeCallback({ baseUrl }: Pick<Config, "baseUrl">, text: unknown): string {
+export function safeCallbackPath({ baseUrl }: Pick<Config, "baseUrl">, text: unknown): string {
   if (typeof text !== "string" || text.length > MAX_LENGTH) return "/";
   const { protocol, host } = new URL(baseUrl);
   const url = URL.parse(text, baseUrl);

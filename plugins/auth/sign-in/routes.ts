@@ -1,31 +1,31 @@
 // Sign-in with a password, the current session, sign-out.
 import { Elysia, t } from "elysia";
-import { contextOf, openRoutes } from "../../../src/http.ts";
-import { mayAnswer } from "../../../src/openapi/told.ts";
-import { currentSession, signedIn, signInBody } from "../model.ts";
-import { type AuthParts, tags } from "../parts.ts";
+import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
+import { currentSession, signInBody, signInResponse } from "../model.ts";
 
-export function signInRoutes({ kernel, identities, sessions, signIn, startSession, guests }: AuthParts) {
+export function signInRoutes({ kernel, identities, sessions, signIn, startSession, externalTokens }: AuthServices) {
   return new Elysia({ name: "auth.sign-in" })
     .use(openRoutes)
     .post(
       "/api/auth/callback/credentials",
       async ({ body, request }) => {
-        const { user, grounds } = await signIn.withPassword(body, contextOf(request).address);
-        await startSession(request, user.id, grounds);
+        const { user, evidence } = await signIn.withPassword(body, contextOf(request).address);
+        await startSession(request, user.id, evidence);
         return { ok: true as const, user: { id: user.id, email: user.email, name: user.name } };
       },
       {
         open: true,
         body: signInBody,
-        response: { 200: signedIn },
+        response: { 200: signInResponse },
         detail: {
           tags,
           summary: "Sign in",
           description:
             "With two-factor on, the right password alone is 401 `TOTP_REQUIRED`: send it again with `totp`, a code of the " +
             "authenticator app or a recovery code. Each is good for one sign-in.",
-          ...mayAnswer({ 401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"], 403: "ACCOUNT_DISABLED" }),
+          ...documentErrors({ 401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"], 403: "ACCOUNT_DISABLED" }),
         },
       },
     )
@@ -35,7 +35,7 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
         const identity = await identities.identify(request);
         const found = identity?.session
           ? { user: identity.user, expiresAt: identity.session.expiresAt }
-          : await guests.of(request);
+          : await externalTokens.resolve(request);
         if (!found) return { user: null, expires: null };
         const { id, email, name } = found.user;
         return { user: { id, email, name }, expires: new Date(found.expiresAt).toISOString() };
@@ -57,7 +57,7 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
       async ({ request }) => {
         const identity = await identities.identify(request);
         if (identity?.session) {
-          await kernel.database.write([sessions.revoke(identity.user.id, identity.session.id)]);
+          await kernel.database.write([sessions.revokeStatement(identity.user.id, identity.session.id)]);
         }
         const { cookies } = contextOf(request);
         cookies.length = 0;

@@ -1,9 +1,9 @@
 // What a browser keeps for some minutes of a sign-in under way, and brings back once: sealed, so that nobody reads or makes it.
-import type { Statement } from "../../../src/database.ts";
-import type { Kernel } from "../../../src/plugin.ts";
-import { useOnce } from "./used-once.ts";
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { useOnceStatements } from "./replay-protection.ts";
 
-export interface Kept {
+export interface CookieClaims {
   id: string;
   /** Epoch ms. */
   expiresAt: number;
@@ -11,13 +11,13 @@ export interface Kept {
 
 export interface SealedCookie<T extends object> {
   /** The `set-cookie` that holds this, in place of what the browser held before. */
-  keep(value: T): string;
+  issue(value: T): string;
   /** What this browser brings; undefined when that is nothing of ours, or too old. */
-  find(cookies: string | null): (T & Kept) | undefined;
+  find(cookies: string | null): (T & CookieClaims) | undefined;
   /** For a batch: uses it up; aborts the batch with GuardFailed `purpose` when that was done before. */
-  use(kept: Kept): Statement[];
+  useStatements(claims: CookieClaims): Statement[];
   /** Empties the cookie in the browser. */
-  readonly end: string;
+  readonly clearCookie: string;
 }
 
 interface Options {
@@ -37,12 +37,12 @@ export function createSealedCookie<T extends object>(
   const name = secure ? `__Host-${plainName}` : plainName;
   const attributes = `Path=${secure ? "/" : path}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
 
-  function opened(cookies: string | null): (T & Kept) | undefined {
+  function unseal(cookies: string | null): (T & CookieClaims) | undefined {
     const sealed = new Bun.CookieMap(cookies ?? "").get(name);
     if (!sealed) return undefined;
     try {
       // Nobody else can seal, so that it is what `keep` put in.
-      return JSON.parse(vault.open(sealed, purpose)) as T & Kept;
+      return JSON.parse(vault.open(sealed, purpose)) as T & CookieClaims;
     } catch {
       // A cookie that is not ours holds nothing.
       return undefined;
@@ -50,17 +50,17 @@ export function createSealedCookie<T extends object>(
   }
 
   return {
-    keep(value) {
+    issue(value) {
       const id = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
-      const kept: T & Kept = { ...value, id, expiresAt: Date.now() + lifetimeMs };
-      const sealed = vault.seal(JSON.stringify(kept), purpose);
+      const claims: T & CookieClaims = { ...value, id, expiresAt: Date.now() + lifetimeMs };
+      const sealed = vault.seal(JSON.stringify(claims), purpose);
       return `${name}=${sealed}; Max-Age=${lifetimeMs / 1000}; ${attributes}`;
     },
     find(cookies) {
-      const kept = opened(cookies);
-      return kept && kept.expiresAt > Date.now() ? kept : undefined;
+      const claims = unseal(cookies);
+      return claims && claims.expiresAt > Date.now() ? claims : undefined;
     },
-    use: ({ id, expiresAt }) => useOnce(purpose, id, expiresAt),
-    end: `${name}=; Max-Age=0; ${attributes}`,
+    useStatements: ({ id, expiresAt }) => useOnceStatements(purpose, id, expiresAt),
+    clearCookie: `${name}=; Max-Age=0; ${attributes}`,
   };
 }

@@ -1,17 +1,17 @@
 // Showing that an address is one's own: with the link from the mail, and asking for another.
 import { Elysia, t } from "elysia";
-import { AppError } from "../../../src/errors.ts";
-import { contextOf, openRoutes } from "../../../src/http.ts";
-import { mayAnswer } from "../../../src/openapi/told.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
 import { isInternalEmail } from "../email.ts";
 import { message, verifyEmailBody } from "../model.ts";
-import { type AuthParts, tags } from "../parts.ts";
 import { createEmailVerification } from "./email-verification.ts";
 
-export function emailVerificationRoutes(parts: AuthParts) {
-  const { kernel, identities } = parts;
+export function emailVerificationRoutes(services: AuthServices) {
+  const { kernel, identities } = services;
   const { database, limits } = kernel;
-  const verification = createEmailVerification({ ...kernel, ...parts });
+  const verification = createEmailVerification({ ...kernel, ...services });
 
   return new Elysia({ name: "auth.email-verification" })
     .use(openRoutes)
@@ -20,7 +20,7 @@ export function emailVerificationRoutes(parts: AuthParts) {
       "/api/auth/verify-email",
       async ({ body, request }) => {
         const session = (await identities.identify(request))?.session;
-        return { ok: true as const, ...(await verification.confirm(body.token, session?.userId)) };
+        return { ok: true as const, ...(await verification.verify(body.token, session?.userId)) };
       },
       {
         open: true,
@@ -32,7 +32,7 @@ export function emailVerificationRoutes(parts: AuthParts) {
           description:
             "Without a session, but for an address in `ADMIN_EMAILS`, and an account that has a wallet or a provider, API keys " +
             "or two-factor: those need a session of just that account.",
-          ...mayAnswer({ 400: "INVALID_LINK", 403: "SIGN_IN_FIRST" }),
+          ...documentErrors({ 400: "INVALID_LINK", 403: "SIGN_IN_FIRST" }),
         },
       },
     )
@@ -44,15 +44,15 @@ export function emailVerificationRoutes(parts: AuthParts) {
           const text = "Your account has no email address yet. Give one in your settings first.";
           throw new AppError(400, "NO_EMAIL_ADDRESS", text);
         }
-        await limits.require("forgot-password", contextOf(request).address);
-        await limits.require("forgot-password", `user ${user.id}`);
-        await database.write(verification.send(user));
+        await limits.takeOrThrow("forgot-password", contextOf(request).address);
+        await limits.takeOrThrow("forgot-password", `user ${user.id}`);
+        await database.write(verification.sendLinkStatements(user));
         return { message: "A new link is on its way. Older ones don't work any more." };
       },
       {
         ownSession: true,
         response: { 200: message },
-        detail: { tags, summary: "Send the verification link again", ...mayAnswer({ 400: "NO_EMAIL_ADDRESS" }) },
+        detail: { tags, summary: "Send the verification link again", ...documentErrors({ 400: "NO_EMAIL_ADDRESS" }) },
       },
     );
 }

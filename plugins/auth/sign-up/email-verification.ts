@@ -1,22 +1,22 @@
 // Email verification: a link to an address shows that whoever opens it reads what is sent there.
-import { type Database, GuardFailed, guard, type Statement } from "../../../src/database.ts";
-import { forbidden } from "../../../src/errors.ts";
-import type { Kernel } from "../../../src/plugin.ts";
+import { type Database, GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { forbidden } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { AuthServices } from "../auth-services.ts";
 import { isInternalEmail } from "../email.ts";
-import { badLink, type Links } from "../links.ts";
-import type { Mails, MailTo } from "../mails/mails.ts";
-import type { AuthParts } from "../parts.ts";
+import type { MailRecipient, Mails } from "../mails/mails.ts";
+import { invalidLink, type OneTimeLinks } from "../one-time-links.ts";
 import type { Users } from "../users.ts";
 
 /** A week: it gives nothing but the word that the address is right. */
-const LIFETIME = 7 * 86_400_000;
+const LINK_LIFETIME_MS = 7 * 86_400_000;
 
 export interface EmailVerification {
   /**
    * For the batch that makes the account or gives it another address: mails a link for that address. Links sent before
    * die. Nothing for the address of a wallet.
    */
-  send(user: MailTo & { id: string }): Statement[];
+  sendLinkStatements(user: MailRecipient & { id: string }): Statement[];
   /**
    * Uses the link up; `signedInAs` is the account of the session it is opened with. 400 `INVALID_LINK` also when the
    * account has another address by now.
@@ -27,45 +27,53 @@ export interface EmailVerification {
    * all of which the owner's new password would leave to a stranger. Whoever can't sign in chooses that password first: it
    * ends everything of the stranger's, as long as the address is not verified.
    */
-  confirm(token: string, signedInAs: string | undefined): Promise<{ email: string }>;
+  verify(token: string, signedInAs: string | undefined): Promise<{ email: string }>;
 }
 
-interface Deps extends Pick<AuthParts, "linked" | "keys" | "twoFactor"> {
+interface Deps extends Pick<AuthServices, "linkedAccounts" | "keys" | "twoFactor"> {
   database: Pick<Database, "write">;
   config: Pick<Kernel["config"], "baseUrl" | "adminEmails">;
   users: Users;
-  links: Links;
+  oneTimeLinks: OneTimeLinks;
   mails: Mails;
 }
 
 export function createEmailVerification(deps: Deps): EmailVerification {
-  const { database, config, users, links, mails, linked, keys, twoFactor } = deps;
+  const { database, config, users, oneTimeLinks, mails, linkedAccounts, keys, twoFactor } = deps;
 
   /** Whether it could be entered by other means than the password. */
-  async function hasOtherWays(userId: string): Promise<boolean> {
-    const [others, own, second] = await Promise.all([linked.of(userId), keys.of(userId), twoFactor.since(userId)]);
+  async function hasOtherSignInMethods(userId: string): Promise<boolean> {
+    const [others, own, second] = await Promise.all([
+      linkedAccounts.listByUser(userId),
+      keys.listByUser(userId),
+      twoFactor.enabledSince(userId),
+    ]);
     return others.length > 0 || own.length > 0 || second !== undefined;
   }
 
   return {
-    send(user) {
+    sendLinkStatements(user) {
       if (isInternalEmail(user.email)) return [];
-      const issued = links.issue("verify-email", { userId: user.id, email: user.email, lifetimeMs: LIFETIME });
+      const issued = oneTimeLinks.issue("verify-email", {
+        userId: user.id,
+        email: user.email,
+        lifetimeMs: LINK_LIFETIME_MS,
+      });
       const link = `${config.baseUrl}/verify-email?token=${issued.token}`;
-      return [...issued.statements, ...mails.verifyEmail(user, link, Date.now() + LIFETIME)];
+      return [...issued.statements, ...mails.verifyEmailStatements(user, link, Date.now() + LINK_LIFETIME_MS)];
     },
 
-    async confirm(token, signedInAs) {
-      const { userId, email } = (await links.find("verify-email", token)) ?? {};
-      if (!userId || !email) throw badLink();
-      if (signedInAs !== userId && (config.adminEmails.includes(email) || (await hasOtherWays(userId)))) {
+    async verify(token, signedInAs) {
+      const { userId, email } = (await oneTimeLinks.find("verify-email", token)) ?? {};
+      if (!userId || !email) throw invalidLink();
+      if (signedInAs !== userId && (config.adminEmails.includes(email) || (await hasOtherSignInMethods(userId)))) {
         throw forbidden("SIGN_IN_FIRST", "Sign in to this account first, then open the link again.");
       }
       try {
-        const verified = users.update(userId, { emailVerified: true }, { email });
-        await database.write([...links.use("verify-email", token), verified, guard("user")]);
+        const verified = users.updateStatement(userId, { emailVerified: true }, { email });
+        await database.write([...oneTimeLinks.useStatements("verify-email", token), verified, guard("user")]);
       } catch (error) {
-        throw error instanceof GuardFailed ? badLink(error) : error;
+        throw error instanceof GuardFailed ? invalidLink(error) : error;
       }
       return { email };
     },

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 const link = async () => {
-  const text = await house.app.accounts.firstAdminLink();
+  const text = await house.app.accounts.createFirstAdminLink();
   return text === undefined ? undefined : (new URL(text).searchParams.get("token") ?? "");
 };
 const claim = async (token: unknown, email = "root@example.com", more: object = {}) => {

@@ -1,46 +1,48 @@
 // Making an account: sign-up, and the first admin's.
 import { Elysia } from "elysia";
-import { mayAnswer } from "../../../src/openapi/told.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
 import { requireEmail } from "../email.ts";
-import { account, firstAdminBody, signedIn, signUpBody } from "../model.ts";
-import { type AuthParts, tags } from "../parts.ts";
+import { accountSummary, firstAdminBody, signInResponse, signUpBody } from "../model.ts";
 import { requirePassword } from "../password/passwords.ts";
-import { createBots } from "../visitors/bots.ts";
-import { preferredLanguage } from "../visitors/language.ts";
-import { visitorGuards } from "../visitors/visitors.ts";
+import { createBotDetection } from "../visitors/bot-detection.ts";
+import { preferredLanguage } from "../visitors/preferred-language.ts";
+import { visitorGuards } from "../visitors/visitor-guards.ts";
 import { createEmailVerification } from "./email-verification.ts";
 import { createReferrals } from "./referrals.ts";
 import { createSignUp } from "./sign-up.ts";
 
-const badAccount = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD"] };
+const accountErrors = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD"] };
 
-export function signUpRoutes(parts: AuthParts) {
-  const { kernel, passwords, firstAdmin, startSession } = parts;
+export function signUpRoutes(services: AuthServices) {
+  const { kernel, passwords, firstAdmin, startSession } = services;
   const { config, idempotency, limits } = kernel;
-  const verification = createEmailVerification({ ...kernel, ...parts });
-  const signUp = createSignUp({ ...parts, verification, referrals: createReferrals(parts) });
+  const verification = createEmailVerification({ ...kernel, ...services });
+  const signUp = createSignUp({ ...services, verification, referrals: createReferrals(services) });
 
   return new Elysia({ name: "auth.sign-up" })
-    .use(visitorGuards({ bots: createBots(config), limits }))
+    .use(visitorGuards({ botDetection: createBotDetection(config), limits }))
     .post(
       "/api/register",
       ({ body, request }) =>
         idempotency.respond({ request }, async (keep) => {
           const locale = preferredLanguage(request.headers.get("accept-language"));
-          const made = await signUp({ ...body, locale }, (made) => keep({ status: 201, body: JSON.stringify(made) }));
-          return Response.json(made, { status: 201 });
+          const created = await signUp({ ...body, locale }, (created) =>
+            keep({ status: 201, body: JSON.stringify(created) }),
+          );
+          return Response.json(created, { status: 201 });
         }),
       {
         human: "sign-up",
         body: signUpBody,
-        response: { 201: account },
+        response: { 201: accountSummary },
         detail: {
           tags,
           summary: "Sign up",
           description:
             "Makes an account, but no session. A link to verify the address is mailed to it. A referral code credits both sides.",
-          ...mayAnswer({
-            400: [...badAccount[400], "INVALID_REFERRAL_CODE"],
+          ...documentErrors({
+            400: [...accountErrors[400], "INVALID_REFERRAL_CODE"],
             409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
           }),
         },
@@ -64,11 +66,11 @@ export function signUpRoutes(parts: AuthParts) {
       {
         visitor: "sign-up",
         body: firstAdminBody,
-        response: { 201: signedIn },
+        response: { 201: signInResponse },
         detail: {
           tags,
           summary: "Make the first admin account with the link printed at the start",
-          ...mayAnswer({ 400: [...badAccount[400], "INVALID_LINK"], 409: "USER_EXISTS" }),
+          ...documentErrors({ 400: [...accountErrors[400], "INVALID_LINK"], 409: "USER_EXISTS" }),
         },
       },
     );

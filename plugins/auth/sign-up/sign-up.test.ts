@@ -6,13 +6,13 @@ import { verify } from "../../../tests/support/favours.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
-import { createKeys } from "../keys/keys.ts";
+import { createApiKeys } from "../api-keys/api-keys.ts";
 import { createLinkedAccounts } from "../linked-accounts.ts";
-import { createLinks } from "../links.ts";
 import { createMails } from "../mails/mails.ts";
+import { createOneTimeLinks } from "../one-time-links.ts";
 import { createPasswords } from "../password/passwords.ts";
 import { createTwoFactor } from "../two-factor/two-factor.ts";
-import { preferredLanguage } from "../visitors/language.ts";
+import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { createEmailVerification } from "./email-verification.ts";
 import { createReferrals } from "./referrals.ts";
 import { createSignUp } from "./sign-up.ts";
@@ -168,9 +168,9 @@ describe("a referral code", () => {
         ...kernel,
         users,
         mails,
-        links: createLinks(kernel.database),
-        keys: createKeys(kernel),
-        linked: createLinkedAccounts(kernel.database),
+        oneTimeLinks: createOneTimeLinks(kernel.database),
+        keys: createApiKeys(kernel),
+        linkedAccounts: createLinkedAccounts(kernel.database),
         twoFactor: createTwoFactor({ ...kernel, users }),
       }),
       passwords: {
@@ -266,7 +266,7 @@ describe("the link that verifies the address", () => {
   test("says nothing about an address that the account has no more", async () => {
     const { ada, token } = await joined();
     const { id } = await settings(ada);
-    await house.kernel.database.write([house.app.accounts.users.update(id, { email: fresh() })]);
+    await house.kernel.database.write([house.app.accounts.users.updateStatement(id, { email: fresh() })]);
     expectRefusal(await verify(token), 400, "INVALID_LINK");
     expect((await settings(ada)).emailVerified).toBe(false);
   });
@@ -286,7 +286,7 @@ describe("the link that verifies the address", () => {
     expectRefusal(await client().post("/api/auth/verify-email/resend"), 401, "UNAUTHORIZED");
     const { ada } = await joined();
     const { id } = await settings(ada);
-    const update = house.app.accounts.users.update(id, { email: `0x${id}@wallet.invalid` });
+    const update = house.app.accounts.users.updateStatement(id, { email: `0x${id}@wallet.invalid` });
     await house.kernel.database.write([update]);
     expectRefusal(await ada.post("/api/auth/verify-email/resend"), 400, "NO_EMAIL_ADDRESS");
     await using strict = await openHouse({ env: { RATE_LIMITS: '{"forgot-password":"2/m"}' } });
@@ -402,7 +402,7 @@ describe("the link that verifies the address", () => {
 
 test("no mail goes to the first admin, who is verified", async () => {
   await using empty = await openHouse();
-  const link = (await empty.app.accounts.firstAdminLink()) ?? "";
+  const link = (await empty.app.accounts.createFirstAdminLink()) ?? "";
   const token = new URL(link).searchParams.get("token");
   const body = { token, email: "first@example.com", password };
   expect((await createClient(empty.web).post("/api/auth/first-admin", body)).status).toBe(201);

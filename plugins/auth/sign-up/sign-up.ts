@@ -1,10 +1,10 @@
 // Signing up: an account with its referral, and the link that verifies its address, in one write.
-import { GuardFailed, type Statement } from "../../../src/database.ts";
+import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { requireEmail } from "../email.ts";
 import { type Passwords, requirePassword } from "../password/passwords.ts";
-import type { Account, Users } from "../users.ts";
+import type { AccountSummary, Users } from "../users.ts";
 import type { EmailVerification } from "./email-verification.ts";
-import { type Referrals, unknownCode } from "./referrals.ts";
+import { type Referrals, unknownReferralCode } from "./referrals.ts";
 
 export interface Registration {
   email: string;
@@ -20,7 +20,10 @@ export interface Registration {
  * Makes the account. 400 `INVALID_EMAIL`, `INVALID_PASSWORD` or `INVALID_REFERRAL_CODE`; 409 `USER_EXISTS`.
  * `also` is written in the same batch.
  */
-export type SignUp = (registration: Registration, also?: (made: Account) => Statement[]) => Promise<Account>;
+export type SignUp = (
+  registration: Registration,
+  extraStatements?: (created: AccountSummary) => Statement[],
+) => Promise<AccountSummary>;
 
 interface Deps {
   users: Users;
@@ -30,20 +33,20 @@ interface Deps {
 }
 
 export function createSignUp({ users, passwords, referrals, verification }: Deps): SignUp {
-  return async ({ email: text, password, name, referralCode, locale }, also = () => []) => {
+  return async ({ email: text, password, name, referralCode, locale }, extraStatements = () => []) => {
     const email = requireEmail(text);
     requirePassword(password);
     const code = referralCode?.trim();
-    const referral = code ? await referrals.redeem(code) : undefined;
+    const referral = code ? await referrals.prepareRedemption(code) : undefined;
     const passwordHash = await passwords.hash(password);
     try {
-      return await users.create({ email, name, passwordHash, locale, ...referral?.newcomer }, (made) => [
-        ...verification.send({ ...made, locale, notifications: {}, emailVerified: false }),
+      return await users.create({ email, name, passwordHash, locale, ...referral?.newUserFields }, (created) => [
+        ...verification.sendLinkStatements({ ...created, locale, notifications: {}, emailVerified: false }),
         ...(referral?.statements ?? []),
-        ...also(made),
+        ...extraStatements(created),
       ]);
     } catch (error) {
-      if (error instanceof GuardFailed && error.guard === "referrer") throw unknownCode();
+      if (error instanceof GuardFailed && error.guard === "referrer") throw unknownReferralCode();
       throw error;
     }
   };

@@ -1,8 +1,8 @@
 // Two-factor: begin, turn on with a first code, turn off.
 import { Elysia, t } from "elysia";
-import { contextOf } from "../../../src/http.ts";
-import { mayAnswer } from "../../../src/openapi/told.ts";
-import { type AuthParts, tags } from "../parts.ts";
+import { contextOf } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
 
 const code = (error: string) => t.String({ minLength: 1, maxLength: 64, error });
 
@@ -16,11 +16,11 @@ const enrolment = t.Object({
   recoveryCodes: t.Union([t.Array(t.String()), t.Null()], { description: "Ten, each good for one use" }),
 });
 
-const changed = t.Object({ success: t.Literal(true), twoFactorEnabled: t.Boolean() });
+const twoFactorState = t.Object({ success: t.Literal(true), twoFactorEnabled: t.Boolean() });
 
-const confirmed = { 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" };
+const reauthenticationErrors = { 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" };
 
-export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, confirm, mails }: AuthParts) {
+export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reauthenticate, mails }: AuthServices) {
   return new Elysia({ name: "auth.two-factor" })
     .use(identities.guards)
     .post(
@@ -29,8 +29,8 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, confi
         kernel.idempotency.respond(
           { request, userId: identity.user.id },
           async () => {
-            await confirm(identity, body.password, contextOf(request).address);
-            return Response.json(await twoFactor.begin(identity.user));
+            await reauthenticate(identity, body.password, contextOf(request).address);
+            return Response.json(await twoFactor.beginEnrolment(identity.user));
           },
           { secretFields: ["secret", "otpauthUrl", "recoveryCodes"] },
         ),
@@ -44,30 +44,33 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, confi
           description:
             "Nothing is asked for until `POST /api/settings/2fa/confirm` shows that the app has the secret. Beginning again " +
             "replaces what was begun. An account without a password needs a session younger than ten minutes.",
-          ...mayAnswer({ ...confirmed, 409: ["TWO_FACTOR_ON", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
+          ...documentErrors({
+            ...reauthenticationErrors,
+            409: ["TWO_FACTOR_ON", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+          }),
         },
       },
     )
     .post(
       "/api/settings/2fa/confirm",
       async ({ identity: { user, session }, body }) => {
-        await twoFactor.confirm(user, body.code, [
-          sessions.revokeAll(user.id, session.id),
-          ...mails.twoFactorChanged(user, true),
+        await twoFactor.confirmEnrolment(user, body.code, [
+          sessions.revokeAllStatement(user.id, session.id),
+          ...mails.twoFactorChangedStatements(user, true),
         ]);
         return { success: true as const, twoFactorEnabled: true };
       },
       {
         ownSession: true,
         body: t.Object({ code: code("Give a code of your authenticator app.") }),
-        response: { 200: changed },
+        response: { 200: twoFactorState },
         detail: {
           tags,
           summary: "Turn two-factor on",
           description:
             "From now on a password or a wallet alone opens nothing, and a sign-in with Google or GitHub neither. All other " +
             "sessions are signed out; API keys stay.",
-          ...mayAnswer({ 400: ["INVALID_CODE", "TWO_FACTOR_NOT_BEGUN"], 409: "TWO_FACTOR_ON" }),
+          ...documentErrors({ 400: ["INVALID_CODE", "TWO_FACTOR_NOT_BEGUN"], 409: "TWO_FACTOR_ON" }),
         },
       },
     )
@@ -75,20 +78,24 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, confi
       "/api/settings/2fa",
       async ({ identity, request, body }) => {
         const { address: from } = contextOf(request);
-        await confirm(identity, body.password, from);
-        await twoFactor.disable(identity.user, { code: body.code, from }, mails.twoFactorChanged(identity.user, false));
+        await reauthenticate(identity, body.password, from);
+        await twoFactor.disable(
+          identity.user,
+          { code: body.code, from },
+          mails.twoFactorChangedStatements(identity.user, false),
+        );
         return { success: true as const, twoFactorEnabled: false };
       },
       {
         ownSession: true,
         body: t.Object({ password, code: code("Give a code of your authenticator app, or a recovery code.") }),
-        response: { 200: changed },
+        response: { 200: twoFactorState },
         detail: {
           tags,
           summary: "Turn two-factor off",
           description:
             "With a code or a recovery code. An account without a password needs a session younger than ten minutes.",
-          ...mayAnswer({ ...confirmed, 400: ["INVALID_CODE", "TWO_FACTOR_OFF"] }),
+          ...documentErrors({ ...reauthenticationErrors, 400: ["INVALID_CODE", "TWO_FACTOR_OFF"] }),
         },
       },
     );

@@ -100,7 +100,7 @@ describe("beginning", () => {
     const ada = await member();
     const { id } = (await ada.get<{ id: string }>("/api/settings")).body;
     await house.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.forget(id);
+    house.app.accounts.users.invalidate(id);
     setSystemTime(Date.now() + 11 * MINUTE);
     expectRefusal(await begin(ada, {}), 403, "RECENT_SIGN_IN_REQUIRED");
     setSystemTime();
@@ -357,7 +357,7 @@ describe("guessing codes with the right password", () => {
     const { users } = own.app.accounts;
     const passwordHash = await Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
     const id = (await users.byEmail(client.account.email))?.id ?? "";
-    await own.kernel.database.write([users.update(id, { passwordHash })]);
+    await own.kernel.database.write([users.updateStatement(id, { passwordHash })]);
     const attempt = async (totp: string | undefined, n: number) => {
       const { email } = client.account;
       const sent = { email, password, totp };

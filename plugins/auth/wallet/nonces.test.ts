@@ -1,9 +1,9 @@
 // Nonces that are recognised without being stored: ours live by our clock, foreign ones by that of their message.
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { createVault } from "../../../src/vault.ts";
+import { createVault } from "../../../src/kernel/security/vault.ts";
 import { createNonces, NONCE_LIFETIME } from "./nonces.ts";
 
-const { issue, use } = createNonces(createVault({ key: "a key of this test" }));
+const { issue, useStatements } = createNonces(createVault({ key: "a key of this test" }));
 const stranger = createNonces(createVault({ key: "another key than that" }));
 const NOW = Date.parse("2030-06-01T12:00:00Z");
 const later = (ms: number) => void setSystemTime(NOW + ms);
@@ -32,16 +32,16 @@ test("ours end with our clock, whatever the message says", () => {
   later(0);
   const { nonce, expiresAt } = issue();
   later(NONCE_LIFETIME - 1);
-  expect(use(nonce, NOW - 86_400_000)[0]?.args).toContain(expiresAt);
+  expect(useStatements(nonce, NOW - 86_400_000)[0]?.args).toContain(expiresAt);
   later(NONCE_LIFETIME);
-  expect(thrown(() => use(nonce, NOW + NONCE_LIFETIME))).toEqual(tooOld);
+  expect(thrown(() => useStatements(nonce, NOW + NONCE_LIFETIME))).toEqual(tooOld);
 });
 
 test("foreign ones are as old as their message", () => {
   later(0);
   for (const foreign of ["abcd1234", crypto.randomUUID().replaceAll("-", ""), stranger.issue().nonce]) {
-    expect(use(foreign, NOW - NONCE_LIFETIME + 1)[0]?.args).toContain(NOW + 1);
-    expect(thrown(() => use(foreign, NOW - NONCE_LIFETIME))).toEqual(tooOld);
+    expect(useStatements(foreign, NOW - NONCE_LIFETIME + 1)[0]?.args).toContain(NOW + 1);
+    expect(thrown(() => useStatements(foreign, NOW - NONCE_LIFETIME))).toEqual(tooOld);
   }
 });
 
@@ -50,7 +50,7 @@ test("one of ours with a letter changed is foreign", () => {
   const { nonce } = issue();
   for (let at = 0; at < nonce.length; at++) {
     const changed = nonce.slice(0, at) + (nonce[at] === "0" ? "1" : "0") + nonce.slice(at + 1);
-    expect(thrown(() => use(changed, NOW - NONCE_LIFETIME))).toEqual(tooOld);
-    expect(use(changed, NOW)[0]?.args).toContain(NOW + NONCE_LIFETIME);
+    expect(thrown(() => useStatements(changed, NOW - NONCE_LIFETIME))).toEqual(tooOld);
+    expect(useStatements(changed, NOW)[0]?.args).toContain(NOW + NONCE_LIFETIME);
   }
 });

@@ -377,7 +377,7 @@ test.each([BASE_URL, "http://localhost:3000"])(
     expect(user.email).toBe(email);
     expect((await ada.get("/api/settings")).body).toMatchObject({ email, isAdmin: false });
     const { administration, users } = other.app.accounts;
-    await other.kernel.database.write([users.update(user.id, { emailVerified: true })]);
+    await other.kernel.database.write([users.updateStatement(user.id, { emailVerified: true })]);
     expect((await ada.get("/api/settings")).body).toMatchObject({ emailVerified: true, isAdmin: false });
     expect(administration.isAdmin(await administration.byId(user.id))).toBe(false);
     expect(await administration.list({ status: "admin", limit: 9, offset: 0 })).toEqual({ users: [], total: 0 });

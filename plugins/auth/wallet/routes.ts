@@ -1,26 +1,26 @@
 // Sign-In with Ethereum over HTTP: a nonce, then the signed message.
 import { Elysia, t } from "elysia";
-import { contextOf, openRoutes } from "../../../src/http.ts";
-import { mayAnswer } from "../../../src/openapi/told.ts";
-import { signedInTo } from "../model.ts";
-import { type AuthParts, tags } from "../parts.ts";
-import { safeCallback } from "../sign-in/callback-url.ts";
-import { preferredLanguage } from "../visitors/language.ts";
-import { createWalletSignIn } from "./sign-in.ts";
+import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
+import { signInRedirectResponse } from "../model.ts";
+import { safeCallbackPath } from "../sign-in/callback-url.ts";
+import { preferredLanguage } from "../visitors/preferred-language.ts";
+import { createWalletSignIn } from "./wallet-sign-in.ts";
 
 /** Told as text, but not checked as such: what is missing here is 401, not 400. Interface, "Wallet sign in". */
 const text = (description: string) => t.Optional(t.Unknown({ type: "string", description }));
 
-const proof = t.Object({
+const walletProofBody = t.Object({
   message: text("The full message (EIP-4361), for the host of `BASE_URL` and chain 8453"),
   signature: text("Its signature: of a key (EIP-191) or of a smart wallet (ERC-1271, ERC-6492), as 0x and hex digits"),
   totp: text("A code or a recovery code, with two-factor on"),
   callbackUrl: text("Where to go then, within Berth; default `/`"),
 });
 
-export function walletRoutes(parts: AuthParts) {
-  const { config, chains } = parts.kernel;
-  const wallet = createWalletSignIn({ ...parts, chain: chains.mainnet });
+export function walletRoutes(services: AuthServices) {
+  const { config, chains } = services.kernel;
+  const wallet = createWalletSignIn({ ...services, chain: chains.mainnet });
 
   return new Elysia({ name: "auth.wallet" })
     .use(openRoutes)
@@ -41,24 +41,24 @@ export function walletRoutes(parts: AuthParts) {
       "/api/auth/callback/wallet",
       async ({ body, request }) => {
         const locale = preferredLanguage(request.headers.get("accept-language"));
-        const from = { address: contextOf(request).address, locale };
-        const { account, grounds } = await wallet.withProof(body, from);
+        const visitor = { address: contextOf(request).address, locale };
+        const { account, evidence } = await wallet.signInWithProof(body, visitor);
         const { id, email, name } = account;
-        await parts.startSession(request, id, grounds);
-        const url = safeCallback(config, body.callbackUrl);
+        await services.startSession(request, id, evidence);
+        const url = safeCallbackPath(config, body.callbackUrl);
         if (wantsJson(request)) return Response.json({ ok: true, url, user: { id, email, name } });
         return new Response(null, { status: 302, headers: { location: url } });
       },
       {
         open: true,
-        body: proof,
-        response: { 200: signedInTo },
+        body: walletProofBody,
+        response: { 200: signInRedirectResponse },
         detail: {
           tags,
           summary: "Sign in with an Ethereum wallet",
           description:
             "Answers 302 to `callbackUrl`; 200 to a request that accepts only `application/json`. A wallet that was never here gets an account. A smart wallet's signature is checked on the chain: 500 `CHAIN_UNAVAILABLE` when that can't be asked.",
-          ...mayAnswer({ 401: refusals, 403: "ACCOUNT_DISABLED", 500: "CHAIN_UNAVAILABLE" }),
+          ...documentErrors({ 401: refusals, 403: "ACCOUNT_DISABLED", 500: "CHAIN_UNAVAILABLE" }),
         },
       },
     );

@@ -1,8 +1,8 @@
 // Whose signatures count: keys' without a chain, contracts' by what a real chain says of them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Hex, serializeErc6492Signature } from "viem";
-import { type Chain, createChains } from "../../../src/chains.ts";
-import { loadConfig } from "../../../src/config.ts";
+import { type Chain, createChains } from "../../../src/kernel/chains/chains.ts";
+import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { type Anvil, startAnvil } from "../../../tests/support/anvil.ts";
 import { compileContract } from "../../../tests/support/solidity.ts";
 import { createSmartWallets, createWallet, type SmartWallets } from "../../../tests/support/wallets.ts";
@@ -24,7 +24,7 @@ const chainAt = (url: string, timeoutMs = 10_000) =>
 const unasked: Chain = {
   name: "mainnet_chain",
   id: 8453,
-  ask: () => Promise.reject(new Error("The chain was asked.")),
+  withClient: () => Promise.reject(new Error("The chain was asked.")),
 };
 const unavailable = { status: 500, code: "CHAIN_UNAVAILABLE" };
 const text = "hello";
@@ -129,7 +129,7 @@ describe("a hostile contract", () => {
     const curious = await deploy("CuriousWallet", trap.url.href);
     expect(await isSignedBy(chain, curious, text, "0x12")).toBe(false);
     const call = { to: curious, data: "0x1626ba7e" } as const;
-    await expect(chain.ask((client) => client.call(call))).rejects.toThrow();
+    await expect(chain.withClient((client) => client.call(call))).rejects.toThrow();
     expect(visits).toBe(0);
     await trap.stop(true);
   });

@@ -1,9 +1,9 @@
 // Where publishers connect: the RTMP port, with bounds on who comes, and nothing a stranger sends can hurt.
 import type { Socket, TCPSocketListener } from "bun";
-import type { Log } from "../../../src/log.ts";
-import { createDoor } from "./door.ts";
-import { createPublisher, type Publisher, type Wire } from "./publisher.ts";
-import type { Studio } from "./studio.ts";
+import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import type { Broadcasts } from "./broadcasts.ts";
+import { createConnectionLimiter } from "./connection-limiter.ts";
+import { createPublisher, type Publisher, type Transport } from "./publisher.ts";
 
 export interface Ingest {
   readonly port: number;
@@ -11,61 +11,61 @@ export interface Ingest {
   close(): void;
 }
 
-interface Visitor {
+interface Connection {
   readonly address: string;
   readonly publisher: Publisher;
   /** Counted at the door until it is let in, or goes. */
-  isWaiting: boolean;
+  isPending: boolean;
 }
 
 const TICK_MS = 1_000;
 
 /** Throws when the port can't be had. */
-export function listen(options: { host: string; port: number; studio: Studio; log: Log }): Ingest {
-  const { host, port, studio, log } = options;
-  const door = createDoor();
-  const visitors = new Map<Socket<undefined>, Visitor>();
+export function listen(options: { host: string; port: number; broadcasts: Broadcasts; log: Log }): Ingest {
+  const { host, port, broadcasts, log } = options;
+  const limiter = createConnectionLimiter();
+  const connections = new Map<Socket<undefined>, Connection>();
   let timer: Timer | undefined;
 
   function tick(): void {
     const now = Date.now();
-    for (const visitor of visitors.values()) {
-      if (visitor.isWaiting && visitor.publisher.isLive) welcome(visitor);
-      visitor.publisher.tick(now);
+    for (const connection of connections.values()) {
+      if (connection.isPending && connection.publisher.isLive) markAdmitted(connection);
+      connection.publisher.tick(now);
     }
-    door.tick(now);
-    if (visitors.size > 0) return;
+    limiter.removeExpired(now);
+    if (connections.size > 0) return;
     clearInterval(timer);
     timer = undefined;
   }
 
-  function welcome(visitor: Visitor): void {
-    visitor.isWaiting = false;
-    door.leave(visitor.address, true);
+  function markAdmitted(connection: Connection): void {
+    connection.isPending = false;
+    limiter.release(connection.address, true);
   }
 
   function open(socket: Socket<undefined>): void {
     const address = socket.remoteAddress;
     // One that comes too often is not worth a line each time.
-    if (!door.enter(address)) return void socket.terminate();
-    const wire = wireOf(socket);
-    const refused = (why: string) => log.debug("a publisher was refused", { address, why });
+    if (!limiter.tryAcquire(address)) return void socket.terminate();
+    const transport = transportOf(socket);
+    const onRefused = (reason: string) => log.debug("a publisher was refused", { address, reason });
     const publisher: Publisher = createPublisher(
-      wire,
-      studio.eventsFor(() => publisher, refused),
+      transport,
+      broadcasts.publisherEventsFor(() => publisher, onRefused),
     );
-    visitors.set(socket, { address, publisher, isWaiting: true });
+    connections.set(socket, { address, publisher, isPending: true });
     timer ??= setInterval(tick, TICK_MS);
   }
 
-  function gone(socket: Socket<undefined>): void {
-    const visitor = visitors.get(socket);
-    if (!visitor) return;
-    visitors.delete(socket);
-    const { publisher, address, isWaiting } = visitor;
+  function onClose(socket: Socket<undefined>): void {
+    const connection = connections.get(socket);
+    if (!connection) return;
+    connections.delete(socket);
+    const { publisher, address, isPending } = connection;
     // Who was let in and went within a second counts as one who tries.
-    if (isWaiting) door.leave(address, false);
-    publisher.gone();
+    if (isPending) limiter.release(address, false);
+    publisher.onDisconnected();
   }
 
   const listener: TCPSocketListener<undefined> = Bun.listen<undefined>({
@@ -74,10 +74,10 @@ export function listen(options: { host: string; port: number; studio: Studio; lo
     exclusive: true,
     socket: {
       open,
-      data: (socket, bytes) => visitors.get(socket)?.publisher.read(bytes),
-      close: gone,
+      data: (socket, bytes) => connections.get(socket)?.publisher.read(bytes),
+      close: onClose,
       end: (socket) => void socket.end(),
-      error: (socket) => gone(socket),
+      error: (socket) => onClose(socket),
     },
   });
 
@@ -86,16 +86,16 @@ export function listen(options: { host: string; port: number; studio: Studio; lo
     close() {
       clearInterval(timer);
       listener.stop(true);
-      for (const socket of [...visitors.keys()]) gone(socket);
+      for (const socket of [...connections.keys()]) onClose(socket);
     },
   };
 }
 
-const wireOf = (socket: Socket<undefined>): Wire => ({
+const transportOf = (socket: Socket<undefined>): Transport => ({
   // All that publishers are told fits into what the system holds for a socket; one that takes nothing is not listening.
   send: (bytes) => socket.write(bytes) === bytes.length,
   pause: () => socket.pause(),
   resume: () => socket.resume(),
   end: () => void socket.end(),
-  cut: () => void socket.terminate(),
+  terminate: () => void socket.terminate(),
 });

@@ -2,82 +2,82 @@
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { command, message } from "../../../tests/support/publisher.ts";
-import type { Admission } from "../driver.ts";
+import type { Admission } from "../stream-driver.ts";
 import { createPublisher } from "./publisher.ts";
 
 const STREAM = { id: "s", agentId: "a", userId: "u" };
-const GREETING = Buffer.concat([Buffer.from([3]), Buffer.alloc(1536), Buffer.alloc(1536)]);
-const CONNECT = Buffer.concat([GREETING, command("connect", 1, { app: "live", tcUrl: "rtmp://x/live" })]);
+const HANDSHAKE = Buffer.concat([Buffer.from([3]), Buffer.alloc(1536), Buffer.alloc(1536)]);
+const CONNECT = Buffer.concat([HANDSHAKE, command("connect", 1, { app: "live", tcUrl: "rtmp://x/live" })]);
 const PUBLISH = command("publish", 2, null, "the-key?and=more", "live");
 
 function setUp(
-  admit: (key: string) => Promise<Admission> = async () => ({ stream: STREAM, most: 1, isUnclaimed: false }),
+  admit: (key: string) => Promise<Admission> = async () => ({ stream: STREAM, maxStreams: 1, isUnclaimed: false }),
 ) {
-  const said: string[] = [];
-  let heard = "";
-  let isDeaf = false;
-  const wire = {
+  const calls: string[] = [];
+  let sentText = "";
+  let isStalled = false;
+  const transport = {
     send: (bytes: Uint8Array) => {
-      heard += Buffer.from(bytes).toString("latin1");
-      return !isDeaf;
+      sentText += Buffer.from(bytes).toString("latin1");
+      return !isStalled;
     },
-    pause: () => void said.push("pause"),
-    resume: () => void said.push("resume"),
-    end: () => void said.push("end"),
-    cut: () => void said.push("cut"),
+    pause: () => void calls.push("pause"),
+    resume: () => void calls.push("resume"),
+    end: () => void calls.push("end"),
+    terminate: () => void calls.push("cut"),
   };
-  const publisher = createPublisher(wire, {
+  const publisher = createPublisher(transport, {
     admit: (key) => {
-      said.push(`admit ${key}`);
+      calls.push(`admit ${key}`);
       return admit(key);
     },
-    segment: async () => undefined,
-    over: (why, clean) => void said.push(`over ${why} ${clean}`),
-    refused: (why) => void said.push(`refused ${why}`),
+    onSegment: async () => undefined,
+    onEnded: (why, clean) => void calls.push(`over ${why} ${clean}`),
+    onRefused: (why) => void calls.push(`refused ${why}`),
   });
-  const deafen = () => {
-    isDeaf = true;
+  const stall = () => {
+    isStalled = true;
   };
-  return { publisher, said, heard: () => heard, deafen };
+  return { publisher, calls, sentText: () => sentText, stall };
 }
 
 test("is let in by its key, without what follows the question mark; read from again only then", async () => {
-  const { publisher, said, heard } = setUp();
+  const { publisher, calls, sentText } = setUp();
   publisher.read(CONNECT);
-  expect(heard()).toContain("NetConnection.Connect.Success");
+  expect(sentText()).toContain("NetConnection.Connect.Success");
   publisher.read(Buffer.from(PUBLISH));
-  expect(said).toEqual(["admit the-key", "pause"].toReversed());
-  expect(heard()).not.toContain("Publish.Start");
+  expect(calls).toEqual(["admit the-key", "pause"].toReversed());
+  expect(sentText()).not.toContain("Publish.Start");
   await eventually(() => publisher.isLive);
-  expect(heard()).toContain("NetStream.Publish.Start");
-  expect(said.at(-1)).toBe("resume");
+  expect(sentText()).toContain("NetStream.Publish.Start");
+  expect(calls.at(-1)).toBe("resume");
 });
 
 test("a refusal is told in RTMP's own way, then the connection ends", async () => {
-  const { publisher, said, heard } = setUp(async () => ({ refusal: "This stream key is not known." }));
+  const { publisher, calls, sentText } = setUp(async () => ({ refusal: "This stream key is not known." }));
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
-  await eventually(() => said.includes("end"));
-  expect(heard()).toContain("NetStream.Publish.BadName");
-  expect(heard()).toContain("This stream key is not known.");
-  expect(said).toContain("refused This stream key is not known.");
-  expect(said.some((line) => line.startsWith("over"))).toBe(false);
+  await eventually(() => calls.includes("end"));
+  expect(sentText()).toContain("NetStream.Publish.BadName");
+  expect(sentText()).toContain("This stream key is not known.");
+  expect(calls).toContain("refused This stream key is not known.");
+  expect(calls.some((line) => line.startsWith("over"))).toBe(false);
 });
 
 test("keys that can't be looked up let nobody in", async () => {
-  const { publisher, said } = setUp(() => Promise.reject(new Error("no database")));
+  const { publisher, calls } = setUp(() => Promise.reject(new Error("no database")));
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
-  await eventually(() => said.includes("end"));
+  await eventually(() => calls.includes("end"));
   expect(publisher.isLive).toBe(false);
 });
 
 test("one that goes while its key is looked up is not taken for one that is there", async () => {
-  const answer = Promise.withResolvers<Admission>();
-  const { publisher, said } = setUp(() => answer.promise);
+  const admission = Promise.withResolvers<Admission>();
+  const { publisher, calls } = setUp(() => admission.promise);
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
-  publisher.gone();
-  expect(said.some((line) => line.startsWith("over"))).toBe(false);
-  answer.resolve({ stream: STREAM, most: 1, isUnclaimed: false });
-  await eventually(() => said.includes("over undefined false"));
+  publisher.onDisconnected();
+  expect(calls.some((line) => line.startsWith("over"))).toBe(false);
+  admission.resolve({ stream: STREAM, maxStreams: 1, isUnclaimed: false });
+  await eventually(() => calls.includes("over undefined false"));
   expect(publisher.isLive).toBe(false);
 });
 
@@ -90,74 +90,74 @@ describe("one that was let in", () => {
   }
 
   test("is told why it is sent away, and its owner too", async () => {
-    const { publisher, said, heard } = await live();
+    const { publisher, calls, sentText } = await live();
     publisher.end("its key was changed.");
-    expect(heard()).toContain("NetStream.Publish.Failed");
-    expect(said.at(-1)).toBe("end");
-    await eventually(() => said.includes("over its key was changed. false"));
+    expect(sentText()).toContain("NetStream.Publish.Failed");
+    expect(calls.at(-1)).toBe("end");
+    await eventually(() => calls.includes("over its key was changed. false"));
     publisher.read(Buffer.alloc(10_000));
-    publisher.gone();
-    expect(said.filter((line) => line.startsWith("over"))).toHaveLength(1);
+    publisher.onDisconnected();
+    expect(calls.filter((line) => line.startsWith("over"))).toHaveLength(1);
   });
 
   test("says that it ends", async () => {
-    const { publisher, said } = await live();
+    const { publisher, calls } = await live();
     publisher.read(Buffer.from(command("deleteStream", 3, null, 1)));
-    await eventually(() => said.includes("over undefined true"));
+    await eventually(() => calls.includes("over undefined true"));
   });
 
   test("is cut off after fifteen silent seconds, not before", async () => {
-    const { publisher, said } = await live();
+    const { publisher, calls } = await live();
     publisher.tick(Date.now() + 14_000);
-    expect(said).not.toContain("cut");
+    expect(calls).not.toContain("cut");
     publisher.tick(Date.now() + 16_000);
-    expect(said).toContain("cut");
-    await eventually(() => said.includes("over nothing came for 15 seconds. false"));
+    expect(calls).toContain("cut");
+    await eventually(() => calls.includes("over nothing came for 15 seconds. false"));
   });
 
   test("may send eight megabits a second, measured over ten", async () => {
-    const { publisher, said } = await live();
+    const { publisher, calls } = await live();
     const megabyte = () => {
       // Data messages, which are counted and otherwise of no use.
       for (let n = 0; n < 20; n++) publisher.read(message(18, new Uint8Array(49_900), 4));
       publisher.tick(Date.now());
     };
     for (let second = 0; second < 30; second++) megabyte();
-    expect(said).not.toContain("end");
+    expect(calls).not.toContain("end");
     for (let n = 0; n < 40; n++) publisher.read(message(18, new Uint8Array(50_000), 4));
-    expect(said).toContain("end");
-    await eventually(() => said.some((line) => line.startsWith("over it sent more than 8 Mbit/s")));
+    expect(calls).toContain("end");
+    await eventually(() => calls.some((line) => line.startsWith("over it sent more than 8 Mbit/s")));
   });
 });
 
 test("one that stops reading can be sent away all the same", async () => {
-  const { publisher, said, deafen } = setUp();
+  const { publisher, calls, stall } = setUp();
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
   await eventually(() => publisher.isLive);
-  deafen();
+  stall();
   publisher.end("its key was changed.");
-  expect(said).toContain("cut");
-  await eventually(() => said.includes("over its key was changed. false"));
+  expect(calls).toContain("cut");
+  await eventually(() => calls.includes("over its key was changed. false"));
 });
 
 test("one that does not read what it is sent is cut off", () => {
-  const { publisher, said } = setUp();
-  publisher.read(GREETING.subarray(0, 100));
-  const deaf = createPublisher(
+  const { publisher, calls } = setUp();
+  publisher.read(HANDSHAKE.subarray(0, 100));
+  const stalled = createPublisher(
     {
       send: () => false,
       pause: () => undefined,
       resume: () => undefined,
       end: () => undefined,
-      cut: () => void said.push("cut"),
+      terminate: () => void calls.push("cut"),
     },
     {
       admit: async () => ({ refusal: "" }),
-      segment: async () => undefined,
-      over: () => undefined,
-      refused: () => undefined,
+      onSegment: async () => undefined,
+      onEnded: () => undefined,
+      onRefused: () => undefined,
     },
   );
-  deaf.read(CONNECT);
-  expect(said).toContain("cut");
+  stalled.read(CONNECT);
+  expect(calls).toContain("cut");
 });

@@ -1,0 +1,85 @@
+// Telegram's side of the contract: the strict fake, played as any platform is.
+import { startTelegram } from "../../tests/support/telegram.ts";
+import { createTelegram } from "../telegram/index.ts";
+import type { ConversationKind, PlatformFixture } from "./harness.ts";
+
+const UNLIMITED = { every: 0, burst: 1 };
+const silentLog = { debug: () => undefined, warn: () => undefined };
+
+export async function createTelegramFixture(): Promise<PlatformFixture> {
+  const fake = await startTelegram();
+  const token = "4242:contract-test-token";
+  const bot = fake.addBot(token, { username: "contract_bot" });
+  const chats: Record<ConversationKind, number> = { private: 77, group: -1005 };
+  const rules = {
+    bot: UNLIMITED,
+    chat: UNLIMITED,
+    group: UNLIMITED,
+    draft: UNLIMITED,
+    edit: UNLIMITED,
+    groupEdit: UNLIMITED,
+  };
+  const faults = {
+    busy: { status: 429, retryAfter: 2 },
+    broken: { status: 502 },
+    cut: "cut",
+    silent: "hang",
+  } as const;
+  let last = { updateId: 0, chatId: 0, messageId: 0 };
+  const notDeleted = (chatId: number) => bot.sent(chatId).filter(({ deleted }) => !deleted);
+  // Bots can't write to people who never wrote to them.
+  bot.userSays(chats.private, "/start");
+  bot.userSays(chats.group, "hello all");
+  await fetch(`${fake.url}/bot${token}/getUpdates?offset=2000000000`);
+  return {
+    channel: createTelegram({ apiRoot: fake.url, commands: {}, log: silentLog, rules }),
+    binding: { agentId: "agent", token, bot: { id: "4242", username: "contract_bot" } },
+    strangeToken: "4243:contract-test-token",
+    peers: { private: "77", group: "-1005" },
+    limit: 4096,
+    isIdempotent: false,
+    userSays(text, kind = "private", isNamed = false) {
+      const chatId = chats[kind];
+      const { updateId = 0, messageId } = bot.userSays(chatId, isNamed ? `@contract_bot ${text}` : text, {
+        from: { id: 77 },
+      });
+      last = { updateId, chatId, messageId };
+      return `${chatId}:${messageId}`;
+    },
+    userSendsPicture(bytes, words) {
+      const { messageId } = bot.userSendsFile(chats.private, "picture.jpg", bytes, words, { as: "photo" });
+      return `${chats.private}:${messageId}`;
+    },
+    redeliverLast: () => bot.repeats(last.updateId),
+    editLast: (text) => void bot.userEdits(last.chatId, last.messageId, text),
+    deleteLast: () => bot.userDeletes(last.chatId, last.messageId),
+    userSaysOutOfOrder(texts) {
+      bot.hold();
+      const ids = texts.map((text) => `${chats.private}:${bot.userSays(chats.private, text).messageId}`);
+      bot.release(true);
+      return ids;
+    },
+    removeBotMessage(id) {
+      const [chatId, messageId] = id.split(":").map(Number);
+      bot.userDeletes(chatId ?? 0, messageId ?? 0);
+    },
+    visibleMessages: (kind = "private") =>
+      notDeleted(chats[kind]).map(({ chatId, messageId, text, replyTo }) => ({
+        id: `${chatId}:${messageId}`,
+        text,
+        ...(replyTo === undefined ? {} : { replyTo: `${chatId}:${replyTo}` }),
+      })),
+    previewTexts: (kind = "private") => [
+      ...bot.drafts(chats[kind]).map(({ text }) => text),
+      ...bot.sent(chats[kind]).flatMap(({ edits }) => edits.map(({ text }) => text)),
+    ],
+    typingCount: (kind = "private") => bot.actions(chats[kind]).length,
+    failNextSend: (fault) =>
+      fault === "lost" ? fake.fail("sendMessage", "cut", { when: "after" }) : fake.fail("sendMessage", faults[fault]),
+    failNextReceive: (fault) => fake.fail("getUpdates", faults[fault]),
+    userBlocksBot: () => bot.userBlocks(chats.private),
+    revokeToken: () => fake.revoke(token),
+    unconfirmedCount: () => bot.pending(),
+    [Symbol.asyncDispose]: () => fake.stop(),
+  };
+}

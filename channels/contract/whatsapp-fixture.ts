@@ -1,0 +1,96 @@
+// WhatsApp's side of the contract: the strict fake, played as any platform is.
+import { startWhatsApp } from "../../tests/support/whatsapp.ts";
+import { createWhatsApp } from "../whatsapp/index.ts";
+import type { ConversationKind, PlatformFixture } from "./harness.ts";
+
+const SECRET = "c".repeat(40);
+const NUMBER = "106540352242922";
+/** There are no groups: the other place is another person. */
+const PEOPLE: Record<ConversationKind, string> = { private: "15550001111", group: "15550002222" };
+const OTHERS: Record<string, { userId: string }> = { [PEOPLE.group]: { userId: "US.13491208655302741918" } };
+
+export async function createWhatsAppFixture(): Promise<PlatformFixture> {
+  const fake = await startWhatsApp();
+  const token = "EAAcontractTestToken";
+  fake.addApp("9001", "the-app-secret");
+  const account = fake.addAccount(token, {
+    waba: "102290129340398",
+    numbers: [{ id: NUMBER, display: "+1 555-000-9999" }],
+  });
+  const channel = createWhatsApp({
+    apiRoot: fake.url,
+    app: { id: "9001", secret: "the-app-secret" },
+    log: { warn: () => undefined },
+    statusTimeout: 300,
+  });
+  const detail = JSON.stringify({ app: "9001", numbers: [NUMBER] });
+  const binding = { agentId: "agent", token, bot: { id: "102290129340398", username: "+15550009999", detail } };
+  const faults = {
+    busy: { status: 429, code: 130429 },
+    broken: { status: 500, code: 131000 },
+    cut: "cut",
+    silent: "hang",
+  } as const;
+  let last = "";
+  const say = (text: string, kind: ConversationKind = "private") => {
+    last = account.says(text, { from: PEOPLE[kind], ...OTHERS[PEOPLE[kind]] });
+    return last;
+  };
+  // Nobody can be written to who did not write within 24 hours; nobody hears of it yet.
+  for (const kind of ["private", "group"] as const) say("hello", kind);
+  await fake.waitFor(() => account.pending() === 0);
+  // How messages fare is told here until a scenario registers an address of its own; people's messages wait for that.
+  const sink = {
+    accept: () => Promise.reject(new Error("not here")),
+    reportAlive: () => undefined,
+    saveResumePoint: () => undefined,
+    reportUndelivered: () => Promise.resolve(),
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => channel.webhook.receive(binding, SECRET, request, sink),
+  });
+  await channel.webhook.register(binding, { url: `${server.url}hook`, secret: SECRET }, AbortSignal.timeout(5_000));
+  return {
+    channel,
+    binding,
+    strangeToken: "EAAsomebodyElses",
+    peers: { private: `${NUMBER}:${PEOPLE.private}`, group: `${NUMBER}:${PEOPLE.group}` },
+    limit: 4096,
+    isIdempotent: true,
+    userSays: say,
+    userSendsPicture: (bytes, caption) =>
+      account.sendsFile("image", bytes, { mime: "image/jpeg", caption, from: PEOPLE.private }),
+    redeliverLast: () => account.repeats(last),
+    editLast: (text) => account.edits(last, text),
+    deleteLast: () => account.deletes(last),
+    userSaysOutOfOrder(texts) {
+      account.hold();
+      const ids = texts.map((text) => say(text));
+      account.release(true);
+      return ids;
+    },
+    removeBotMessage: () => {
+      throw new Error("What a business sent stays.");
+    },
+    visibleMessages: (kind = "private") =>
+      account
+        .sent(PEOPLE[kind])
+        .map(({ id, text, replyTo }) => ({ id, text, ...(replyTo === undefined ? {} : { replyTo }) })),
+    previewTexts: () => [],
+    typingCount: () => account.typing().length,
+    failNextSend: (fault) =>
+      fault === "lost" ? fake.fail("messages", "cut", { when: "after" }) : fake.fail("messages", faults[fault]),
+    failNextReceive: () => {
+      throw new Error("There is no connection to fail.");
+    },
+    userBlocksBot: () => account.blocks(PEOPLE.private),
+    revokeToken: () => fake.revoke(token),
+    unconfirmedCount: () => account.pending(),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+      await fake.stop();
+    },
+  };
+}

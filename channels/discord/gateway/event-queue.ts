@@ -1,0 +1,170 @@
+// What the gateway brings, stored in its order. Where it was is kept only once it is stored.
+import type { GatewayDispatchPayload } from "discord.js";
+import { type Binding, ChannelError, type IncomingMessage, type Sink } from "../../port.ts";
+import type { LruCache } from "../../shared/lru-cache.ts";
+import type { Interactions } from "../delivery/interactions.ts";
+import { isRefusal, toChannelError } from "../errors.ts";
+import { lowestIdAt } from "../ids.ts";
+import type { RecordTraffic, RestClients } from "../rest/rest-clients.ts";
+import type { GatewaySession } from "./gateway-connection.ts";
+import { type GatewayMessage, isCommand, isMessage, mayMentionByRole, readCommand, readMessage } from "./messages.ts";
+import { createRecentConversations, type RecentConversation, type ResumeState } from "./resume-state.ts";
+
+/** Events that may wait to be stored. */
+const MAX_QUEUED_EVENTS = 1_000;
+/** Messages are asked for that are not older than this, as other platforms keep them. */
+const LOOKBACK_MS = 24 * 60 * 60_000;
+/** The most that Discord tells at once. */
+const PAGE_SIZE = "100";
+
+export interface EventQueueDeps {
+  clients: RestClients;
+  interactions: Interactions;
+  /** Channels known to be of two people. */
+  directMessageChannels: LruCache<true>;
+  /** The role that came with the bot into a guild. */
+  findBotRole(binding: Binding, guild: string, signal: AbortSignal): Promise<string | undefined>;
+  /** An event that is not as Discord describes it. */
+  onUnreadableEvent(binding: Binding, event: string): void;
+  traffic?: RecordTraffic | undefined;
+}
+
+interface QueuedEvent {
+  payload: GatewayDispatchPayload;
+  session: GatewaySession | undefined;
+}
+
+export function createEventQueue(
+  { clients, interactions, directMessageChannels, findBotRole, onUnreadableEvent, traffic }: EventQueueDeps,
+  binding: Binding,
+  sink: Sink,
+  stop: AbortController,
+  resumeState: ResumeState | undefined,
+) {
+  const places = createRecentConversations(resumeState?.places ?? []);
+  let application = resumeState?.app ?? "";
+  let current: GatewaySession | undefined = resumeState;
+  let queue: QueuedEvent[] = [];
+  /** What was stored last, and of which session it was. */
+  let stored = { session: current, seq: current?.seq ?? 0 };
+  let told = "";
+  let running: Promise<void> | undefined;
+  let failure: ChannelError | undefined;
+
+  function fail(reason: ChannelError): void {
+    failure ??= reason;
+    stop.abort();
+  }
+
+  /** Keeps where it is, but for commands that wait for their answer: only their event holds the way to it. */
+  function saveResumePoint(): void {
+    const { session } = stored;
+    if (!session) return;
+    const { id, url } = session;
+    const seq = interactions.resumableSequence(id, stored.seq);
+    const now: ResumeState = { id, url, seq, app: application, places: places.all() };
+    const text = JSON.stringify(now);
+    if (text === told) return;
+    told = text;
+    sink.saveResumePoint(text);
+  }
+
+  async function read({ t, d }: { t: string; d: unknown }): Promise<IncomingMessage | undefined> {
+    if (t === "INTERACTION_CREATE") return isCommand(d) ? readCommand(d) : undefined;
+    if (!isMessage(d)) return void onUnreadableEvent(binding, t);
+    const message: GatewayMessage = d;
+    const { guild_id: guild, channel_id: channel } = message;
+    if (guild === undefined) directMessageChannels.set(channel, true);
+    const named = guild !== undefined && mayMentionByRole(message, binding.bot);
+    const role = named ? await findBotRole(binding, guild, stop.signal) : undefined;
+    const found = readMessage(message, binding.bot, role);
+    if (found) places.record(channel, message.id, guild, found.addressed);
+    return found;
+  }
+
+  /** What was said in a conversation since, where it can still be read. */
+  async function readMissedIn([channel, last, guild]: RecentConversation): Promise<IncomingMessage[]> {
+    const oldest = lowestIdAt(Date.now() - LOOKBACK_MS);
+    const after = BigInt(last) > BigInt(oldest) ? last : oldest;
+    const query = new URLSearchParams({ after, limit: PAGE_SIZE });
+    const list = await clients
+      .call(binding, stop.signal, { method: "get", path: `/channels/${channel}/messages`, query })
+      .catch((error: unknown) => {
+        if (isRefusal(error) && error.status !== 401 && error.status < 500) return [];
+        throw error;
+      });
+    const messages = Array.isArray(list) ? list.filter(isMessage) : [];
+    messages.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+    const found: IncomingMessage[] = [];
+    for (const message of messages) {
+      const d = guild === null ? message : { ...message, guild_id: guild };
+      const readable = await read({ t: "MESSAGE_CREATE", d });
+      if (readable) found.push(readable);
+    }
+    return found;
+  }
+
+  /** A new session tells nothing of what was said before it: the latest conversations are asked. */
+  async function readMissed(): Promise<IncomingMessage[]> {
+    const all: IncomingMessage[] = [];
+    for (const place of places.all()) all.push(...(await readMissedIn(place)));
+    return all;
+  }
+
+  async function readAll(batch: QueuedEvent[]): Promise<IncomingMessage[]> {
+    const messages: IncomingMessage[] = [];
+    for (const { payload } of batch) {
+      if (payload.t === "READY") messages.push(...(await readMissed()));
+      const message = isMessageEvent(payload) ? await read(payload) : undefined;
+      if (message) messages.push(message);
+    }
+    return messages;
+  }
+
+  async function store(): Promise<void> {
+    while (queue.length > 0 && !stop.signal.aborted) {
+      const batch = queue;
+      queue = [];
+      try {
+        const messages = await readAll(batch);
+        if (messages.length > 0) await sink.accept(messages);
+      } catch (cause) {
+        const text = "The messages could not be stored; Discord tells them again.";
+        const told = isRefusal(cause) || cause instanceof ChannelError ? toChannelError(cause, "bot") : undefined;
+        return fail(told ?? new ChannelError("unreachable", text, "bot", undefined, { cause }));
+      }
+      const last = batch.at(-1);
+      if (last) stored = { session: last.session, seq: last.payload.s };
+      saveResumePoint();
+    }
+  }
+
+  return {
+    get application() {
+      return application;
+    },
+    failure: () => failure,
+    startSession(session: GatewaySession, app: string) {
+      current = session;
+      application = app;
+    },
+    enqueue(payload: GatewayDispatchPayload): void {
+      if (payload.t === "INTERACTION_CREATE" && isCommand(payload.d))
+        interactions.track(binding, payload.d, { session: current?.id ?? "", seq: payload.s });
+      if (isMessageEvent(payload)) traffic?.(binding.agentId, 0, Buffer.byteLength(JSON.stringify(payload.d)));
+      queue.push({ payload, session: current });
+      if (queue.length > MAX_QUEUED_EVENTS)
+        fail(new ChannelError("unreachable", "Messages come faster than they can be stored.", "bot"));
+      running ??= store().finally(() => {
+        running = undefined;
+      });
+    },
+    onHeartbeat() {
+      interactions.removeAbandoned(binding.bot.id);
+      if (!running) saveResumePoint();
+    },
+    drain: () => running ?? Promise.resolve(),
+  };
+}
+
+const isMessageEvent = ({ t }: GatewayDispatchPayload) => t === "MESSAGE_CREATE" || t === "INTERACTION_CREATE";

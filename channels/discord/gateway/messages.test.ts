@@ -1,0 +1,79 @@
+// What the gateway says, read: total, whatever it is given.
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { isCommand, isMessage, readCommand, readMessage } from "./messages.ts";
+
+const bot = { id: "424242424242424242", username: "berth" };
+const author = { id: "700000000000000001", username: "ada", global_name: "Ada" };
+const said = (more: object) => {
+  const message: unknown = { id: "175928847299117063", channel_id: "800000000000000001", author, content: "", ...more };
+  if (!isMessage(message)) throw new Error("This is no message.");
+  return readMessage(message, bot);
+};
+
+describe("a message", () => {
+  test("tells who, where, when", () => {
+    expect(said({ content: "hello", member: { nick: "Countess" }, guild_id: "900000000000000001" })).toEqual({
+      platformMessageId: "175928847299117063",
+      peer: "800000000000000001",
+      sender: { id: author.id, name: "Countess" },
+      text: "hello",
+      group: true,
+      addressed: false,
+      sentAt: Date.parse("2016-04-30T11:18:25.796Z"),
+    });
+  });
+
+  test.each([
+    ["a bot's", { content: "x", author: { ...author, bot: true } }],
+    ["a webhook's", { content: "x", webhook_id: "1" }],
+    ["the platform's own", { content: "x", type: 7 }],
+    ["one that may not be read", { content: "" }],
+  ])("%s is none", (_, more) => {
+    expect(said(more)).toBeUndefined();
+  });
+
+  test.each([
+    ["a sticker", { sticker_items: [{ name: "wave" }] }, "[sticker: wave]"],
+    ["a forward", { message_snapshots: [{ message: { content: "old" } }] }, "[forwarded]\nold"],
+    [
+      "a poll",
+      { poll: { question: { text: "Tea?" }, answers: [{ poll_media: { text: "yes" } }, { poll_media: {} }] } },
+      "[poll: Tea? / yes]",
+    ],
+    ["an emoji of a guild", { content: "nice <a:party:175928847299117063>" }, "nice :party:"],
+    ["only the bot's name", { content: `<@${bot.id}>` }, "@berth"],
+  ])("%s is told in words", (_, more, text) => {
+    expect(said(more)?.text).toBe(text);
+  });
+});
+
+describe("a command", () => {
+  const command = {
+    id: "175928847299117063",
+    application_id: bot.id,
+    type: 2,
+    token: "t".repeat(40),
+    channel_id: "800000000000000001",
+    user: author,
+    data: { name: "ask", options: [{ name: "question", value: "why?" }] },
+  };
+
+  test("is what it asks", () => {
+    expect(isCommand(command) && readCommand(command)).toMatchObject({ text: "why?", group: false, addressed: true });
+  });
+
+  test("with a token that is none is none: it becomes part of an address", () => {
+    expect(isCommand({ ...command, token: "../../users/@me" })).toBe(false);
+  });
+});
+
+test("whatever comes, it is read or it is none", () => {
+  const field = fc.constantFrom("id", "channel_id", "author", "content", "mentions", "type", "data", "token", "user");
+  fc.assert(
+    fc.property(fc.dictionary(field, fc.jsonValue()), (value) => {
+      if (isMessage(value)) readMessage(value, bot);
+      if (isCommand(value)) readCommand(value);
+    }),
+  );
+});

@@ -1,0 +1,143 @@
+// Calls to Discord's REST API. A client is made when a bot has something to say and forgotten when others have said more since.
+import type { REST, RouteLike } from "discord.js";
+import { type Binding, ChannelError } from "../../port.ts";
+import { createLruCache } from "../../shared/lru-cache.ts";
+import { tokenRefused } from "../errors.ts";
+import { isSnowflake } from "../ids.ts";
+import { createInvalidRequestLimit, type InvalidRequestLimit, MAX_PER_BOT } from "./invalid-request-limit.ts";
+
+/** It goes into a header; its first part is the bot's id. https://discord.com/developers/docs/reference#authentication */
+const TOKEN = /^([\w-]{16,32})\.[\w-]{1,32}\.[\w-]{8,128}$/;
+
+/** What can't be a token is not asked about: each refusal counts against all bots of this host. */
+function isToken(token: string): boolean {
+  const id = TOKEN.exec(token)?.[1];
+  return id !== undefined && isSnowflake(Buffer.from(id, "base64").toString("latin1"));
+}
+const MAX_CACHED_CLIENTS = 256;
+const CALL_TIMEOUT_MS = 15_000;
+/** Waiting for a limit longer than this is the caller's. */
+const MAX_WAIT_MS = 1_000;
+
+/** Bytes of a call in the name of the agent whose bot it is. */
+export type RecordTraffic = (agentId: string, sent: number, received: number) => void;
+
+/** Whose calls; without an agent while nobody has the bot yet. */
+export type Caller = Pick<Binding, "token"> & Partial<Pick<Binding, "agentId">>;
+
+export interface Call {
+  method: "get" | "post" | "patch" | "put" | "delete";
+  path: RouteLike;
+  body?: unknown;
+  query?: URLSearchParams;
+  /** False where the address itself holds the authority: interactions and their answers. */
+  auth?: boolean;
+}
+
+export interface RestClients {
+  /** Makes a call; what it throws is Discord's answer, or that there was none. */
+  call(caller: Caller, signal: AbortSignal, call: Call): Promise<unknown>;
+  /** The client itself, for the library's own calls. Throws for a token that Discord refused. */
+  client(caller: Caller): Promise<REST>;
+  /** A token that was refused is not used again: too many such calls ban the host. */
+  markTokenRefused(token: string): void;
+  /** The token may be tried again. */
+  forget(token: string): void;
+}
+
+interface Options {
+  apiRoot: string;
+  traffic?: RecordTraffic | undefined;
+  invalidRequestLimit?: InvalidRequestLimit;
+  /** Refusals of one bot within ten minutes, before it waits. */
+  maxPerBot?: number;
+  /** How long a token that was refused is not used again, in milliseconds; for ever unless told otherwise. */
+  refusalLifetime?: number;
+}
+
+const BOT_LIMIT_REACHED = "Discord refused too many calls of this bot; it waits, so that this host is not banned.";
+
+export function createRestClients({
+  apiRoot,
+  traffic,
+  invalidRequestLimit = createInvalidRequestLimit(),
+  maxPerBot = MAX_PER_BOT,
+  refusalLifetime = Number.POSITIVE_INFINITY,
+}: Options): RestClients {
+  const clientCache = createLruCache<REST>(MAX_CACHED_CLIENTS);
+  const refusedTokens = createLruCache<{ until: number }>(4096);
+  /** Of bots that were refused something lately. */
+  const botLimits = createLruCache<InvalidRequestLimit>(4096);
+  const api = apiRoot.replace(/\/+$/, "");
+
+  function countRefusal(token: string, { status, headers }: Response): void {
+    const scope = headers.get("x-ratelimit-scope");
+    if (!invalidRequestLimit.count(status, scope)) return;
+    const own = botLimits.get(token) ?? createInvalidRequestLimit({ max: maxPerBot, message: BOT_LIMIT_REACHED });
+    own.count(status, scope);
+    botLimits.set(token, own);
+  }
+
+  async function open({ token, agentId }: Caller): Promise<REST> {
+    const { REST } = await import("@discordjs/rest");
+    const rest = new REST({
+      api,
+      version: "10",
+      timeout: CALL_TIMEOUT_MS,
+      retries: 0,
+      // No timers for bots that have nothing to say.
+      hashSweepInterval: 0,
+      handlerSweepInterval: 0,
+      rejectOnRateLimit: ({ timeToReset, retryAfter }) => Math.max(timeToReset, retryAfter) > MAX_WAIT_MS,
+      async makeRequest(url, { method, headers, body, signal }) {
+        invalidRequestLimit.check();
+        botLimits.get(token)?.check();
+        const text = typeof body === "string" ? body : undefined;
+        const given = new Headers(headers as Record<string, string>);
+        const response = await fetch(url, {
+          method: method ?? "GET",
+          headers: given,
+          ...(text === undefined ? {} : { body: text }),
+          signal: (signal ?? null) as AbortSignal | null,
+          redirect: "error",
+        });
+        countRefusal(token, response);
+        if (response.status === 401 && given.has("authorization")) markTokenRefused(token);
+        const received = Number(response.headers.get("content-length") ?? 0) || 0;
+        if (agentId !== undefined) traffic?.(agentId, Buffer.byteLength(text ?? ""), received);
+        return response as unknown as Awaited<ReturnType<REST["options"]["makeRequest"]>>;
+      },
+    });
+    return rest.setToken(token);
+  }
+
+  async function client(caller: Caller): Promise<REST> {
+    const { token } = caller;
+    if (!isToken(token)) throw new ChannelError("refused", "This is not the form of a Discord bot token.", "bot");
+    if (Date.now() < (refusedTokens.get(token)?.until ?? 0)) throw tokenRefused();
+    const known = clientCache.get(token);
+    if (known) return known;
+    const rest = await open(caller);
+    clientCache.set(token, rest);
+    return rest;
+  }
+
+  function markTokenRefused(token: string): void {
+    clientCache.delete(token);
+    refusedTokens.set(token, { until: Date.now() + refusalLifetime });
+  }
+
+  return {
+    client,
+    markTokenRefused,
+    async call(caller, signal, { method, path, body, query, auth = true }) {
+      const rest = await client(caller);
+      const given = { ...(body === undefined ? {} : { body }), ...(query === undefined ? {} : { query }) };
+      return await rest[method](path, { signal: signal as never, auth, ...given });
+    },
+    forget(token) {
+      clientCache.delete(token);
+      refusedTokens.delete(token);
+    },
+  };
+}

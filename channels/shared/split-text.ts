@@ -1,0 +1,38 @@
+// Cuts a long reply where it hurts least. Marked ranges are cut with the text, so every part is whole in itself.
+import { findCut } from "./cut-position.ts";
+import type { RichText, Span } from "./rich-text.ts";
+
+/** Blocks of code are cut only when they don't fit. */
+export function splitText(whole: RichText, limit: number): RichText[] {
+  const { text, spans } = whole;
+  const blocks = spans.filter((span) => span.kind === "pre");
+  const inBlock = (position: number) => blocks.some((block) => block.start < position && position < block.end);
+  const parts: RichText[] = [];
+  let start = skipBlank(text, 0, blocks);
+  while (start < text.length) {
+    const end = text.length - start <= limit ? text.length : findCut(text, start, limit, inBlock);
+    const part = slice(text, spans, start, end);
+    if (part.text.trim() !== "") parts.push(part);
+    if (!inBlock(end)) start = skipBlank(text, end, blocks);
+    else start = text[end] === "\n" ? end + 1 : end;
+  }
+  return parts;
+}
+
+/** Skips blank lines, and spaces too unless they indent code. */
+function skipBlank(text: string, position: number, blocks: Span[]): number {
+  let at = position;
+  while (at < text.length && /\s/.test(text.charAt(at)) && !blocks.some((block) => block.start === at)) at += 1;
+  return at;
+}
+
+function slice(text: string, spans: Span[], start: number, end: number): RichText {
+  const kept = text.slice(start, end).trimEnd();
+  const clipped: Span[] = [];
+  for (const span of spans) {
+    const from = Math.max(span.start - start, 0);
+    const to = Math.min(span.end - start, kept.length);
+    if (from < to) clipped.push({ ...span, start: from, end: to });
+  }
+  return { text: kept, spans: clipped };
+}

@@ -1,0 +1,191 @@
+// Replies on their way to Telegram: whole ones part by part, growing ones as a draft or as a message that is edited.
+import type { Api } from "grammy";
+import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../port.ts";
+import { createLruCache } from "../shared/lru-cache.ts";
+import { type ApiSignal, type BotApiClients, withChannelErrors } from "./bot-api.ts";
+import { isMarkupError, isMessageGone, isRefusal, isUnchanged, isUnsupported, migratedChatId } from "./errors.ts";
+import { type MessagePart, toMessageParts } from "./message-parts.ts";
+import { messageId, messageNumber, type Peer, parsePeer } from "./peer.ts";
+import type { SendLimiter } from "./send-limiter.ts";
+
+/** A link's preview is fetched by Telegram: a reply that was talked into carrying data in an address would send it. */
+const NO_LINK_PREVIEW = { link_preview_options: { is_disabled: true } };
+const HTML_MODE = { parse_mode: "HTML" } as const;
+const threadOption = (peer: Peer) => (peer.thread === undefined ? {} : { message_thread_id: peer.thread });
+
+export interface Delivery {
+  send(
+    binding: Binding,
+    message: OutgoingMessage,
+    onPartDelivered: (part: string) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+  preview(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
+  forget(binding: Binding): void;
+}
+
+export function createDelivery({
+  clients,
+  sendLimiter,
+}: {
+  clients: BotApiClients;
+  sendLimiter: SendLimiter;
+}): Delivery {
+  /** Bots whose drafts Telegram did not take. */
+  const withoutDrafts = createLruCache<true>(1024);
+  /** Groups that became supergroups. */
+  const migratedChats = createLruCache<{ chat: number }>(1024);
+
+  /** What is for a group that became a supergroup goes there: at first by Telegram's word, then by what was kept of it. */
+  async function withMigratedChat<T>({ bot }: Binding, address: string, step: (peer: Peer) => Promise<T>): Promise<T> {
+    const peer = parsePeer(address);
+    if (!peer.group) return step(peer);
+    const key = `${bot.id}:${peer.chat}`;
+    try {
+      return await step({ ...peer, ...migratedChats.get(key) });
+    } catch (error) {
+      const chat = migratedChatId(error);
+      if (chat === undefined) throw error;
+      migratedChats.set(key, { chat });
+      return await step({ ...peer, chat });
+    }
+  }
+
+  /** Makes one call about a chat; when Telegram asks to wait, the chat is left alone for that long. `countsAsMessage`: as a message. */
+  async function call<T>(
+    binding: Binding,
+    peer: Peer,
+    signal: AbortSignal,
+    use: (api: Api, signal: ApiSignal) => Promise<T>,
+    countsAsMessage = true,
+  ): Promise<T> {
+    try {
+      const answer = await clients.call(binding, signal, use);
+      if (countsAsMessage) sendLimiter.recordSent(binding.bot.id, peer.chat);
+      return answer;
+    } catch (error) {
+      if (isRefusal(error) && error.error_code === 429)
+        sendLimiter.block(binding.bot.id, peer.chat, (error.parameters.retry_after ?? 1) * 1000);
+      throw error;
+    }
+  }
+
+  /** As HTML; as plain text when Telegram can't read that. */
+  async function withPlainTextFallback<T>(
+    part: MessagePart,
+    use: (text: string, mode: typeof HTML_MODE | undefined) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await use(part.html, HTML_MODE);
+    } catch (error) {
+      if (!isMarkupError(error)) throw error;
+      return await use(part.text, undefined);
+    }
+  }
+
+  function write(
+    binding: Binding,
+    peer: Peer,
+    part: MessagePart,
+    replyTo: string | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const answered = peer.group ? messageNumber(replyTo, peer.chat) : undefined;
+    const reply =
+      answered === undefined ? {} : { reply_parameters: { message_id: answered, allow_sending_without_reply: true } };
+    return withPlainTextFallback(part, async (text, mode) => {
+      const options = { ...NO_LINK_PREVIEW, ...threadOption(peer), ...reply, ...mode };
+      const sent = await call(binding, peer, signal, (api, signal) =>
+        api.sendMessage(peer.chat, text, options, signal),
+      );
+      return messageId(peer.chat, sent.message_id);
+    });
+  }
+
+  /** False when there is no message (any more) that could be edited. */
+  async function edit(
+    binding: Binding,
+    peer: Peer,
+    id: string,
+    part: MessagePart,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const number = messageNumber(id, peer.chat);
+    if (number === undefined) return false;
+    try {
+      await withPlainTextFallback(part, (text, mode) =>
+        call(binding, peer, signal, (api, signal) =>
+          api.editMessageText(peer.chat, number, text, { ...NO_LINK_PREVIEW, ...mode }, signal),
+        ),
+      );
+      return true;
+    } catch (error) {
+      if (isUnchanged(error)) return true;
+      if (isMessageGone(error)) return false;
+      throw error;
+    }
+  }
+
+  /** False when this bot can't show drafts; that is remembered. */
+  async function draft(
+    binding: Binding,
+    peer: Peer,
+    { draftId, text }: Preview,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    // The end of it, where it grows. No text shows as "thinking".
+    const part = toMessageParts(text).at(-1) ?? { html: "", text: "" };
+    try {
+      await withPlainTextFallback(part, (shown, mode) =>
+        call(
+          binding,
+          peer,
+          signal,
+          (api, signal) => api.sendMessageDraft(peer.chat, draftId, shown, { ...threadOption(peer), ...mode }, signal),
+          false,
+        ),
+      );
+      return true;
+    } catch (error) {
+      if (!isUnsupported(error)) throw error;
+      withoutDrafts.set(binding.bot.id, true);
+      return false;
+    }
+  }
+
+  return {
+    send: (binding, message, onPartDelivered, signal) =>
+      withChannelErrors(binding.token, "peer", async () => {
+        const alreadyDelivered = message.deliveredParts.length;
+        for (const [index, part] of toMessageParts(message.text).entries()) {
+          if (index < alreadyDelivered) continue;
+          const id = await withMigratedChat(binding, message.peer, async (peer) => {
+            if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
+            await sendLimiter.acquire(binding.bot.id, peer.chat, signal);
+            const preview = index === 0 ? message.previewMessageId : undefined;
+            const edited = preview !== undefined && (await edit(binding, peer, preview, part, signal));
+            const replyTo = index === 0 ? message.replyTo : undefined;
+            return edited ? preview : await write(binding, peer, part, replyTo, signal);
+          });
+          onPartDelivered(id);
+        }
+      }),
+
+    preview: (binding, preview, signal) =>
+      withChannelErrors(binding.token, "peer", () =>
+        withMigratedChat(binding, preview.peer, async (peer) => {
+          const { bot } = binding;
+          if (!peer.group && preview.messageId === undefined && !withoutDrafts.get(bot.id)) {
+            if (!sendLimiter.tryDraft(bot.id, peer.chat)) return undefined;
+            if (await draft(binding, peer, preview, signal)) return undefined;
+          }
+          const part = toMessageParts(preview.text)[0];
+          if (!part || !sendLimiter.tryEdit(bot.id, peer.chat)) return preview.messageId;
+          if (preview.messageId === undefined) return await write(binding, peer, part, preview.replyTo, signal);
+          return (await edit(binding, peer, preview.messageId, part, signal)) ? preview.messageId : undefined;
+        }),
+      ),
+
+    forget: ({ bot }) => withoutDrafts.delete(bot.id),
+  };
+}

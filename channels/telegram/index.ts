@@ -1,0 +1,132 @@
+// Telegram (channel_a): the port's verbs over the Bot API. Nothing is kept for a bot but what it used in the last moments.
+import type { Binding, ChannelAdapter, ConnectionListener, WebhookReceiver } from "../port.ts";
+import { createLruCache } from "../shared/lru-cache.ts";
+import { apiSignal, createBotApiClients, type RecordTraffic, withChannelErrors } from "./bot-api.ts";
+import { createDelivery } from "./delivery.ts";
+import { toChannelError } from "./errors.ts";
+import { downloadFile } from "./file-download.ts";
+import { POLL_SECONDS, poll } from "./long-polling.ts";
+import { parsePeer } from "./peer.ts";
+import { createSendLimiter, type TelegramRateRules } from "./send-limiter.ts";
+import { ALLOWED_UPDATES } from "./updates.ts";
+import { receiveUpdate } from "./webhook.ts";
+
+const MENU_TIMEOUT_MS = 20_000;
+
+export interface TelegramOptions {
+  /** The Bot API server, without a bot: `https://api.telegram.org`. */
+  apiRoot: string;
+  /** The bots' menu: each command with what it does. */
+  commands: Readonly<Record<string, string>>;
+  log: {
+    debug(message: string, fields?: Record<string, unknown>): void;
+    warn(message: string, fields?: Record<string, unknown>): void;
+  };
+  /** Told the bytes of each call in an agent's name. */
+  traffic?: RecordTraffic;
+  /** How often may be written; Telegram's own limits unless told otherwise. */
+  rules?: TelegramRateRules;
+}
+
+/** Telegram has both ways to receive, and shows replies while they grow. */
+export type TelegramChannel = ChannelAdapter & {
+  listener: ConnectionListener;
+  webhook: WebhookReceiver;
+  preview: NonNullable<ChannelAdapter["preview"]>;
+};
+
+/**
+ * The Telegram adapter: long polling or webhook, drafts or edits while a reply grows, Markdown shown as Telegram shows it.
+ *
+ * @example
+ * const telegram = createTelegram({ apiRoot: "https://api.telegram.org", commands: { help: "what I understand" }, log });
+ * const bot = await telegram.identify(token, AbortSignal.timeout(10_000));
+ */
+export function createTelegram({ apiRoot, commands, log, traffic, rules }: TelegramOptions): TelegramChannel {
+  const menu = Object.entries(commands).map(([command, description]) => ({ command, description }));
+  const clients = createBotApiClients(apiRoot, traffic);
+  const sendLimiter = createSendLimiter(rules);
+  const delivery = createDelivery({ clients, sendLimiter });
+  /** Bots whose menu of commands was set by this process. */
+  const botsWithMenu = createLruCache<true>(1024);
+
+  /** Sets the menu of commands, once per bot; without it everything works, so a failure is only noted. */
+  async function publishCommandMenu(binding: Binding, signal: AbortSignal): Promise<void> {
+    const { agentId, token, bot } = binding;
+    if (botsWithMenu.get(bot.id)) return;
+    botsWithMenu.set(bot.id, true);
+    try {
+      // Not with a client that is kept: most bots have nothing else to say for a while.
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(MENU_TIMEOUT_MS)]);
+      await clients.callRaw(binding, "setMyCommands", { commands: menu }, limit);
+    } catch (error) {
+      botsWithMenu.delete(bot.id);
+      log.debug("telegram: the commands menu was not set", {
+        agentId,
+        reason: toChannelError(error, "bot", token).message,
+      });
+    }
+  }
+
+  return {
+    id: "channel_a",
+
+    identify: (token, signal) =>
+      withChannelErrors(token, "bot", async () => {
+        const api = await clients.createClient({ token });
+        const me = await api.getMe(apiSignal(signal));
+        return { id: String(me.id), username: me.username };
+      }),
+
+    listener: {
+      silenceTimeout: (POLL_SECONDS + 30) * 1000,
+      listen: (binding, sink, signal) =>
+        withChannelErrors(binding.token, "bot", async () => {
+          const { agentId } = binding;
+          await poll(clients, binding, sink, signal, {
+            onConnected: () => publishCommandMenu(binding, signal),
+            onUnreadableUpdate: (error) => log.warn("telegram: an update could not be read", { agentId, error }),
+          });
+        }),
+    },
+
+    webhook: {
+      register: (binding, target, signal) =>
+        withChannelErrors(binding.token, "bot", async () => {
+          const options = { secret_token: target.secret, allowed_updates: ALLOWED_UPDATES };
+          await clients.call(binding, signal, (api, signal) => api.setWebhook(target.url, options, signal));
+          await publishCommandMenu(binding, signal);
+        }),
+
+      unregister: (binding, signal) =>
+        withChannelErrors(binding.token, "bot", async () => {
+          await clients.call(binding, signal, (api, signal) => api.deleteWebhook(undefined, signal));
+        }),
+
+      receive: (binding, secret, request, sink) =>
+        receiveUpdate(binding, secret, request, sink, (error) =>
+          log.warn("telegram: an update could not be stored", { agentId: binding.agentId, error }),
+        ),
+    },
+
+    send: delivery.send,
+    preview: delivery.preview,
+
+    typing: (binding, address, signal) =>
+      withChannelErrors(binding.token, "peer", async () => {
+        const { chat, thread } = parsePeer(address);
+        const options = thread === undefined ? {} : { message_thread_id: thread };
+        await clients.call(binding, signal, (api, signal) => api.sendChatAction(chat, "typing", options, signal));
+      }),
+
+    fetchFile: (binding, { ref }, limit, signal) =>
+      withChannelErrors(binding.token, "peer", () => downloadFile({ clients, apiRoot }, binding, ref, limit, signal)),
+
+    forget(binding) {
+      clients.forget(binding.token);
+      sendLimiter.forget(binding.bot.id);
+      delivery.forget(binding);
+      botsWithMenu.delete(binding.bot.id);
+    },
+  };
+}

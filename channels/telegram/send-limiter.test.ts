@@ -1,0 +1,109 @@
+// How often the adapter writes, by a clock the test holds.
+import { describe, expect, test } from "bun:test";
+import { createSendLimiter, TELEGRAM_RATE_RULES } from "./send-limiter.ts";
+
+const never = new AbortController().signal;
+
+function paced(rules = TELEGRAM_RATE_RULES) {
+  const clock = { ms: 1_000_000 };
+  return { clock, pace: createSendLimiter(rules, () => clock.ms) };
+}
+
+/** How often something is written when every chat wants to every 10 ms. */
+function turnsIn(ms: number, chats: number[]): number {
+  const { clock, pace } = paced();
+  let turns = 0;
+  for (const end = clock.ms + ms; clock.ms < end; clock.ms += 10)
+    for (const chat of chats) if (pace.tryEdit("1", chat)) turns += 1;
+  return turns;
+}
+
+describe("what is written stays under Telegram's limits", () => {
+  test("20 a minute in a group, counted from the first", () => {
+    expect(turnsIn(60_000, [-5])).toBeLessThanOrEqual(20);
+    expect(turnsIn(60_000, [-5])).toBeGreaterThan(15);
+  });
+
+  test("one a second in a private chat", () => {
+    expect(turnsIn(60_000, [5])).toBe(60);
+  });
+
+  test("30 a second for a bot, however many chats it has", () => {
+    const chats = Array.from({ length: 100 }, (_, n) => n + 1);
+    expect(turnsIn(1000, chats)).toBeLessThanOrEqual(30);
+    expect(turnsIn(1000, chats)).toBeGreaterThan(20);
+  });
+});
+
+test("a chat waits for its turn, and other bots and chats don't wait for it", async () => {
+  const { pace, clock } = paced();
+  await pace.acquire("1", 5, never);
+  expect(pace.tryEdit("1", 5)).toBe(false);
+  await pace.acquire("1", 6, never);
+  await pace.acquire("2", 5, never);
+  clock.ms += 1_000;
+  await pace.acquire("1", 5, never);
+});
+
+test("a second is counted from when a message had arrived, however long that took", () => {
+  const { pace, clock } = paced({ ...TELEGRAM_RATE_RULES, edit: { every: 0, burst: 1 } });
+  expect(pace.tryEdit("1", 5)).toBe(true);
+  clock.ms += 900;
+  pace.recordSent("1", 5);
+  clock.ms += 999;
+  expect(pace.tryEdit("1", 5)).toBe(false);
+  clock.ms += 1;
+  expect(pace.tryEdit("1", 5)).toBe(true);
+});
+
+test("a turn that is far off is not waited for", async () => {
+  const { pace, clock } = paced();
+  for (let n = 0; n < 5; n += 1, clock.ms += 1_000) await pace.acquire("1", -5, never);
+  pace.block("1", -5, 10_000);
+  await expect(pace.acquire("1", -5, never)).rejects.toMatchObject({ kind: "busy", scope: "peer", retryAfter: 10_000 });
+  clock.ms += 10_000;
+  await pace.acquire("1", -5, never);
+  expect(pace.tryEdit("1", -5)).toBe(false);
+});
+
+test("a turn that is given up is not taken for sent", async () => {
+  const { pace } = paced();
+  const stop = new AbortController();
+  await pace.acquire("1", 5, never);
+  const waiting = pace.acquire("1", 5, stop.signal);
+  stop.abort();
+  await expect(waiting).rejects.toMatchObject({ kind: "busy", retryAfter: 0 });
+});
+
+test("what is shown in a group leaves its last turn to the reply", async () => {
+  const { pace, clock } = paced({ ...TELEGRAM_RATE_RULES, groupEdit: { every: 0, burst: 1 } });
+  const edits = Array.from({ length: 5 }, () => {
+    clock.ms += 1_000;
+    return pace.tryEdit("1", -5);
+  });
+  expect(edits).toEqual([true, true, true, true, true]);
+  expect(Array.from({ length: 2 }, () => pace.tryEdit("1", -5))).toEqual([false, false]);
+  clock.ms += 1_000;
+  expect(pace.tryEdit("1", -5)).toBe(false);
+  await pace.acquire("1", -5, never);
+});
+
+test("a growing reply is shown now and then, and not in a chat that is to be left alone", () => {
+  const { pace, clock } = paced();
+  expect([pace.tryDraft("1", 5), pace.tryDraft("1", 5), pace.tryDraft("1", 6)]).toEqual([true, false, true]);
+  clock.ms += 400;
+  expect(pace.tryDraft("1", 5)).toBe(true);
+  pace.block("1", 5, 3000);
+  clock.ms += 2999;
+  expect([pace.tryDraft("1", 5), pace.tryEdit("1", 5)]).toEqual([false, false]);
+  clock.ms += 1;
+  expect(pace.tryDraft("1", 5)).toBe(true);
+});
+
+test("a bot that is forgotten begins anew, and only that bot", () => {
+  const { pace } = paced();
+  pace.block("1", 5, 3000);
+  pace.block("11", 5, 3000);
+  pace.forget("1");
+  expect([pace.tryEdit("1", 5), pace.tryEdit("11", 5)]).toEqual([true, false]);
+});

@@ -1,0 +1,87 @@
+// What an update says, in the port's words. Total: any update either is a message for the agent or is none.
+import type { Message, MessageEntity, Update } from "grammy/types";
+import type { BotIdentity, IncomingMessage } from "../port.ts";
+import { attachmentsOf, contentOf, contextLineOf, nameOf, repliedMessage } from "./message-content.ts";
+import { messageId, peerId } from "./peer.ts";
+
+/** The only updates that are asked for. */
+export const ALLOWED_UPDATES: ["message"] = ["message"];
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+const isOptional = (value: unknown, type: "string" | "object") =>
+  value === undefined || (typeof value === type && value !== null);
+
+/** Whether something that came from outside has the fields an update is known by. */
+export function isUpdate(value: unknown): value is Update {
+  if (!isObject(value) || !Number.isSafeInteger(value.update_id)) return false;
+  const message = value.message;
+  if (message === undefined) return true;
+  return (
+    isObject(message) &&
+    isObject(message.chat) &&
+    Number.isSafeInteger(message.chat.id) &&
+    Number.isSafeInteger(message.message_id) &&
+    Number.isSafeInteger(message.date) &&
+    isOptional(message.text, "string") &&
+    isOptional(message.caption, "string") &&
+    isOptional(message.from, "object")
+  );
+}
+
+/**
+ * The message in an update, or undefined: service messages, posts of channels, bots (itself too), edits, and commands
+ * for another bot are not for the agent.
+ */
+export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | undefined {
+  const message: Message | undefined = update.message;
+  const sender = message && senderOf(message);
+  if (!message || !sender) return undefined;
+  const content = contentOf(message);
+  const group = message.chat.type !== "private";
+  const text = content === undefined ? undefined : stripBotName(bot.username, content, group);
+  if (text === undefined) return undefined;
+  const attachments = attachmentsOf(message);
+  return {
+    platformMessageId: messageId(message.chat.id, message.message_id),
+    peer: peerId(message.chat.id, message.is_topic_message ? message.message_thread_id : undefined),
+    sender,
+    text: contextLineOf(message, bot, text) + text,
+    ...(attachments.length > 0 ? { attachments } : {}),
+    group,
+    addressed: !group || isAddressed(message, bot),
+    sentAt: message.date * 1000,
+  };
+}
+
+/** Who wrote it: a person, or a group in whose name its anonymous admins write. */
+function senderOf({ from, chat, sender_chat: by }: Message): IncomingMessage["sender"] | undefined {
+  if (chat.type === "channel") return undefined;
+  // What a linked channel posts comes into its group by itself.
+  if (by && by.id !== chat.id) return undefined;
+  if (by) return { id: String(by.id), name: ("title" in by && by.title) || "" };
+  if (!from || from.is_bot) return undefined;
+  return { id: String(from.id), name: nameOf(from) };
+}
+
+function isAddressed(message: Message, bot: BotIdentity): boolean {
+  if (String(repliedMessage(message)?.from?.id) === bot.id) return true;
+  const text = message.text ?? message.caption ?? "";
+  const entities = message.entities ?? message.caption_entities ?? [];
+  return entities.some((entity) => mentionsBot(entity, text, bot));
+}
+
+function mentionsBot(entity: MessageEntity, text: string, bot: BotIdentity): boolean {
+  const said = text.slice(entity.offset, entity.offset + entity.length).toLowerCase();
+  const handle = `@${bot.username.toLowerCase()}`;
+  if (entity.type === "mention") return said === handle;
+  if (entity.type === "bot_command") return said.endsWith(handle);
+  return entity.type === "text_mention" && String(entity.user.id) === bot.id;
+}
+
+/** `/reset@our_bot now` means `/reset now`; undefined for a command that names another bot of the group. */
+function stripBotName(username: string, text: string, group: boolean): string | undefined {
+  const [command = "", suffix] = /^\/\w{1,64}@(\w{1,64})/.exec(text) ?? [];
+  if (suffix === undefined) return text;
+  if (suffix.toLowerCase() !== username.toLowerCase()) return group ? undefined : text;
+  return command.slice(0, -suffix.length - 1) + text.slice(command.length);
+}

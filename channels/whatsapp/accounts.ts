@@ -1,0 +1,133 @@
+// Whose a token is: found out from the token alone, and never by a guess. What is needed later is kept with the connection.
+import { type Binding, type BotIdentity, ChannelError } from "../port.ts";
+import { createLruCache } from "../shared/lru-cache.ts";
+import { type GraphApi, isObject } from "./graph-api.ts";
+
+const MANAGEMENT_SCOPE = "whatsapp_business_management";
+const MESSAGING_SCOPE = "whatsapp_business_messaging";
+/** Accounts that are looked into for numbers. */
+const MAX_ACCOUNTS = 20;
+/** A number may be added to an account at any time; how often strange ones make us look again. */
+const LOOKUP_INTERVAL_MS = 60_000;
+
+/** What the adapter keeps of a business account. */
+export interface Account {
+  /** The app that minted the token: its secret signs what is posted. */
+  app: string;
+  /** WhatsApp's ids of the account's numbers. */
+  numbers: string[];
+}
+
+export interface Accounts {
+  /** `refused` says what the token lacks, and what to do. */
+  identify(token: string, signal: AbortSignal): Promise<BotIdentity>;
+  /** As it was when the channel was connected, or as it was found since. */
+  load(binding: Binding): Promise<Account>;
+  /** Whether a number is the account's own, one that was added since too. */
+  ownsNumber(binding: Binding, number: string): Promise<boolean>;
+  forget(binding: Binding): void;
+}
+
+export function createAccounts(graph: GraphApi): Accounts {
+  /** By business account, where the connection does not say it or it has changed. */
+  const cache = createLruCache<{ account: Account; token: string; at: number }>(1024);
+
+  /** Business accounts that the token was granted for. https://developers.facebook.com/docs/graph-api/reference/debug_token */
+  async function fetchGrantedAccounts(token: string, signal: AbortSignal): Promise<{ app: string; ids: string[] }> {
+    const query = { input_token: token };
+    const { data } = await graph.call({ token }, { path: "debug_token", query }, "bot", signal);
+    if (!isObject(data) || data.is_valid !== true)
+      throw refusedError("WhatsApp says that this access token is not valid.");
+    const app = data.app_id;
+    if (typeof app !== "string" || app === "")
+      throw refusedError("WhatsApp does not say which app made this access token.");
+    const scopes = Array.isArray(data.granular_scopes) ? data.granular_scopes.filter(isObject) : [];
+    const scopeOf = (name: string) => scopes.find(({ scope }) => scope === name);
+    const lacking = [MESSAGING_SCOPE, MANAGEMENT_SCOPE].filter((name) => !scopeOf(name));
+    if (lacking.length > 0) {
+      throw refusedError(
+        `This access token lacks ${lacking.join(" and ")}. Make one for a system user with both permissions.`,
+      );
+    }
+    const targets = (name: string) => {
+      const ids: unknown = scopeOf(name)?.target_ids;
+      return Array.isArray(ids)
+        ? ids.filter((id): id is string => typeof id === "string" && /^\d{1,32}$/.test(id))
+        : [];
+    };
+    const messaging = new Set(targets(MESSAGING_SCOPE));
+    const ids = targets(MANAGEMENT_SCOPE).filter((id) => messaging.has(id));
+    if (ids.length > 0) return { app, ids };
+    throw refusedError(
+      "This access token names no WhatsApp business account. Give a system user the account as an asset, then make its token.",
+    );
+  }
+
+  async function numbersOf(token: string, id: string, signal: AbortSignal) {
+    const query = { fields: "id,display_phone_number", limit: "100" };
+    const { data } = await graph.call({ token }, { path: `${id}/phone_numbers`, query }, "bot", signal);
+    return (Array.isArray(data) ? data.filter(isObject) : [])
+      .flatMap(({ id, display_phone_number: shown }) =>
+        typeof id === "string" && /^\d{1,32}$/.test(id) ? [{ id, shown: typeof shown === "string" ? shown : "" }] : [],
+      )
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  async function identify(token: string, signal: AbortSignal): Promise<BotIdentity & { detail: string }> {
+    const { app, ids } = await fetchGrantedAccounts(token, signal);
+    const several = "Make a token whose system user has only the one the agent is to answer for.";
+    if (ids.length > MAX_ACCOUNTS)
+      throw refusedError(`This access token is for ${ids.length} business accounts. ${several}`);
+    const all = await Promise.all(ids.map(async (id) => ({ id, numbers: await numbersOf(token, id, signal) })));
+    const served = all.filter(({ numbers }) => numbers.length > 0);
+    const [first, second] = served;
+    const number = first?.numbers[0];
+    if (!first || !number)
+      throw refusedError("The WhatsApp business account of this access token has no phone number yet.");
+    if (second)
+      throw refusedError(`This access token is for several business accounts (${first.id}, ${second.id}). ${several}`);
+    const digits = number.shown.replace(/\D/g, "");
+    const account: Account = { app, numbers: first.numbers.map(({ id }) => id) };
+    return { id: first.id, username: digits === "" ? number.id : `+${digits}`, detail: JSON.stringify(account) };
+  }
+
+  async function refresh({ token, bot }: Binding): Promise<Account> {
+    const { id, detail } = await identify(token, AbortSignal.timeout(10_000));
+    const account = parseDetail(detail);
+    if (!account || id !== bot.id) throw refusedError("This access token is for another business account by now.");
+    cache.set(bot.id, { account, token, at: Date.now() });
+    return account;
+  }
+
+  async function load(binding: Binding): Promise<Account> {
+    const known = cache.get(binding.bot.id);
+    if (known?.token === binding.token) return known.account;
+    return parseDetail(binding.bot.detail) ?? (await refresh(binding));
+  }
+
+  return {
+    identify,
+    load,
+    async ownsNumber(binding, number) {
+      if ((await load(binding)).numbers.includes(number)) return true;
+      const { bot, token } = binding;
+      const known = cache.get(bot.id);
+      if (known?.token === token && Date.now() - known.at < LOOKUP_INTERVAL_MS) return false;
+      return (await refresh(binding)).numbers.includes(number);
+    },
+    forget: ({ bot }) => cache.delete(bot.id),
+  };
+}
+
+function parseDetail(detail: string | undefined): Account | undefined {
+  if (detail === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(detail);
+    if (!isObject(value) || typeof value.app !== "string" || !Array.isArray(value.numbers)) return undefined;
+    return { app: value.app, numbers: value.numbers.filter((id) => typeof id === "string") };
+  } catch {
+    return undefined;
+  }
+}
+
+const refusedError = (text: string) => new ChannelError("refused", text, "bot");

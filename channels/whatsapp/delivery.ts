@@ -1,0 +1,72 @@
+// Replies on their way to WhatsApp, part by part; a part that may be there already is not sent again.
+import { type Binding, ChannelError, type OutgoingMessage } from "../port.ts";
+import { type GraphApi, isObject } from "./graph-api.ts";
+import { toMessageParts } from "./message-parts.ts";
+import type { PartOutcomes } from "./part-outcomes.ts";
+import { addressOf, type Peer, parsePeer } from "./peer.ts";
+
+export interface Delivery {
+  send(
+    binding: Binding,
+    message: OutgoingMessage,
+    onPartDelivered: (part: string) => void,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes: PartOutcomes }): Delivery {
+  /** Sends one part; answers WhatsApp's id of it. */
+  async function write(
+    binding: Binding,
+    { number, person }: Peer,
+    part: { text: string; callbackData: string; replyTo: string | undefined },
+    signal: AbortSignal,
+  ): Promise<string> {
+    const body = {
+      messaging_product: "whatsapp",
+      recipient_type: "individual",
+      ...addressOf(person),
+      type: "text",
+      // A preview is fetched by WhatsApp: a reply that was talked into carrying data in an address would send it.
+      text: { body: part.text, preview_url: false },
+      biz_opaque_callback_data: part.callbackData,
+      ...(part.replyTo === undefined ? {} : { context: { message_id: part.replyTo } }),
+    };
+    const answer = await graph.call(binding, { method: "POST", path: `${number}/messages`, body }, "peer", signal);
+    const [sent] = Array.isArray(answer.messages) ? answer.messages : [];
+    if (isObject(sent) && typeof sent.id === "string") return sent.id;
+    throw new ChannelError("unreachable", "WhatsApp's answer could not be read.", "peer");
+  }
+
+  return {
+    async send(binding, { id, peer: address, text, replyTo, attempts, deliveredParts }, onPartDelivered, signal) {
+      const peer = parsePeer(address);
+      const account = binding.bot.id;
+      const alreadyDelivered = deliveredParts.length;
+      let mayBeDelivered = attempts > 0;
+      for (const [index, part] of toMessageParts(text).entries()) {
+        if (index < alreadyDelivered) continue;
+        // Unguessable for others, since it begins with a UUID of ours.
+        const callbackData = `${id}:${index}`;
+        const outcome = mayBeDelivered ? await outcomes.waitForOutcome(account, callbackData, signal) : undefined;
+        if (outcome?.kind === "failed") throw new ChannelError("refused", outcome.reason, "peer");
+        if (outcome?.kind === "sent") {
+          onPartDelivered(outcome.id);
+          continue;
+        }
+        if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
+        // Parts go one after the other: after one that is not there, none is.
+        mayBeDelivered = false;
+        const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
+        try {
+          onPartDelivered(await write(binding, peer, { text: part, callbackData, replyTo: asReply }, signal));
+        } catch (error) {
+          const isUncertain = !(error instanceof ChannelError) || error.kind === "unreachable";
+          outcomes.set(account, callbackData, isUncertain ? { kind: "open", since: Date.now() } : { kind: "unsent" });
+          outcomes.set(account, `${id}:${index + 1}`, { kind: "unsent" });
+          throw error;
+        }
+      }
+    },
+  };
+}

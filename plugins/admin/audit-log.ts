@@ -1,0 +1,86 @@
+// The audit log: who did what to whom, written in the batch of what it tells, never changed, kept for two years.
+import { and, count, desc, eq, or } from "drizzle-orm";
+import { type Statement, statement } from "../../src/kernel/database/database.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
+import type { AccountChange, AuditRecorder } from "../auth/index.ts";
+import { auditLog } from "./schema.ts";
+
+/** Who acts, and from where. */
+export interface Actor {
+  kind: (typeof auditLog.actorKind.enumValues)[number];
+  /** The admin's id; null for a command. */
+  id: string | null;
+  /** The admin's address, kept as it is now; for a command the system's user. */
+  name: string;
+  address: string | null;
+  requestId: string | null;
+}
+
+export type AuditEntry = Readonly<typeof auditLog.$inferSelect>;
+
+/** Each left out where it doesn't matter. `user` and `actor` take an id or an email address. */
+export interface AuditFilter {
+  user?: string | undefined;
+  actor?: string | undefined;
+  action?: string | undefined;
+  limit: number;
+  offset: number;
+}
+
+export interface AuditLog {
+  /** What keeps this actor's changes. */
+  recorderFor(actor: Actor): AuditRecorder;
+  /** The newest first, with the number of all that match. */
+  list(filter: AuditFilter): Promise<{ entries: AuditEntry[]; total: number }>;
+  /** Takes away what is older than two years; the table refuses to lose anything younger. */
+  prune(now?: number): Promise<void>;
+}
+
+const RETENTION_MS = 731 * 86_400_000;
+const PRUNE_BATCH_SIZE = 2_000;
+
+export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog {
+  const db = database.drizzle;
+
+  function insertStatement(actor: Actor, { action, user, details }: AccountChange): Statement {
+    const row = {
+      id: Bun.randomUUIDv7(),
+      at: Date.now(),
+      actorKind: actor.kind,
+      actorId: actor.id,
+      actorName: actor.name,
+      action,
+      targetKind: "user",
+      targetId: user.id,
+      targetName: user.email,
+      details: JSON.stringify(details),
+      address: actor.address,
+      requestId: actor.requestId,
+    };
+    return statement(db.insert(auditLog).values(row));
+  }
+
+  return {
+    recorderFor: (actor) => (change) => insertStatement(actor, change),
+
+    async list({ user, actor, action, limit, offset }) {
+      const where = and(
+        user === undefined ? undefined : or(eq(auditLog.targetId, user), eq(auditLog.targetName, user)),
+        actor === undefined ? undefined : or(eq(auditLog.actorId, actor), eq(auditLog.actorName, actor)),
+        action === undefined ? undefined : eq(auditLog.action, action),
+      );
+      const newest = db.select().from(auditLog).where(where).orderBy(desc(auditLog.id)).limit(limit).offset(offset);
+      const [entries, counted] = await Promise.all([newest, db.select({ total: count() }).from(auditLog).where(where)]);
+      return { entries, total: counted[0]?.total ?? 0 };
+    },
+
+    async prune(now = Date.now()) {
+      const oldest = "SELECT id FROM audit_log ORDER BY id LIMIT ?";
+      const sql = `DELETE FROM audit_log WHERE at < ? AND id IN (${oldest})`;
+      for (;;) {
+        const [result] = await database.write([{ sql, args: [now - RETENTION_MS, PRUNE_BATCH_SIZE] }]);
+        if ((result?.rowsAffected ?? 0) < PRUNE_BATCH_SIZE) return;
+      }
+    },
+  };
+}

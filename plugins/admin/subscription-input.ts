@@ -1,0 +1,35 @@
+// What admins may ask of a subscription, by route or by command.
+import { AppError, invalidInput } from "../../src/kernel/errors.ts";
+import { PLANS, type Plan } from "../auth/index.ts";
+
+const DAY = 86_400_000;
+/** Contract §3. */
+const DEFAULT_DAYS = 30;
+const MAX_DAYS = 36_500;
+
+/** A time with its zone (RFC 3339), the seconds left out where they are none. */
+const RFC3339_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** Until when (epoch ms): so many days from now, 30 unless told, or the time that is given; both is 400. */
+export function resolvePeriodEnd(days: number | undefined, currentPeriodEnd: string | undefined): number {
+  if (currentPeriodEnd === undefined) return Date.now() + (days ?? DEFAULT_DAYS) * DAY;
+  const path = "currentPeriodEnd";
+  if (days !== undefined) throw invalidInput({ path, message: "Give either the days or the end, not both." });
+  const end = RFC3339_PATTERN.test(currentPeriodEnd) ? Date.parse(currentPeriodEnd) : Number.NaN;
+  if (Number.isNaN(end)) throw invalidInput({ path, message: "Give an ISO 8601 time, such as 2030-01-31T00:00:00Z." });
+  return end;
+}
+
+/** The plan with this name; 400 `UNKNOWN_PLAN`. */
+export function requirePlan(text: string): Plan {
+  const plan = PLANS.find((name) => name === text);
+  if (plan) return plan;
+  throw new AppError(400, "UNKNOWN_PLAN", `Unknown plan "${text}". Plans: ${PLANS.join(", ")}.`);
+}
+
+/** The number of `--days`; 400 `INVALID_DAYS`. */
+export function requireDays(text: string): number {
+  const days = Number(text);
+  if (/^\d{1,5}$/.test(text) && days >= 1 && days <= MAX_DAYS) return days;
+  throw new AppError(400, "INVALID_DAYS", `--days takes a whole number from 1 to ${MAX_DAYS}, not "${text}".`);
+}

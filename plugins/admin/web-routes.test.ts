@@ -1,0 +1,391 @@
+// The admin API: who may come in, what each route takes and gives, and one entry in the audit log for each change.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { expectRefusal } from "../../tests/support/scene.ts";
+
+interface User {
+  id: string;
+  email: string;
+  name: string;
+  plan: string;
+  isAdmin: boolean;
+  disabled: boolean;
+  sessions: number;
+  subscription: { plan: string; status: string; active: boolean; currentPeriodEnd: string } | null;
+}
+
+interface Entry {
+  at: string;
+  actor: { kind: string; id: string | null; name: string };
+  action: string;
+  target: { kind: string; id: string; name: string };
+  details: Record<string, unknown>;
+  address: string | null;
+  requestId: string | null;
+}
+
+let house: House;
+let root: Client;
+let rootId: string;
+let ada: Client;
+let adaId: string;
+beforeAll(async () => {
+  house = await openHouse();
+  root = createClient(house.web);
+  rootId = await root.join();
+  await house.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [rootId] }]);
+  house.app.accounts.users.invalidate(rootId);
+  ada = createClient(house.web);
+  adaId = await ada.join();
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+
+const one = () => `/api/admin/users/${adaId}`;
+const NOBODY = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+/** Every route, with a body that an admin's request would be taken with. */
+const routes = [
+  ["GET", () => "/api/admin/users", undefined],
+  ["POST", () => "/api/admin/users", { email: "taken@example.com" }],
+  ["GET", one, undefined],
+  ["PATCH", one, { name: "Hacked" }],
+  ["DELETE", one, undefined],
+  ["PUT", () => `${one()}/subscription`, { plan: "enterprise" }],
+  ["DELETE", () => `${one()}/subscription`, undefined],
+  ["POST", () => `${one()}/reset-password`, undefined],
+  ["GET", () => "/api/admin/audit", undefined],
+] as const;
+
+async function send(client: Client, method: string, path: string, body?: unknown): Promise<Answer> {
+  const response = await client.fetch(method, path, body);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+}
+
+const audit = async (query = "") => {
+  const { status, body } = await root.get<{ entries: Entry[]; total: number }>(`/api/admin/audit?${query}`);
+  expect(status).toBe(200);
+  return body;
+};
+
+/** What `work` left in the audit log, the oldest first. */
+async function recorded(work: () => Promise<unknown>): Promise<Entry[]> {
+  const before = (await audit()).total;
+  await work();
+  const { entries, total } = await audit();
+  return entries.slice(0, total - before).reverse();
+}
+
+describe("who may come in", () => {
+  test.each([...routes])("%s %p: nobody without a session, whatever the body", async (method, path, body) => {
+    const stranger = createClient(house.web);
+    const bodies = method === "GET" ? [undefined] : [body, { plan: 1, email: [], name: {} }, "x".repeat(1024 * 1024)];
+    for (const body of bodies) expectRefusal(await send(stranger, method, path(), body), 401, "UNAUTHORIZED");
+  });
+
+  test.each([...routes])("%s %p: no one else than an admin, whatever the body", async (method, path, body) => {
+    for (const given of method === "GET" ? [undefined] : [body, { plan: 1, email: [] }]) {
+      expectRefusal(await send(ada, method, path(), given), 403, "ADMIN_REQUIRED");
+    }
+    expect((await root.get<User>(one())).body).toMatchObject({ name: "Ada", plan: "free", isAdmin: false });
+  });
+
+  describe("with an admin's API key", () => {
+    const client = () => createClient(house.web);
+    const keyOf = async (scopes: string[]) => {
+      const { body } = await root.post<{ key: string }>("/api/keys", { name: "ops", scopes });
+      return { headers: { authorization: `Bearer ${body.key}` } };
+    };
+
+    test("accounts are read, and subscriptions given and taken, with the scope for it", async () => {
+      const reads = await keyOf(["read"]);
+      expect((await client().get("/api/admin/users", reads)).status).toBe(200);
+      expect((await client().get(one(), reads)).status).toBe(200);
+      expectRefusal(await client().put(`${one()}/subscription`, { plan: "pro" }, reads), 403, "MISSING_SCOPE");
+      const writes = await keyOf(["write"]);
+      expect((await client().put(`${one()}/subscription`, { plan: "pro" }, writes)).status).toBe(200);
+      expect((await client().delete(`${one()}/subscription`, undefined, writes)).status).toBe(200);
+    });
+
+    const maker = { email: "made-by-a-key@example.com", password: "correct horse", isAdmin: true };
+    const powerful: [method: string, path: () => string, body: unknown][] = [
+      ["POST", () => "/api/admin/users", maker],
+      ["PATCH", one, { isAdmin: true }],
+      ["POST", () => `${one()}/reset-password`, undefined],
+    ];
+    // Else a key that gets out would make an admin who stays when the key is gone.
+    test.each(powerful)("%s %p is refused, whatever the body", async (method, path, body) => {
+      const { headers } = await keyOf(["read", "write", "chat"]);
+      for (const given of [body, { isAdmin: "yes", email: [] }]) {
+        const entries = await recorded(async () => {
+          const answer = await client().fetch(method, path(), given, { headers });
+          expect(answer.status).toBe(403);
+          expect(await answer.json()).toMatchObject({ code: "SESSION_REQUIRED" });
+        });
+        expect(entries).toEqual([]);
+      }
+      expect((await root.get<User>(one())).body).toMatchObject({ isAdmin: false });
+      const { body: list } = await root.get<{ total: number }>("/api/admin/users?query=made-by-a-key");
+      expect(list.total).toBe(0);
+    });
+  });
+
+  test("nobody is told whether an account is there, but an admin", async () => {
+    expectRefusal(await ada.get(`/api/admin/users/${NOBODY}`), 403, "ADMIN_REQUIRED");
+    for (const [method, path, body] of routes.filter(([, path]) => path().includes(adaId))) {
+      for (const id of [NOBODY, "x"]) {
+        expectRefusal(await send(root, method, path().replace(adaId, id), body), 404, "USER_NOT_FOUND");
+      }
+    }
+  });
+});
+
+describe("bad input", () => {
+  test.each([
+    ["POST", "/api/admin/users", {}],
+    ["POST", "/api/admin/users", { email: "x" }],
+    ["POST", "/api/admin/users", { email: "fine@example.com", password: "short" }],
+    ["POST", "/api/admin/users", { email: "fine@example.com", name: "two\nlines" }],
+    ["POST", "/api/admin/users", { email: "fine@example.com", isAdmin: "yes" }],
+    ["PATCH", "", { name: "two\nlines" }],
+    ["PATCH", "", { name: 1 }],
+    ["PATCH", "", { isAdmin: "true" }],
+    ["PATCH", "", { credits: -1 }],
+    ["PATCH", "", { credits: 1.5 }],
+    ["PATCH", "", { credits: "5" }],
+    ["PATCH", "", { disabled: null }],
+    ["PUT", "/subscription", {}],
+    ["PUT", "/subscription", { plan: "gold" }],
+    ["PUT", "/subscription", { plan: "pro", status: "lapsed" }],
+    ["PUT", "/subscription", { plan: "pro", days: 0 }],
+    ["PUT", "/subscription", { plan: "pro", days: "7" }],
+    ["PUT", "/subscription", { plan: "pro", days: 36_501 }],
+    ["PUT", "/subscription", { plan: "pro", currentPeriodEnd: "tomorrow" }],
+    ["PUT", "/subscription", { plan: "pro", currentPeriodEnd: "2030-13-45T00:00:00Z" }],
+    ["PUT", "/subscription", { plan: "pro", days: 7, currentPeriodEnd: "2030-01-01T00:00:00Z" }],
+    ["GET", "/api/admin/users?limit=0", undefined],
+    ["GET", "/api/admin/users?limit=x", undefined],
+    ["GET", "/api/admin/users?offset=-1", undefined],
+    ["GET", "/api/admin/users?status=nice", undefined],
+    ["GET", "/api/admin/audit?limit=1.5", undefined],
+  ])("%s %s %j is 400, says where, and leaves nothing", async (method, path, body) => {
+    const entries = await recorded(async () => {
+      const refused = await send(root, method, path.startsWith("/api") ? path : one() + path, body);
+      expect(expectRefusal(refused, 400).issues?.length).toBeGreaterThan(0);
+    });
+    expect(entries).toEqual([]);
+  });
+});
+
+describe("making accounts", () => {
+  test("with a password it can be used at once; nothing secret comes back or is recorded", async () => {
+    const password = "a password from an admin";
+    let answer: Answer<User> | undefined;
+    const entries = await recorded(async () => {
+      answer = await root.post<User>("/api/admin/users", { email: "Made@Example.com ", name: "Made", password });
+    });
+    expect(answer?.status).toBe(201);
+    expect(answer?.body).toMatchObject({
+      email: "made@example.com",
+      name: "Made",
+      plan: "free",
+      isAdmin: false,
+      agents: 0,
+    });
+    expect(answer?.text).not.toMatch(/hash|argon|a password/i);
+    expect(entries).toMatchObject([
+      { action: "user.create", target: { id: answer?.body.id, name: "made@example.com" } },
+    ]);
+    expect(JSON.stringify(entries)).not.toMatch(/argon|a password/);
+    const made = createClient(house.web);
+    const signedIn = await made.post("/api/auth/callback/credentials", { email: "made@example.com", password });
+    expect(signedIn.status).toBe(200);
+  });
+
+  test("without one its owner is mailed a link, unless told not to", async () => {
+    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const before = await mails();
+    const invited = await root.post("/api/admin/users", { email: "invited@example.com" });
+    expect(invited.status).toBe(201);
+    expect(invited.body).toMatchObject({ hasPassword: false, emailVerified: false });
+    expect(invited.text).not.toContain("token=");
+    expect(await mails()).toBe(before + 1);
+    expect((await root.post("/api/admin/users", { email: "quiet@example.com", invite: false })).status).toBe(201);
+    expect(await mails()).toBe(before + 1);
+  });
+
+  test("an address that is taken is 409; with an Idempotency-Key it is done once", async () => {
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const entries = await recorded(async () => {
+      for (let n = 0; n < 2; n++) {
+        expect((await root.post("/api/admin/users", { email: "once@example.com" }, { headers })).status).toBe(201);
+      }
+      expectRefusal(await root.post("/api/admin/users", { email: "ONCE@example.com" }), 409, "USER_EXISTS");
+    });
+    expect(entries).toHaveLength(1);
+  });
+
+  test("takes nothing that is not an admin's to give", async () => {
+    const wish = { id: NOBODY, plan: "enterprise", credits: 9, passwordHash: "x", createdAt: "2020-01-01T00:00:00Z" };
+    const { body } = await root.post<User>("/api/admin/users", { email: "wish@example.com", ...wish });
+    expect(body).toMatchObject({ plan: "free", credits: 0, hasPassword: false, subscription: null });
+    expect(body.id).not.toBe(NOBODY);
+  });
+});
+
+describe("changing accounts", () => {
+  test("one entry for each kind of change, that says who, what, to whom, when and from where", async () => {
+    let requestId: string | null = null;
+    const entries = await recorded(async () => {
+      const { status, body, headers } = await root.patch<User>(one(), { name: "Countess", isAdmin: true, plan: "pro" });
+      requestId = headers.get("x-request-id");
+      expect({ status, body }).toMatchObject({ status: 200, body: { name: "Countess", isAdmin: true, plan: "free" } });
+    });
+    const same = {
+      actor: { kind: "user", id: rootId, name: root.account.email },
+      target: { kind: "user", id: adaId, name: ada.account.email },
+      address: "127.0.0.1",
+      requestId,
+    };
+    expect(entries).toMatchObject([
+      { ...same, action: "user.update", details: { name: { from: "Ada", to: "Countess" } } },
+      { ...same, action: "user.promote", details: { isAdmin: { from: false, to: true } } },
+    ]);
+    expect(Date.now() - Date.parse(entries[0]?.at ?? "")).toBeLessThan(60_000);
+    expect(await recorded(() => root.patch(one(), { name: "Countess" }))).toEqual([]);
+    expect(await recorded(() => root.patch(one(), {}))).toEqual([]);
+    expect(await recorded(() => root.patch(one(), { name: "Ada", isAdmin: false }))).toHaveLength(2);
+  });
+
+  test("a disabled account is out everywhere, told so only after its password, and can be let in again", async () => {
+    const eve = createClient(house.web);
+    const id = await eve.join();
+    const path = `/api/admin/users/${id}`;
+    expect((await root.get<User>(path)).body).toMatchObject({ disabled: false, disabledAt: null, sessions: 1 });
+    const entries = await recorded(() => root.patch(path, { disabled: true }));
+    expect(entries).toMatchObject([{ action: "user.disable", details: { disabled: { from: false, to: true } } }]);
+    expect((await root.get<User>(path)).body).toMatchObject({ disabled: true, sessions: 0 });
+    expectRefusal(await eve.get("/api/settings"), 401, "UNAUTHORIZED");
+    const { email, password } = eve.account;
+    const signIn = (password: string) => eve.post("/api/auth/callback/credentials", { email, password });
+    expectRefusal(await signIn("a wrong password"), 401, "BAD_CREDENTIALS");
+    expectRefusal(await signIn(password), 403, "ACCOUNT_DISABLED");
+    expectRefusal(await root.post(`${path}/reset-password`), 409, "ACCOUNT_DISABLED");
+    expect(await recorded(() => root.patch(path, { disabled: false }))).toMatchObject([{ action: "user.enable" }]);
+    expect((await signIn(password)).status).toBe(200);
+  });
+
+  test("the last admin stays one", async () => {
+    const entries = await recorded(async () => {
+      for (const wish of [{ isAdmin: false }, { disabled: true }, { name: "Gone", disabled: true, isAdmin: false }]) {
+        expectRefusal(await root.patch(`/api/admin/users/${rootId}`, wish), 409, "LAST_ADMIN");
+      }
+    });
+    expect(entries).toEqual([]);
+    expect((await root.get<User>(`/api/admin/users/${rootId}`)).body).toMatchObject({ name: "Ada", isAdmin: true });
+  });
+});
+
+describe("subscriptions", () => {
+  const put = (body: object) => root.put<User>(`${one()}/subscription`, body);
+
+  test("are active for 30 days where nothing else is said", async () => {
+    const entries = await recorded(async () => {
+      const { status, body } = await put({ plan: "pro" });
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { plan: "pro", subscription: { plan: "pro", status: "active", active: true } },
+      });
+      const days = (Date.parse(body.subscription?.currentPeriodEnd ?? "") - Date.now()) / 86_400_000;
+      expect(days).toBeWithin(29.99, 30.01);
+    });
+    expect(entries).toMatchObject([{ action: "subscription.set", details: { subscription: { from: null } } }]);
+    expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "pro", subscription: { active: true } });
+  });
+
+  test("have the status and the end that are given", async () => {
+    const end = "2031-01-31T12:00:00.000Z";
+    const given = { plan: "starter", status: "trialing", currentPeriodEnd: "2031-01-31T13:00:00+01:00" };
+    const { plan, status } = given;
+    expect((await put(given)).body.subscription).toEqual({ plan, status, active: true, currentPeriodEnd: end });
+    expect((await put({ plan: "pro", status: "past_due", days: 7 })).body.subscription).toMatchObject({
+      active: false,
+    });
+    const over = { plan: "pro", currentPeriodEnd: "2020-01-01T00:00:00Z" };
+    expect((await put(over)).body.subscription).toMatchObject({ status: "active", active: false });
+  });
+
+  test("are taken away once", async () => {
+    await put({ plan: "pro" });
+    const path = `${one()}/subscription`;
+    const entries = await recorded(async () => {
+      expect((await root.delete(path)).body).toMatchObject({ plan: "free", subscription: null });
+      expect((await root.delete(path)).status).toBe(200);
+    });
+    expect(entries).toMatchObject([{ action: "subscription.remove", details: { subscription: { to: null } } }]);
+    expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "free", subscription: null });
+  });
+});
+
+describe("resetting a password", () => {
+  test("mails a link, and shows it to nobody else", async () => {
+    const mails = "SELECT payload FROM jobs WHERE kind = 'mail' ORDER BY id DESC LIMIT 1";
+    const before = (await house.kernel.database.read(mails)).rows[0]?.payload;
+    const entries = await recorded(async () => {
+      const { status, body, text } = await root.post(`${one()}/reset-password`);
+      expect({ status, body }).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });
+      expect(text).not.toMatch(/token|http/);
+    });
+    expect(entries).toMatchObject([{ action: "user.reset-password", details: { delivery: "mail" } }]);
+    expect((await house.kernel.database.read(mails)).rows[0]?.payload).not.toBe(before);
+  });
+
+  test("of a wallet's account is refused", async () => {
+    const email = "0x1234567890abcdef1234567890abcdef12345678@wallet.invalid";
+    const { id } = await house.app.accounts.users.create({ email, passwordHash: null });
+    expectRefusal(await root.post(`/api/admin/users/${id}/reset-password`), 409, "NO_MAILBOX");
+  });
+});
+
+describe("lists", () => {
+  test("accounts, the newest first, in pages, by text and state", async () => {
+    const list = async (query: string) =>
+      (await root.get<{ users: User[]; total: number; limit: number; offset: number }>(`/api/admin/users?${query}`))
+        .body;
+    const all = await list("limit=1000");
+    expect(all).toMatchObject({ total: all.users.length, limit: 200, offset: 0 });
+    expect(all.users.map(({ id }) => id)).toEqual(
+      all.users
+        .map(({ id }) => id)
+        .toSorted()
+        .reverse(),
+    );
+    expect(all.users[0]).not.toHaveProperty("passwordHash");
+    const second = await list("limit=1&offset=1");
+    expect(second).toMatchObject({ total: all.total, limit: 1, offset: 1, users: [{ id: all.users[1]?.id }] });
+    expect((await list(`query=${ada.account.email}`)).users.map(({ id }) => id)).toEqual([adaId]);
+    expect((await list("status=admin")).users.map(({ id }) => id)).toEqual([rootId]);
+    expect((await list("status=disabled")).total).toBe(0);
+    expect((await list("offset=10000")).users).toEqual([]);
+  });
+
+  test("the audit log, by whom, to whom and what", async () => {
+    const byRoot = await audit(`actor=${rootId}&limit=200`);
+    expect(byRoot.total).toBe((await audit()).total);
+    expect(await audit(`actor=${encodeURIComponent(root.account.email)}`)).toMatchObject({ total: byRoot.total });
+    expect(await audit(`actor=${adaId}`)).toMatchObject({ entries: [], total: 0 });
+    const ofAda = await audit(`user=${adaId}&action=subscription.set`);
+    expect(ofAda.total).toBeGreaterThan(0);
+    expect(new Set(ofAda.entries.map(({ action, target }) => `${action} ${target.id}`)).size).toBe(1);
+    expect((await audit("limit=1")).entries).toHaveLength(1);
+    expect(JSON.stringify(byRoot)).not.toMatch(/argon|token=|password_hash/);
+  });
+
+  test("what was recorded outlives the account, and the admin's address is kept as it was", async () => {
+    const { body } = await root.post<User>("/api/admin/users", { email: "mayfly@example.com", invite: false });
+    await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [body.id] }]);
+    const { entries } = await audit(`user=${body.id}`);
+    expect(entries).toMatchObject([{ action: "user.create", actor: { name: root.account.email } }]);
+  });
+});

@@ -1,0 +1,211 @@
+// The admin API: accounts, their subscriptions, and the audit log. Every change is recorded in its own write.
+// An admin's API key reads, and gives subscriptions; what makes admins or opens accounts wants the admin's own session.
+import { Elysia } from "elysia";
+import { contextOf } from "../../src/kernel/http/http.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents } from "../agents/index.ts";
+import type { auth, Identity, User } from "../auth/index.ts";
+import type { AuditLog } from "./audit-log.ts";
+import {
+  auditList,
+  auditQuery,
+  newUserBody,
+  removedUserResponse,
+  subscriptionBody,
+  successResponse,
+  toAuditItem,
+  toUserItem,
+  userChangesBody,
+  userDetail,
+  userList,
+  usersQuery,
+} from "./model.ts";
+import { resolvePeriodEnd } from "./subscription-input.ts";
+
+const PAGE = 50;
+const MAX_PAGE = 200;
+
+interface Deps extends Pick<Kernel, "idempotency"> {
+  accounts: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
+  agents: Pick<ServiceOf<typeof agents>, "list">;
+  auditLog: AuditLog;
+}
+
+export function adminRoutes({ accounts: { administration, identities }, agents, auditLog, idempotency }: Deps) {
+  const tags = ["Admin"];
+  const conflictErrors = ["ACCOUNT_CHANGING"];
+  const notFoundErrors = { 404: "USER_NOT_FOUND" };
+
+  /** Records what this admin does with this request. */
+  function recorder({ identity: { user }, request }: { identity: Identity; request: Request }) {
+    const { address, id } = contextOf(request);
+    return auditLog.recorderFor({ kind: "user", id: user.id, name: user.email, address, requestId: id });
+  }
+
+  async function detail(user: User) {
+    const [credentialCounts, ownedAgents] = await Promise.all([
+      administration.countCredentials(user.id),
+      agents.list(user.id),
+    ]);
+    return { ...toUserItem(user, administration), agents: ownedAgents.length, ...credentialCounts };
+  }
+
+  const page = (query: { limit?: string; offset?: string }) => ({
+    limit: readLimit(query.limit, PAGE, MAX_PAGE),
+    offset: readOffset(query.offset),
+  });
+
+  return new Elysia({ name: "admin.web" })
+    .use(identities.guards)
+
+    .get(
+      "/api/admin/users",
+      async ({ query }) => {
+        const range = page(query);
+        const { users, total } = await administration.list({ query: query.query, status: query.status, ...range });
+        return { users: users.map((user) => toUserItem(user, administration)), total, ...range };
+      },
+      {
+        admin: true,
+        query: usersQuery,
+        response: { 200: userList },
+        detail: { tags, summary: "Accounts, the newest first" },
+      },
+    )
+    .post(
+      "/api/admin/users",
+      (context) => {
+        const { body, identity, request } = context;
+        return idempotency.respond({ request, userId: identity.user.id }, async () => {
+          const { invite = true, ...account } = body;
+          const delivery = invite && account.password === undefined ? "mail" : undefined;
+          const { user } = await administration.create(account, recorder(context), delivery);
+          return Response.json(await detail(user), { status: 201 });
+        });
+      },
+      {
+        adminSession: true,
+        body: newUserBody,
+        response: { 201: userDetail },
+        detail: {
+          tags,
+          summary: "Make an account; without a password its owner is mailed a link to set one",
+          ...documentErrors({
+            400: ["INVALID_EMAIL", "INVALID_PASSWORD"],
+            409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+          }),
+        },
+      },
+    )
+    .get("/api/admin/users/:id", async ({ params }) => detail(await administration.byId(params.id)), {
+      admin: true,
+      response: { 200: userDetail },
+      detail: { tags, summary: "One account", ...documentErrors(notFoundErrors) },
+    })
+    .patch(
+      "/api/admin/users/:id",
+      async (context) => {
+        const { body, params } = context;
+        return detail(await administration.update(params.id, body, recorder(context), { keepAnAdmin: true }));
+      },
+      {
+        adminSession: true,
+        body: userChangesBody,
+        response: { 200: userDetail },
+        detail: {
+          tags,
+          summary: "Change an account: what is left out stays as it is",
+          ...documentErrors({ ...notFoundErrors, 409: ["LAST_ADMIN", "ADMIN_BY_CONFIGURATION", ...conflictErrors] }),
+        },
+      },
+    )
+    .delete(
+      "/api/admin/users/:id",
+      async (context) => {
+        const { identity, params, request } = context;
+        await administration.remove(params.id, recorder(context), { by: identity, request });
+        return { success: true as const, id: params.id, deleted: true as const };
+      },
+      {
+        adminSession: true,
+        response: { 200: removedUserResponse },
+        detail: {
+          tags,
+          summary: "Remove an account, with its agents and all that belongs to it",
+          description: "Can't be undone. Safe to repeat where it failed halfway.",
+          ...documentErrors({
+            ...notFoundErrors,
+            409: ["OWN_ACCOUNT", "LAST_ADMIN", "ACCOUNT_IN_USE"],
+            502: "BACKEND_UNAVAILABLE",
+          }),
+        },
+      },
+    )
+    .put(
+      "/api/admin/users/:id/subscription",
+      async (context) => {
+        const { params } = context;
+        const { plan, status = "active", days, currentPeriodEnd } = context.body;
+        const subscription = { plan, status, currentPeriodEnd: resolvePeriodEnd(days, currentPeriodEnd) };
+        return detail(await administration.setSubscription(params.id, subscription, recorder(context)));
+      },
+      {
+        admin: true,
+        body: subscriptionBody,
+        response: { 200: userDetail },
+        detail: {
+          tags,
+          summary: "Give an account a subscription",
+          ...documentErrors({ ...notFoundErrors, 409: conflictErrors }),
+        },
+      },
+    )
+    .delete(
+      "/api/admin/users/:id/subscription",
+      async (context) => detail(await administration.removeSubscription(context.params.id, recorder(context))),
+      {
+        admin: true,
+        response: { 200: userDetail },
+        detail: {
+          tags,
+          summary: "Take the subscription of an account away: its plan is free again",
+          ...documentErrors({ ...notFoundErrors, 409: conflictErrors }),
+        },
+      },
+    )
+    .post(
+      "/api/admin/users/:id/reset-password",
+      async (context) => {
+        await administration.resetPassword(context.params.id, recorder(context), "mail");
+        return {
+          success: true as const,
+          message: "A link to set a new password is on its way to the account's owner.",
+        };
+      },
+      {
+        adminSession: true,
+        response: { 200: successResponse },
+        detail: {
+          tags,
+          summary: "Mail the owner of an account a link to set a new password",
+          ...documentErrors({ ...notFoundErrors, 409: ["ACCOUNT_DISABLED", "NO_MAILBOX"] }),
+        },
+      },
+    )
+    .get(
+      "/api/admin/audit",
+      async ({ query: { user, actor, action, ...rest } }) => {
+        const range = page(rest);
+        const { entries, total } = await auditLog.list({ user, actor, action, ...range });
+        return { entries: entries.map(toAuditItem), total, ...range };
+      },
+      {
+        admin: true,
+        query: auditQuery,
+        response: { 200: auditList },
+        detail: { tags, summary: "What admins and commands changed, the newest first; kept for two years" },
+      },
+    );
+}

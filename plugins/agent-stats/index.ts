@@ -1,0 +1,29 @@
+// Figures of agents: processor, memory, network, connections, and what became of their messages.
+import { plugin } from "../../src/kernel/plugin.ts";
+import { agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { backendRoutes, webRoutes } from "./routes.ts";
+import { createSampleClock } from "./sample-clock.ts";
+import { createAgentStatsService } from "./stats-service.ts";
+
+export type { AgentStats, AgentStatsService, LoadTurnHistory } from "./stats-service.ts";
+export type { EndedTurn, TurnHistory } from "./turn-counter.ts";
+export { RECENT_TURNS } from "./turn-counter.ts";
+
+export const agentStats = plugin("agent-stats", (host) => {
+  const { kernel } = host;
+  const agentService = host.use(agents);
+  const clock = createSampleClock();
+  const service = createAgentStatsService({ clock });
+  service.addMemoryGauge(agentService.memoryBytes);
+  agentService.onDelete(service.forgetAgent);
+
+  const routeDeps = { ...kernel, accounts: host.use(auth), agents: agentService, agentStats: service };
+  return {
+    service,
+    web: webRoutes(routeDeps),
+    backend: backendRoutes(routeDeps),
+    start: clock.start,
+    stop: clock.stop,
+  };
+});

@@ -1,0 +1,89 @@
+// Figures of an agent on the wire.
+import { type Static, t } from "elysia";
+import type { Agent } from "../agents/index.ts";
+import { formatBytes, formatDuration, formatPercent } from "./format.ts";
+import type { AgentStats } from "./stats-service.ts";
+
+const textOrNotAvailable = (description: string) =>
+  t.String({ description: `${description}; \`N/A\` before the first turn` });
+
+const live = {
+  cpu: t.String({ description: "Share of one processor over the last minute, such as `0.42%`" }),
+  memory: t.String({ description: "Held in caches / allowance of the plan, such as `1.5 KiB / 64 MiB`" }),
+  memoryPercent: t.String({ description: "The same as a percentage" }),
+  network: t.String({ description: "In / out, of model, channel and tool calls since the start" }),
+  uptime: t.Integer({ description: "Milliseconds; 0 while the agent is not up" }),
+  uptimeFormatted: t.String({ description: "Such as `1d 2h 3m 4s`" }),
+  status: t.String(),
+  pids: t.String({ description: "Live connections, and turns being worked on" }),
+  messagesProcessed: textOrNotAvailable("Turns since the agent was made"),
+  messagesPerHour: textOrNotAvailable("Turns in the last hour"),
+  averageResponseTime: textOrNotAvailable("Milliseconds, mean of the last 100 answers"),
+  successRate: textOrNotAvailable("Percent of the last 1,000 turns"),
+  errorRate: textOrNotAvailable("Percent of the last 1,000 turns"),
+};
+
+export const backendStats = t.Object({ id: t.String(), plan: t.String(), runtimeVersion: t.String(), ...live });
+
+export const liveStats = t.Object({ agentId: t.String(), ...live });
+
+export const mockStats = t.Object({
+  agentId: t.String(),
+  messagesProcessed: t.Number(),
+  messagesPerHour: t.Number(),
+  averageResponseTime: t.Number(),
+  uptime: t.Number(),
+  successRate: t.String({ description: "A decimal number" }),
+  errorRate: t.String({ description: "A decimal number" }),
+  timestamp: t.String({ description: "ISO 8601" }),
+});
+
+export const statsResponse = t.Union([
+  t.Object({ stats: liveStats, status: t.Literal("ok") }),
+  t.Object({ stats: mockStats, status: t.Literal("mock", { description: "The backend can't be reached" }) }),
+]);
+
+const MIB = 1024 * 1024;
+/** Bytes an agent may hold in caches by its owner's plan. Architecture, "Figures of an agent". */
+const MEMORY_ALLOWANCE: Readonly<Record<string, number>> = { pro: 256 * MIB, enterprise: 1024 * MIB };
+const DEFAULT_MEMORY_ALLOWANCE = 64 * MIB;
+
+export function toStats(agent: Agent, plan: string, stats: AgentStats): Static<typeof backendStats> {
+  const { cpu, memory, sent, received, pids, turns } = stats;
+  const allowance = MEMORY_ALLOWANCE[plan] ?? DEFAULT_MEMORY_ALLOWANCE;
+  const isUp = agent.status === "running" || agent.status === "active";
+  const uptime = isUp && agent.startedAt !== null ? Math.max(0, Date.now() - agent.startedAt) : 0;
+  const { processed, lastHour, meanMs, successRate } = turns;
+  const orNotAvailable = (value: number | undefined, digits = 0) =>
+    processed === 0 || value === undefined ? "N/A" : value.toFixed(digits);
+  return {
+    id: agent.id,
+    status: agent.status,
+    plan,
+    runtimeVersion: agent.runtimeVersion,
+    cpu: formatPercent(cpu),
+    memory: `${formatBytes(memory)} / ${formatBytes(allowance)}`,
+    memoryPercent: formatPercent(memory / allowance),
+    network: `${formatBytes(received)} / ${formatBytes(sent)}`,
+    uptime,
+    uptimeFormatted: formatDuration(uptime),
+    pids: String(pids),
+    messagesProcessed: orNotAvailable(processed),
+    messagesPerHour: orNotAvailable(lastHour),
+    averageResponseTime: orNotAvailable(meanMs),
+    successRate: orNotAvailable(successRate && 100 * successRate, 2),
+    errorRate: orNotAvailable(successRate === undefined ? undefined : 100 * (1 - successRate), 2),
+  };
+}
+
+/** Nothing is known, and nothing is made up. */
+export const mockStatsOf = (agentId: string): Static<typeof mockStats> => ({
+  agentId,
+  messagesProcessed: 0,
+  messagesPerHour: 0,
+  averageResponseTime: 0,
+  uptime: 0,
+  successRate: "0.00",
+  errorRate: "0.00",
+  timestamp: new Date().toISOString(),
+});

@@ -1,0 +1,172 @@
+// Agents as other plugins meet them: found, listed, brought up and down, removed; the same on a file and on a server.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { fileDatabase, serverDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { createServices, rejectionOf, type Services } from "./support.test.ts";
+
+describe.each([
+  ["one process with a file", fileDatabase, "all"],
+  ["a backend with a server", serverDatabase, "backend"],
+] as const)("agents in %s", (_, open, role) => {
+  let opened: TestDatabase;
+  let it: Services;
+  beforeAll(async () => {
+    opened = await open();
+    it = createServices(opened, role);
+  });
+  afterAll(() => opened.remove());
+
+  test("are found by id, and by nothing that is no id", async () => {
+    const { id } = await it.add(await it.owner());
+    expect(await it.agents.find(id)).toMatchObject({ id, name: "Ada's agent" });
+    for (const other of ["", "..", `${id}%2F..`, `${id}\0`, "sess_0123456789abcdef", Bun.randomUUIDv7(), " "]) {
+      expect(await it.agents.find(other)).toBeUndefined();
+    }
+  });
+
+  test("are listed newest first, each to its owner alone", async () => {
+    const [ada, bob] = [await it.owner(), await it.owner()];
+    const first = await it.add(ada, "First");
+    const second = await it.add(ada, "Second");
+    await it.add(bob, "Bob's");
+    expect((await it.agents.list(ada)).map(({ id }) => id)).toEqual([second.id, first.id]);
+  });
+
+  test("the current one is the newest that is not stopped, else the newest", async () => {
+    const ada = await it.owner();
+    expect(await it.agents.resolveCurrent(ada)).toBeUndefined();
+    const first = await it.add(ada, "First");
+    expect(await it.agents.resolveCurrent(ada)).toMatchObject({ id: first.id });
+    const second = await it.add(ada, "Second");
+    expect(await it.agents.resolveCurrent(ada)).toMatchObject({ id: second.id });
+    await it.agents.setStatus(second.id, "stopped");
+    expect(await it.agents.resolveCurrent(ada)).toMatchObject({ id: first.id });
+    await it.agents.setStatus(first.id, "stopped");
+    expect(await it.agents.resolveCurrent(ada)).toMatchObject({ id: second.id, status: "stopped" });
+    expect(await it.agents.resolveCurrent(ada, first.id)).toMatchObject({ id: first.id });
+    await it.agents.remove(second.id);
+    expect(await it.agents.resolveCurrent(ada)).toMatchObject({ id: first.id });
+  });
+
+  test("somebody else's and a missing one are the same 404", async () => {
+    const [ada, bob] = [await it.owner(), await it.owner()];
+    const { id } = await it.add(bob);
+    const foreign = await rejectionOf(it.agents.resolveCurrent(ada, id));
+    const missing = await rejectionOf(it.agents.resolveCurrent(ada, Bun.randomUUIDv7()));
+    expect(foreign).toMatchObject({ status: 404, code: "AGENT_NOT_FOUND" });
+    expect(foreign).toEqual(missing);
+  });
+
+  test("a status is kept with what is wanted, and told once", async () => {
+    const { id, startedAt } = await it.add(await it.owner());
+    const told: string[] = [];
+    it.hooks.onChange((changed) => told.push(changed));
+
+    expect(await it.agents.setStatus(id, "error", { reason: "the bot's token was refused" })).toBe(true);
+    expect(await it.agents.find(id)).toMatchObject({ statusReason: "the bot's token was refused", wanted: "up" });
+    expect(await it.agents.setStatus(id, "stopped")).toBe(true);
+    expect(await it.agents.setStatus(id, "stopped")).toBe(true);
+    expect(await it.agents.find(id)).toMatchObject({
+      status: "stopped",
+      statusReason: null,
+      wanted: "down",
+      startedAt,
+    });
+    expect(await it.agents.setStatus(id, "active")).toBe(true);
+    const up = await it.agents.find(id);
+    expect(up).toMatchObject({ status: "active", wanted: "up" });
+    expect(up?.startedAt).toBeGreaterThanOrEqual(startedAt ?? 0);
+
+    expect(told).toEqual([id, id, id]);
+    const events = await it.events.since(0, { agentId: id, types: ["agent.status"] });
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { status: "error", reason: "the bot's token was refused" },
+      { status: "stopped", reason: null },
+      { status: "active" },
+    ]);
+    expect(await it.agents.setStatus(Bun.randomUUIDv7(), "active")).toBe(false);
+  });
+
+  test("a removed one leaves nothing but its event, and takes no one else's", async () => {
+    const ada = await it.owner();
+    const [gone, stays] = [await it.add(ada, "Gone"), await it.add(ada, "Stays")];
+    for (const { id } of [gone, stays]) {
+      await it.credentials.set({ kind: "agent", id }, "provider_1", "sk-secret");
+      it.logs.add(id, "info", "hello", "test");
+    }
+    await it.logs.flush();
+    const told: string[] = [];
+    it.hooks.onDelete((id) => void told.push(id));
+
+    expect(await it.agents.remove(gone.id)).toBe(true);
+    expect(await it.agents.remove(gone.id)).toBe(false);
+    expect(told).toEqual([gone.id]);
+    expect(await it.agents.find(gone.id)).toBeUndefined();
+    const left = async (id: string) => {
+      const tables = ["agent_configs WHERE agent_id", "agent_logs WHERE agent_id", "credentials WHERE owner_id"];
+      const counts = await Promise.all(tables.map((t) => it.database.read(`SELECT count(*) AS n FROM ${t} = ?`, [id])));
+      return counts.map(({ rows }) => rows[0]?.n);
+    };
+    expect(await left(gone.id)).toEqual([0, 0, 0]);
+    expect(await left(stays.id)).toEqual([1, 1, 1]);
+    expect(await it.events.since(0, { agentId: gone.id, types: ["agent.deleted"] })).toHaveLength(1);
+  });
+
+  test("an account takes its agents and credentials along", async () => {
+    const ada = await it.owner();
+    const { id } = await it.add(ada);
+    await it.credentials.set({ kind: "agent", id }, "provider_1", "sk-secret");
+    await it.credentials.set({ kind: "user", id: ada }, "provider_1", "sk-secret");
+    await it.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [ada] }]);
+    const { rows } = await it.database.read("SELECT owner_id FROM credentials WHERE owner_id IN (?, ?)", [ada, id]);
+    expect(rows).toEqual([]);
+  });
+
+  describe("their configuration", () => {
+    const odd =
+      '{ "2": 1,\t"1": 1.50, "__proto__": {"a": 1}, "é": "\\u00e9", "big": 12345678901234567890, "a":1,"a":2 }\n';
+
+    test("comes back byte for byte, and counts its versions", async () => {
+      const { id } = await it.add(await it.owner());
+      expect(await it.configs.text(id)).toBe("{}");
+      await it.configs.save(id, odd);
+      expect(await it.configs.text(id)).toBe(odd);
+      for (let n = 0; n < 25; n++) await it.configs.save(id, `{"n":${n}}`);
+      const { rows } = await it.database.read("SELECT version FROM agent_configs WHERE agent_id = ? ORDER BY 1", [id]);
+      expect(rows.map(({ version }) => version)).toEqual(Array.from({ length: 20 }, (_, n) => n + 8));
+      expect(await it.configs.text(id)).toBe('{"n":24}');
+    });
+
+    test("is read as settings that follow each write", async () => {
+      const { id } = await it.add(await it.owner());
+      expect(await it.configs.settings(id)).toEqual({});
+      await it.configs.save(id, '{"temperature":1}');
+      expect(await it.configs.settings(id)).toEqual({ temperature: 1 });
+      expect((await rejectionOf(it.configs.save(id, '{"temperature":"hot"}'))).status).toBe(400);
+      expect(await it.configs.settings(id)).toEqual({ temperature: 1 });
+    });
+
+    test("of an agent that is gone can't be saved", async () => {
+      expect(await rejectionOf(it.configs.save(Bun.randomUUIDv7(), "{}"))).toMatchObject({ status: 404 });
+    });
+  });
+});
+
+test("in one process an agent and its settings are asked for once", async () => {
+  const opened = await fileDatabase();
+  const it = createServices(opened);
+  const userId = await it.owner();
+  const { id } = await it.add(userId);
+  await it.configs.settings(id);
+  await it.credentials.set({ kind: "agent", id }, "provider_1", "sk-secret");
+  await it.credentials.open(id, "provider_1");
+  await it.agents.resolveCurrent(userId);
+  await it.agents.find(id);
+  await it.configs.settings(id);
+  await opened.remove();
+
+  // The database is closed: only memory can answer.
+  expect(await it.agents.find(id)).toMatchObject({ id });
+  expect(await it.agents.resolveCurrent(userId)).toMatchObject({ id });
+  expect(await it.configs.settings(id)).toEqual({});
+  expect(await it.credentials.open(id, "provider_1")).toBe("sk-secret");
+});

@@ -1,0 +1,189 @@
+// The backend's routes of agents: the one place where they are written.
+import { Elysia, type Static } from "elysia";
+import { contextOf } from "../../src/kernel/http/http.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { auth } from "../auth/index.ts";
+import type { createAgentGuards } from "./agent-guards.ts";
+import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";
+import {
+  configErrors,
+  configRequestDocs,
+  configResponse,
+  configResponseDocs,
+  extractConfigText,
+} from "./configuration/config-response.ts";
+import type { ConfigStore } from "./configuration/config-store.ts";
+import { requireConfig } from "./configuration/settings.ts";
+import {
+  agentDetail,
+  agentListResponse,
+  changeBody,
+  changedResponse,
+  configVersionsResponse,
+  deleted,
+  provisionBody,
+  provisionedResponse,
+  provisioningErrors,
+  restoreConfigBody,
+  type Views,
+} from "./model.ts";
+import { type createProvisioner, requireModel, requireName } from "./ownership/provisioner.ts";
+
+type AuthService = ReturnType<typeof auth.setup>["service"];
+
+interface Deps {
+  accounts: Pick<AuthService, "identities" | "users">;
+  guards: ReturnType<typeof createAgentGuards>;
+  agents: AgentStore;
+  configs: ConfigStore;
+  provision: ReturnType<typeof createProvisioner>;
+  views: Views;
+}
+
+export type AgentsBackend = ReturnType<typeof backendRoutes>;
+
+export function backendRoutes({ accounts, guards, agents, configs, provision, views }: Deps) {
+  const detail = { tags: ["Agents"] };
+
+  type Change = { agent: Agent; body: Static<typeof changeBody>; request: Request };
+  async function change({ agent, body: { name, model }, request }: Change) {
+    const config = extractConfigText(contextOf(request).bodyText);
+    if (config !== undefined) requireConfig(config);
+    const fields = {
+      ...(name === undefined ? {} : { name: requireName(name) }),
+      ...(model === undefined ? {} : { model: requireModel(model) }),
+    };
+    const changedAgent = await agents.change(
+      agent.id,
+      fields,
+      config === undefined ? [] : configs.saveStatements(agent.id, config),
+    );
+    const plan = (await accounts.users.byId(changedAgent.userId))?.plan ?? "free";
+    return { agent: views.detail(changedAgent, plan), status: "updated" as const };
+  }
+  const changeRouteOptions = {
+    agentCall: { action: "agent.change", changes: true },
+    body: changeBody,
+    response: { 200: changedResponse },
+    detail: { ...detail, summary: "Change an agent's name, model or configuration", ...documentErrors(configErrors) },
+  };
+
+  return new Elysia({ name: "agents.backend" })
+    .use(accounts.identities.guards)
+    .use(guards)
+
+    .post(
+      "/api/agents",
+      async ({ body: { name, model, tier }, caller: { userId, isAdmin }, request, status }) => {
+        const config = extractConfigText(contextOf(request).bodyText);
+        return status(201, views.provisionedResponse(await provision({ userId, isAdmin, name, model, config, tier })));
+      },
+      {
+        granted: "agent.provision",
+        body: provisionBody,
+        response: { 201: provisionedResponse },
+        detail: {
+          ...detail,
+          summary: "Provision an agent for the caller",
+          ...documentErrors({ ...provisioningErrors, 409: "AGENT_GONE" }),
+        },
+      },
+    )
+    .get(
+      "/api/agents",
+      async ({ caller }) => {
+        const items = (await agents.list(caller.userId)).map(views.item);
+        return { agents: items, count: items.length, status: "ok" as const };
+      },
+      {
+        granted: "agent.list",
+        response: { 200: agentListResponse },
+        detail: { ...detail, summary: "The caller's agents, newest first" },
+      },
+    )
+    .get(
+      "/api/agents/:id",
+      async ({ agent }) => views.detail(agent, (await accounts.users.byId(agent.userId))?.plan ?? "free"),
+      {
+        agentCall: "agent.read",
+        response: { 200: agentDetail },
+        detail: { ...detail, summary: "An agent in detail" },
+      },
+    )
+    .get("/api/agents/:id/config", async ({ agent }) => configResponse(await configs.text(agent.id), "ok"), {
+      agentCall: "agent.read",
+      detail: {
+        ...detail,
+        summary: "An agent's configuration, exactly as it was given",
+        responses: configResponseDocs("ok"),
+      },
+    })
+    .get("/api/agents/:id/config/versions", async ({ agent }) => views.versions(await configs.versions(agent.id)), {
+      agentCall: "agent.read",
+      response: { 200: configVersionsResponse },
+      detail: { ...detail, summary: "The versions of the configuration that are kept, newest first" },
+    })
+    .get(
+      "/api/agents/:id/config/versions/:version",
+      async ({ agent, params: { version } }) => configResponse(await configs.version(agent.id, version), "ok"),
+      {
+        agentCall: "agent.read",
+        detail: {
+          ...detail,
+          summary: "One version of the configuration, exactly as it was given",
+          ...documentErrors({ 404: "VERSION_NOT_FOUND" }),
+          responses: configResponseDocs("ok"),
+        },
+      },
+    )
+    .patch("/api/agents/:id", change, changeRouteOptions)
+    .put("/api/agents/:id", change, changeRouteOptions)
+    .post(
+      "/api/agents/:id/config/restore",
+      async ({ agent: { id }, body: { version } }) => {
+        const text = await configs.version(id, version);
+        await configs.save(id, text);
+        return configResponse(text, "updated");
+      },
+      {
+        agentCall: { action: "agent.configure", changes: true },
+        body: restoreConfigBody,
+        detail: {
+          ...detail,
+          summary: "Put an earlier version of the configuration in force, as the newest",
+          ...documentErrors({ 404: "VERSION_NOT_FOUND" }),
+          responses: configResponseDocs("updated"),
+        },
+      },
+    )
+    .put(
+      "/api/agents/:id/config",
+      async ({ agent, request }) => {
+        const text = contextOf(request).bodyText ?? "";
+        await configs.save(agent.id, text);
+        return configResponse(text, "updated");
+      },
+      {
+        agentCall: { action: "agent.configure", changes: true },
+        detail: {
+          ...detail,
+          summary: "Replace an agent's configuration",
+          ...documentErrors(configErrors),
+          requestBody: configRequestDocs,
+          responses: configResponseDocs("updated"),
+        },
+      },
+    )
+    .delete(
+      "/api/agents/:id",
+      async ({ agent: { id } }) => {
+        if (!(await agents.remove(id))) throw agentNotFound();
+        return { success: true as const, id, deleted: true as const };
+      },
+      {
+        agentCall: "agent.delete",
+        response: { 200: deleted },
+        detail: { ...detail, summary: "Remove an agent with all that belongs to it" },
+      },
+    );
+}

@@ -1,0 +1,128 @@
+// Configurations: kept exactly as they were given, in versions, and read as settings.
+import { and, desc, eq, sql } from "drizzle-orm";
+import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { notFound } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
+import type { AgentHooks } from "../agent-hooks.ts";
+import { agentNotFound, cacheSize } from "../agent-store.ts";
+import { createReadThroughCache } from "../read-through-cache.ts";
+import { agentConfigs, agents } from "../schema.ts";
+import { type AgentSettings, readSettings, requireConfig } from "./settings.ts";
+
+/** Versions kept of each configuration. Contract §4. */
+const MAX_VERSIONS = 20;
+/** Characters of configuration text that the settings in memory may come from. */
+const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;
+
+export interface ConfigStore {
+  /** The text as it was given; `{}` where there is none. */
+  text(agentId: string): Promise<string>;
+  /** What Berth reads in it, from memory where that can be exact. Never throws for what the text holds. */
+  settings(agentId: string): Promise<AgentSettings>;
+  /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
+  save(agentId: string, text: string): Promise<void>;
+  /** What stores a new version, for the batch of a larger change. Checked by the caller. */
+  saveStatements(agentId: string, text: string): Statement[];
+  /** The versions that are kept, newest first. */
+  versions(agentId: string): Promise<ConfigVersion[]>;
+  /** The text of one version, whose number may come as text; 404 `VERSION_NOT_FOUND` when it is not kept. */
+  version(agentId: string, version: number | string): Promise<string>;
+  /** Bytes held in memory for this agent. */
+  memoryBytes(agentId: string): number;
+  /** The first version, for the batch that makes the agent. Checked by the caller. */
+  firstVersionStatement(agentId: string, text: string, now: number): Statement;
+}
+
+export interface ConfigVersion {
+  version: number;
+  /** UTF-8 bytes. */
+  bytes: number;
+  /** Epoch ms. */
+  savedAt: number;
+}
+
+type Deps = Pick<Kernel, "database" | "config"> & { hooks: AgentHooks };
+
+export function createConfigStore({ database, config, hooks }: Deps): ConfigStore {
+  const db = database.drizzle;
+  const settingsCache = createReadThroughCache<{ settings: AgentSettings; size: number }>({
+    maxEntries: cacheSize({ config, database }),
+    weight: { of: ({ size }) => size, limit: MAX_CACHED_CHARACTERS },
+  });
+  hooks.onChange(settingsCache.invalidate);
+
+  const selectNewest = db
+    .select({ body: agentConfigs.body })
+    .from(agentConfigs)
+    .where(eq(agentConfigs.agentId, sql.placeholder("agentId")))
+    .orderBy(desc(agentConfigs.version))
+    .limit(1)
+    .prepare();
+  const text = async (agentId: string) => (await selectNewest.execute({ agentId }))[0]?.body ?? "{}";
+
+  const load = async (agentId: string) => {
+    const body = await text(agentId);
+    return { settings: readSettings(JSON.parse(body)).settings, size: body.length };
+  };
+
+  function saveStatements(agentId: string, body: string): Statement[] {
+    const add: Statement = {
+      sql: `INSERT INTO agent_configs (agent_id, version, body, updated_at)
+        SELECT ?1, coalesce(max(version), 0) + 1, ?2, ?3 FROM agent_configs WHERE agent_id = ?1`,
+      args: [agentId, body, Date.now()],
+      after() {
+        hooks.notifyChanged(agentId);
+        hooks.notifyConfigured(agentId);
+      },
+    };
+    const trim: Statement = {
+      sql: `DELETE FROM agent_configs WHERE agent_id = ?1 AND version <=
+        (SELECT max(version) FROM agent_configs WHERE agent_id = ?1) - ${MAX_VERSIONS}`,
+      args: [agentId],
+    };
+    return [add, trim];
+  }
+
+  return {
+    text,
+    saveStatements,
+    memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
+    settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId)))?.settings ?? {},
+
+    async save(agentId, body) {
+      requireConfig(body);
+      const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
+      try {
+        await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body)]);
+      } catch (error) {
+        if (error instanceof GuardFailed) throw agentNotFound();
+        throw error;
+      }
+    },
+
+    versions: (agentId) =>
+      db
+        .select({
+          version: agentConfigs.version,
+          bytes: sql<number>`octet_length(${agentConfigs.body})`,
+          savedAt: agentConfigs.updatedAt,
+        })
+        .from(agentConfigs)
+        .where(eq(agentConfigs.agentId, agentId))
+        .orderBy(desc(agentConfigs.version)),
+
+    async version(agentId, version) {
+      const number = /^[1-9]\d{0,8}$/.test(String(version)) ? Number(version) : 0;
+      const whereVersion = and(eq(agentConfigs.agentId, agentId), eq(agentConfigs.version, number));
+      const [found] = await db.select({ body: agentConfigs.body }).from(agentConfigs).where(whereVersion);
+      if (!found) throw notFound("This version is not kept.", "VERSION_NOT_FOUND");
+      return found.body;
+    },
+
+    firstVersionStatement: (agentId, body, now) => ({
+      ...statement(db.insert(agentConfigs).values({ agentId, version: 1, body, updatedAt: now })),
+      after: () => hooks.notifyConfigured(agentId),
+    }),
+  };
+}

@@ -1,0 +1,152 @@
+// What a configuration may hold: anything, but a known key of the wrong type, or a secret.
+import { describe, expect, test } from "bun:test";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
+import { quickest } from "../../../tests/support/eventually.ts";
+import { readSettings, requireConfig } from "./settings.ts";
+
+function refusalOf(config: unknown): AppError {
+  try {
+    requireConfig(typeof config === "string" ? config : JSON.stringify(config));
+  } catch (error) {
+    if (error instanceof AppError) return error;
+    throw error;
+  }
+  throw new Error("It was accepted.");
+}
+
+describe("a configuration", () => {
+  test("may hold whatever Berth does not know", () => {
+    const free = '{"key":"value","2":[],"1":{},"__proto__":{"x":1},"keys":{"a":null},"maxItems":1e999,"":""}';
+    expect(requireConfig(free)).toEqual({});
+    expect(requireConfig("{}")).toEqual({});
+  });
+
+  test("gives the known keys, typed", () => {
+    const settings = requireConfig(
+      JSON.stringify({
+        model: "provider_1:x/y",
+        temperature: 0.5,
+        memory: { enabled: false },
+        skills: { clock: true, web_fetch: { enabled: false }, reminder: {} },
+        mcpServers: { docs: { url: "https://docs.example.com/mcp", note: 1 } },
+        channels: { channel_a: { access: "allowlist", allow: ["42"], groups: "off", other: 1 }, other: 1 },
+        schedules: [{ cron: "0 9 * * *", message: "Good morning", timezone: "Europe/Vienna", missed: "skip" }],
+        budget: { usdPerDay: 0.1 },
+        approvals: ["wallet_send"],
+        timezone: "UTC",
+        unknown: "is left alone",
+      }),
+    );
+    expect(settings).toEqual({
+      model: "provider_1:x/y",
+      temperature: 0.5,
+      memory: false,
+      skills: new Map(Object.entries({ clock: true, web_fetch: false, reminder: true })),
+      mcpServers: new Map([["docs", { url: "https://docs.example.com/mcp" }]]),
+      channels: { channel_a: { access: "allowlist", allow: ["42"], groups: "off" } },
+      schedules: [{ cron: "0 9 * * *", message: "Good morning", timezone: "Europe/Vienna", missed: "skip" }],
+      budget: { usdPerDay: 0.1 },
+      approvals: new Map([["wallet_send", "ask" as const]]),
+      timezone: "UTC",
+    });
+  });
+
+  test("takes a list of skills to switch on", () => {
+    expect(requireConfig('{"skills":["clock"]}').skills).toEqual(new Map([["clock", true]]));
+  });
+
+  test.each([
+    [{ model: 1 }, "model"],
+    [{ instructions: null }, "instructions"],
+    [{ temperature: 3 }, "temperature"],
+    [{ topP: "1" }, "topP"],
+    [{ maxTokens: 0.5 }, "maxTokens"],
+    [{ memory: "yes" }, "memory"],
+    [{ skills: { clock: "on" } }, "skills.clock"],
+    [{ skills: [1] }, "skills.0"],
+    [{ mcpServers: [] }, "mcpServers"],
+    [{ channels: { channel_b: { access: "all" } } }, "channels.channel_b.access"],
+    [{ channels: { channel_a: { owners: [42] } } }, "channels.channel_a.owners.0"],
+    [{ schedules: [{ cron: "* * * * *" }] }, "schedules.0.message"],
+    [{ schedules: {} }, "schedules"],
+    [{ budget: { usdPerDay: -1 } }, "budget.usdPerDay"],
+    [{ approvals: { wallet: "maybe" } }, "approvals.wallet"],
+    [{ timezone: "Mars/Olympus" }, "timezone"],
+  ])("%j is 400 and names %s", (config, path) => {
+    expect(refusalOf(config)).toMatchObject({ status: 400, code: "INVALID_INPUT", extras: { issues: [{ path }] } });
+  });
+
+  test("that was stored under other rules is read as far as it goes", () => {
+    const { settings, issues } = readSettings({ temperature: "hot", timezone: "UTC" });
+    expect(settings).toEqual({ timezone: "UTC" });
+    expect(issues).toMatchObject([{ path: "temperature" }]);
+  });
+
+  test.each(["[]", "null", "1", '"x"', "", "{", "{}{}"])("%p is no JSON object: 400", (text) => {
+    expect(refusalOf(text)).toMatchObject({ status: 400, code: "INVALID_CONFIG" });
+  });
+
+  test("has at most 64 KiB, counted in bytes", () => {
+    const fitting = JSON.stringify({ a: "x".repeat(64 * 1024 - 8) });
+    expect(requireConfig(fitting)).toEqual({});
+    expect(refusalOf(JSON.stringify({ a: "é".repeat(40_000) }))).toMatchObject({ code: "CONFIG_TOO_LARGE" });
+  });
+});
+
+describe("a secret in a configuration", () => {
+  const telegram = `123456789:${"A".repeat(35)}`;
+  test.each([
+    [{ apiKey: "abc" }, "apiKey"],
+    [{ provider: { "API-Key": "abc" } }, "provider.API-Key"],
+    [{ list: [{ bot_token: "abc" }] }, "list.0.bot_token"],
+    [{ password: "hunter2" }, "password"],
+    [{ clientSecret: "x" }, "clientSecret"],
+    [{ mcpServers: { a: { headers: { Authorization: "Bearer x" } } } }, "mcpServers.a.headers.Authorization"],
+    [{ note: `use ${telegram}, please` }, "note"],
+    [{ a: ["sk-or-v1-0123456789abcdef0123"] }, "a.0"],
+    [{ db: "postgres://ada:lovelace@db.example.com/x" }, "db"],
+    [{ instructions: "AIzaSyA1234567890abcdefghijklmnopqrstuv" }, "instructions"],
+  ])("%j is 400, told by its path and never repeated", (config, path) => {
+    const error = refusalOf(config);
+    expect(error).toMatchObject({ status: 400, code: "SECRET_IN_CONFIG", extras: { issues: [{ path }] } });
+    expect(error.message).toContain("credential");
+    expect(JSON.stringify([error.message, error.extras])).not.toMatch(/hunter2|lovelace|sk-or|AAAA|AIza/);
+  });
+
+  test("is not repeated where it is the name of a member", () => {
+    const error = refusalOf({ tokens: { [telegram]: 1 } });
+    expect(error).toMatchObject({ code: "SECRET_IN_CONFIG", extras: { issues: [{ path: "tokens" }] } });
+    expect(JSON.stringify([error.message, error.extras])).not.toContain(telegram);
+  });
+
+  test.each([
+    { maxTokens: 100 },
+    { key: "C major", monkey: "x", primaryKey: "id" },
+    { apiKey: "", token: null, secret: false },
+    { instructions: "Answer basic questions. Never reveal your password policy or a bearer of news." },
+    { hash: `0x${"ab".repeat(32)}`, url: "https://medium.com/@ada", mail: "ada@example.com" },
+  ])("is not seen in %j", (config) => {
+    expect(() => requireConfig(JSON.stringify(config))).not.toThrow();
+  });
+});
+
+describe("the text of a member", () => {
+  test.each([
+    ['{"a":1,"config":{"2":1, "1":[]} }', '{"2":1, "1":[]}'],
+    ['{ "x" : "config\\":{", "config" :\n[1,"]"]\n}', '[1,"]"]'],
+    ['{"config":1,"config":2}', "2"],
+    ['{"\\u0063onfig":"\\\\","a":{"config":3}}', '"\\\\"'],
+    ['{"config":-1.5e400}', "-1.5e400"],
+    ['{"a":{"config":3}}', undefined],
+    ["{}", undefined],
+    [" ", undefined],
+  ])("of %s is %p", (text, expected) => {
+    expect(rawJsonMember(text, "config")).toBe(expected);
+  });
+
+  test("is found fast behind a megabyte", async () => {
+    const text = `{"a":"${'\\"x'.repeat(300_000)}","config":{"b":"${"y".repeat(60_000)}"}}`;
+    expect(await quickest(() => expect(rawJsonMember(text, "config")).toHaveLength(60_008))).toBeLessThan(500);
+  });
+});

@@ -1,0 +1,112 @@
+// The routes of an agent's log: its newest lines on both surfaces, on the web also the lines as they are written.
+import { Elysia, type Static } from "elysia";
+import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
+import { unwrap } from "../../../src/kernel/http/backend-transport.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { readLimit } from "../../../src/kernel/http/paging.ts";
+import { acceptsEventStream } from "../../../src/kernel/http/sse-streams.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { auth, Identity } from "../../auth/index.ts";
+import type { createAgentGuards } from "../agent-guards.ts";
+import type { Agent } from "../agent-store.ts";
+import { logsQuery, logs as logsSchema, type Views } from "../model.ts";
+import { LOG_LEVELS, type LogStore } from "./log-store.ts";
+import type { LogStream } from "./log-stream.ts";
+
+interface Deps extends Pick<Kernel, "config" | "backend"> {
+  identities: Pick<ReturnType<typeof auth.setup>["service"]["identities"], "createGrant">;
+  guards: ReturnType<typeof createAgentGuards>;
+  logs: LogStore;
+  logStream: LogStream;
+  views: Views;
+}
+
+interface LogRequest {
+  agent: Agent;
+  identity: Identity;
+  query: Static<typeof logsQuery>;
+  request: Request;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+/** Milliseconds after which the lines that are on disk have to do. */
+const BACKEND_TIMEOUT_MS = 5_000;
+
+type LogsBackend = ReturnType<typeof logRoutes>["backend"];
+
+export function logRoutes({ config, backend: transport, identities, guards, logs, logStream, views }: Deps) {
+  async function list({ agent, query }: Pick<LogRequest, "agent" | "query">) {
+    const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    const { lines, total } = await logs.list(agent.id, { limit, level: readLevel(query.level) });
+    return { logs: lines.map(views.line), total, limit, status: "ok" as const };
+  }
+
+  /**
+   * The process that writes the lines knows those of the last moment too: whoever has just restarted an agent finds it in
+   * the log. While the backend can't be reached, what is in the database is shown.
+   */
+  async function listFresh(context: LogRequest): Promise<Static<typeof logsSchema>> {
+    if (config.role !== "web") return list(context);
+    const { agent, identity, query, request } = context;
+    const granted = identities.createGrant(identity, request, "agent.read", agent.id);
+    const fetch = { signal: AbortSignal.timeout(BACKEND_TIMEOUT_MS) };
+    try {
+      return unwrap(
+        await transport.client<LogsBackend>(granted).api.agents({ id: agent.id }).logs.get({ query, fetch }),
+      );
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === "BACKEND_UNAVAILABLE")) throw error;
+      return list(context);
+    }
+  }
+
+  async function follow({ agent, identity, query, request }: LogRequest): Promise<Response> {
+    const after = readLineId(request.headers.get("last-event-id") ?? query.lastEventId);
+    return logStream.follow({ request, identity, agent, level: readLevel(query.level), after });
+  }
+
+  const backend = new Elysia({ name: "agents.logs.backend" }).use(guards).get("/api/agents/:id/logs", list, {
+    agentCall: "agent.read",
+    query: logsQuery,
+    response: { 200: logsSchema },
+    detail: { tags: ["Agents"], summary: "What an agent did, newest first" },
+  });
+
+  const web = new Elysia({ name: "agents.logs" })
+    .use(guards)
+    .get("/api/agents/:id/logs", (context) => (wantsFollow(context) ? follow(context) : listFresh(context)), {
+      ownAgent: { scope: "read", kind: "data" },
+      query: logsQuery,
+      response: { 200: logsSchema },
+      detail: {
+        tags: ["Agents"],
+        summary: "What an agent did, newest first",
+        description:
+          "With `follow=1` and `Accept: text/event-stream` the lines as they are written, oldest first: events `log` whose " +
+          "`id` is the line's, so that a stream that was cut off goes on without gap or duplicate. " +
+          "Kept are 14 days or 10,000 lines, whichever is less.",
+        ...documentErrors({ 429: "TOO_MANY_STREAMS" }),
+      },
+    });
+
+  return { web, backend };
+}
+
+const wantsFollow = ({ query, request }: LogRequest) => query.follow === "1" && acceptsEventStream(request);
+
+function readLevel(value: string | undefined) {
+  if (value === undefined) return undefined;
+  const level = LOG_LEVELS.find((known) => known === value);
+  if (!level) throw invalidInput({ path: "level", message: `The level is one of: ${LOG_LEVELS.join(", ")}.` });
+  return level;
+}
+
+/** Undefined: from now on. */
+function readLineId(value: string | undefined): string | undefined {
+  if (value === undefined || value === "") return undefined;
+  if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value)) {
+    throw invalidInput({ path: "lastEventId", message: "Give the id of the last line you have seen." });
+  }
+  return value;
+}

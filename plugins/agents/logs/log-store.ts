@@ -1,0 +1,192 @@
+// What agents did: lines gathered in memory for a moment, written together, kept for a while.
+import type { InValue, Row } from "@libsql/client";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { redact } from "../../../src/kernel/telemetry/redact.ts";
+import type { AgentHooks } from "../agent-hooks.ts";
+
+export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogLine {
+  /** Grows with time. */
+  id: string;
+  agentId: string;
+  /** Epoch ms. */
+  at: number;
+  level: string;
+  source: string;
+  message: string;
+}
+
+export interface LogStore {
+  /** Takes a line, secrets blacked out; it is on disk within 250 ms. Lines of an agent that is gone are dropped. */
+  add(agentId: string, level: LogLevel, message: string, source: string): void;
+  /** The newest lines first, with the number of all that match. Sees every line added before. */
+  list(
+    agentId: string,
+    options: { limit: number; level?: LogLevel | undefined },
+  ): Promise<{ lines: LogLine[]; total: number }>;
+  /** The lines after this one, oldest first. */
+  listSince(
+    agentId: string,
+    lineId: string,
+    options: { limit: number; level?: LogLevel | undefined },
+  ): Promise<LogLine[]>;
+  /** The newest line's id, of every level; `NO_LINE` before the first. Sees every line added before. */
+  newestId(agentId: string): Promise<string>;
+  /** Called after each write with the agents whose lines this process has written. Returns the way to end it. */
+  onWritten(listener: (agentIds: ReadonlySet<string>) => void): () => void;
+  /** Writes what waits. */
+  flush(): Promise<void>;
+  /** Drops lines older than 14 days. */
+  deleteExpired(now?: number): Promise<void>;
+}
+
+/** Comes before every line. */
+export const NIL_LINE_ID = "00000000-0000-0000-0000-000000000000";
+
+const FLUSH_AFTER_MS = 250;
+const FLUSH_AT_LINES = 100;
+const MAX_PENDING_LINES = 10_000;
+const LINES_PER_WRITE = 1_000;
+const MAX_MESSAGE = 8_192;
+/** Contract §4: 14 days or 10,000 lines an agent, whichever is less. */
+const RETENTION_MS = 14 * 86_400_000;
+const MAX_LINES = 10_000;
+/** An agent's lines are counted and cut after so many new ones. */
+const TRIM_EVERY = 500;
+const EXPIRE_BATCH = 5_000;
+
+// One statement whatever the number of lines; the join drops those of agents that are gone.
+const INSERT = `INSERT INTO agent_logs (id, agent_id, at, level, source, message)
+  SELECT line.value ->> 0, agents.id, line.value ->> 1, line.value ->> 2, line.value ->> 3, line.value ->> 4
+  FROM json_each(?1) AS line JOIN agents ON agents.id = line.value ->> 5`;
+const COLUMNS = "id, at, level, source, message";
+const SINCE = `SELECT ${COLUMNS} FROM agent_logs WHERE agent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`;
+const SINCE_OF_LEVEL = SINCE.replace("ORDER BY", "AND level = ?4 ORDER BY");
+const TRIM = `DELETE FROM agent_logs WHERE agent_id = ?1 AND id <=
+  (SELECT id FROM agent_logs WHERE agent_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ${MAX_LINES})`;
+const EXPIRE = `DELETE FROM agent_logs WHERE id IN (SELECT id FROM agent_logs WHERE id < ?1 ORDER BY id LIMIT ${EXPIRE_BATCH})`;
+
+type Deps = Pick<Kernel, "database" | "log"> & { hooks: AgentHooks };
+
+export function createLogStore({ database, log, hooks }: Deps): LogStore {
+  const pending: LogLine[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let activeDrain: Promise<void> | undefined;
+  let droppedLines = 0;
+  /** Lines of each agent since its last trim. */
+  const linesSinceTrim = new Map<string, number>();
+  const writeListeners = new Set<(agentIds: ReadonlySet<string>) => void>();
+  hooks.onDelete((agentId) => void linesSinceTrim.delete(agentId));
+
+  /** One write at a time, so that what waits is bounded by MAX_WAITING. */
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    // The drain that is under way takes these lines too: it ends where it finds none, in the same step.
+    if (pending.length > 0) activeDrain ??= drain();
+    return activeDrain ?? Promise.resolve();
+  }
+
+  function flushSoon(): void {
+    timer ??= setTimeout(() => void flush(), FLUSH_AFTER_MS);
+  }
+
+  async function drain(): Promise<void> {
+    while (pending.length > 0) await write(pending.splice(0, LINES_PER_WRITE));
+    activeDrain = undefined;
+  }
+
+  async function write(lines: LogLine[]): Promise<void> {
+    const rows = lines.map(({ id, at, level, source, message, agentId }) => [id, at, level, source, message, agentId]);
+    const written = new Set(lines.map(({ agentId }) => agentId));
+    const trims = dueForTrim(lines, written).map((agentId) => ({ sql: TRIM, args: [agentId] }));
+    try {
+      await database.write([{ sql: INSERT, args: [JSON.stringify(rows)] }, ...trims]);
+      for (const listener of writeListeners) listener(written);
+    } catch (error) {
+      log.error("lines of agents' logs were lost", { lines: lines.length, error });
+    }
+  }
+
+  function dueForTrim(lines: LogLine[], agentIds: ReadonlySet<string>): string[] {
+    for (const { agentId } of lines) linesSinceTrim.set(agentId, (linesSinceTrim.get(agentId) ?? 0) + 1);
+    const due = [...agentIds].filter((id) => (linesSinceTrim.get(id) ?? 0) >= TRIM_EVERY);
+    for (const agentId of due) linesSinceTrim.delete(agentId);
+    return due;
+  }
+
+  return {
+    flush,
+
+    add(agentId, level, message, source) {
+      if (pending.length >= MAX_PENDING_LINES) {
+        droppedLines++; // The database can't keep up; the agent's work goes first.
+        return;
+      }
+      if (droppedLines > 0) log.warn("lines of agents' logs were dropped", { lines: droppedLines });
+      droppedLines = 0;
+      const text = sanitizeText(redact(message.slice(0, 8 * MAX_MESSAGE)).slice(0, MAX_MESSAGE));
+      pending.push({ id: Bun.randomUUIDv7(), agentId, at: Date.now(), level, source, message: text });
+      if (pending.length >= FLUSH_AT_LINES) void flush();
+      else flushSoon();
+    },
+
+    async list(agentId, { limit, level }) {
+      await flush();
+      const where = `WHERE agent_id = ?1${level === undefined ? "" : " AND level = ?2"}`;
+      const args: InValue[] = level === undefined ? [agentId] : [agentId, level];
+      const [page, count] = await Promise.all([
+        database.read(`SELECT ${COLUMNS} FROM agent_logs ${where} ORDER BY id DESC LIMIT ${limit}`, args),
+        database.read(`SELECT count(*) AS total FROM agent_logs ${where}`, args),
+      ]);
+      return { lines: page.rows.map((row) => toLogLine(agentId, row)), total: Number(count.rows[0]?.total ?? 0) };
+    },
+
+    async listSince(agentId, lineId, { limit, level }) {
+      const { rows } = await database.read(level === undefined ? SINCE : SINCE_OF_LEVEL, [
+        ...[agentId, lineId, limit],
+        ...(level === undefined ? [] : [level]),
+      ]);
+      return rows.map((row) => toLogLine(agentId, row));
+    },
+
+    async newestId(agentId) {
+      await flush();
+      const { rows } = await database.read("SELECT max(id) AS id FROM agent_logs WHERE agent_id = ?", [agentId]);
+      return String(rows[0]?.id ?? NIL_LINE_ID);
+    },
+
+    onWritten(listener) {
+      writeListeners.add(listener);
+      return () => void writeListeners.delete(listener);
+    },
+
+    async deleteExpired(now = Date.now()) {
+      const before = firstIdAt(now - RETENTION_MS);
+      for (;;) {
+        const [result] = await database.write([{ sql: EXPIRE, args: [before] }]);
+        if ((result?.rowsAffected ?? 0) < EXPIRE_BATCH) return;
+      }
+    },
+  };
+}
+
+const toLogLine = (agentId: string, row: Row): LogLine => ({
+  id: String(row.id),
+  agentId,
+  at: Number(row.at),
+  level: String(row.level),
+  source: String(row.source),
+  message: String(row.message),
+});
+
+/** What SQLite and JSON keep as it is: no NUL, no half of a surrogate pair. */
+const sanitizeText = (text: string) => text.replaceAll("\0", "\u{fffd}").toWellFormed();
+
+/** Before every UUIDv7 of this millisecond (RFC 9562 §5.7: the time comes first). */
+function firstIdAt(time: number): string {
+  const hex = time.toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
+}

@@ -1,0 +1,261 @@
+// Following an agent's log: every line once, as fast as the reader reads, and over when it has to be.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
+import { attachContext } from "../../../src/kernel/http/http.ts";
+import { plugin } from "../../../src/kernel/plugin.ts";
+import { type Client, createClient, type ServerSentEvent } from "../../../tests/support/client.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { subscribe } from "../../../tests/support/favours.ts";
+import { type House, openHouse } from "../../../tests/support/house.ts";
+import { expectRefusal, provision } from "../../../tests/support/scene.ts";
+import type { Identity } from "../../auth/index.ts";
+import { agents } from "../index.ts";
+import { createViews } from "../model.ts";
+import { NIL_LINE_ID } from "./log-store.ts";
+import { createLogStream } from "./log-stream.ts";
+
+let service: ReturnType<typeof agents.setup>["service"];
+const onlooker = plugin("onlooker", (host) => {
+  service = host.use(agents);
+  return { service };
+});
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ plugins: [onlooker] });
+});
+afterAll(() => house[Symbol.asyncDispose]());
+
+async function member(at = house) {
+  const client = createClient(at.web);
+  const { id: userId, email } = await client.signUp();
+  await subscribe(at, email, "pro");
+  await client.signIn();
+  const { id } = await provision(client);
+  return { client, userId, id, path: `/api/agents/${id}/logs?follow=1` };
+}
+
+/** Reads until so many lines have come. */
+async function read(client: Client, path: string, count: number, headers: Record<string, string> = {}) {
+  const events: ServerSentEvent[] = [];
+  for await (const event of client.sse(path, undefined, { headers })) {
+    events.push(event);
+    if (events.length === count) break;
+  }
+  return events;
+}
+
+/** The stream's text so far; `over` when it has ended. */
+async function follow(client: Client, path: string, headers: Record<string, string> = {}) {
+  const abort = new AbortController();
+  const options = { signal: abort.signal, headers: { accept: "text/event-stream", ...headers } };
+  const response = await client.fetch("GET", path, undefined, options);
+  expect(response.status).toBe(200);
+  const state = { text: "", over: false, response, leave: () => abort.abort() };
+  const decoder = new TextDecoder();
+  void (async () => {
+    try {
+      for await (const chunk of response.body ?? []) state.text += decoder.decode(chunk, { stream: true });
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
+    }
+    state.over = true;
+  })();
+  await eventually(() => state.text.includes("id:"));
+  return state;
+}
+
+const messages = (events: readonly ServerSentEvent[]) => events.map(({ data }) => JSON.parse(data).message);
+
+test("lines come as they are written, in the shape of the list; others' never, nor what was there before", async () => {
+  const { client, id, path } = await member();
+  const stranger = await member();
+  service.log(id, "info", "long ago", "test");
+  const stream = await follow(client, path);
+  expect(stream.response.headers.get("content-type")).toBe("text/event-stream;charset=utf-8");
+  expect(stream.response.headers.get("cache-control")).toBe("no-store");
+  service.log(stranger.id, "info", "theirs", "test");
+  service.log(id, "warning", "line one\nline two", "test");
+  await eventually(() => stream.text.includes("line two"));
+  const { body } = await client.get<{ logs: { id: string }[] }>(`/api/agents/${id}/logs?limit=1`);
+  const [line] = body.logs;
+  expect(stream.text).toContain(`id: ${line?.id}\nevent: log\ndata: ${JSON.stringify(line)}\n\n`);
+  expect(stream.text).not.toMatch(/theirs|long ago/);
+  stream.leave();
+});
+
+test("resumes after the last line seen, by header or query, without gap or duplicate, while more are written", async () => {
+  const { client, id, path } = await member();
+  const total = 700;
+  for (let n = 0; n < total / 2; n++) service.log(id, "info", `line ${n}`, "test");
+  const first = await read(client, `${path}&lastEventId=${NIL_LINE_ID}`, 130);
+  const later = read(client, path, total - 130, { "last-event-id": first.at(-1)?.id ?? "" });
+  for (let n = total / 2; n < total; n++) service.log(id, "info", `line ${n}`, "test");
+  expect(messages([...first, ...(await later)])).toEqual(Array.from({ length: total }, (_, n) => `line ${n}`));
+});
+
+test("a client that is cut off before its first line resumes from where it began", async () => {
+  const { client, id, path } = await member();
+  const stream = await follow(client, path);
+  stream.leave();
+  const place = /^id: (\S+)$/m.exec(stream.text)?.[1] ?? "";
+  service.log(id, "info", "meanwhile", "test");
+  expect(messages(await read(client, path, 1, { "last-event-id": place }))).toEqual(["meanwhile"]);
+});
+
+test("a level chooses; nonsense is 400, without the accept header it is the list", async () => {
+  const { client, id, path } = await member();
+  const errors = read(client, `${path}&level=error&lastEventId=${NIL_LINE_ID}`, 2);
+  for (let n = 0; n < 300; n++) service.log(id, n % 150 === 149 ? "error" : "debug", `line ${n}`, "test");
+  expect(messages(await errors)).toEqual(["line 149", "line 299"]);
+  const accept = { headers: { accept: "text/event-stream" } };
+  expectRefusal(await client.get(`${path}&level=loud`, accept), 400, "INVALID_INPUT");
+  expectRefusal(await client.get(`${path}&lastEventId=1`, accept), 400, "INVALID_INPUT");
+  expect((await client.get(`${path}&limit=1`)).body).toMatchObject({ status: "ok", total: 300, limit: 1 });
+});
+
+test("is its owner's alone: the same 404 for a foreign agent and a missing one", async () => {
+  const [{ path, id }, eve] = [await member(), await member()];
+  const accept = { headers: { accept: "text/event-stream" } };
+  const foreign = await eve.client.get(path, accept);
+  expectRefusal(foreign, 404, "AGENT_NOT_FOUND");
+  expect((await eve.client.get(path.replace(id, Bun.randomUUIDv7()), accept)).text).toBe(foreign.text);
+  expectRefusal(await createClient(house.web).get(path, accept), 401);
+});
+
+describe("ends", () => {
+  test("when the caller signs out, and only the own", async () => {
+    const [ada, bob] = [await member(), await member()];
+    const [stream, stays] = [await follow(ada.client, ada.path), await follow(bob.client, bob.path)];
+    await ada.client.signOut();
+    await eventually(() => stream.over);
+    expect(stays.over).toBe(false);
+    stays.leave();
+  });
+
+  test("when the agent is removed, and only its own", async () => {
+    const { client, id, path } = await member();
+    const other = await provision(client, "Other");
+    const [stream, stays] = [await follow(client, path), await follow(client, path.replace(id, other.id))];
+    await client.delete(`/api/agents/${id}`);
+    await eventually(() => stream.over);
+    expect(stays.over).toBe(false);
+    stays.leave();
+  });
+
+  test("at a stop, at once", async () => {
+    const second = await openHouse();
+    const { client, path } = await member(second);
+    const stream = await follow(client, path);
+    await second.app.stop();
+    await eventually(() => stream.over);
+    await second[Symbol.asyncDispose]();
+  });
+});
+
+test("twenty streams of one user are the limit", async () => {
+  const { client, path } = await member();
+  const streams = await Promise.all(Array.from({ length: 20 }, () => follow(client, path)));
+  expectRefusal(await client.get(path, { headers: { accept: "text/event-stream" } }), 429, "TOO_MANY_STREAMS");
+  for (const stream of streams) stream.leave();
+});
+
+test("a reader that does not read holds nobody up, and gets what is kept when it goes on", async () => {
+  const { client, id, path } = await member();
+  const socket = connect(Number(new URL(house.web).port), "127.0.0.1");
+  let text = "";
+  socket.setEncoding("utf8").on("data", (more: string) => {
+    text += more;
+  });
+  socket.pause();
+  const head = `host: x\r\ncookie: ${client.cookie}\r\naccept: text/event-stream\r\nuser-agent: x`;
+  socket.write(`GET ${path}&lastEventId=${NIL_LINE_ID} HTTP/1.1\r\n${head}\r\n\r\n`);
+  const lines = 2_000;
+  for (let n = 0; n < lines; n++) {
+    service.log(id, "info", `${n} ${"x".repeat(8_000)}`, "test");
+    if (n % 500 === 0) await service.logs.flush();
+  }
+  // Somebody else reads all of it meanwhile.
+  expect(await read(client, `${path}&lastEventId=${NIL_LINE_ID}`, lines)).toHaveLength(lines);
+  socket.resume();
+  const seen = () => [...text.matchAll(/"message":"(\d+) /g)].map(([, n]) => Number(n));
+  await eventually(() => seen().length === lines, { timeoutMs: 20_000, everyMs: 100 });
+  expect(seen()).toEqual(Array.from({ length: lines }, (_, n) => n));
+  socket.destroy();
+}, 40_000);
+
+describe("without a network in between", () => {
+  const refused = { value: undefined as Error | undefined };
+  const authenticate = async () => {
+    if (refused.value) throw refused.value;
+    return {} as Identity;
+  };
+  async function find(id: string) {
+    const agent = await service.find(id);
+    const { rows } = await house.kernel.database.read("SELECT user_id FROM agents WHERE id = ?", [id]);
+    return agent && { ...agent, userId: String(rows[0]?.user_id) };
+  }
+  /** As a process sees it whose lines are written by another one. */
+  async function open(agentId: string, userId: string, heartbeatMs: number) {
+    const { kernel } = house;
+    const stream = createLogStream({
+      log: kernel.log,
+      database: kernel.database,
+      config: { ...kernel.config, role: "web" },
+      views: createViews(kernel.config),
+      identities: { authenticate },
+      onSessionRevoked: () => undefined,
+      agents: { find },
+      hooks: { onDelete: () => undefined },
+      logs: { ...service.logs, onWritten: () => expect.unreachable() },
+      heartbeatMs,
+    });
+    const request = new Request("http://localhost/api/agents/x/logs");
+    attachContext(request, { id: "1", address: "127.0.0.1", socketAddress: "127.0.0.1", cookies: [] });
+    const identity = { user: { id: userId }, session: undefined } as Identity;
+    const { body } = await stream.follow({
+      request,
+      identity,
+      agent: { id: agentId },
+      level: undefined,
+      after: undefined,
+    });
+    const reader = body?.getReader();
+    const decoder = new TextDecoder();
+    const text = async () => decoder.decode((await reader?.read())?.value);
+    const over = () => eventually(async () => (await reader?.read())?.done === true);
+    expect(await text()).toStartWith("retry: ");
+    return { text, over, close: stream.close };
+  }
+
+  test("lines that another process writes come within a second or so", async () => {
+    const { id, userId } = await member();
+    const { text, over, close } = await open(id, userId, 15_000);
+    service.log(id, "info", "from elsewhere", "test");
+    expect(await text()).toContain("from elsewhere");
+    close();
+    await over();
+  });
+
+  test("silence is broken by signs of life, until the reader's right ends in whatever process", async () => {
+    const { id, userId } = await member();
+    const { text, over } = await open(id, userId, 10);
+    expect(await text()).toBe(`: still here\nid: ${NIL_LINE_ID}\n\n`);
+    refused.value = new AppError(503, "DATABASE_UNAVAILABLE", "Not now.");
+    await text();
+    expect(await text()).toStartWith(": still here");
+    refused.value = unauthorized();
+    await over();
+    refused.value = undefined;
+  });
+
+  test("it is over when the agent is gone or somebody else's, seen from another process", async () => {
+    const [gone, handedOn] = [await member(), await member()];
+    const streams = [await open(gone.id, gone.userId, 10), await open(handedOn.id, handedOn.userId, 10)];
+    await gone.client.delete(`/api/agents/${gone.id}`);
+    await house.kernel.database.write([
+      { sql: "UPDATE agents SET user_id = ? WHERE id = ?", args: [gone.userId, handedOn.id] },
+    ]);
+    for (const { over } of streams) await over();
+  });
+});

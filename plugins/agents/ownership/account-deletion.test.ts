@@ -1,0 +1,64 @@
+// The agents of an account that goes: removed through the backend in its owner's name, and none of them unseen.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createBackendTransport } from "../../../src/kernel/http/backend-transport.ts";
+import { createClient } from "../../../tests/support/client.ts";
+import { subscribe } from "../../../tests/support/favours.ts";
+import { type House, openHouse } from "../../../tests/support/house.ts";
+import type { AgentItem } from "../../../tests/support/scene.ts";
+import type { SessionIdentity } from "../../auth/index.ts";
+import type { Agent } from "../agent-store.ts";
+import { createAccountDeletionHook } from "./account-deletion.ts";
+
+let house: House;
+let identity: SessionIdentity;
+let agentId: string;
+const request = new Request("http://localhost/api/settings", { method: "DELETE" });
+
+beforeAll(async () => {
+  house = await openHouse();
+  const ada = createClient(house.web);
+  const userId = await ada.join();
+  await subscribe(house, ada.account.email, "pro");
+  agentId = (await ada.post<{ agent: AgentItem }>("/api/agents/provision", { name: "Harbour" })).body.agent.id;
+  const user = await house.app.accounts.users.byId(userId);
+  if (!user) throw new Error("She has just joined.");
+  const at = Date.now();
+  const from = { direct: true, address: "127.0.0.1", userAgent: "" };
+  const session = { id: "s", userId, ...from, createdAt: at, renewedAt: at, expiresAt: at + 60_000 };
+  identity = { user, session, credentialId: "s", isAdmin: false, scopes: new Set() };
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+
+const count = async () => Number((await house.kernel.database.read("SELECT count(*) AS n FROM agents")).rows[0]?.n);
+
+function hook(url: string, listed = [agentId]) {
+  const agents = { list: async () => listed.map((id) => ({ id }) as Agent) };
+  const identities: Parameters<typeof createAccountDeletionHook>[0]["identities"] = {
+    createGrant: ({ user, isAdmin }, _, action, id) => ({
+      userId: user.id,
+      isAdmin,
+      action,
+      address: "",
+      ...(id !== undefined && { agentId: id }),
+    }),
+  };
+  const backend = createBackendTransport(house.kernel.backend.tokens, url);
+  return createAccountDeletionHook({ backend, identities, agents })({ user: identity.user, by: identity, request });
+}
+
+test("a backend that can't be reached is 502, and nothing goes", async () => {
+  const refused: Promise<unknown> = hook("http://127.0.0.1:1").catch(({ status, code }) => ({ status, code }));
+  expect(await refused).toEqual({ status: 502, code: "BACKEND_UNAVAILABLE" });
+  expect(await count()).toBe(1);
+});
+
+test("what it gives back undoes a write while there is an agent, however it came", async () => {
+  const conditions = await hook(house.backend, []);
+  await expect(house.kernel.database.write(conditions)).rejects.toThrow("Guard failed: agents");
+});
+
+test("they go; one that has gone already is no trouble; then the write goes through", async () => {
+  await hook(house.backend);
+  expect(await count()).toBe(0);
+  await house.kernel.database.write(await hook(house.backend));
+});

@@ -1,0 +1,132 @@
+// Provisioning: a new agent, if the owner's subscription has room for it, in one write.
+
+import { GuardFailed, guard, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
+import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { Agent, AgentStore, ModelChoice } from "../agent-store.ts";
+import type { ConfigStore } from "../configuration/config-store.ts";
+import { requireConfig } from "../configuration/settings.ts";
+import { RUNTIME_VERSION } from "../runtime-version.ts";
+import { MODEL_CHOICES } from "../schema.ts";
+import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
+
+export interface NewAgent {
+  userId: string;
+  /** Needs no subscription, and has room for 999 agents. */
+  isAdmin: boolean;
+  name: string;
+  /** Default `model_a`. */
+  model?: string | undefined;
+  /** JSON text, kept as it is. Default `{}`. */
+  config?: string | undefined;
+  /** A hint that is kept and grants nothing. */
+  tier?: string | undefined;
+  /** Default `running`. */
+  status?: "running" | "active";
+  /** What is written before it, in the same write, such as its owner; what its guards refuse is thrown as it is. */
+  statementsBefore?: readonly Statement[];
+  /** What is made together with it, in the same write. Must not hold guards. */
+  statementsAfter?: (agentId: string, row: NewAgentRow) => readonly Statement[];
+}
+
+/** What is settled of an agent that is being made. */
+export type NewAgentRow = Pick<Agent, "id" | "name" | "subdomain" | "status" | "createdAt">;
+
+const INSERT = `INSERT INTO agents
+  (id, user_id, name, model, status, wanted, subdomain, tier, runtime_version, started_at, created_at, updated_at)
+  SELECT ?4, ?1, ?5, ?6, ?10, 'up', ?7, ?8, ?9, ?2, ?2, ?2 WHERE ${IS_WITHIN_QUOTA}`;
+
+const TIERS = ["starter", "pro", "enterprise"];
+
+type Deps = Pick<Kernel, "database" | "events"> & { agents: AgentStore; configs: ConfigStore };
+
+/**
+ * Makes agents. Throws 400 for a name, model or configuration that can't be, 401 for an account that is disabled or gone,
+ * 402 `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Whatever comes in at once, nobody
+ * gets more than the limit.
+ */
+export function createProvisioner({ database, events, agents, configs }: Deps) {
+  return async function provision(request: NewAgent): Promise<Agent> {
+    const {
+      userId,
+      isAdmin,
+      name,
+      model,
+      config = "{}",
+      tier,
+      status = "running",
+      statementsBefore = [],
+      statementsAfter,
+    } = request;
+    const trimmedName = requireName(name);
+    const choice = requireModel(model);
+    requireConfig(config);
+    const tierHint = tier !== undefined && TIERS.includes(tier) ? tier : null;
+
+    for (let attempt = 1; ; attempt++) {
+      const id = Bun.randomUUIDv7();
+      const subdomain = generateSubdomain(trimmedName);
+      const now = Date.now();
+      const insert: Statement = {
+        sql: INSERT,
+        args: [userId, now, isAdmin, id, trimmedName, choice, subdomain, tierHint, RUNTIME_VERSION, status],
+        after: () => agents.invalidateOwner(userId),
+      };
+      const data = { id, name: trimmedName, model: choice, status, createdAt: new Date(now).toISOString() };
+      try {
+        await database.write([
+          ...statementsBefore,
+          insert,
+          guard("room"),
+          configs.firstVersionStatement(id, config, now),
+          events.recordStatement("agent.created", { userId, agentId: id, data }),
+          ...(statementsAfter?.(id, { id, name: trimmedName, subdomain, status, createdAt: now }) ?? []),
+        ]);
+      } catch (error) {
+        if (error instanceof GuardFailed && error.guard === "room") throw await quotaError(database, userId, isAdmin);
+        if (isUniqueViolation(error, "agents.subdomain") && attempt < 5) continue;
+        throw error;
+      }
+      const agent = await agents.find(id);
+      if (!agent) throw new AppError(409, "AGENT_GONE", "The agent was removed as soon as it was made.");
+      return agent;
+    }
+  };
+}
+
+/** 1 to 64 characters after trimming, none of them a control character. Contract §4. */
+export function requireName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === "") throw invalidInput({ path: "name", message: "Give the agent a name." });
+  if ([...trimmed].length > 64) throw invalidInput({ path: "name", message: "A name has at most 64 characters." });
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(trimmed)) {
+    throw invalidInput({ path: "name", message: "A name has no control characters." });
+  }
+  return trimmed;
+}
+
+/** One of the choices; the first where none is made. */
+export function requireModel(model = "model_a"): ModelChoice {
+  const choice = MODEL_CHOICES.find((known) => known === model);
+  if (!choice) throw invalidInput({ path: "model", message: `The model is one of: ${MODEL_CHOICES.join(", ")}.` });
+  return choice;
+}
+
+/** A DNS label that can be read and not be guessed from the name alone. */
+export function generateSubdomain(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, 40)
+    .replace(/^-|-$/g, "");
+  return `${slug || "agent"}-${randomLabel(6)}`;
+}
+
+/** Letters and digits without those that look alike. */
+function randomLabel(length: number): string {
+  const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
+  const bytes = crypto.getRandomValues(new Uint8Array(length));
+  return Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join("");
+}

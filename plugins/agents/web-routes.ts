@@ -1,0 +1,223 @@
+// The web's routes of agents: reads are answered here, writes go to the backend in the caller's name.
+import { Elysia } from "elysia";
+import { type BackendTransport, forwardResponse, unwrap } from "../../src/kernel/http/backend-transport.ts";
+import { contextOf, openRoutes } from "../../src/kernel/http/http.ts";
+import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { auth, Identity } from "../auth/index.ts";
+import type { createAgentGuards } from "./agent-guards.ts";
+import type { AgentStore } from "./agent-store.ts";
+import type { AgentsBackend } from "./backend-routes.ts";
+import {
+  configErrors,
+  configRequestDocs,
+  configResponse,
+  configResponseDocs,
+} from "./configuration/config-response.ts";
+import type { ConfigStore } from "./configuration/config-store.ts";
+import {
+  agentListResponse,
+  agentResponse,
+  changeBody,
+  changedResponse,
+  configVersionsResponse,
+  deleted,
+  provisionBody,
+  provisionedListResponse,
+  provisionedResponse,
+  provisioningErrors,
+  restoreConfigBody,
+  type Views,
+} from "./model.ts";
+
+interface Deps {
+  backend: BackendTransport;
+  idempotency: Idempotency;
+  identities: ReturnType<typeof auth.setup>["service"]["identities"];
+  guards: ReturnType<typeof createAgentGuards>;
+  agents: AgentStore;
+  configs: ConfigStore;
+  views: Views;
+}
+
+/** When `DELETE /api/agents/:id` was deprecated: with the first version of the interface (RFC 9745). */
+const DEPRECATED_SINCE = "@1767225600";
+
+export function webRoutes({ backend, idempotency, identities, guards, agents, configs, views }: Deps) {
+  const detail = { tags: ["Agents"] };
+  const grant = ({ identity, request }: { identity: Identity; request: Request }, action: string, agentId?: string) =>
+    identities.createGrant(identity, request, action, agentId);
+
+  /** Sends the body on as it came, and the backend's answer back as it is. */
+  async function forward(
+    context: { identity: Identity; request: Request },
+    action: string,
+    method: "POST" | "PUT" | "PATCH",
+    path: string,
+    agentId?: string,
+  ): Promise<Response> {
+    const answer = await backend.fetch(grant(context, action, agentId), path, {
+      method,
+      body: contextOf(context.request).bodyText ?? "",
+      headers: { "content-type": "application/json" },
+    });
+    return forwardResponse(answer);
+  }
+
+  /** `POST /api/agents` and `POST /api/agents/provision` are one operation. Contract §4. */
+  const provision = (context: { identity: Identity; request: Request }) =>
+    idempotency.respond({ request: context.request, userId: context.identity.user.id }, () =>
+      forward(context, "agent.provision", "POST", "/api/agents"),
+    );
+  const provisionRouteOptions = {
+    signedIn: "write" as const,
+    body: provisionBody,
+    response: { 201: provisionedResponse },
+    detail: {
+      ...detail,
+      summary: "Provision an agent",
+      ...documentErrors({
+        ...provisioningErrors,
+        409: ["AGENT_GONE", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+        502: "BACKEND_UNAVAILABLE",
+      }),
+    },
+  };
+
+  type AgentRequest = { agent: { id: string }; identity: Identity; request: Request };
+  const change = ({ agent: { id }, identity, request }: AgentRequest) =>
+    forward({ identity, request }, "agent.change", request.method === "PUT" ? "PUT" : "PATCH", `/api/agents/${id}`, id);
+  const changeRouteOptions = {
+    ownAgent: { scope: "write", kind: "data" } as const,
+    body: changeBody,
+    response: { 200: changedResponse },
+    detail: {
+      ...detail,
+      summary: "Change an agent's name, model or configuration",
+      description: "`PUT` and `PATCH` are the same: what is left out stays as it is.",
+      ...documentErrors({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
+    },
+  };
+
+  return (
+    new Elysia({ name: "agents.web" })
+      .use(openRoutes)
+      .use(identities.guards)
+      .use(guards)
+
+      .get(
+        "/api/agents",
+        async ({ request }) => {
+          const identity = await identities.authenticateOptional(request, "read");
+          const items = identity ? (await agents.list(identity.user.id)).map(views.item) : [];
+          return { agents: items, count: items.length, status: "ok" as const };
+        },
+        {
+          open: true,
+          response: { 200: agentListResponse },
+          detail: { ...detail, summary: "The caller's agents, newest first" },
+        },
+      )
+      .post("/api/agents", provision, provisionRouteOptions)
+      .post("/api/agents/provision", provision, provisionRouteOptions)
+      .get(
+        "/api/agents/provision",
+        async ({ identity }) => {
+          const items = (await agents.list(identity.user.id)).map(views.item);
+          return { success: true as const, agents: items, count: items.length };
+        },
+        {
+          signedIn: "read",
+          response: { 200: provisionedListResponse },
+          detail: { ...detail, summary: "The caller's provisioned agents" },
+        },
+      )
+      .get(
+        "/api/agents/:id",
+        ({ agent, identity }) => ({ agent: views.detail(agent, identity.user.plan), status: "ok" as const }),
+        {
+          ownAgent: { scope: "read", kind: "data" },
+          response: { 200: agentResponse },
+          detail: { ...detail, summary: "An agent in detail" },
+        },
+      )
+      .patch("/api/agents/:id", change, changeRouteOptions)
+      .put("/api/agents/:id", change, changeRouteOptions)
+      .delete(
+        "/api/agents/:id",
+        async ({ agent: { id }, identity, request, set }) => {
+          set.headers.deprecation = DEPRECATED_SINCE;
+          set.headers.link = `</api/agents/${id}/stop>; rel="successor-version"`;
+          const granted = grant({ identity, request }, "agent.delete", id);
+          return unwrap(await backend.client<AgentsBackend>(granted).api.agents({ id }).delete());
+        },
+        {
+          ownAgent: { scope: "write", kind: "data" },
+          response: { 200: deleted },
+          detail: {
+            ...detail,
+            deprecated: true,
+            summary: "Remove an agent; stopping it is the better way",
+            ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
+          },
+        },
+      )
+      .get("/api/agents/:id/config", async ({ agent }) => configResponse(await configs.text(agent.id), "ok"), {
+        ownAgent: { scope: "read", kind: "data" },
+        detail: {
+          ...detail,
+          summary: "An agent's configuration, exactly as it was given",
+          responses: configResponseDocs("ok"),
+        },
+      })
+      // No schema: the body is kept byte for byte, and the backend checks it.
+      .put(
+        "/api/agents/:id/config",
+        ({ agent: { id }, identity, request }) =>
+          forward({ identity, request }, "agent.configure", "PUT", `/api/agents/${id}/config`, id),
+        {
+          ownAgent: { scope: "write", kind: "data" },
+          detail: {
+            ...detail,
+            summary: "Replace an agent's configuration",
+            ...documentErrors({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
+            requestBody: configRequestDocs,
+            responses: configResponseDocs("updated"),
+          },
+        },
+      )
+      .get("/api/agents/:id/config/versions", async ({ agent }) => views.versions(await configs.versions(agent.id)), {
+        ownAgent: { scope: "read", kind: "data" },
+        response: { 200: configVersionsResponse },
+        detail: { ...detail, summary: "The versions of the configuration that are kept, newest first" },
+      })
+      .get(
+        "/api/agents/:id/config/versions/:version",
+        async ({ agent, params: { version } }) => configResponse(await configs.version(agent.id, version), "ok"),
+        {
+          ownAgent: { scope: "read", kind: "data" },
+          detail: {
+            ...detail,
+            summary: "One version of the configuration, exactly as it was given",
+            ...documentErrors({ 404: "VERSION_NOT_FOUND" }),
+            responses: configResponseDocs("ok"),
+          },
+        },
+      )
+      .post(
+        "/api/agents/:id/config/restore",
+        ({ agent: { id }, identity, request }) =>
+          forward({ identity, request }, "agent.configure", "POST", `/api/agents/${id}/config/restore`, id),
+        {
+          ownAgent: { scope: "write", kind: "data" },
+          body: restoreConfigBody,
+          detail: {
+            ...detail,
+            summary: "Put an earlier version of the configuration in force, as the newest",
+            ...documentErrors({ 404: "VERSION_NOT_FOUND", 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
+            responses: configResponseDocs("updated"),
+          },
+        },
+      )
+  );
+}

@@ -1,0 +1,65 @@
+// Money, put together: who pays for a call, where it is written down, who is told of a spent budget, and what is kept.
+import { join } from "node:path";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import { cacheBackendRoutes, cacheWebRoutes } from "./cache/cache-routes.ts";
+import { createCachedCalls } from "./cache/cached-calls.ts";
+import { createResponseCache } from "./cache/response-cache.ts";
+import { createTurnCaches } from "./cache/turn-caches.ts";
+import { createAccountBalances } from "./ledger/account-balances.ts";
+import { createBudgetNotices } from "./ledger/budget-notices.ts";
+import { createLedger } from "./ledger/ledger.ts";
+import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
+import { allowanceOf } from "./ledger/plan-allowance.ts";
+import { pruneLedger } from "./ledger/retention.ts";
+import { usageRoutes } from "./usage/usage-routes.ts";
+
+const DAY = 86_400_000;
+
+interface Deps {
+  kernel: Kernel;
+  authService: ServiceOf<typeof auth>;
+  agents: ServiceOf<typeof agentsPlugin>;
+}
+
+export function createBilling({ kernel, authService, agents }: Deps) {
+  const { config, database, events, log, metrics, backend } = kernel;
+  const { users, mails, administration } = authService;
+  const { isAdmin } = administration;
+  const budgetNotices = createBudgetNotices({ database, events, log, metrics, users, mails, agents });
+  const balances = createAccountBalances({
+    database,
+    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), { config, isAdmin }).microUsd,
+    onCreditsTaken: users.invalidate,
+    onRefused: budgetNotices.accountRefused,
+  });
+  const journalFile = join(config.dataDir, "ledger.journal");
+  const transfer = createOwnershipTransfer(balances);
+  const ledger = createLedger({
+    database,
+    log,
+    balances,
+    journalFile,
+    onPaid: transfer.onPaid,
+    refused: budgetNotices.budgetRefused,
+  });
+  const cache = createResponseCache({ metrics });
+  const turnCaches = createTurnCaches({ database, config, cache, ledger });
+  agents.onDelete(turnCaches.forgetAgent);
+  agents.onTransfer(transfer.transferStatements);
+  kernel.jobs.every("ai.prune-ledger", DAY, async () => void (await pruneLedger(database)));
+
+  return {
+    ledger,
+    /** Answers of the API from the cache. */
+    cachedCall: createCachedCalls({ cache, ledger }),
+    /** Kept answers of an agent that has it turned on. */
+    turnCache: turnCaches.forTurn,
+    backupRows: turnCaches.backupRows,
+    web: usageRoutes({ database, config, authService, agents }).use(
+      cacheWebRoutes({ backend, authService, agents, turnCaches }),
+    ),
+    backend: cacheBackendRoutes({ agents, turnCaches }),
+  };
+}

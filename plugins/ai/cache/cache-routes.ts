@@ -1,0 +1,81 @@
+// Whether an agent's answers are kept: shown on the web, set on the backend, where agents are written.
+import { Elysia, t } from "elysia";
+import { type BackendTransport, forwardResponse } from "../../../src/kernel/http/backend-transport.ts";
+import { contextOf } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { auth } from "../../auth/index.ts";
+import { DEFAULT_AGE_S, MAX_AGE_S } from "./response-cache.ts";
+import type { createTurnCaches, MaxAge } from "./turn-caches.ts";
+
+interface Deps {
+  backend: BackendTransport;
+  authService: Pick<ServiceOf<typeof auth>, "identities">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
+  turnCaches: Pick<ReturnType<typeof createTurnCaches>, "maxAgeOf" | "setMaxAge">;
+}
+
+const cacheBody = t.Object({
+  enabled: t.Boolean({ error: "enabled is true or false." }),
+  maxAgeSeconds: t.Optional(
+    t.Number({
+      multipleOf: 1,
+      minimum: 1,
+      maximum: MAX_AGE_S,
+      description: `Default ${DEFAULT_AGE_S}`,
+      error: `This is a whole number of seconds from 1 to ${MAX_AGE_S}.`,
+    }),
+  ),
+});
+const cacheSettings = t.Object({
+  enabled: t.Boolean(),
+  maxAgeSeconds: t.Union([t.Integer(), t.Null()], { description: "How old an answer may be; null when it is off" }),
+});
+
+const toCacheSettings = (maxAgeS: MaxAge) => ({ enabled: maxAgeS !== undefined, maxAgeSeconds: maxAgeS ?? null });
+const ACTION = "agent.cache";
+const detail = {
+  tags: ["Usage"],
+  summary: "Turn an agent's response cache on or off",
+  description:
+    "With it an agent that is told exactly the same again (instructions, history, knowledge, tools, model and key) gives the " +
+    "kept answer, which costs nothing. Answers are kept in memory, for each agent apart.",
+};
+
+export const cacheWebRoutes = ({ backend, authService: { identities }, agents, turnCaches }: Deps) =>
+  new Elysia({ name: "ai.cache.web" })
+    .use(agents.guards)
+    .get("/api/agents/:id/cache", async ({ agent }) => toCacheSettings(await turnCaches.maxAgeOf(agent.id)), {
+      ownAgent: { scope: "read", kind: "data" },
+      response: { 200: cacheSettings },
+      detail: { ...detail, summary: "Whether an agent's answers are kept" },
+    })
+    .put(
+      "/api/agents/:id/cache",
+      async ({ agent: { id }, identity, request }) => {
+        const granted = identities.createGrant(identity, request, ACTION, id);
+        const body = contextOf(request).bodyText ?? "";
+        const headers = { "content-type": "application/json" };
+        return forwardResponse(
+          await backend.fetch(granted, `/api/agents/${id}/cache`, { method: "PUT", body, headers }),
+        );
+      },
+      {
+        ownAgent: { scope: "write", kind: "data" },
+        body: cacheBody,
+        response: { 200: cacheSettings },
+        detail: { ...detail, ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }) },
+      },
+    );
+
+export const cacheBackendRoutes = ({ agents, turnCaches }: Pick<Deps, "agents" | "turnCaches">) =>
+  new Elysia({ name: "ai.cache.backend" }).use(agents.guards).put(
+    "/api/agents/:id/cache",
+    async ({ agent: { id }, body: { enabled, maxAgeSeconds = DEFAULT_AGE_S } }) => {
+      const maxAgeS = enabled ? maxAgeSeconds : undefined;
+      await turnCaches.setMaxAge(id, maxAgeS);
+      return toCacheSettings(maxAgeS);
+    },
+    { agentCall: ACTION, body: cacheBody, response: { 200: cacheSettings }, detail },
+  );

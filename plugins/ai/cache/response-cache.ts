@@ -1,0 +1,104 @@
+// Answers that are kept, so that the very same request is answered again without a call: in memory, bounded in size and age.
+import { invalidInput } from "../../../src/kernel/errors.ts";
+import type { Metrics } from "../../../src/kernel/telemetry/metrics.ts";
+
+/** Seconds that an answer is good for unless the caller says otherwise, and at most. */
+export const DEFAULT_AGE_S = 3_600;
+export const MAX_AGE_S = 86_400;
+/** Bytes of one answer. */
+export const MAX_RESPONSE_BYTES = 1024 * 1024;
+const MAX_CACHE_BYTES = 32 * 1024 * 1024;
+/** What an entry takes beside its answer. */
+const ENTRY_OVERHEAD_BYTES = 300;
+
+export interface ResponseCache {
+  /** What was kept under this key, if it is no older than that. */
+  get(key: string, maxAgeS: number): { value: unknown; ageS: number } | undefined;
+  /** `bytes`: the size of the value, roughly; one that is too large is not kept. */
+  set(key: string, value: unknown, bytes: number): void;
+}
+
+interface CacheEntry {
+  value: unknown;
+  bytes: number;
+  /** Epoch ms. */
+  at: number;
+}
+
+interface Options {
+  metrics: Pick<Metrics, "counter" | "gauge">;
+  maxBytes?: number;
+  /** Epoch ms. */
+  now?: () => number;
+}
+
+/** The least recently used go first. */
+export function createResponseCache({ metrics, maxBytes = MAX_CACHE_BYTES, now = Date.now }: Options): ResponseCache {
+  const entries = new Map<string, CacheEntry>();
+  let heldBytes = 0;
+  const lookups = metrics.counter("berth_ai_cache_total", "Requests that a kept answer would do for.", ["outcome"]);
+  const hits = lookups.labels({ outcome: "hit" });
+  const misses = lookups.labels({ outcome: "miss" });
+  metrics.gauge("berth_ai_cache_bytes", "Bytes of answers that are kept.", () => heldBytes);
+
+  function remove(key: string): void {
+    heldBytes -= entries.get(key)?.bytes ?? 0;
+    entries.delete(key);
+  }
+
+  return {
+    get(key, maxAgeS) {
+      const entry = entries.get(key);
+      const ageS = entry ? (now() - entry.at) / 1000 : 0;
+      if (!entry || ageS > Math.min(maxAgeS, MAX_AGE_S)) {
+        misses.inc();
+        // Another caller may take an older one.
+        if (ageS > MAX_AGE_S) remove(key);
+        return undefined;
+      }
+      hits.inc();
+      entries.delete(key);
+      entries.set(key, entry);
+      return { value: entry.value, ageS: Math.floor(ageS) };
+    },
+    set(key, value, bytes) {
+      if (bytes > MAX_RESPONSE_BYTES) return;
+      remove(key);
+      entries.set(key, { value, bytes: bytes + ENTRY_OVERHEAD_BYTES, at: now() });
+      heldBytes += bytes + ENTRY_OVERHEAD_BYTES;
+      for (const oldest of entries.keys()) {
+        if (heldBytes <= maxBytes) break;
+        remove(oldest);
+      }
+    },
+  };
+}
+
+/** The same for requests that mean the same: the hash of JSON with its members in order. */
+export const cacheKey = (...parts: unknown[]): string =>
+  new Bun.CryptoHasher("sha256").update(JSON.stringify(parts, sortMembers)).digest("base64url");
+
+function sortMembers(_: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** For the API's description. */
+export const cacheHeader = {
+  name: "x-berth-cache",
+  in: "header" as const,
+  schema: { type: "string" as const },
+  description:
+    `on, max-age=SECONDS (at most ${MAX_AGE_S}), or off. With it the caller gets the answer to exactly the same request again, ` +
+    `where it is no older than that (on: ${DEFAULT_AGE_S}); it costs nothing. The answer then has this header, too: hit (with ` +
+    "age) or miss. Kept in memory, for each account apart; not for streams.",
+};
+
+/** `x-berth-cache` as a caller sends it: seconds an answer may be old; undefined: none wanted. 400 for anything else. */
+export function parseCacheHeader(header: string | null): number | undefined {
+  if (header === null || /^off$/i.test(header)) return undefined;
+  if (/^on$/i.test(header)) return DEFAULT_AGE_S;
+  const age = Number(/^max-age=(\d{1,9})$/i.exec(header)?.[1] ?? 0);
+  if (age > 0) return Math.min(age, MAX_AGE_S);
+  throw invalidInput({ path: "x-berth-cache", message: "This header is on, off, or max-age=SECONDS." });
+}

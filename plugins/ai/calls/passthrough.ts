@@ -1,0 +1,199 @@
+// Pass-through: the provider's answer byte for byte, its failures in Berth's words, the next provider where that is safe.
+
+import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
+import type { Candidate } from "../providers/candidates.ts";
+import { authHeaders, type Upstream } from "../providers/providers.ts";
+import { type CallUsage, estimateUsage, findLastUsage } from "../providers/token-usage.ts";
+import type { ChatBody } from "./chat-request.ts";
+import type { ProviderCalls, ProviderResponse } from "./provider-calls.ts";
+import { errorFromResponse } from "./provider-errors.ts";
+import { type BodyReader, bodyReader, relayStream } from "./stream-relay.ts";
+import { createUsageTap } from "./usage-tap.ts";
+
+export interface SettledCall extends CallUsage {
+  candidate: Candidate;
+  /** From the call to the end of the answer. */
+  latencyMs: number;
+}
+
+export interface PassthroughCall {
+  /** The request body as it came. */
+  text: string;
+  /** Tried in order. */
+  candidates: readonly Candidate[];
+  /** The client's; when it fires the upstream call is cancelled. */
+  signal: AbortSignal;
+  /**
+   * Called once for an answered call, when its last byte has come or the client has gone. Not called if the call rejects.
+   * The client's answer ends when what this gives has settled. Must not reject.
+   */
+  onSettled(result: SettledCall): Promise<void> | undefined;
+}
+
+export interface ChatPassthroughCall extends PassthroughCall {
+  /** What `text` says. */
+  body: ChatBody;
+  /** The most tokens that may be asked for; put in where a priced model is asked for without a limit. */
+  maxTokens?: number;
+}
+
+export interface EmbeddingsPassthroughCall extends PassthroughCall {
+  body: { model: string };
+}
+
+/** Both reject with an AppError, always before the first byte. */
+export interface Passthrough {
+  chat(call: ChatPassthroughCall): Promise<Response>;
+  embeddings(call: EmbeddingsPassthroughCall): Promise<Response>;
+}
+
+interface Options {
+  calls: ProviderCalls;
+  log: Pick<Log, "warn">;
+  /** Milliseconds until the first byte of a stream, and of a whole answer, which takes as long as the model writes. */
+  streamTimeout?: number;
+  wholeTimeout?: number;
+  /** Milliseconds that an answer may be silent once it has begun. */
+  idleTimeout?: number;
+}
+
+/** Berth's own fields in a chat request; providers refuse what they don't know. */
+const BERTH_FIELDS = ["taskType"] as const;
+/** A whole answer of a known length up to this is read at once; anything else is passed on as it comes. */
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+
+export function createPassthrough(options: Options): Passthrough {
+  const { calls, log, streamTimeout = 120_000, wholeTimeout = 600_000, idleTimeout = 120_000 } = options;
+
+  interface PassthroughRequest {
+    path: string;
+    /** The body as this candidate gets it. */
+    bodyFor(candidate: Candidate): string;
+    isStream: boolean;
+    hideUsage: boolean;
+  }
+
+  function passThrough(
+    call: PassthroughCall,
+    { path, bodyFor, isStream, hideUsage }: PassthroughRequest,
+  ): Promise<Response> {
+    const { candidates, signal, text } = call;
+
+    async function receive(providerResponse: ProviderResponse): Promise<Response> {
+      const { candidate, response } = providerResponse;
+      const { upstream } = candidate;
+      if (!response.ok) throw await errorFromResponse(response, upstream);
+      const headers = responseHeaders(response, candidate);
+      const settle = (usage: CallUsage) => {
+        providerResponse.markEnded();
+        return call.onSettled({ ...usage, candidate, latencyMs: providerResponse.elapsedMs() });
+      };
+      if (!isStream && contentLength(response) <= MAX_BUFFERED_BYTES) {
+        const whole = Buffer.from(await response.arrayBuffer());
+        const found = findLastUsage(whole);
+        const settling = settle(found ? { ...found, estimated: false } : estimateUsage(text, whole.length / 2));
+        if (settling) await settling;
+        return new Response(whole, { headers });
+      }
+      const reader: BodyReader | undefined = bodyReader(response);
+      if (!reader) throw new Error("The answer has no body.");
+      const first = await reader.readMany();
+      const tap = createUsageTap(hideUsage);
+      const onBroken = (error: unknown, clientStalled: boolean) => {
+        if (signal.aborted || clientStalled) return;
+        providerResponse.markBroken();
+        log.warn("a provider broke off its answer", { provider: upstream.provider, model: candidate.modelId, error });
+      };
+      const onEnd = () => settle(tap.usage(text));
+      const body = relayStream({ reader, first, tap, idleTimeout, abort: providerResponse.abort, onEnd, onBroken });
+      return new Response(body, { headers });
+    }
+
+    return calls.request({
+      candidates,
+      signal,
+      timeoutMs: isStream ? streamTimeout : wholeTimeout,
+      send(candidate, signal) {
+        const { upstream } = candidate;
+        const headers = requestHeaders(upstream);
+        // A redirect would take the key to wherever it points.
+        const init: RequestInit = { method: "POST", headers, body: bodyFor(candidate), redirect: "manual", signal };
+        return upstream.fetch(upstream.baseUrl + path, init);
+      },
+      receive,
+    });
+  }
+
+  return {
+    chat(call) {
+      const isStream = call.body.stream === true;
+      const hideUsage = isStream && !wantsUsage(call.body);
+      const bodyFor = (candidate: Candidate) => chatBodyFor(call, candidate, hideUsage);
+      return passThrough(call, { path: "/chat/completions", bodyFor, isStream, hideUsage });
+    },
+    embeddings(call) {
+      const bodyFor = ({ modelId }: Candidate) =>
+        call.body.model === modelId ? call.text : setJsonMembers(call.text, { model: JSON.stringify(modelId) });
+      return passThrough(call, { path: "/embeddings", bodyFor, isStream: false, hideUsage: false });
+    },
+  };
+}
+
+/** Bytes of the body; NaN where that is not told, or tells of packed bytes, of which there may be any number in the end. */
+function contentLength({ headers }: Response): number {
+  if (headers.has("content-encoding")) return Number.NaN;
+  return Number(headers.get("content-length") ?? Number.NaN);
+}
+
+const headersByUpstream = new WeakMap<Upstream, Record<string, string>>();
+
+function requestHeaders(upstream: Upstream): Record<string, string> {
+  let headers = headersByUpstream.get(upstream);
+  if (!headers) {
+    // Without "identity" the answer would be packed by the provider and unpacked here for nothing.
+    headers = { "content-type": "application/json", "accept-encoding": "identity", ...authHeaders(upstream) };
+    headersByUpstream.set(upstream, headers);
+  }
+  return headers;
+}
+
+const modelNames = new WeakMap<Candidate, string>();
+
+function qualifiedModelId(candidate: Candidate): string {
+  let name = modelNames.get(candidate);
+  if (name === undefined) {
+    name = `${candidate.upstream.provider}:${encodeURI(candidate.modelId)}`;
+    modelNames.set(candidate, name);
+  }
+  return name;
+}
+
+const responseHeaders = (response: Response, candidate: Candidate) => ({
+  "content-type": response.headers.get("content-type") ?? "application/json",
+  "cache-control": "no-store",
+  "x-berth-model": qualifiedModelId(candidate),
+});
+
+const wantsUsage = ({ stream_options: options }: ChatBody) =>
+  options != null && "include_usage" in options && options.include_usage === true;
+
+/** The request as this provider gets it: the text that came, changed only where something must be. */
+function chatBodyFor(
+  { text, body, maxTokens }: ChatPassthroughCall,
+  { upstream, modelId, pricing }: Candidate,
+  includeUsage: boolean,
+) {
+  const changes: Record<string, string | undefined> = {};
+  if (body.model !== modelId) changes.model = JSON.stringify(modelId);
+  for (const field of BERTH_FIELDS) if (field in body) changes[field] = undefined;
+  if (includeUsage) changes.stream_options = JSON.stringify({ ...body.stream_options, include_usage: true });
+  if (maxTokens !== undefined) {
+    const limits = (["max_tokens", "max_completion_tokens"] as const).filter((field) => body[field] != null);
+    for (const field of limits) if (Number(body[field]) > maxTokens) changes[field] = String(maxTokens);
+    // OpenAI's newer models refuse the older name; the others know only that.
+    const name = upstream.provider === "provider_5" ? "max_completion_tokens" : "max_tokens";
+    if (limits.length === 0 && pricing.output > 0) changes[name] = String(maxTokens);
+  }
+  return setJsonMembers(text, changes);
+}

@@ -1,0 +1,139 @@
+// Who is asked, in which order, for how long, and how often.
+import { expect, test } from "bun:test";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
+import type { Candidate } from "../providers/candidates.ts";
+import { createCircuitBreaker } from "../providers/circuit-breaker.ts";
+import type { ProviderId } from "../providers/providers.ts";
+import { createProviderCalls, type ProviderCall } from "./provider-calls.ts";
+
+const candidate = (provider: ProviderId, local = false): Candidate => ({
+  upstream: { provider, label: provider, baseUrl: "", apiKey: undefined, demo: false, local, fetch },
+  modelId: "m",
+  pricing: { input: 0, output: 0 },
+});
+const [one, five] = [candidate("provider_1"), candidate("provider_5")];
+
+/** Calls whose providers answer as told: with a status, an error, or never. */
+function stand(answers: (number | Error | "never")[], { there = true, connectTimeout = 10_000 } = {}) {
+  const asked: ProviderId[] = [];
+  const metrics = createMetrics();
+  metrics.stop();
+  const breakers = new Map([one, five].map(({ upstream }) => [upstream, createCircuitBreaker()]));
+  const health = {
+    breakerOf: (upstream: Candidate["upstream"]) => breakers.get(upstream) ?? createCircuitBreaker(),
+    isReachable: () => Promise.resolve(there),
+  };
+  const calls = createProviderCalls({ health, metrics, connectTimeout });
+  const call = (candidates: Candidate[], more: Partial<ProviderCall<string>> = {}) =>
+    calls.request({
+      candidates,
+      signal: new AbortController().signal,
+      timeoutMs: 200,
+      send({ upstream }, signal) {
+        asked.push(upstream.provider);
+        const answer = answers.shift();
+        if (answer instanceof Error) return Promise.reject(answer);
+        if (answer !== "never") return Promise.resolve(new Response("", { status: answer ?? 200 }));
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
+      },
+      async receive({ candidate, response, markEnded }) {
+        markEnded();
+        return `${candidate.upstream.provider} ${response.status}`;
+      },
+      ...more,
+    });
+  return { asked, call, breakers, metrics };
+}
+
+const refused = Object.assign(new TypeError("no"), { code: "ECONNREFUSED" });
+const reset = Object.assign(new TypeError("no"), { code: "ECONNRESET" });
+const failure = (code: string) => ({ status: 502, code });
+
+test("the first answers, and nobody else is asked", async () => {
+  const { call, asked } = stand([200]);
+  expect(await call([one, five])).toBe("provider_1 200");
+  expect(asked).toEqual(["provider_1"]);
+});
+
+test.each([
+  ["503", 503],
+  ["408", 408],
+  ["a refused connection", refused],
+  ["a reset", reset],
+])("after %s the next one is asked, once", async (_, answer) => {
+  const { call, asked } = stand([answer]);
+  expect(await call([one, five])).toBe("provider_5 200");
+  expect(asked).toEqual(["provider_1", "provider_5"]);
+});
+
+test.each([400, 401, 404, 413, 422, 429])("%i is an answer", async (status) => {
+  const { call, asked } = stand([status]);
+  expect(await call([one, five])).toBe(`provider_1 ${status}`);
+  expect(asked).toEqual(["provider_1"]);
+});
+
+test("a failure of the last one is whoever's to tell who takes the answer", async () => {
+  const { call } = stand([500, 503]);
+  expect(await call([one, five])).toBe("provider_5 503");
+});
+
+test("a connection that was refused is tried once more where nobody else is; nothing that may have been done is", async () => {
+  const again = stand([refused]);
+  expect(await again.call([one])).toBe("provider_1 200");
+  expect(again.asked).toHaveLength(2);
+  const twice = stand([refused, refused]);
+  await expect(twice.call([one])).rejects.toMatchObject(failure("PROVIDER_UNREACHABLE"));
+  expect(twice.asked).toHaveLength(2);
+  const once = stand([reset]);
+  await expect(once.call([one])).rejects.toMatchObject(failure("PROVIDER_UNREACHABLE"));
+  expect(once.asked).toHaveLength(1);
+});
+
+test("those that may be tried share the time", async () => {
+  const { call, asked } = stand(["never", "never"]);
+  const began = performance.now();
+  await expect(call([one, five])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
+  expect(asked).toEqual(["provider_1", "provider_5"]);
+  expect(performance.now() - began).toBeWithin(180, 5_000);
+});
+
+test("a call without an answer is given up soon when nobody is there, and waits when somebody is", async () => {
+  const gone = stand(["never"], { there: false, connectTimeout: 20 });
+  await expect(gone.call([one], { timeoutMs: 60_000 })).rejects.toMatchObject(failure("PROVIDER_UNREACHABLE"));
+  const busy = stand(["never"], { there: true, connectTimeout: 20 });
+  await expect(busy.call([one])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
+  // The operator's own server may answer one after the other.
+  const local = stand(["never"], { there: false, connectTimeout: 20 });
+  await expect(local.call([candidate("provider_3", true)])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
+});
+
+test("one that rests is passed over; where all do, the caller is told until when", async () => {
+  const { call, asked, breakers, metrics } = stand([]);
+  for (let n = 0; n < 8; n++) breakers.get(one.upstream)?.recordResult("call", "failed");
+  expect(await call([one, five])).toBe("provider_5 200");
+  expect(asked).toEqual(["provider_5"]);
+  const refusal = await call([one]).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ ...failure("PROVIDER_RESTING"), headers: { "retry-after": "5" } });
+  expect(metrics.render()).toContain('berth_ai_calls_total{provider="provider_1",end="resting"} 2');
+});
+
+test("a client that leaves is nobody's failure, and nobody else is asked", async () => {
+  const { call, asked, breakers } = stand(Array(20).fill("never"));
+  for (let n = 0; n < 20; n++) {
+    const client = new AbortController();
+    const answer = call([one, five], { signal: client.signal });
+    client.abort();
+    await expect(answer).rejects.toMatchObject({ status: 499, code: "CLIENT_GONE" });
+  }
+  expect(asked).toHaveLength(20);
+  expect(breakers.get(one.upstream)?.state()).toBe("closed");
+});
+
+test("what the receiver throws is thrown, and counts by what it says", async () => {
+  const { call, breakers } = stand([]);
+  const receive = () => Promise.reject(new AppError(400, "PROVIDER_REFUSED", "No."));
+  for (let n = 0; n < 10; n++) await expect(call([one, five], { receive })).rejects.toMatchObject({ status: 400 });
+  expect(breakers.get(one.upstream)?.state()).toBe("closed");
+  expect(await call([]).catch((error: unknown) => error)).toMatchObject({ status: 404, code: "NO_MODELS" });
+});

@@ -1,0 +1,105 @@
+// What goes wrong with a provider, in Berth's words: its own only where they are about the caller's request, and never a key.
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Upstream } from "../providers/providers.ts";
+
+/** Statuses that are about the request, and so the caller's to see. Contract §7. */
+const CALLER_ERROR_STATUSES = new Set([400, 404, 413, 422, 429]);
+/** Bytes of a refusal that are looked at. */
+const MAX_ERROR_BODY_BYTES = 64 * 1024;
+/** Characters of a provider's own words that are passed on. */
+const MAX_MESSAGE_CHARACTERS = 500;
+
+/** The provider could not, and another might: it failed, or it gave up waiting for us. */
+export const isProviderFailure = (status: number) => status >= 500 || status === 408;
+
+/** After these another provider of the same model is tried. */
+const RETRYABLE_CODES = new Set(["PROVIDER_FAILED", "PROVIDER_TIMEOUT", "PROVIDER_UNREACHABLE", "PROVIDER_RESTING"]);
+export const isRetryable = (error: unknown): error is AppError =>
+  error instanceof AppError && RETRYABLE_CODES.has(error.code);
+
+/** The provider may have worked on it when the call was given up, and have its price. */
+export const mayHaveBeenBilled = (error: unknown) =>
+  error instanceof AppError && (error.code === "CLIENT_GONE" || error.code === "PROVIDER_TIMEOUT");
+
+export const timeoutError = ({ label }: Upstream, cause?: unknown) =>
+  new AppError(502, "PROVIDER_TIMEOUT", `${label} did not answer in time.`, {}, { cause });
+export const unreachableError = ({ label }: Upstream, cause?: unknown) =>
+  new AppError(502, "PROVIDER_UNREACHABLE", `${label} could not be reached.`, {}, { cause });
+/** Not even asked, since it failed too often; `opensIn` is in milliseconds. */
+export const circuitOpenError = ({ label }: Upstream, retryAfterMs: number) =>
+  new AppError(
+    502,
+    "PROVIDER_RESTING",
+    `${label} has failed repeatedly and is left alone for a moment.`,
+    {},
+    { headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) } },
+  );
+export const noProviderError = () => new AppError(404, "NO_MODELS", "No configured provider serves this model.");
+export const clientClosedError = () => new AppError(499, "CLIENT_GONE", "The client went away before the answer.");
+
+/** The error for an answer that is none. Reads the start of its body, and rejects where that breaks off. */
+export async function errorFromResponse(response: Response, { label, apiKey }: Upstream): Promise<AppError> {
+  const { status } = response;
+  const cause = { cause: new Error(`${label} answered ${status}.`) };
+  if (isProviderFailure(status)) {
+    await response.body?.cancel();
+    return new AppError(502, "PROVIDER_FAILED", `${label} failed to answer.`, {}, cause);
+  }
+  if (!CALLER_ERROR_STATUSES.has(status)) {
+    await response.body?.cancel();
+    return new AppError(502, "PROVIDER_MISCONFIGURED", `${label} does not accept Berth's calls.`, {}, cause);
+  }
+  const providerText = providerMessage(await readStart(response), apiKey);
+  const message = `${label} refused the request${providerText ? `: ${providerText}` : "."}`;
+  const isRateLimited = status === 429;
+  const code = isRateLimited ? "PROVIDER_RATE_LIMITED" : "PROVIDER_REFUSED";
+  return new AppError(status, code, message, {}, { ...cause, headers: isRateLimited ? retryAfter(response) : {} });
+}
+
+/** `Retry-After` as it came, if it looks like seconds or a date (RFC 9110 §10.2.3). */
+function retryAfter({ headers }: Response): Record<string, string> {
+  const text = headers.get("retry-after");
+  return text && /^[\w ,:]{1,40}$/.test(text) ? { "retry-after": text } : {};
+}
+
+async function readStart(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.byteLength;
+    if (size >= MAX_ERROR_BODY_BYTES) break;
+  }
+  return Buffer.concat(chunks).toString("utf8", 0, MAX_ERROR_BODY_BYTES);
+}
+
+/** The sentence in an error body of one of the usual forms, without anything that looks like a key. */
+function providerMessage(text: string, apiKey: string | undefined): string | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    // A page of some proxy, or nothing: there is no sentence in it.
+    return undefined;
+  }
+  const error = findErrorMessage(Array.isArray(parsed) ? parsed[0] : parsed);
+  return error && redactKeys(error, apiKey).slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
+}
+
+/** What providers' keys look like, masked ones too. */
+const KEY_PATTERN = /\b(?:sk|gsk|AIza|xai|key)[-_]?[\w*.-]{8,}/g;
+
+/** A provider's words without the key it was called with, and without what looks like one. */
+function redactKeys(text: string, apiKey: string | undefined): string {
+  return (apiKey ? text.replaceAll(apiKey, "***") : text).replace(KEY_PATTERN, "***");
+}
+
+function findErrorMessage(body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null) return undefined;
+  const { error, message } = body as { error?: unknown; message?: unknown };
+  if (typeof error === "string") return error;
+  if (typeof error === "object" && error !== null) {
+    return findErrorMessage({ message: (error as { message?: unknown }).message });
+  }
+  return typeof message === "string" ? message : undefined;
+}

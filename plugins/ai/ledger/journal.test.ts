@@ -1,0 +1,182 @@
+// What a process that was killed leaves behind, and what the next one makes of it.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
+import { createJournal } from "./journal.ts";
+import { type BudgetScope, createLedger, type LedgerCall } from "./ledger.ts";
+import type { LedgerRow } from "./ledger-row.ts";
+
+let store: TestDatabase;
+let journalFile: string;
+beforeEach(async () => {
+  store = await fileDatabase();
+  journalFile = join(store.dir, "ledger.journal");
+});
+afterEach(() => store.remove());
+
+const pricing = { input: 1_000_000, output: 2_000_000 };
+const call: LedgerCall = { kind: "turn", agentId: "a", userId: "u", provider: "provider_1", modelId: "m", pricing };
+const budget: BudgetScope = { of: { agentId: "a" }, period: "day", limit: 1_000 };
+const expected = { inputTokens: 40, outputTokens: 30 };
+const used = { inputTokens: 4, outputTokens: 3, estimated: false };
+
+/** A new process: nothing of an earlier one is in its memory. */
+const open = () => createLedger({ database: store.database, log: silent, journalFile });
+const rows = async () => {
+  const { rows } = await store.database.read("SELECT * FROM usage ORDER BY id");
+  return rows.map(({ input_tokens, output_tokens, cost_micro_usd, estimated }) => [
+    input_tokens,
+    output_tokens,
+    cost_micro_usd,
+    estimated,
+  ]);
+};
+/** What reports and budgets are made of. */
+const total = async () => {
+  const { rows } = await store.database.read("SELECT sum(calls), sum(cost_micro_usd) FROM usage_days");
+  return [rows[0]?.[0], rows[0]?.[1]];
+};
+
+/** What a call does without anybody waiting for it is on disk after that. */
+const turnOfTheLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe("after a kill", () => {
+  test("a call that was answered has its row, though nothing had been written", async () => {
+    await (await open().reserve(call, [budget], 100, expected)).record(used, 1);
+    expect(await rows()).toEqual([]);
+    const ledger = open();
+    await ledger.start();
+    expect(await rows()).toEqual([[4, 3, 10, 0]]);
+    expect(await ledger.spentMicroUsd(budget)).toBe(10);
+  });
+
+  test("so has one whose turn was not committed any more", async () => {
+    (await open().reserve(call, [budget], 100, expected)).settleStatement(used, 1);
+    await turnOfTheLoop();
+    await open().start();
+    expect(await rows()).toEqual([[4, 3, 10, 0]]);
+  });
+
+  test("a call under way counts with all that was set aside, and is a guess", async () => {
+    await open().reserve(call, [budget], 100, expected);
+    const ledger = open();
+    expect(await ledger.spentMicroUsd(budget)).toBe(100);
+    expect(await rows()).toEqual([[40, 30, 100, 1]]);
+  });
+
+  test("a call that was not made, or is written, is not there again", async () => {
+    const before = open();
+    (await before.reserve(call, [budget], 100, expected)).release();
+    const spending = await before.reserve(call, [budget], 100, expected);
+    await store.database.write([spending.settleStatement(used, 1)]);
+    for (let restart = 0; restart < 2; restart++) await open().start();
+    expect(await rows()).toEqual([[4, 3, 10, 0]]);
+    expect(await total()).toEqual([1, 10]);
+  });
+
+  test("a line that was cut off takes nothing else with it", async () => {
+    await open().reserve(call, [budget], 100, expected);
+    appendFileSync(journalFile, '["019a');
+    await open().start();
+    expect(await rows()).toHaveLength(1);
+  });
+});
+
+describe("a row", () => {
+  test("is written once, also where its batch failed and it is tried in another", async () => {
+    const ledger = open();
+    const spending = await ledger.reserve(call, [budget], 100, expected);
+    const settled = spending.settleStatement(used, 1);
+    await store.database.write([settled]);
+    // The answer of the database was lost on its way, so the turn counts as failed.
+    await spending.record(used, 1);
+    await ledger.close();
+    expect(await rows()).toHaveLength(1);
+    expect(await total()).toEqual([1, 10]);
+  });
+
+  test("that the database never takes does not hold up the others", async () => {
+    const ledger = open();
+    await (await ledger.reserve(call, [], 0)).record(used, Number.NaN);
+    await (await ledger.reserve(call, [], 0)).record(used, 1);
+    await ledger.close();
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test.each([
+    [{ inputTokens: -5, outputTokens: 3 }, [0, 3, 6, 1]],
+    [{ inputTokens: 1.5, outputTokens: 3 }, [0, 3, 6, 1]],
+    [{ inputTokens: Number.NaN, outputTokens: Number.POSITIVE_INFINITY }, [0, 0, 0, 1]],
+    [{ inputTokens: 4, outputTokens: 2 ** 53 }, [4, 0, 4, 1]],
+  ])("of %o takes counts that can't be for none", async (counts, row) => {
+    const ledger = open();
+    await (await ledger.reserve(call, [], 0)).record({ ...counts, estimated: false }, 1);
+    await ledger.close();
+    expect(await rows()).toEqual([row]);
+  });
+});
+
+describe("the file", () => {
+  const row = (id: string): LedgerRow => [id, 1, "turn", null, null, "provider_1", "m", 1, 2, 3, 4, 0, 0, 0, 0];
+
+  test("is its owner's alone, holds no more than is needed, and is empty in the end", async () => {
+    const journal = createJournal(journalFile, silent);
+    journal.put(row("stays"));
+    await journal.whenFlushed();
+    expect(statSync(journalFile).mode & 0o777).toBe(0o600);
+    for (let n = 0; n < 60_000; n++) {
+      journal.put(row(`goes-${n}`));
+      if (n % 500 === 0) await journal.whenFlushed();
+      journal.remove(`goes-${n}`, false);
+    }
+    await journal.whenFlushed();
+    expect(statSync(journalFile).size).toBeLessThan(4.1 * 1024 * 1024);
+    expect(createJournal(journalFile, silent).recover()).toContainEqual(row("stays"));
+    journal.remove("stays", false);
+    expect(statSync(journalFile).size).toBe(0);
+    journal.close();
+    expect(existsSync(`${journalFile}.new`)).toBe(false);
+  });
+
+  test("has what was put in one turn of the event loop in one write, and says when", async () => {
+    const journal = createJournal(journalFile, silent);
+    expect(journal.whenFlushed()).toBeUndefined();
+    for (const id of ["a", "b", "c"]) journal.put(row(id));
+    expect(existsSync(journalFile)).toBe(false);
+    await journal.whenFlushed();
+    expect(readFileSync(journalFile, "utf8").trimEnd().split("\n")).toHaveLength(3);
+    expect(journal.whenFlushed()).toBeUndefined();
+    journal.put(row("d"));
+    journal.close();
+    expect(createJournal(journalFile, silent).recover()).toHaveLength(4);
+  });
+
+  test("does not come into being for nothing", async () => {
+    const ledger = open();
+    await ledger.start();
+    await ledger.close();
+    expect(existsSync(journalFile)).toBe(false);
+  });
+
+  test("holds no key and no text", async () => {
+    await open().reserve(call, [budget], 100, expected);
+    expect(JSON.parse(readFileSync(journalFile, "utf8"))).toEqual([
+      expect.any(String),
+      expect.any(Number),
+      "turn",
+      "u",
+      "a",
+      "provider_1",
+      "m",
+      40,
+      30,
+      100,
+      0,
+      1,
+      0,
+      0,
+      0,
+    ]);
+  });
+});

@@ -1,0 +1,148 @@
+// What kill -9 must not take from the ledger: calls that are under way, and rows that are not in the database yet, in a file.
+import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
+import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { isLedgerRow, type LedgerRow } from "./ledger-row.ts";
+
+/**
+ * A file of lines that are only appended: a write by a process that is killed stays, since the system has it (a power
+ * failure may take the last seconds). What is put in one turn of the event loop is appended together. The file begins
+ * anew whenever nothing in it is needed any more.
+ */
+export interface Journal {
+  /** The row as it is to be written unless another takes its place: at first what a call may cost, then what it did. */
+  put(row: LedgerRow): void;
+  /** Settles when all that was put is in the file, or could not be written. Undefined: it is there already. */
+  whenFlushed(): Promise<void> | undefined;
+  /** The row is in the database, or its call was never made. */
+  remove(id: string, needsTombstone: boolean): void;
+  /** Rows that an earlier process left, the last of each call. They stay until they are dropped. */
+  recover(): LedgerRow[];
+  close(): void;
+}
+
+/** Bytes after which the file begins anew: with nothing in it, or with what is still needed. */
+const TRUNCATE_AT_BYTES = 256 * 1024;
+const COMPACT_AT_BYTES = 4 * 1024 * 1024;
+const LOG_INTERVAL_MS = 60_000;
+
+export function createJournal(path: string, log: Pick<Log, "error" | "warn">): Journal {
+  const liveLines = new Map<string, string>();
+  /** Lines that are not in the file yet. */
+  let pending = "";
+  let flushing: Promise<void> | undefined;
+  let file: number | undefined;
+  let size = 0;
+  /** The file may end within a line, after a write that failed. */
+  let hasPartialLine = false;
+  let lastLoggedAt = 0;
+
+  /** A disk that is full keeps nobody from calling a model: the database says so louder. */
+  function tryOrLog(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      if (Date.now() - lastLoggedAt < LOG_INTERVAL_MS) return;
+      lastLoggedAt = Date.now();
+      log.error("the ledger's journal can't be written; a crash now may lose calls from the ledger", { error });
+    }
+  }
+
+  /** One write for all calls of this turn of the event loop: each by itself would cost more than the rest of the ledger. */
+  function append(line: string): void {
+    pending += line;
+    flushing ??= new Promise((resolve) => {
+      setImmediate(() => {
+        flush();
+        resolve();
+      });
+    });
+  }
+
+  function flush(): void {
+    flushing = undefined;
+    const lines = pending;
+    pending = "";
+    if (lines !== "") tryOrLog(() => write(lines));
+    compactIfDue();
+  }
+
+  function write(lines: string): void {
+    file ??= openSync(path, "a", 0o600);
+    const text = hasPartialLine ? `\n${lines}` : lines;
+    hasPartialLine = true;
+    const written = writeSync(file, text);
+    hasPartialLine = written < Buffer.byteLength(text);
+    size += written;
+  }
+
+  function compactIfDue(): void {
+    if (pending !== "") return;
+    if (liveLines.size === 0 && size > TRUNCATE_AT_BYTES) tryOrLog(truncate);
+    else if (size > COMPACT_AT_BYTES) tryOrLog(compact);
+  }
+
+  function truncate(): void {
+    file ??= openSync(path, "a", 0o600);
+    ftruncateSync(file);
+    size = 0;
+  }
+
+  function compact(): void {
+    const lines = [...liveLines.values()].join("");
+    writeFileSync(`${path}.new`, lines, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+    if (file !== undefined) closeSync(file);
+    file = openSync(path, "a", 0o600);
+    size = lines.length;
+  }
+
+  return {
+    put(row) {
+      const line = `${JSON.stringify(row)}\n`;
+      liveLines.set(row[0], line);
+      append(line);
+    },
+    whenFlushed: () => flushing,
+    remove(id, needsTombstone) {
+      if (!liveLines.delete(id)) return;
+      if (needsTombstone) append(`${JSON.stringify(id)}\n`);
+      compactIfDue();
+    },
+    recover() {
+      const rows = new Map<string, LedgerRow>();
+      for (const line of readLines(path)) {
+        const value = parseLine(line);
+        if (typeof value === "string") rows.delete(value);
+        else if (isLedgerRow(value)) rows.set(value[0], value);
+        else log.warn("a line of the ledger's journal can't be read; it is left out", { bytes: line.length });
+      }
+      for (const row of rows.values()) liveLines.set(row[0], `${JSON.stringify(row)}\n`);
+      if (rows.size > 0) size = TRUNCATE_AT_BYTES + 1;
+      return [...rows.values()];
+    },
+    close() {
+      flush();
+      if (liveLines.size === 0 && file !== undefined) tryOrLog(truncate);
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").filter(Boolean);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // The last line of a disk that was full.
+    return undefined;
+  }
+}

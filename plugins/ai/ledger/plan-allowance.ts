@@ -1,0 +1,28 @@
+// What plans include of the operator's keys each month.
+import type { Config } from "../../../src/kernel/config/config.ts";
+import { isActiveSubscription, type User } from "../../auth/index.ts";
+
+export interface PlanAllowance {
+  /** The plan in force: without an active subscription `free`. */
+  plan: string;
+  /** Whole micro-USD a month; Infinity: no limit. */
+  microUsd: number;
+}
+
+interface Deps {
+  config: Pick<Config, "planBudgetsMicroUsd">;
+  /** Whether it is one wherever it signs in: an address that nobody has verified makes no admin here. */
+  isAdmin(user: User): boolean;
+}
+
+/** Admins have no limit: the keys are theirs. */
+export function allowanceOf(user: User | undefined, { config, isAdmin }: Deps): PlanAllowance {
+  const { planBudgetsMicroUsd: budgets } = config;
+  const subscription = user && isActiveSubscription(user.subscription) ? user.subscription : undefined;
+  const plan = subscription?.plan ?? "free";
+  if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY };
+  return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free };
+}
+
+const isPlan = (plan: string, budgets: Config["planBudgetsMicroUsd"]): plan is keyof typeof budgets =>
+  Object.hasOwn(budgets, plan);

@@ -1,0 +1,89 @@
+// The table of models: what it must hold to, and the script that brings it up to date.
+import { expect, test } from "bun:test";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { bun, run, temporaryDir } from "../../../tests/support/process.ts";
+import { CATALOGUE, CATALOGUE_DATE, CATALOGUE_SOURCE, EMBEDDING_MODELS } from "./catalogue-data.ts";
+import { taskTypes } from "./catalogue-entry.ts";
+import { providerIds } from "./providers.ts";
+
+test("each model is there once, with a price, a window and task types that are some", () => {
+  expect(CATALOGUE_DATE).toMatch(/^\d{4}-\d\d-\d\d$/);
+  expect(CATALOGUE_SOURCE).toMatch(/^https:/);
+  const known: readonly string[] = taskTypes;
+  for (const provider of providerIds) {
+    const rows = CATALOGUE[provider];
+    expect(new Set(rows.map(([id]) => id)).size).toBe(rows.length);
+    for (const [, name, description, input, output, window, tags] of rows) {
+      expect([name, description].every((text) => text !== "")).toBe(true);
+      expect(Math.min(input, output)).toBeGreaterThan(0);
+      // Money is whole micro-USD per million tokens.
+      for (const price of [input, output]) expect(Math.abs(price * 1e6 - Math.round(price * 1e6))).toBeLessThan(1e-6);
+      expect(window).toBeGreaterThan(1_000);
+      expect(tags.split(" ").filter((tag) => !known.includes(tag))).toEqual([]);
+      expect(tags.includes("long")).toBe(window >= 900_000);
+    }
+    for (const [, input] of EMBEDDING_MODELS[provider]) expect(input).toBeGreaterThan(0);
+  }
+});
+
+test("every task type has a model of every provider that could serve it, but for long texts", () => {
+  for (const type of taskTypes) {
+    for (const provider of providerIds) {
+      const able = CATALOGUE[provider].filter(([, , , , , , tags]) => tags.split(" ").includes(type));
+      if (type !== "long" || provider !== "provider_3") expect(able.length).toBeGreaterThan(0);
+    }
+  }
+});
+
+const root = join(import.meta.dir, "../../..");
+
+/** Runs the script over a copy of the table with such a list. */
+async function refresh(list: unknown, ...more: string[]) {
+  const dir = temporaryDir();
+  try {
+    const data = join(dir.path, "catalogue-data.ts");
+    cpSync(join(import.meta.dir, "catalogue-data.ts"), data);
+    writeFileSync(join(dir.path, "list.json"), JSON.stringify(list));
+    const script = join(root, "scripts/refresh-catalogue.mjs");
+    const command = [bun, script, join(dir.path, "list.json"), "--data", data, "--date", "2030-01-02", ...more];
+    const ran = await run(command, {}, dir.path);
+    return { ...ran, text: readFileSync(data, "utf8") };
+  } finally {
+    dir.remove();
+  }
+}
+
+const table = readFileSync(join(import.meta.dir, "catalogue-data.ts"), "utf8");
+const list = {
+  openai: {
+    models: {
+      "gpt-4o": { cost: { input: 3.25, output: 10 }, limit: { context: 1_000_000 } },
+      "gpt-4.1": { cost: { input: 2, output: 8 }, limit: { context: 128_000 } },
+      "gpt-4o-mini": { cost: { input: -1, output: 8 } },
+      o3: { cost: { input: "free", output: null }, limit: { context: 5 } },
+      "text-embedding-3-small": { cost: { input: 0.03, output: 0 } },
+    },
+  },
+};
+
+test("the script changes prices and windows, and leaves alone what it finds nothing about", async () => {
+  const { exitCode, stdout, stderr, text } = await refresh(list);
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining("3 changed")]);
+  expect(stderr).toContain("provider_5:o3");
+  const changed = text.split("\n").filter((line) => !table.includes(line));
+  expect(changed).toEqual([
+    'export const CATALOGUE_DATE = "2030-01-02";',
+    '    ["gpt-4.1", "GPT-4.1", "Answers directly, with a long window", 2, 8, 128_000, "general coding"],',
+    '    ["gpt-4o", "GPT-4o", "OpenAI\'s earlier all-rounder", 3.25, 10, 1_000_000, "general creative long"],',
+    '    ["text-embedding-3-small", 0.03],',
+  ]);
+  expect(text.split("\n")).toHaveLength(table.split("\n").length);
+});
+
+test("--check changes nothing, and tells by its end", async () => {
+  const would = await refresh(list, "--check");
+  expect([would.exitCode, would.text]).toEqual([1, table]);
+  const nothing = await refresh({}, "--check");
+  expect([nothing.exitCode, nothing.text]).toEqual([0, table]);
+});

@@ -1,0 +1,112 @@
+// One model: its wire form and exact price, made from a row of the table; its names in many spellings; the demo.
+import type { CatalogueRow } from "./catalogue-data.ts";
+import { FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
+import { type ProviderId, providerIds } from "./providers.ts";
+
+/** Task types that models are chosen by; anything else counts as `general`. */
+export const taskTypes = ["general", "coding", "analysis", "creative", "long"] as const;
+
+/** The wire form of a model; costs are USD per million tokens. Interface, "AI model". */
+export interface Model {
+  id: string;
+  name: string;
+  provider: ProviderId;
+  description: string;
+  tags: string[];
+  inputCost: number;
+  outputCost: number;
+  contextWindow: number;
+  available: boolean;
+}
+
+export interface CatalogueEntry extends Model {
+  /** False: the figure is a stand-in that over- rather than underestimates. */
+  readonly priceKnown: boolean;
+  readonly pricing: Pricing;
+  /** False: the window is a guess on the low side. */
+  readonly windowKnown: boolean;
+  /** The table says what it is good at; else that was guessed from its name and window. */
+  readonly curated: boolean;
+}
+
+const LONG_WINDOW_TOKENS = 900_000;
+
+/** `provider_N:id` in two parts; undefined for a bare id. */
+export function parseModelReference(reference: string): { provider: ProviderId; modelId: string } | undefined {
+  const [, name, modelId] = /^(provider_\d):(.+)$/s.exec(reference) ?? [];
+  const provider = providerIds.find((id) => id === name);
+  return provider && modelId ? { provider, modelId } : undefined;
+}
+
+/** The same for every spelling of one model: `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929`. */
+export function canonicalModelId(id: string): string {
+  const baseName = id.slice(id.lastIndexOf("/") + 1).toLowerCase();
+  return baseName.replaceAll(".", "-").replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, "");
+}
+
+export function guessTaskTypes(id: string, contextWindow: number): string[] {
+  const tags = ["general"];
+  if (/cod(?:e|er|ex|estral)|devstral/i.test(id)) tags.push("coding");
+  if (contextWindow >= LONG_WINDOW_TOKENS) tags.push("long");
+  return tags;
+}
+
+export const pricingOfRow = (row: CatalogueRow): Pricing => ({
+  input: fromUsdPerMillion(row[3]),
+  output: fromUsdPerMillion(row[4]),
+});
+
+export function entryFromRow(provider: ProviderId, row: CatalogueRow, available: boolean): CatalogueEntry {
+  const [id, name, description, , , contextWindow, tags] = row;
+  const entry = { id, name, provider, description: `${description}.`, tags: tags.split(" "), contextWindow, available };
+  return withPricing({ ...entry, windowKnown: true, curated: true }, pricingOfRow(row), true);
+}
+
+export type UnpricedEntry = Omit<CatalogueEntry, "pricing" | "priceKnown" | "inputCost" | "outputCost">;
+
+export const withPricing = (entry: UnpricedEntry, pricing: Pricing, priceKnown: boolean): CatalogueEntry => ({
+  ...entry,
+  pricing,
+  priceKnown,
+  inputCost: pricing.input / 1e6,
+  outputCost: pricing.output / 1e6,
+});
+
+/** The model inside the binary; see demo.ts. */
+export const DEMO_ENTRY: CatalogueEntry = withPricing(
+  {
+    id: "demo",
+    name: "Demo model",
+    provider: "provider_1",
+    description: "Built into Berth, to try things without a key. It follows rules and is no language model.",
+    tags: [...taskTypes],
+    contextWindow: 8_192,
+    windowKnown: true,
+    available: true,
+    curated: true,
+  },
+  FREE,
+  true,
+);
+
+export const toWireModel = ({
+  id,
+  name,
+  provider,
+  description,
+  tags,
+  inputCost,
+  outputCost,
+  contextWindow,
+  available,
+}: CatalogueEntry) => ({
+  id,
+  name,
+  provider,
+  description,
+  tags,
+  inputCost,
+  outputCost,
+  contextWindow,
+  available,
+});

@@ -1,0 +1,234 @@
+// Which models there are: the providers' live lists, merged with the built-in table of prices, windows and task types.
+import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { CATALOGUE } from "./catalogue-data.ts";
+import {
+  type CatalogueEntry,
+  canonicalModelId,
+  DEMO_ENTRY,
+  entryFromRow,
+  guessTaskTypes,
+  parseModelReference,
+  pricingOfRow,
+  type UnpricedEntry,
+  withPricing,
+} from "./catalogue-entry.ts";
+import { addOggAudio, guessInputModalities, type InputModality } from "./input-modalities.ts";
+import { fetchModelList, type ListedModel } from "./model-list.ts";
+import { FALLBACK_PRICING, FREE } from "./pricing.ts";
+import { type ProviderId, type Providers, providerIds, type Upstream } from "./providers.ts";
+
+export interface Catalogue {
+  /** All models. Waits for a live list only while there is none at all (a few seconds at most). */
+  list(): Promise<readonly CatalogueEntry[]>;
+  /** The same as far as it is known now, with lists that are old read again meanwhile. The same array until it changes. */
+  listKnown(): readonly CatalogueEntry[];
+  /** What is known of one model of one provider, listed or not. */
+  entry(provider: ProviderId, modelId: string): CatalogueEntry;
+  /** What a model takes beside text. Waits like `list`. */
+  inputModalities(provider: ProviderId, modelId: string): Promise<readonly InputModality[]>;
+  /** A provider's models as far as they are known now; never waits. */
+  listedModels(provider: ProviderId): readonly CatalogueEntry[];
+  /** Ids of a provider's models that embed, as far as its list is known; never waits. */
+  embeddingModels(provider: ProviderId): readonly string[];
+  /** Settles when it is known whether there is an Ollama, and what a local server offers. Undefined: it is known. */
+  untilReady(): Promise<void> | undefined;
+  /** The entry behind `provider_N:id` or a bare id, if any list or the table knows it; whoever has the key. */
+  find(reference: string): CatalogueEntry | undefined;
+  /**
+   * False for a model that is gone: no list and no table has it, and every provider that could serve it has given its
+   * list. `keyed`: providers whose list the operator can't see, since somebody else's key is used there.
+   */
+  isOffered(reference: string, ownKeyProviders: readonly ProviderId[]): Promise<boolean>;
+}
+
+const MAX_AGE_MS = 10 * 60_000;
+const RETRY_AFTER_FAILURE_MS = 30_000;
+
+interface LiveList {
+  models: ListedModel[] | undefined;
+  embeddingModels: string[];
+  fetchedAt: number;
+  refreshing: Promise<void> | undefined;
+}
+
+interface Deps {
+  providers: Providers;
+  log: Pick<Log, "warn">;
+}
+
+/** The models of the providers that are configured; live lists are kept 10 minutes and served stale meanwhile. */
+export function createCatalogue({ providers, log }: Deps): Catalogue {
+  const builtInRows = new Map(
+    providerIds.map((id) => [id, new Map(CATALOGUE[id].map((row) => [row[0], row]))] as const),
+  );
+  const builtInEntries = providerIds.flatMap((id) => CATALOGUE[id].map((row) => entryFromRow(id, row, false)));
+  let liveLists = new Map<ProviderId, LiveList>();
+  let cachedEntries: readonly CatalogueEntry[] | undefined;
+  let isReady = false;
+  let untilReady: Promise<void> | undefined;
+  providers.onChange(() => {
+    liveLists = new Map();
+    isReady = false;
+    invalidate();
+  });
+
+  function invalidate(): void {
+    cachedEntries = undefined;
+  }
+
+  function refresh(upstream: Upstream): LiveList {
+    let state = liveLists.get(upstream.provider);
+    if (!state) {
+      state = { models: undefined, embeddingModels: [], fetchedAt: 0, refreshing: undefined };
+      liveLists.set(upstream.provider, state);
+    }
+    const age = Date.now() - state.fetchedAt;
+    if (!state.refreshing && age > (state.models ? MAX_AGE_MS : RETRY_AFTER_FAILURE_MS))
+      state.refreshing = load(upstream, state);
+    return state;
+  }
+
+  async function load(upstream: Upstream, state: LiveList): Promise<void> {
+    try {
+      const all = await fetchModelList(upstream);
+      state.models = all.filter(({ isEmbedding }) => !isEmbedding);
+      state.embeddingModels = all.flatMap(({ id, isEmbedding }) => (isEmbedding ? [id] : []));
+      invalidate();
+    } catch (error) {
+      log.warn("a provider's list of models could not be read", { provider: upstream.provider, error });
+    }
+    state.fetchedAt = Date.now();
+    state.refreshing = undefined;
+  }
+
+  /** Refreshes what is old in the background; waits only for lists that were never read. */
+  async function refreshAndList(): Promise<readonly CatalogueEntry[]> {
+    await providers.ready();
+    const initialLoads = providers.configuredUpstreams().flatMap((upstream) => {
+      const { models, refreshing } = refresh(upstream);
+      return models || !refreshing ? [] : [refreshing];
+    });
+    await Promise.all(initialLoads);
+    return entries();
+  }
+
+  async function loadLocalLists(): Promise<void> {
+    await providers.ready();
+    const local = providers.configuredUpstreams().filter((upstream) => upstream.local && !upstream.demo);
+    await Promise.all(local.map((upstream) => refresh(upstream).refreshing));
+    isReady = true;
+    untilReady = undefined;
+  }
+
+  function entries(): readonly CatalogueEntry[] {
+    cachedEntries ??= providerIds.flatMap((id) => {
+      const upstream = providers.operatorUpstream(id);
+      if (upstream?.demo) return [DEMO_ENTRY];
+      const listed = upstream && liveLists.get(id)?.models;
+      if (listed) return listed.map((model) => entryFromLive(id, model));
+      // A local server without a list has nothing to do with the table of the public provider.
+      return upstream?.local ? [] : CATALOGUE[id].map((row) => entryFromRow(id, row, upstream !== undefined));
+    });
+    return cachedEntries;
+  }
+
+  function entryFromLive(provider: ProviderId, model: ListedModel): CatalogueEntry {
+    const row = builtInRows.get(provider)?.get(model.id);
+    const base = row ? entryFromRow(provider, row, true) : entryForUnlisted(provider, model.id);
+    const contextWindow = model.contextWindow ?? base.contextWindow;
+    const merged: CatalogueEntry = {
+      ...base,
+      name: row ? base.name : (model.name ?? model.id),
+      description: row ? base.description : (model.description ?? base.description),
+      contextWindow,
+      windowKnown: base.windowKnown || model.contextWindow !== undefined,
+      tags: row ? base.tags : guessTaskTypes(model.id, contextWindow),
+      available: true,
+    };
+    return model.pricing ? withPricing(merged, model.pricing, true) : merged;
+  }
+
+  /** A model that the table does not have; a dated version of one it has costs the same. */
+  function entryForUnlisted(provider: ProviderId, id: string): CatalogueEntry {
+    const upstream = providers.operatorUpstream(provider);
+    if (upstream?.demo) return DEMO_ENTRY;
+    const sameModelRow = CATALOGUE[provider].find((row) => canonicalModelId(row[0]) === canonicalModelId(id));
+    const contextWindow = sameModelRow?.[5] ?? 32_768;
+    const entry: UnpricedEntry = {
+      id,
+      name: id,
+      provider,
+      description: "",
+      tags: guessTaskTypes(id, contextWindow),
+      contextWindow,
+      windowKnown: sameModelRow !== undefined,
+      available: upstream !== undefined,
+      curated: false,
+    };
+    if (upstream?.local) return { ...withPricing(entry, FREE, true), description: `Served by ${upstream.label}.` };
+    if (sameModelRow)
+      return { ...withPricing(entry, pricingOfRow(sameModelRow), true), description: `${sameModelRow[2]}.` };
+    return {
+      ...withPricing(entry, FALLBACK_PRICING, false),
+      description: "Its price is not known and is counted at a stand-in.",
+    };
+  }
+
+  function entryOf(provider: ProviderId, modelId: string): CatalogueEntry {
+    const listed = entries().find((one) => one.provider === provider && one.id === modelId);
+    if (listed) return listed;
+    const row = builtInRows.get(provider)?.get(modelId);
+    return row ? entryFromRow(provider, row, false) : entryForUnlisted(provider, modelId);
+  }
+
+  function find(reference: string): CatalogueEntry | undefined {
+    const named = parseModelReference(reference);
+    const listed = [...entries(), ...builtInEntries].filter((one) => !named || one.provider === named.provider);
+    const wanted = named?.modelId ?? reference;
+    const exact = listed.filter(({ id }) => id === wanted);
+    const same =
+      exact.length > 0 ? exact : listed.filter(({ id }) => canonicalModelId(id) === canonicalModelId(wanted));
+    return same.find(({ available }) => available) ?? same[0];
+  }
+
+  return {
+    list: refreshAndList,
+    listKnown() {
+      for (const upstream of providers.configuredUpstreams()) refresh(upstream);
+      return entries();
+    },
+    entry: entryOf,
+    async inputModalities(provider, modelId) {
+      await refreshAndList();
+      const listed = liveLists.get(provider)?.models?.find(({ id }) => id === modelId);
+      return addOggAudio(provider, listed?.inputs ?? guessInputModalities(provider, modelId));
+    },
+    untilReady() {
+      if (isReady) return undefined;
+      untilReady ??= loadLocalLists();
+      return untilReady;
+    },
+    async isOffered(reference, ownKeyProviders) {
+      await refreshAndList();
+      const parsed = parseModelReference(reference);
+      const named = parsed?.provider;
+      const wanted = canonicalModelId(parsed?.modelId ?? reference);
+      // The demo stands in for a provider, and says nothing of what that one has.
+      const listed = [
+        ...entries(),
+        ...builtInEntries.filter(({ provider }) => providers.operatorUpstream(provider)?.demo),
+      ];
+      const has = (one: CatalogueEntry) =>
+        canonicalModelId(one.id) === wanted && (named === undefined || one.provider === named);
+      if (listed.some(has)) return true;
+      const unseen = providers
+        .configuredUpstreams()
+        .filter(({ demo, provider }) => !demo && !liveLists.get(provider)?.models);
+      const unknown = [...ownKeyProviders, ...unseen.map(({ provider }) => provider)];
+      return unknown.some((provider) => named === undefined || provider === named);
+    },
+    embeddingModels: (provider) => liveLists.get(provider)?.embeddingModels ?? [],
+    listedModels: (provider) => entries().filter((one) => one.provider === provider),
+    find,
+  };
+}

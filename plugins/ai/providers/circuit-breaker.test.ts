@@ -1,0 +1,101 @@
+// When calls to a provider stop, and how they come back.
+import { expect, test } from "bun:test";
+import { type CallOutcome, createCircuitBreaker } from "./circuit-breaker.ts";
+
+function scene() {
+  const clock = { now: 1_000_000 };
+  const changes: string[] = [];
+  const breaker = createCircuitBreaker({ now: () => clock.now, onStateChange: (state) => changes.push(state) });
+  const call = (outcome: CallOutcome) => {
+    const ticket = breaker.tryAcquire();
+    if (ticket) breaker.recordResult(ticket, outcome);
+    return ticket;
+  };
+  const calls = (outcome: CallOutcome, times: number) => Array.from({ length: times }, () => call(outcome));
+  return { clock, changes, breaker, call, calls };
+}
+
+test("eight failures in a row stop the calls, seven don't", () => {
+  const { breaker, changes, call, calls } = scene();
+  calls("failed", 5);
+  call("well");
+  calls("failed", 4);
+  expect([breaker.state(), changes]).toEqual(["closed", []]);
+  calls("well", 30);
+  calls("failed", 7);
+  expect([breaker.state(), changes]).toEqual(["closed", []]);
+  call("failed");
+  expect([breaker.state(), breaker.retryAfterMs(), changes]).toEqual(["open", 5_000, ["open"]]);
+  expect(call("well")).toBeUndefined();
+});
+
+test("so do fifteen among the last thirty, however they are spread", () => {
+  const { breaker, call } = scene();
+  for (let n = 0; n < 14; n++) {
+    call("failed");
+    call("well");
+  }
+  expect(breaker.state()).toBe("closed");
+  call("failed");
+  expect(breaker.state()).toBe("open");
+});
+
+test("old failures are forgotten", () => {
+  const { breaker, calls } = scene();
+  for (let n = 0; n < 20; n++) {
+    calls("failed", 7);
+    calls("well", 23);
+  }
+  expect(breaker.state()).toBe("closed");
+});
+
+test("who left first says nothing of the provider", () => {
+  const { breaker, calls } = scene();
+  calls("unknown", 100);
+  expect(breaker.state()).toBe("closed");
+});
+
+test("after the pause one call goes ahead of the others, and its success lets all in", () => {
+  const { breaker, clock, changes, calls } = scene();
+  calls("failed", 8);
+  clock.now += 4_999;
+  expect(breaker.tryAcquire()).toBeUndefined();
+  clock.now += 1;
+  expect(breaker.state()).toBe("half-open");
+  const trial = breaker.tryAcquire();
+  expect([trial, breaker.tryAcquire()]).toEqual(["trial", undefined]);
+  breaker.recordResult("trial", "well");
+  expect([breaker.state(), breaker.tryAcquire(), changes]).toEqual(["closed", "call", ["open", "closed"]]);
+});
+
+test("each trial that fails doubles the pause, up to a minute; a success forgets that", () => {
+  const { breaker, clock, changes, call, calls } = scene();
+  calls("failed", 8);
+  const pauses: number[] = [];
+  for (let n = 0; n < 6; n++) {
+    pauses.push(breaker.retryAfterMs());
+    clock.now += breaker.retryAfterMs();
+    call("failed");
+  }
+  expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+  clock.now += 60_000;
+  call("well");
+  calls("failed", 8);
+  expect([breaker.retryAfterMs(), changes]).toEqual([5_000, ["open", "closed", "open"]]);
+});
+
+test("a trial whose client left is followed by another", () => {
+  const { breaker, clock, call, calls } = scene();
+  calls("failed", 8);
+  clock.now += 5_000;
+  expect(call("unknown")).toBe("trial");
+  expect([breaker.state(), breaker.tryAcquire()]).toEqual(["half-open", "trial"]);
+});
+
+test("calls from before it opened neither close it nor prolong the pause", () => {
+  const { breaker, calls } = scene();
+  const early = breaker.tryAcquire();
+  calls("failed", 8);
+  for (const outcome of ["well", "failed"] as const) breaker.recordResult(early ?? "call", outcome);
+  expect([breaker.state(), breaker.retryAfterMs() <= 5_000]).toEqual(["open", true]);
+});

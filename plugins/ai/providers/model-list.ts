@@ -1,0 +1,92 @@
+// Reads a provider's own list of models, in the dialects of the five.
+import { type InputModality, parseInputModalities } from "./input-modalities.ts";
+import { fromUsdPerToken, type Pricing } from "./pricing.ts";
+import { authHeaders, type Upstream } from "./providers.ts";
+
+export interface ListedModel {
+  id: string;
+  name?: string;
+  description?: string;
+  contextWindow?: number;
+  pricing?: Pricing;
+  /** What it takes beside text; left out where the list does not say. */
+  inputs?: readonly InputModality[];
+  /** Turns text into vectors, and does not chat. */
+  isEmbedding?: true;
+}
+
+const TIMEOUT_MS = 5_000;
+/** OpenRouter's list, the longest, is about half a megabyte. */
+const MAX_BYTES = 8 * 1024 * 1024;
+const MAX_MODELS = 2_000;
+
+/** What the lists of OpenAI, Google and Groq hold beside models that one can chat with. */
+const NON_CHAT_MODELS =
+  /embed|whisper|tts|dall-e|image|moderation|audio|realtime|transcribe|guard|sora|orpheus|imagen|veo|aqa|babbage|davinci/i;
+
+/** The models of a provider that chat or embed. Rejects when the list can't be had, is too long, or is no list. */
+export async function fetchModelList(upstream: Upstream): Promise<ListedModel[]> {
+  const response = await upstream.fetch(`${upstream.baseUrl}/models`, {
+    headers: { ...authHeaders(upstream), accept: "application/json" },
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`The list of models was answered with status ${response.status}.`);
+  }
+  const list: unknown = JSON.parse(await readTextLimited(response));
+  const items = field(list, "data") ?? field(list, "models");
+  if (!Array.isArray(items)) throw new Error("The list of models is not a list.");
+  return items.slice(0, MAX_MODELS).flatMap((item: unknown) => parseModel(item) ?? []);
+}
+
+async function readTextLimited(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_BYTES) throw new Error("The list of models is too long.");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function parseModel(item: unknown): ListedModel | undefined {
+  const raw = text(item, "id") ?? text(item, "name");
+  if (!raw) return undefined;
+  // Google's ids come as "models/gemini-…"; both forms are accepted there, the short one is what people write.
+  const id = raw.replace(/^models\//, "");
+  const architecture = field(item, "architecture");
+  const outputs = field(architecture, "output_modalities");
+  const isEmbedding = /embed/i.test(id);
+  const isChat = Array.isArray(outputs) ? outputs.includes("text") : !NON_CHAT_MODELS.test(id);
+  if (!(isChat || isEmbedding) || field(item, "active") === false) return undefined;
+  const model: ListedModel = isEmbedding ? { id, isEmbedding } : { id };
+  const name = text(item, "display_name") ?? text(item, "name");
+  if (name) model.name = name;
+  const description = text(item, "description");
+  if (description) model.description = firstSentence(description);
+  const window = field(item, "context_length") ?? field(item, "context_window") ?? field(item, "max_input_tokens");
+  if (typeof window === "number" && window > 0) model.contextWindow = Math.floor(window);
+  const inputs = parseInputModalities(field(architecture, "input_modalities"));
+  if (inputs) model.inputs = inputs;
+  const input = fromUsdPerToken(field(field(item, "pricing"), "prompt"));
+  const output = fromUsdPerToken(field(field(item, "pricing"), "completion"));
+  if (input !== undefined && output !== undefined) model.pricing = { input, output };
+  return model;
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+}
+
+function text(value: unknown, key: string): string | undefined {
+  const found = field(value, key);
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+function firstSentence(description: string): string {
+  const end = description.search(/\.\s|\n/);
+  return (end > 0 ? description.slice(0, end + 1) : description).slice(0, 200).trim();
+}

@@ -1,0 +1,51 @@
+// Costs are exact, whatever the price and the number of tokens.
+import { expect, test } from "bun:test";
+import { CATALOGUE } from "./catalogue-data.ts";
+import { costMicroUsd, costUsd, fromUsdPerMillion, fromUsdPerToken } from "./pricing.ts";
+
+/** The same by hand: decimal text to integers of 1e-12 USD, and back. */
+function byHand(inputUsd: number, outputUsd: number, input: bigint, output: bigint): string {
+  const scaled = (usd: number) => {
+    const [whole = "0", fraction = ""] = String(usd).split(".");
+    return BigInt(whole + fraction.padEnd(6, "0"));
+  };
+  const nano = (scaled(inputUsd) * input + scaled(outputUsd) * output + 500n) / 1000n;
+  return `${nano / 1_000_000_000n}.${String(nano % 1_000_000_000n).padStart(9, "0")}`;
+}
+
+test("every model of the table, from one token to 2^53", () => {
+  const counts = [0, 1, 7, 999, 1_000_000, 123_456_789, Number.MAX_SAFE_INTEGER];
+  for (const [id, , , input, output] of Object.values(CATALOGUE).flat()) {
+    const pricing = { input: fromUsdPerMillion(input), output: fromUsdPerMillion(output) };
+    for (const first of counts) {
+      for (const second of counts) {
+        const expected = Number(byHand(input, output, BigInt(first), BigInt(second)));
+        expect([id, first, second, costUsd(pricing, first, second)]).toEqual([id, first, second, expected]);
+      }
+    }
+  }
+});
+
+test("well-known sums", () => {
+  const sonnet = { input: fromUsdPerMillion(3), output: fromUsdPerMillion(15) };
+  expect(costUsd(sonnet, 1_000_000, 1_000_000)).toBe(18);
+  expect(costUsd(sonnet, 1, 0)).toBe(0.000003);
+  expect(costUsd({ input: fromUsdPerMillion(0.098), output: 0 }, 1, 0)).toBe(0.000000098);
+  expect(costMicroUsd(sonnet, 1_000, 500)).toBe(10_500);
+  expect(costMicroUsd({ input: fromUsdPerMillion(0.1), output: 0 }, 5, 0)).toBe(1);
+  expect(costMicroUsd({ input: fromUsdPerMillion(0.1), output: 0 }, 4, 0)).toBe(0);
+  expect(costMicroUsd(sonnet, Number.MAX_SAFE_INTEGER, 0)).toBe(Number(27_021_597_764_222_973n));
+});
+
+test("a price per token as OpenRouter writes it; what is no price is none", () => {
+  expect(fromUsdPerToken("0.000003")).toBe(3_000_000);
+  expect(fromUsdPerToken("0.0000000375")).toBe(37_500);
+  expect(fromUsdPerToken("0")).toBe(0);
+  expect([
+    fromUsdPerToken("-1"),
+    fromUsdPerToken(""),
+    fromUsdPerToken("free"),
+    fromUsdPerToken(null),
+    fromUsdPerToken(undefined),
+  ]).toEqual([undefined, undefined, undefined, undefined, undefined]);
+});

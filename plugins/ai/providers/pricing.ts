@@ -1,0 +1,59 @@
+// Money for tokens, exactly: prices are whole micro-USD per million tokens, so one unit is 1e-12 USD a token.
+
+/** Whole micro-USD per million tokens (3 USD per million is 3_000_000). */
+export interface Pricing {
+  readonly input: number;
+  readonly output: number;
+}
+
+export const FREE: Pricing = { input: 0, output: 0 };
+
+/** Counted when a paid provider's price is not known, so that spending is over- rather than underestimated. */
+export const FALLBACK_PRICING: Pricing = { input: 5_000_000, output: 25_000_000 };
+
+/** From USD per million tokens, as price lists print them. */
+export const fromUsdPerMillion = (usd: number) => Math.round(usd * 1e6);
+
+/** From USD per token, as OpenRouter's list gives it ("0.000003"); undefined for what is no price ("-1" means "varies"). */
+export function fromUsdPerToken(usd: unknown): number | undefined {
+  if (typeof usd !== "string" && typeof usd !== "number") return undefined;
+  const price = Number(usd);
+  return Number.isFinite(price) && price >= 0 && usd !== "" ? Math.round(price * 1e12) : undefined;
+}
+
+const PICO_PER_MICRO = 1_000_000n;
+
+function picoUsd(pricing: Pricing, inputTokens: number, outputTokens: number): bigint {
+  return BigInt(inputTokens) * BigInt(pricing.input) + BigInt(outputTokens) * BigInt(pricing.output);
+}
+
+/** Whole micro-USD, rounded half up. Token counts are whole and not negative. */
+export function costMicroUsd(pricing: Pricing, inputTokens: number, outputTokens: number): number {
+  // Doubles are exact up to 2^53 pico-USD, which is 9,007 USD for one call; beyond that, integers of any size.
+  const pico = inputTokens * pricing.input + outputTokens * pricing.output;
+  if (pico <= Number.MAX_SAFE_INTEGER - 500_000) return Math.floor((pico + 500_000) / 1e6);
+  const exact = picoUsd(pricing, inputTokens, outputTokens);
+  return Number((exact + PICO_PER_MICRO / 2n) / PICO_PER_MICRO);
+}
+
+/** USD as the nearest double to the sum rounded half up to 1e-9. Token counts are whole and not negative. */
+export function costUsd(pricing: Pricing, inputTokens: number, outputTokens: number): number {
+  const nano = (picoUsd(pricing, inputTokens, outputTokens) + 500n) / 1000n;
+  const digits = nano.toString().padStart(10, "0");
+  return Number(`${digits.slice(0, -9)}.${digits.slice(-9)}`);
+}
+
+/** A guess at the tokens of a text of this many characters: four a token, as OpenAI's help pages put it. */
+export const estimateTokens = (characters: number) => Math.ceil(characters / 4);
+
+/**
+ * The same on the high side, for what is set aside before a call: letters beyond ASCII are up to a token each, and a
+ * picture is about 1,500 (OpenAI's guide to vision: 85 to 1,445 for the models that count highest).
+ */
+export function estimateTokensUpperBound(text: string): number {
+  let imageCount = 0;
+  for (let at = text.indexOf(IMAGE_PART_KEY); at !== -1; at = text.indexOf(IMAGE_PART_KEY, at + IMAGE_PART_KEY.length))
+    imageCount++;
+  return Math.ceil(text.length / 4 + (Buffer.byteLength(text) - text.length) / 2) + 1_500 * imageCount;
+}
+const IMAGE_PART_KEY = '"image_url":';

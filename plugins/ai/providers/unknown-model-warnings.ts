@@ -1,0 +1,32 @@
+// A model that nobody lists may be named in a configuration, since lists change; the agent's log says so. Contract §4.
+
+import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { Catalogue } from "./catalogue.ts";
+
+interface Deps {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "onConfigured" | "settings" | "credentials" | "log">;
+  isOffered: Catalogue["isOffered"];
+  log: Pick<Log, "error">;
+}
+
+/** Characters of a model's name that are repeated. */
+const MAX_SHOWN_CHARACTERS = 200;
+
+/** Looks after each configuration that is given, when that is stored and answered: lists of models may have to be fetched. */
+export function warnAboutUnknownModels({ agents, isOffered, log }: Deps): void {
+  async function check(agentId: string): Promise<void> {
+    const { model } = await agents.settings(agentId);
+    if (model === undefined) return;
+    const keys = await agents.credentials.providerKeys(agentId);
+    const ownKeyProviders = Object.keys(keys) as (keyof typeof keys)[];
+    if (await isOffered(model, ownKeyProviders)) return;
+    const text = `The configuration names the model "${model.slice(0, MAX_SHOWN_CHARACTERS)}", which no provider lists; it is asked for all the same.`;
+    agents.log(agentId, "warning", text, "ai");
+  }
+
+  agents.onConfigured((agentId) => {
+    check(agentId).catch((error: unknown) => log.error("a configured model could not be checked", { agentId, error }));
+  });
+}

@@ -1,0 +1,157 @@
+// Reports of what was used: from the sums by day, so that a year of calls is a few rows.
+import type { Row as DatabaseRow } from "@libsql/client";
+import type { Database } from "../../../src/kernel/database/database.ts";
+import { invalidInput } from "../../../src/kernel/errors.ts";
+
+const DAY = 86_400_000;
+const DEFAULT_DAYS = 30;
+/** Days that one report may have. */
+export const MAX_DAYS = 366;
+const MAX_AGENTS = 200;
+
+/** Days since 1970-01-01, UTC; both are in it. */
+export interface DayRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface UsageTotals {
+  calls: number;
+  /** Of them answered from the cache, for nothing. */
+  cachedCalls: number;
+  /** Of them without a count of the provider. */
+  estimatedCalls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costUsd: number;
+  /** Part of the cost that own keys paid to the provider, and part that credits paid here. */
+  ownKeyUsd: number;
+  creditsUsd: number;
+}
+
+export interface UsageReport {
+  total: UsageTotals;
+  days: (UsageTotals & { date: string })[];
+  models: (UsageTotals & { provider: string; model: string })[];
+}
+
+export interface AccountUsageReport extends UsageReport {
+  /** The dearest first; null for calls of the account itself, through the API. */
+  agents: (UsageTotals & { agentId: string | null })[];
+}
+
+/** `from` and `to` as they came in a query: days or ISO times, by default the last 30 days. 400 for anything else. */
+export function parseDayRange(
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+  now: number,
+): DayRange {
+  const last = to === undefined ? Math.floor(now / DAY) : parseDay("to", to);
+  const first = from === undefined ? last - DEFAULT_DAYS + 1 : parseDay("from", from);
+  if (first > last) throw invalidInput({ path: "from", message: "from is not after to." });
+  if (last - first >= MAX_DAYS) throw invalidInput({ path: "from", message: `A report has at most ${MAX_DAYS} days.` });
+  return { from: first, to: last };
+}
+
+/** Such as 2026-07-02. */
+export const dateOf = (day: number) => new Date(day * DAY).toISOString().slice(0, 10);
+
+export function createUsageReports({ database }: { database: Pick<Database, "read"> }) {
+  /** `whose` is a condition with one hole. */
+  async function groupedTotals(subject: ReportSubject, by: string, { from, to }: DayRange, order: string) {
+    const sql = `SELECT ${by}, ${TOTALS_SQL} FROM usage_days WHERE ${WHERE_SUBJECT[subject.kind]} AND day BETWEEN ? AND ?
+      GROUP BY ${by} ORDER BY ${order}`;
+    return (await database.read(sql, [subject.id, from, to])).rows;
+  }
+
+  async function report(subject: ReportSubject, range: DayRange): Promise<UsageReport> {
+    const [days, models] = await Promise.all([
+      groupedTotals(subject, "day", range, "day"),
+      groupedTotals(subject, "provider, model", range, "sum(cost_micro_usd) DESC, calls DESC, provider, model"),
+    ]);
+    const daily = days.map((row) => ({ date: dateOf(Number(row.day)), ...totalsOf(row) }));
+    return {
+      total: sumRows(days),
+      days: daily,
+      models: models.map((row) => ({ provider: String(row.provider), model: String(row.model), ...totalsOf(row) })),
+    };
+  }
+
+  return {
+    forAgent: (agentId: string, range: DayRange): Promise<UsageReport> => report({ kind: "agent", id: agentId }, range),
+
+    async forAccount(userId: string, range: DayRange): Promise<AccountUsageReport> {
+      const subject: ReportSubject = { kind: "account", id: userId };
+      const order = `sum(cost_micro_usd) DESC, calls DESC, agent_id LIMIT ${MAX_AGENTS}`;
+      const [all, agents] = await Promise.all([
+        report(subject, range),
+        groupedTotals(subject, "agent_id", range, order),
+      ]);
+      return { ...all, agents: agents.map((row) => ({ agentId: String(row.agent_id) || null, ...totalsOf(row) })) };
+    },
+
+    /** USD that an agent has cost since then (epoch ms, the beginning of a day). */
+    async agentSpentUsd(agentId: string, since: number): Promise<number> {
+      const { rows } = await database.read(AGENT_SPENT_SQL, [agentId, since / DAY]);
+      return usd(rows[0]?.[0]);
+    },
+
+    /** USD of its plan that an account has used since then, and the credits it has left. */
+    async accountBalance(userId: string, since: number): Promise<{ spentUsd: number; credits: number }> {
+      const { rows } = await database.read(ACCOUNT_BALANCE_SQL, [userId, since / DAY, userId]);
+      return { spentUsd: usd(rows[0]?.spent), credits: Math.max(0, Number(rows[0]?.left ?? 0)) / 10_000 };
+    },
+  };
+}
+
+interface ReportSubject {
+  kind: "agent" | "account";
+  id: string;
+}
+
+const WHERE_SUBJECT = { agent: "agent_id = ? AND agent_id <> ''", account: "user_id = ?" } as const;
+const TOTALS_SQL = `sum(calls) AS calls, sum(cached) AS cached, sum(estimated) AS estimated,
+  sum(input_tokens) AS input, sum(output_tokens) AS output, sum(cost_micro_usd) AS cost,
+  sum(cost_micro_usd * own_key) AS own, sum(credit_micro_usd) AS credit`;
+const AGENT_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days
+  WHERE agent_id = ? AND agent_id <> '' AND day >= ?`;
+const ACCOUNT_BALANCE_SQL = `SELECT (SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_days
+    WHERE user_id = ? AND day >= ? AND own_key = 0) AS spent,
+  users.credits * 10000 - coalesce(credit_use.micro_usd, 0) AS left
+  FROM users LEFT JOIN credit_use ON credit_use.user_id = users.id WHERE users.id = ?`;
+
+const usd = (micro: unknown) => Number(micro ?? 0) / 1e6;
+
+const totalsOf = (row: DatabaseRow): UsageTotals => ({
+  calls: Number(row.calls),
+  cachedCalls: Number(row.cached),
+  estimatedCalls: Number(row.estimated),
+  inputTokens: Number(row.input),
+  outputTokens: Number(row.output),
+  costUsd: usd(row.cost),
+  ownKeyUsd: usd(row.own),
+  creditsUsd: usd(row.credit),
+});
+
+/** Added as whole micro-USD, so that the total is exact. */
+function sumRows(rows: readonly DatabaseRow[]): UsageTotals {
+  const add = (name: string) => rows.reduce((sum, row) => sum + Number(row[name]), 0);
+  return {
+    calls: add("calls"),
+    cachedCalls: add("cached"),
+    estimatedCalls: add("estimated"),
+    inputTokens: add("input"),
+    outputTokens: add("output"),
+    costUsd: usd(add("cost")),
+    ownKeyUsd: usd(add("own")),
+    creditsUsd: usd(add("credit")),
+  };
+}
+
+function parseDay(path: string, text: string): number {
+  const at = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  // The 30th of February is a day for no calendar, but for some parsers.
+  const real = text.length > 10 || (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text));
+  if (Number.isNaN(at) || !real)
+    throw invalidInput({ path, message: "Give a day such as 2026-07-02, or an ISO 8601 time." });
+  return Math.floor(at / DAY);
+}

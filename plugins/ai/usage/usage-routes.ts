@@ -1,0 +1,82 @@
+// The web's routes of usage: what an account and its agents have used, by day, by model, by agent.
+import { Elysia, type Static } from "elysia";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { auth } from "../../auth/index.ts";
+import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
+import { type Period, periodEnd, periodStart } from "../ledger/budgets.ts";
+import { allowanceOf } from "../ledger/plan-allowance.ts";
+import { accountUsage, agentUsage, usageQuery } from "./usage-model.ts";
+import { createUsageReports, type DayRange, dateOf, MAX_DAYS, parseDayRange } from "./usage-reports.ts";
+
+interface Deps extends Pick<Kernel, "database" | "config"> {
+  authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "list" | "settings">;
+}
+
+const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls under way are not in it yet.`;
+
+export function usageRoutes({ database, config, authService, agents }: Deps) {
+  const reports = createUsageReports({ database });
+  const dates = ({ from, to }: DayRange) => ({ from: dateOf(from), to: dateOf(to) });
+
+  async function budgetStatus(agentId: string, period: Period, limitUsd: number | null) {
+    const now = Date.now();
+    const spentUsd = await reports.agentSpentUsd(agentId, periodStart(period, now));
+    return { limitUsd, spentUsd, resetsAt: new Date(periodEnd(period, now)).toISOString() };
+  }
+
+  return new Elysia({ name: "ai.usage" })
+    .use(authService.identities.guards)
+    .use(agents.guards)
+    .get(
+      "/api/usage",
+      async ({ identity: { user }, query }): Promise<Static<typeof accountUsage>> => {
+        const now = Date.now();
+        const range = parseDayRange(query, now);
+        const [report, balance, ownAgents] = await Promise.all([
+          reports.forAccount(user.id, range),
+          reports.accountBalance(user.id, periodStart("month", now)),
+          agents.list(user.id),
+        ]);
+        const names = new Map(ownAgents.map(({ id, name }) => [id, name]));
+        const { plan, microUsd } = allowanceOf(user, { config, isAdmin: authService.administration.isAdmin });
+        return {
+          ...dates(range),
+          ...report,
+          agents: report.agents.map((one) => ({ name: names.get(one.agentId ?? "") ?? null, ...one })),
+          plan: {
+            plan,
+            limitUsd: Number.isFinite(microUsd) ? microUsd / 1e6 : null,
+            spentUsd: balance.spentUsd,
+            resetsAt: new Date(periodEnd("month", now)).toISOString(),
+          },
+          credits: { left: balance.credits, usdEach: MICRO_USD_PER_CREDIT / 1e6 },
+        };
+      },
+      {
+        signedIn: "read",
+        query: usageQuery,
+        response: { 200: accountUsage },
+        detail: { tags: ["Usage"], summary: "What the caller's account and its agents have used", description },
+      },
+    )
+    .get(
+      "/api/agents/:id/usage",
+      async ({ agent: { id: agentId }, query }): Promise<Static<typeof agentUsage>> => {
+        const range = parseDayRange(query, Date.now());
+        const [report, { budget }] = await Promise.all([reports.forAgent(agentId, range), agents.settings(agentId)]);
+        const [day, month] = await Promise.all([
+          budgetStatus(agentId, "day", budget?.usdPerDay ?? null),
+          budgetStatus(agentId, "month", budget?.usdPerMonth ?? null),
+        ]);
+        return { agentId, ...dates(range), ...report, budget: { day, month } };
+      },
+      {
+        ownAgent: { scope: "read", kind: "data" },
+        query: usageQuery,
+        response: { 200: agentUsage },
+        detail: { tags: ["Usage"], summary: "What an agent has used, and what is left of its budget", description },
+      },
+    );
+}

@@ -1,0 +1,248 @@
+// API keys: shown once, stored hashed, ended at once, and noted without a write per request.
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { loadConfig } from "../../../src/kernel/config/config.ts";
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import { type Client, createClient } from "../../../tests/support/client.ts";
+import { silent } from "../../../tests/support/database.ts";
+import { verify } from "../../../tests/support/favours.ts";
+import { type House, openHouse } from "../../../tests/support/house.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+import { createApiKeys } from "./api-keys.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse();
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+afterEach(() => setSystemTime());
+
+interface Made {
+  id: string;
+  name: string;
+  key: string;
+  scopes: string[];
+  expiresAt: string | null;
+}
+interface Listed {
+  keys: { id: string; prefix: string; lastUsedAt: string | null }[];
+  count: number;
+}
+
+async function member(): Promise<Client> {
+  const client = createClient(house.web);
+  await client.join();
+  return client;
+}
+const make = (owner: Client, body: object = {}, headers: Record<string, string> = {}) =>
+  owner.post<Made>("/api/keys", { name: "Laptop", ...body }, { headers });
+const withKey = (key: string, path = "/api/settings") =>
+  createClient(house.web).get<{ id: string }>(path, { headers: { authorization: `Bearer ${key}` } });
+
+describe("a new key", () => {
+  test("is told to nobody who never said that the address is theirs", async () => {
+    const eve = await member();
+    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const before = await mails();
+    const { body } = await make(eve);
+    expect((await eve.delete(`/api/keys/${body.id}`)).status).toBe(200);
+    expect(await mails()).toBe(before);
+  });
+
+  test("is shown this once, with all scopes and no end unless told", async () => {
+    const ada = await member();
+    const answer = await make(ada, { name: "  Laptop " });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 201,
+      body: {
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        name: "Laptop",
+        key: expect.stringMatching(/^bk_[\w-]{43}$/),
+        scopes: ["read", "write", "chat"],
+        expiresAt: null,
+        createdAt: expect.stringMatching(/Z$/),
+      } as never,
+    });
+    const { key, id, ...shown } = answer.body;
+    const { text, body } = await ada.get<Listed>("/api/keys");
+    expect(text).not.toContain(key.slice(10));
+    expect(body as object).toEqual({
+      keys: [{ ...shown, id, prefix: key.slice(0, 9), lastUsedAt: null }],
+      count: 1,
+    });
+    expect((await withKey(key)).body.id).toBe((await ada.get<{ id: string }>("/api/settings")).body.id);
+  });
+
+  test("is nowhere in clear, and told to its owner by mail", async () => {
+    const ada = await member();
+    await verify(house, ada.account.email);
+    const mails = async () => (await house.kernel.database.read("SELECT * FROM jobs WHERE kind = 'mail'")).rows.length;
+    const before = await mails();
+    const { key } = (await make(ada, {}, { "idempotency-key": crypto.randomUUID() })).body;
+    expect(await mails()).toBe(before + 1);
+    const { rows: tables } = await house.kernel.database.read("SELECT name FROM sqlite_schema WHERE type = 'table'");
+    for (const { name } of tables) {
+      const { rows } = await house.kernel.database.read(`SELECT * FROM "${String(name)}"`);
+      expect(JSON.stringify(rows)).not.toContain(key.slice(10));
+    }
+  });
+
+  test("has the scopes it was given, each once", async () => {
+    const ada = await member();
+    expect((await make(ada, { scopes: ["chat", "read", "chat"] })).body.scopes).toEqual(["read", "chat"]);
+  });
+
+  test.each([
+    [{ name: "" }, "name"],
+    [{ name: 1 }, "name"],
+    [{ name: "two\nlines" }, "name"],
+    [{ name: "x".repeat(201) }, "name"],
+    [{ scopes: [] }, "scopes"],
+    [{ scopes: "read" }, "scopes.0"],
+    [{ scopes: ["admin"] }, "scopes.0"],
+    [{ expiresAt: "2020-01-01T00:00:00Z" }, "expiresAt"],
+    [{ expiresAt: "tomorrow" }, "expiresAt"],
+    [{ expiresAt: "1e20" }, "expiresAt"],
+    [{ expiresAt: 4102444800000 }, "expiresAt"],
+  ])("%j is 400 and says where", async (body, path) => {
+    const { issues } = expectRefusal(await make(await member(), body), 400);
+    expect(issues?.map((issue) => issue.path)).toContain(path);
+  });
+
+  test("of nobody else's making: fields that are not the caller's to say are ignored", async () => {
+    const [ada, eve] = [await member(), await member()];
+    const { id: adas } = (await ada.get<{ id: string }>("/api/settings")).body;
+    const wish = { userId: adas, key: `bk_${"x".repeat(43)}`, id: "mine", direct: true, lastUsedAt: "2020-01-01" };
+    const { body } = await make(eve, wish);
+    expect(body.id).not.toBe("mine");
+    expect((await withKey(body.key)).body.id).not.toBe(adas);
+    expect((await withKey(wish.key)).status).toBe(401);
+    expect((await ada.get<Listed>("/api/keys")).body.count).toBe(0);
+  });
+
+  test("under an Idempotency-Key is made once; the second answer has no key in it", async () => {
+    const ada = await member();
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const [one, two] = [await make(ada, {}, headers), await make(ada, {}, headers)];
+    expect(two.status).toBe(201);
+    expect(two.body).toEqual({ ...one.body, key: null as never });
+    expect((await ada.get<Listed>("/api/keys")).body.count).toBe(1);
+  });
+
+  test("is the fiftieth at most, also when many are asked for at once", async () => {
+    const ada = await member();
+    const answers = await Promise.all(Array.from({ length: 53 }, () => make(ada)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(50);
+    for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 409, "TOO_MANY_KEYS");
+    expect((await ada.get<Listed>("/api/keys")).body.count).toBe(50);
+    expect((await make(await member())).status).toBe(201);
+  });
+});
+
+describe("a key ends", () => {
+  test("when its owner deletes it, at once", async () => {
+    const ada = await member();
+    const { key, id } = (await make(ada)).body;
+    expect((await withKey(key)).status).toBe(200);
+    expect((await ada.delete(`/api/keys/${id}`)).body).toEqual({ success: true, id });
+    expectRefusal(await withKey(key), 401, "UNAUTHORIZED");
+    expectRefusal(await ada.delete(`/api/keys/${id}`), 404, "KEY_NOT_FOUND");
+  });
+
+  test("by nobody else's hand", async () => {
+    const [ada, eve] = [await member(), await member()];
+    const { key, id } = (await make(ada)).body;
+    expectRefusal(await eve.delete(`/api/keys/${id}`), 404, "KEY_NOT_FOUND");
+    expect((await withKey(key)).status).toBe(200);
+    expect((await eve.get<Listed>("/api/keys")).body).toEqual({ keys: [], count: 0 });
+  });
+
+  test("when its time is over", async () => {
+    const ada = await member();
+    const now = Date.now();
+    const { key } = (await make(ada, { expiresAt: new Date(now + 60_000).toISOString() })).body;
+    expect((await withKey(key)).status).toBe(200);
+    setSystemTime(now + 60_000);
+    expectRefusal(await withKey(key), 401, "UNAUTHORIZED");
+    expect((await ada.get<Listed>("/api/keys")).body.count).toBe(1);
+  });
+
+  test("with the account", async () => {
+    const ada = await member();
+    const { key } = (await make(ada)).body;
+    const { id } = (await withKey(key)).body;
+    await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
+    house.app.accounts.users.invalidate(id);
+    expectRefusal(await withKey(key), 401, "UNAUTHORIZED");
+  });
+});
+
+describe("without HTTP", () => {
+  /** Keys over the house's database, and how often they wrote. */
+  async function keysOf(role: "all" | "web") {
+    const { config, database } = house.kernel;
+    const user = await house.app.accounts.users.create({
+      email: `${crypto.randomUUID()}@example.com`,
+      passwordHash: null,
+    });
+    const writes: Statement[][] = [];
+    const counting = {
+      ...database,
+      write: (batch: Statement[]) => {
+        writes.push(batch);
+        return database.write(batch);
+      },
+    };
+    const env = { ROLE: role, SECRET_KEY: "0".repeat(64), DATABASE_URL: "http://127.0.0.1:1", DATA_DIR: house.dir };
+    const keys = createApiKeys({
+      database: counting,
+      config: role === "all" ? config : loadConfig(env, { cwd: house.dir }),
+      log: silent,
+    });
+    const wanted = { userId: user.id, name: "k", scopes: new Set(["read" as const]), direct: false, expiresAt: null };
+    const { key } = await keys.create(wanted);
+    writes.length = 0;
+    return { keys, key, writes, userId: user.id };
+  }
+
+  test.each(["all", "web"] as const)("a hundred uses are one write, later (role %s)", async (role) => {
+    const { keys, key, writes, userId } = await keysOf(role);
+    const now = Date.now();
+    setSystemTime(now);
+    for (let n = 0; n < 100; n++) await keys.find(key);
+    expect(writes).toHaveLength(0);
+    expect((await keys.listByUser(userId))[0]?.lastUsedAt).toBe(now);
+    await keys.close();
+    expect(writes.flat()).toHaveLength(1);
+    setSystemTime(now + 59_000);
+    await keys.find(key);
+    setSystemTime(now + 61_000);
+    await keys.find(key);
+    await keys.close();
+    expect(writes.flat()).toHaveLength(2);
+    expect((await keys.listByUser(userId))[0]?.lastUsedAt).toBe(now + 61_000);
+  });
+
+  test("all keys of a user end together, those of others stay; what another process ended is not remembered", async () => {
+    const [ada, eve] = [await keysOf("all"), await keysOf("all")];
+    await ada.keys.find(ada.key);
+    await house.kernel.database.write([ada.keys.revokeAllStatement(ada.userId)]);
+    expect(await ada.keys.find(ada.key)).toBeUndefined();
+    expect(await eve.keys.find(eve.key)).toBeDefined();
+    const split = await keysOf("web");
+    await split.keys.find(split.key);
+    await house.kernel.database.write([{ sql: "DELETE FROM api_keys WHERE user_id = ?", args: [split.userId] }]);
+    expect(await split.keys.find(split.key)).toBeUndefined();
+  });
+
+  test("a disk that can't be written keeps nobody out", async () => {
+    const { keys, key, writes } = await keysOf("all");
+    await keys.find(key);
+    await house.kernel.database.write([
+      { sql: "CREATE TRIGGER full BEFORE UPDATE ON api_keys BEGIN SELECT raise(ABORT, 'disk full'); END", args: [] },
+    ]);
+    await keys.close();
+    expect(writes).toHaveLength(1);
+    expect(await keys.find(key)).toBeDefined();
+    await house.kernel.database.write([{ sql: "DROP TRIGGER full", args: [] }]);
+  });
+});

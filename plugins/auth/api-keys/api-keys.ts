@@ -1,0 +1,206 @@
+// API keys: 256 random bits, shown once and stored hashed, found in a bounded cache while they are good.
+import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import {
+  type Database,
+  GuardFailed,
+  guard,
+  type Statement,
+  statement,
+  statementTemplate,
+} from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { type Kernel, ownsDatabase } from "../../../src/kernel/plugin.ts";
+import { apiKeys } from "../schema.ts";
+
+export const SCOPES = ["read", "write", "chat"] as const;
+
+/** What a route asks for. An API key may lack some; sessions have all of them. */
+export type Scope = (typeof SCOPES)[number];
+
+/** An API key as the service knows it: everything but the key. Times are epoch ms. */
+export interface ApiKey {
+  id: string;
+  userId: string;
+  name: string;
+  /** The first characters of the key, to tell one from another. */
+  prefix: string;
+  scopes: ReadonlySet<Scope>;
+  /** Made straight on this machine. */
+  direct: boolean;
+  expiresAt: number | null;
+  lastUsedAt: number | null;
+  createdAt: number;
+}
+
+export type NewApiKey = Pick<ApiKey, "userId" | "name" | "scopes" | "direct" | "expiresAt">;
+
+export interface ApiKeys {
+  /** Makes a key; it is given out here and never again. `also` is written in the same batch. 409 `TOO_MANY_KEYS`. */
+  create(
+    key: NewApiKey,
+    extraStatements?: (apiKey: ApiKey, key: string) => Statement[],
+  ): Promise<{ apiKey: ApiKey; key: string }>;
+  /** The key with this text; undefined when there is none that is good. Counts as use. */
+  find(key: string): Promise<ApiKey | undefined>;
+  /** A user's keys, the newest first, those that are over too. */
+  listByUser(userId: string): Promise<ApiKey[]>;
+  /** Ends one key of this user. Changes no row when there is none. */
+  revokeStatement(userId: string, id: string): Statement;
+  /** Ends every key of this user. */
+  revokeAllStatement(userId: string): Statement;
+  /** Writes down the uses that wait for it. */
+  close(): Promise<void>;
+}
+
+const KEY_PREFIX = "bk_";
+const KEY_PATTERN = /^bk_[\w-]{43}$/;
+const MAX_KEYS_PER_USER = 50;
+const MAX_CACHED_KEYS = 10_000;
+/** A key's last use is as exact as this. */
+const LAST_USED_RESOLUTION_MS = 60_000;
+const LAST_USED_FLUSH_DELAY_MS = 5_000;
+
+/** Whether a bearer token means to be an API key. */
+export const looksLikeApiKey = (token: string) => token.startsWith(KEY_PREFIX);
+
+const hashKey = (key: string) => new Bun.CryptoHasher("sha256").update(key).digest("hex");
+
+export function createApiKeys({ database, config, log }: Pick<Kernel, "database" | "config" | "log">): ApiKeys {
+  const { drizzle } = database;
+  const cache = ownsDatabase({ config, database }) ? new Map<string, ApiKey>() : undefined;
+  const selectByHash = drizzle
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.keyHash, sql.placeholder("hash")))
+    .prepare();
+
+  /** Grows when keys are revoked: what was read before is not remembered after. */
+  let revocations = 0;
+  const lastUses = createLastUses(database, log);
+
+  async function load(hash: string): Promise<ApiKey | undefined> {
+    const before = revocations;
+    const [row] = await selectByHash.execute({ hash });
+    if (!row) return undefined;
+    const found = toKey(row);
+    if (cache && revocations === before) {
+      if (cache.size >= MAX_CACHED_KEYS) cache.delete(cache.keys().next().value ?? "");
+      cache.set(hash, found);
+    }
+    return found;
+  }
+
+  /** Deletes keys; once that is committed nobody is let in with one of them. */
+  function deleteStatement(condition: SQL | undefined): Statement {
+    return {
+      ...statement(drizzle.delete(apiKeys).where(condition).returning({ hash: apiKeys.keyHash })),
+      after({ rows }) {
+        revocations++;
+        for (const row of rows) cache?.delete(String(row.key_hash));
+      },
+    };
+  }
+
+  return {
+    async create({ scopes, ...fields }, extraStatements = () => []) {
+      const key = KEY_PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const sorted = SCOPES.filter((scope) => scopes.has(scope));
+      const apiKey: ApiKey = {
+        ...fields,
+        id: Bun.randomUUIDv7(),
+        prefix: key.slice(0, KEY_PREFIX.length + 6),
+        scopes: new Set(sorted),
+        lastUsedAt: null,
+        createdAt: Date.now(),
+      };
+      const { id, userId, name, prefix, direct, expiresAt, createdAt } = apiKey;
+      const insert = {
+        sql: `INSERT INTO api_keys (id, user_id, name, key_hash, prefix, scopes, direct, expires_at, created_at)
+              SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM api_keys WHERE user_id = ?) < ?`,
+        args: [id, userId, name, hashKey(key), prefix, JSON.stringify(sorted), direct ? 1 : 0, expiresAt, createdAt],
+      };
+      insert.args.push(userId, MAX_KEYS_PER_USER);
+      try {
+        await database.write([insert, guard("keys"), ...extraStatements(apiKey, key)]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed) || error.guard !== "keys") throw error;
+        const text = `There are ${MAX_KEYS_PER_USER} keys already. Delete one that is not needed any more.`;
+        throw new AppError(409, "TOO_MANY_KEYS", text, { limit: MAX_KEYS_PER_USER }, { cause: error });
+      }
+      return { apiKey, key };
+    },
+
+    async find(key) {
+      if (!KEY_PATTERN.test(key)) return undefined;
+      const hash = hashKey(key);
+      const found = cache?.get(hash) ?? (await load(hash));
+      const now = Date.now();
+      if (!found || (found.expiresAt !== null && found.expiresAt <= now)) return undefined;
+      if (now - (found.lastUsedAt ?? 0) >= LAST_USED_RESOLUTION_MS) {
+        found.lastUsedAt = now;
+        lastUses.record(found.id, now);
+      }
+      return found;
+    },
+
+    async listByUser(userId) {
+      const rows = await drizzle
+        .select()
+        .from(apiKeys)
+        .where(eq(apiKeys.userId, userId))
+        .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id));
+      return rows.map((row) => ({ ...toKey(row), lastUsedAt: lastUses.pendingUse(row.id) ?? row.lastUsedAt }));
+    },
+
+    revokeStatement: (userId, id) => deleteStatement(and(eq(apiKeys.userId, userId), eq(apiKeys.id, id))),
+    revokeAllStatement: (userId) => deleteStatement(eq(apiKeys.userId, userId)),
+    close: lastUses.close,
+  };
+}
+
+function toKey({ keyHash: _, scopes, ...row }: typeof apiKeys.$inferSelect): ApiKey {
+  const stored: unknown = JSON.parse(scopes);
+  return { ...row, scopes: new Set(SCOPES.filter((scope) => Array.isArray(stored) && stored.includes(scope))) };
+}
+
+/** When keys were last used: kept in memory for some seconds and written together, so that no request waits for it. */
+function createLastUses(database: Pick<Database, "drizzle" | "write">, log: Kernel["log"]) {
+  const pending = new Map<string, number>();
+  const write = statementTemplate(
+    database.drizzle
+      .update(apiKeys)
+      .set({ lastUsedAt: sql`${sql.placeholder("at")}` })
+      .where(eq(apiKeys.id, sql.placeholder("id"))),
+  );
+  let timer: Timer | undefined;
+  let lastFlush: Promise<void> = Promise.resolve();
+
+  async function flush(): Promise<void> {
+    timer = undefined;
+    const batch = [...pending];
+    try {
+      if (batch.length > 0) await database.write(batch.map(([id, at]) => write({ id, at })));
+    } catch (error) {
+      // The next minute's use tries again.
+      log.warn("the last use of API keys could not be stored", { error });
+    }
+    for (const [id, at] of batch) if (pending.get(id) === at) pending.delete(id);
+  }
+
+  return {
+    record(id: string, at: number): void {
+      // Where nothing is cached, every request reads the row anew, which does not know of it yet.
+      if (at - (pending.get(id) ?? 0) < LAST_USED_RESOLUTION_MS) return;
+      pending.set(id, at);
+      timer ??= setTimeout(() => {
+        lastFlush = flush();
+      }, LAST_USED_FLUSH_DELAY_MS).unref();
+    },
+    pendingUse: (id: string) => pending.get(id),
+    async close(): Promise<void> {
+      clearTimeout(timer);
+      await lastFlush;
+      await flush();
+    },
+  };
+}

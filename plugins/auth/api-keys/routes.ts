@@ -1,0 +1,69 @@
+// API keys: make one, see which there are, end one. A key can't do any of it.
+import { Elysia } from "elysia";
+import { notFound } from "../../../src/kernel/errors.ts";
+import { isLocalRequest } from "../../../src/kernel/http/http.ts";
+import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { type AuthServices, tags } from "../auth-services.ts";
+import { SCOPES } from "./api-keys.ts";
+import { keyBody, keyList, newKey, parseExpiry, revokedKey, toKeyItem, toNewKey } from "./model.ts";
+
+export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) {
+  const { database, idempotency } = kernel;
+  return new Elysia({ name: "auth.keys" })
+    .use(identities.guards)
+    .post(
+      "/api/keys",
+      ({ identity: { user, session }, body, request }) => {
+        const key = {
+          userId: user.id,
+          name: body.name.trim().normalize("NFC"),
+          scopes: new Set(body.scopes ?? SCOPES),
+          // What it may do for an admin's unverified address is what this very request may.
+          direct: session.direct && isLocalRequest(request),
+          expiresAt: parseExpiry(body.expiresAt),
+        };
+        const produce: Parameters<typeof idempotency.respond>[1] = async (keep) => {
+          const { apiKey, key: text } = await keys.create(key, (apiKey, text) => [
+            ...mails.apiKeyCreatedStatements(user, apiKey.name),
+            ...keep({ status: 201, body: JSON.stringify(toNewKey(apiKey, text)) }),
+          ]);
+          return Response.json(toNewKey(apiKey, text), { status: 201 });
+        };
+        return idempotency.respond({ request, userId: user.id }, produce, { secretFields: ["key"] });
+      },
+      {
+        ownSession: true,
+        body: keyBody,
+        response: { 201: newKey },
+        detail: {
+          tags,
+          summary: "Make an API key",
+          description:
+            "The key is shown this once. It works as `Authorization: Bearer bk_…` wherever a session does, within its scopes, " +
+            "but not for the security of the account. `read` is for GET, `chat` for talking to agents, `write` for the rest.",
+          ...documentErrors({ 409: ["TOO_MANY_KEYS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
+        },
+      },
+    )
+    .get(
+      "/api/keys",
+      async ({ identity }) => {
+        const items = (await keys.listByUser(identity.user.id)).map(toKeyItem);
+        return { keys: items, count: items.length };
+      },
+      { ownSession: true, response: { 200: keyList }, detail: { tags, summary: "Your API keys, newest first" } },
+    )
+    .delete(
+      "/api/keys/:id",
+      async ({ identity, params: { id } }) => {
+        const [revoked] = await database.write([keys.revokeStatement(identity.user.id, id)]);
+        if (revoked?.rows.length !== 1) throw notFound("You have no API key with this id.", "KEY_NOT_FOUND");
+        return { success: true as const, id };
+      },
+      {
+        ownSession: true,
+        response: { 200: revokedKey },
+        detail: { tags, summary: "End an API key, at once", ...documentErrors({ 404: "KEY_NOT_FOUND" }) },
+      },
+    );
+}

@@ -1,0 +1,42 @@
+// What every theme of accounts is built from, made once in index.ts.
+import type { Kernel } from "../../src/kernel/plugin.ts";
+import type { AccountReclaim } from "./account-reclaim.ts";
+import type { ApiKeys } from "./api-keys/api-keys.ts";
+import type { Identities } from "./identity.ts";
+import type { LinkedAccounts } from "./linked-accounts.ts";
+import type { Mails } from "./mails/mails.ts";
+import type { OneTimeLinks } from "./one-time-links.ts";
+import type { Passwords } from "./password/passwords.ts";
+import type { Sessions, SignInEvidence } from "./sessions.ts";
+import type { ExternalTokens } from "./sign-in/external-tokens.ts";
+import type { Reauthenticate } from "./sign-in/reauthentication.ts";
+import type { SignIn } from "./sign-in/sign-in.ts";
+import type { FirstAdmin } from "./sign-up/first-admin.ts";
+import type { TwoFactor } from "./two-factor/two-factor.ts";
+import type { Users } from "./users.ts";
+
+export interface AuthServices {
+  readonly kernel: Kernel;
+  readonly users: Users;
+  readonly sessions: Sessions;
+  readonly passwords: Passwords;
+  readonly identities: Identities;
+  readonly signIn: SignIn;
+  readonly keys: ApiKeys;
+  readonly twoFactor: TwoFactor;
+  readonly accountReclaim: AccountReclaim;
+  readonly oneTimeLinks: OneTimeLinks;
+  readonly mails: Mails;
+  readonly linkedAccounts: LinkedAccounts;
+  readonly reauthenticate: Reauthenticate;
+  readonly firstAdmin: FirstAdmin;
+  readonly externalTokens: ExternalTokens;
+  /**
+   * Starts a session on this request's answer, while what let somebody in still holds: see `Sessions`. Whatever cookie came
+   * along is never adopted.
+   */
+  startSession(request: Request, userId: string, evidence: SignInEvidence): Promise<void>;
+}
+
+/** The tag of all their routes. */
+export const tags = ["Accounts"];

@@ -1,0 +1,116 @@
+// One-use links: what is good, what is not any more, and what is kept of them.
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { createOneTimeLinks, invalidLink, type OneTimeLinks } from "./one-time-links.ts";
+
+const HOUR = 3_600_000;
+let store: TestDatabase;
+let links: OneTimeLinks;
+beforeAll(async () => {
+  store = await fileDatabase();
+  links = createOneTimeLinks(store.database);
+});
+afterAll(() => store?.remove());
+afterEach(() => setSystemTime());
+
+let made = 0;
+async function user(): Promise<string> {
+  const id = `user-${++made}`;
+  const sql =
+    "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 0, 0)";
+  await store.database.write([{ sql, args: [id] }]);
+  return id;
+}
+
+async function issue(userId: string, kind: "verify-email" | "reset-password" = "reset-password", email?: string) {
+  const { token, statements } = links.issue(kind, { userId, lifetimeMs: HOUR, ...(email && { email }) });
+  await store.database.write(statements);
+  return token;
+}
+const use = (token: string, kind: "verify-email" | "reset-password" = "reset-password") =>
+  store.database.write(links.useStatements(kind, token));
+const rows = async (id: string) =>
+  (await store.database.read("SELECT * FROM auth_links WHERE user_id = ?", [id])).rows.length;
+
+test("a link says whose it is and where it was sent, and works once", async () => {
+  const id = await user();
+  const token = await issue(id, "reset-password", "ada@example.com");
+  expect(token).toMatch(/^[\w-]{43}$/);
+  expect(await links.find("reset-password", token)).toEqual({ userId: id, email: "ada@example.com" });
+  await use(token);
+  expect(await links.find("reset-password", token)).toBeUndefined();
+  await expect(use(token)).rejects.toMatchObject({ guard: "link" });
+});
+
+test("its use and what it is used for are one: if one can't be, neither is", async () => {
+  const token = await issue(await user());
+  const broken = { sql: "INSERT INTO no_such_table VALUES (1)", args: [] };
+  await expect(store.database.write([...links.useStatements("reset-password", token), broken])).rejects.toThrow();
+  expect(await links.find("reset-password", token)).toBeDefined();
+});
+
+test("the newest of a kind kills the older ones of the same user, and no others", async () => {
+  const [ada, bob] = [await user(), await user()];
+  const [first, other, bobs] = [await issue(ada), await issue(ada, "verify-email"), await issue(bob)];
+  const second = await issue(ada);
+  expect(await links.find("reset-password", first)).toBeUndefined();
+  for (const token of [second, bobs]) expect(await links.find("reset-password", token)).toBeDefined();
+  expect(await links.find("verify-email", other)).toBeDefined();
+  await store.database.write([links.revokeStatement("reset-password", ada)]);
+  expect(await links.find("reset-password", second)).toBeUndefined();
+  expect(await links.find("reset-password", bobs)).toBeDefined();
+});
+
+test("a link of one kind is none of another", async () => {
+  const token = await issue(await user(), "verify-email");
+  expect(await links.find("reset-password", token)).toBeUndefined();
+  await expect(use(token)).rejects.toMatchObject({ guard: "link" });
+  await use(token, "verify-email");
+});
+
+test("it is good up to its end and not at it, and is swept away then", async () => {
+  const now = Date.now();
+  setSystemTime(now);
+  const id = await user();
+  const token = await issue(id);
+  setSystemTime(now + HOUR - 1);
+  expect(await links.find("reset-password", token)).toBeDefined();
+  await store.database.write([links.sweepStatement()]);
+  expect(await rows(id)).toBe(1);
+  setSystemTime(now + HOUR);
+  expect(await links.find("reset-password", token)).toBeUndefined();
+  await expect(use(token)).rejects.toMatchObject({ guard: "link" });
+  await store.database.write([links.sweepStatement()]);
+  expect(await rows(id)).toBe(0);
+});
+
+test("it is kept hashed, and goes with its user", async () => {
+  const id = await user();
+  const token = await issue(id);
+  const kept = await store.database.read("SELECT * FROM auth_links WHERE user_id = ?", [id]);
+  expect(JSON.stringify(kept.rows)).not.toContain(token);
+  await store.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
+  expect(await rows(id)).toBe(0);
+});
+
+test.each(["", "x", "%", "' OR 1=1 --", "x".repeat(10_000)])(
+  "%# is no link: text that was never given out",
+  async (token) => {
+    await issue(await user());
+    expect(await links.find("reset-password", token)).toBeUndefined();
+    await expect(use(token)).rejects.toMatchObject({ guard: "link" });
+  },
+);
+
+test("which reason a link is not good for stays unsaid", () => {
+  expect(invalidLink(new Error("secret reason"))).toMatchObject({ status: 400, code: "INVALID_LINK", extras: {} });
+  expect(invalidLink(new Error("secret reason")).message).not.toContain("secret");
+});
+
+test("links to reset the password of an account that goes stay good and name nobody; others go with it", async () => {
+  const id = await user();
+  const [reset, verify] = [await issue(id, "reset-password", "ada@example.com"), await issue(id, "verify-email")];
+  await store.database.write([links.orphanStatement(id), { sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
+  expect(await links.find("reset-password", reset)).toEqual({ userId: null, email: null });
+  expect(await links.find("verify-email", verify)).toBeUndefined();
+});

@@ -1,0 +1,304 @@
+// A forgotten password: one answer for every address, a link that works once, and what ends with the old password.
+import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, spyOn, test } from "bun:test";
+import { type Client, createClient } from "../../../tests/support/client.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { type House, openHouse } from "../../../tests/support/house.ts";
+import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+import { createOneTimeLinks } from "../one-time-links.ts";
+
+const HOUR = 3_600_000;
+const fresh = "a new horse battery";
+
+let mailbox: Mailbox;
+let house: House;
+beforeAll(async () => {
+  mailbox = await openMailbox();
+  house = await openHouse({ env: { SMTP_URL: mailbox.url } });
+  await house.kernel.jobs.start();
+});
+afterEach(() => setSystemTime());
+afterAll(async () => {
+  await house?.kernel.jobs.stop();
+  await house?.[Symbol.asyncDispose]();
+  await mailbox?.[Symbol.asyncDispose]();
+});
+
+const client = () => createClient(house.web);
+const forgot = (email: unknown, more: object = {}, headers: Record<string, string> = {}) =>
+  client().post<{ message: string }>("/api/auth/forgot-password", { email, ...more }, { headers });
+const reset = (token: unknown, password: unknown = fresh) =>
+  client().post("/api/auth/reset-password", { token, password });
+const signIn = (email: string, password: string) =>
+  client().post("/api/auth/callback/credentials", { email, password });
+const users = () => house.app.accounts.users;
+const sql = (text: string, args: string[] = []) => house.kernel.database.write([{ sql: text, args }]);
+const mailsTo = (email: string) => mailbox.of(email).map(({ parsed }) => parsed.subject ?? "");
+const done = () =>
+  eventually(async () => {
+    const { rows } = await house.kernel.database.read(
+      "SELECT 1 FROM jobs WHERE kind IN ('auth.forgot-password', 'mail')",
+    );
+    return rows.length === 0;
+  });
+
+async function member(): Promise<{ ada: Client; id: string; email: string }> {
+  const ada = client();
+  const id = await ada.join();
+  return { ada, id, email: ada.account.email };
+}
+
+async function withLink() {
+  const found = await member();
+  await forgot(found.email);
+  return { ...found, token: await mailbox.token(found.email, "reset-password") };
+}
+
+describe("asking for a link", () => {
+  test("answers the same for every address, and mails one where there is an account", async () => {
+    const { email } = await member();
+    const stranger = `nobody-${crypto.randomUUID()}@example.com`;
+    const wallet = `0x${"a".repeat(40)}@wallet.invalid`;
+    const answers = [];
+    for (const address of [email, stranger, wallet]) answers.push(await forgot(address));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect(answers[0]?.body).toEqual({ message: expect.any(String) });
+    expect(await mailbox.token(email, "reset-password")).toMatch(/^[\w-]{43}$/);
+    await done();
+    expect(mailbox.of(stranger)).toEqual([]);
+    expect(mailbox.of(wallet)).toEqual([]);
+  });
+
+  test("finds the account in whatever spelling", async () => {
+    const { email } = await member();
+    await forgot(` ${email.toUpperCase()}\n`);
+    await mailbox.token(email, "reset-password");
+  });
+
+  test("puts neither the address nor the link on disk in clear", async () => {
+    const { email } = await member();
+    await mailbox.token(email, "verify-email");
+    await done();
+    const onDisk = async (table: string) =>
+      JSON.stringify((await house.kernel.database.read(`SELECT * FROM ${table}`)).rows);
+    await forgot(email);
+    const jobs = await onDisk("jobs");
+    expect(jobs).toContain("auth.forgot-password");
+    expect(jobs).not.toContain(email);
+    const token = await mailbox.token(email, "reset-password");
+    for (const table of ["jobs", "auth_links", "events"]) expect(await onDisk(table)).not.toContain(token);
+  });
+
+  test.each([
+    [{}],
+    [{ email: "" }],
+    [{ email: "ada" }],
+    [{ email: "ada@localhost" }],
+    [{ email: 1 }],
+    [{ email: null }],
+    [{ email: ["ada@example.com"] }],
+    [{ email: `${"a".repeat(400)}@example.com` }],
+  ])("%j is 400", async (body) => {
+    const { issues } = expectRefusal(await client().post("/api/auth/forgot-password", body), 400);
+    expect(issues?.map(({ path }) => path)).toEqual(["email"]);
+  });
+
+  test("refuses robots, whatever they send", async () => {
+    const { email } = await member();
+    for (const address of [email, "x", undefined]) {
+      expectRefusal(await forgot(address, {}, { "user-agent": "Googlebot/2.1" }), 403, "BOT_DETECTED");
+      expectRefusal(await forgot(address, { website: "https://spam.example" }), 403, "BOT_DETECTED");
+    }
+  });
+
+  test("is for people without a password too, and not for those who are blocked", async () => {
+    const [oauth, blocked] = [await member(), await member()];
+    await house.kernel.database.write([
+      users().updateStatement(oauth.id, { passwordHash: null }),
+      users().updateStatement(blocked.id, { disabledAt: Date.now() }),
+    ]);
+    await Promise.all([forgot(oauth.email), forgot(blocked.email)]);
+    const token = await mailbox.token(oauth.email, "reset-password");
+    expect((await reset(token)).status).toBe(200);
+    expect((await signIn(oauth.email, fresh)).status).toBe(200);
+    await done();
+    expect(mailsTo(blocked.email)).toHaveLength(1);
+  });
+
+  test("in two languages", async () => {
+    const { id, email } = await member();
+    await house.kernel.database.write([users().updateStatement(id, { locale: "de" })]);
+    await forgot(email);
+    await mailbox.token(email, "reset-password");
+    expect(mailbox.of(email).at(-1)?.parsed.html).toContain('lang="de"');
+  });
+});
+
+describe("rates", () => {
+  test("of asking and of trying are each so many from one address", async () => {
+    await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
+    const statuses = async (path: string, times: number, body: object) => {
+      const all: number[] = [];
+      for (let n = 0; n < times; n++) all.push((await createClient(strict.web).post(path, body)).status);
+      return all;
+    };
+    const asked = await statuses("/api/auth/forgot-password", 6, { email: "ada@example.com" });
+    expect(asked).toEqual([...Array(5).fill(200), 429]);
+    const tried = await statuses("/api/auth/reset-password", 11, { token: "x", password: fresh });
+    expect(tried).toEqual([...Array(10).fill(400), 429]);
+  });
+
+  test("of mails to one account are as many, from however many addresses", async () => {
+    const env = { RATE_LIMITS: "on", TRUSTED_PROXIES: "127.0.0.1/32", SMTP_URL: mailbox.url };
+    await using strict = await openHouse({ env });
+    const ada = createClient(strict.web);
+    const { email } = await ada.signUp();
+    for (let n = 0; n < 8; n++) {
+      const headers = { "x-forwarded-for": `203.0.113.${n}` };
+      expect((await ada.post("/api/auth/forgot-password", { email }, { headers })).status).toBe(200);
+    }
+    await strict.kernel.jobs.start();
+    await eventually(
+      async () =>
+        (await strict.kernel.database.read("SELECT 1 FROM jobs WHERE kind IN ('auth.forgot-password', 'mail')")).rows
+          .length === 0,
+    );
+    await strict.kernel.jobs.stop();
+    expect(mailsTo(email).filter((subject) => /password/i.test(subject))).toHaveLength(5);
+  });
+});
+
+describe("the link", () => {
+  test("sets a new password, once; the old one is worth nothing", async () => {
+    const { ada, email, token } = await withLink();
+    const answer = await reset(token);
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 200,
+      body: { message: expect.any(String) },
+    });
+    expect(answer.headers.getSetCookie()).toEqual([]);
+    expectRefusal(await signIn(email, ada.account.password), 401, "BAD_CREDENTIALS");
+    expect((await signIn(email, fresh)).status).toBe(200);
+    expectRefusal(await reset(token, "yet another one"), 400, "INVALID_LINK");
+    expect((await signIn(email, fresh)).status).toBe(200);
+  });
+
+  test("of twenty uses at once works for one, and that one's password is the account's", async () => {
+    const { email, token } = await withLink();
+    const tries = Array.from({ length: 20 }, (_, n) => `password number ${n}`);
+    const answers = await Promise.all(tries.map((password) => reset(token, password)));
+    const winners = tries.filter((_, n) => answers[n]?.status === 200);
+    expect(winners).toHaveLength(1);
+    for (const answer of answers.filter(({ status }) => status !== 200)) expectRefusal(answer, 400, "INVALID_LINK");
+    expect((await signIn(email, winners[0] ?? "")).status).toBe(200);
+  });
+
+  test("is the newest alone", async () => {
+    const { email, token } = await withLink();
+    await forgot(email);
+    const second = await mailbox.token(email, "reset-password", 2);
+    expectRefusal(await reset(token), 400, "INVALID_LINK");
+    expect((await reset(second)).status).toBe(200);
+  });
+
+  test("is dead after an hour, and when the account has another address", async () => {
+    const { token } = await withLink();
+    setSystemTime(Date.now() + HOUR);
+    expectRefusal(await reset(token), 400, "INVALID_LINK");
+    setSystemTime();
+    const other = await withLink();
+    await house.kernel.database.write([users().updateStatement(other.id, { email: `moved-${other.email}` })]);
+    expectRefusal(await reset(other.token), 400, "INVALID_LINK");
+    expect((await signIn(`moved-${other.email}`, other.ada.account.password)).status).toBe(200);
+  });
+
+  test("of an account that was blocked meanwhile is not good; of one that is gone says so", async () => {
+    const blocked = await withLink();
+    await house.kernel.database.write([users().updateStatement(blocked.id, { disabledAt: Date.now() })]);
+    expectRefusal(await reset(blocked.token), 400, "INVALID_LINK");
+
+    const gone = await withLink();
+    const end = { sql: "DELETE FROM users WHERE id = ?", args: [gone.id] };
+    await house.kernel.database.write([createOneTimeLinks(house.kernel.database).orphanStatement(gone.id), end]);
+    users().invalidate(gone.id);
+    expectRefusal(await reset(gone.token), 404, "USER_NOT_FOUND");
+  });
+
+  test.each([
+    [{}, ["token", "password"]],
+    [{ token: "x" }, ["password"]],
+    [{ password: fresh }, ["token"]],
+    [{ token: "", password: fresh }, ["token"]],
+    [{ token: 1, password: fresh }, ["token"]],
+    [{ token: "x", password: 1 }, ["password"]],
+    [{ token: "x", password: "12345" }, ["password"]],
+    [{ token: "x", password: "😀😀😀😀😀" }, ["password"]],
+    [{ token: "x".repeat(201), password: fresh }, ["token"]],
+    [{ token: "x", password: "x".repeat(1_025) }, ["password"]],
+  ])("%j is 400", async (body, paths) => {
+    const { issues } = expectRefusal(await client().post("/api/auth/reset-password", body), 400);
+    expect(issues?.map(({ path }) => path)).toEqual(paths);
+  });
+
+  test("is not used up by a password that is too short; six characters will do", async () => {
+    const { email, token } = await withLink();
+    expectRefusal(await reset(token, "12345"), 400, "INVALID_PASSWORD");
+    expect((await reset(token, "123456")).status).toBe(200);
+    expect((await signIn(email, "123456")).status).toBe(200);
+  });
+
+  test("that was never given out costs no hashing", async () => {
+    const token = "x".repeat(43);
+    const hash = spyOn(Bun.password, "hash");
+    for (let n = 0; n < 5; n++) expectRefusal(await reset(token), 400, "INVALID_LINK");
+    expect(hash).not.toHaveBeenCalled();
+    hash.mockRestore();
+  });
+});
+
+describe("with the old password end", () => {
+  test("every session, and the link again; the address counts as verified; its owner is told", async () => {
+    const { ada, email, token } = await withLink();
+    const other = client();
+    await other.post("/api/auth/callback/credentials", { email, password: ada.account.password });
+    expect((await other.get("/api/settings")).body).toMatchObject({ emailVerified: false });
+    await forgot(email);
+    const second = await mailbox.token(email, "reset-password", 2);
+    expect((await reset(second)).status).toBe(200);
+    for (const who of [ada, other]) expectRefusal(await who.get("/api/settings"), 401, "UNAUTHORIZED");
+    expectRefusal(await reset(token), 400, "INVALID_LINK");
+    await ada.signIn({ password: fresh });
+    expect((await ada.get("/api/settings")).body).toMatchObject({ emailVerified: true });
+    await done();
+    expect(mailsTo(email)).toHaveLength(4);
+    expect(mailsTo(email).filter((subject) => /changed/i.test(subject))).toHaveLength(1);
+    for (const { raw } of mailbox.of(email)) expect(raw).not.toContain(fresh);
+  });
+
+  test("every API key", async () => {
+    const { ada, token } = await withLink();
+    const { body } = await ada.post<{ key: string }>("/api/keys", { name: "laptop" });
+    const headers = { authorization: `Bearer ${body.key}` };
+    expect((await client().get("/api/settings", { headers })).status).toBe(200);
+    expect((await reset(token)).status).toBe(200);
+    expectRefusal(await client().get("/api/settings", { headers }), 401, "UNAUTHORIZED");
+  });
+
+  test("two-factor and other ways in, where nobody had shown yet that the address is theirs", async () => {
+    const wayIn = (id: string) =>
+      sql("INSERT INTO linked_accounts (provider, subject, user_id, created_at) VALUES ('google', ?1, ?1, 0)", [id]);
+    const links = async (id: string) =>
+      (await house.kernel.database.read("SELECT 1 FROM linked_accounts WHERE user_id = ?", [id])).rows.length;
+    const [eve, ada] = [await withLink(), await withLink()];
+    for (const { id } of [eve, ada]) {
+      await wayIn(id);
+      await house.kernel.database.write([users().updateStatement(id, { twoFactorEnabled: true })]);
+    }
+    await house.kernel.database.write([users().updateStatement(ada.id, { emailVerified: true })]);
+    for (const { token } of [eve, ada]) expect((await reset(token)).status).toBe(200);
+    expect(await users().byId(eve.id)).toMatchObject({ twoFactorEnabled: false, emailVerified: true });
+    expect(await users().byId(ada.id)).toMatchObject({ twoFactorEnabled: true, emailVerified: true });
+    expect([await links(eve.id), await links(ada.id)]).toEqual([0, 1]);
+  });
+});

@@ -1,0 +1,76 @@
+// A new password: what the old one let in goes, but for the session that asks.
+import { and, eq, isNull } from "drizzle-orm";
+import { GuardFailed, guard, statement } from "../../../src/kernel/database/database.ts";
+import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
+import { contextOf } from "../../../src/kernel/http/http.ts";
+import type { AuthServices } from "../auth-services.ts";
+import type { SessionIdentity } from "../identity.ts";
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from "../password/passwords.ts";
+import { users } from "../schema.ts";
+
+export interface PasswordChange {
+  /** See `Confirm` for accounts without one. */
+  currentPassword?: string | undefined;
+  newPassword: string;
+}
+
+/**
+ * Every session of the account ends; the caller gets a new one on this answer. Open links to reset the password die, and
+ * the owner is told. Throws 400 `INVALID_PASSWORD`, then 401 `BAD_CREDENTIALS` or 403 `RECENT_SIGN_IN_REQUIRED`.
+ */
+export function createPasswordChange(services: AuthServices) {
+  const {
+    kernel,
+    users: userService,
+    passwords,
+    sessions,
+    oneTimeLinks,
+    mails,
+    reauthenticate,
+    startSession,
+  } = services;
+  const { database } = kernel;
+
+  return async (identity: SessionIdentity, request: Request, { currentPassword, newPassword }: PasswordChange) => {
+    requireNewPassword(newPassword);
+    const { address, cookies } = contextOf(request);
+    await reauthenticate(identity, currentPassword, address, { field: "currentPassword" });
+    const { id, passwordHash: currentHash, twoFactorEnabled: twoFactor } = identity.user;
+    const passwordHash = await passwords.hash(newPassword);
+    const hashUnchanged = and(
+      eq(users.id, id),
+      currentHash === null ? isNull(users.passwordHash) : eq(users.passwordHash, currentHash),
+    );
+    const updateQuery = database.drizzle
+      .update(users)
+      .set({ passwordHash, updatedAt: Date.now() })
+      .where(hashUnchanged);
+    try {
+      await database.write([
+        statement(updateQuery),
+        guard("password"),
+        sessions.revokeAllStatement(id),
+        oneTimeLinks.revokeStatement("reset-password", id),
+        ...mails.passwordChangedStatements(identity.user),
+      ]);
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+      throw new AppError(401, "BAD_CREDENTIALS", "The password was changed meanwhile. Sign in with the new one.");
+    } finally {
+      userService.invalidate(id);
+    }
+    // The old cookie may have been prolonged by this very request.
+    cookies.length = 0;
+    await startSession(request, id, { passwordHash, twoFactor });
+  };
+}
+
+function requireNewPassword(password: string): void {
+  const length = [...password].length;
+  if (length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH) return;
+  const message =
+    length < MIN_PASSWORD_LENGTH
+      ? `Use at least ${MIN_PASSWORD_LENGTH} characters.`
+      : `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
+  throw invalidInput({ path: "newPassword", message }, "INVALID_PASSWORD");
+}

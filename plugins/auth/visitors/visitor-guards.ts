@@ -1,0 +1,35 @@
+// Routes for people who are not signed in: how often from one address, and no robots.
+import { Elysia } from "elysia";
+import type { RateLimitRule } from "../../../src/kernel/config/config.ts";
+import { contextOf, guarded, type RouteGuard } from "../../../src/kernel/http/http.ts";
+import { documentGuard } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
+import type { BotDetection } from "./bot-detection.ts";
+
+/**
+ * Route macros. `visitor: rule` lets anyone in, so often from one address; `human: rule` does, and refuses robots first
+ * (403 `BOT_DETECTED`). Both before the body is read, so that nothing is gained by sending a bad one.
+ */
+export function visitorGuards({
+  botDetection,
+  limits,
+}: {
+  botDetection: BotDetection;
+  limits: Pick<RateLimiter, "takeOrThrow">;
+}) {
+  const rateLimited =
+    (rule: RateLimitRule): RouteGuard =>
+    ({ request }) =>
+      limits.takeOrThrow(rule, contextOf(request).address);
+  return new Elysia({ name: "auth.visitors" }).macro({
+    visitor: (rule: RateLimitRule) => ({ ...guarded(rateLimited(rule)), detail: documentGuard([]) }),
+    human: (rule: RateLimitRule) => {
+      const { parse, transform } = guarded(
+        ({ request }) => botDetection.refuseByHeaders(request.headers),
+        rateLimited(rule),
+      );
+      const honeypot = ({ body }: { body: unknown }) => botDetection.refuseByBody(body);
+      return { parse, transform: [transform, honeypot], detail: documentGuard([], { 403: "BOT_DETECTED" }) };
+    },
+  });
+}

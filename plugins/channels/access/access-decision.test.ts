@@ -1,0 +1,168 @@
+// Who may talk to an agent: judged by numeric ids, strangers paired by a code that the owner approves.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { IncomingMessage } from "../../../channels/port.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { openScene, type Scene } from "../support.test.ts";
+import { decideAccess } from "./access-decision.ts";
+
+const said = (more: Partial<IncomingMessage> = {}): IncomingMessage => ({
+  platformMessageId: "1",
+  peer: "7",
+  sender: { id: "7", name: "42" },
+  text: "hi",
+  group: false,
+  addressed: true,
+  sentAt: 0,
+  ...more,
+});
+const owner = { sender: { id: "42", name: "Ada" } };
+const welcome = { kind: "welcome", byOwner: false } as const;
+
+describe("the rules", () => {
+  test("an owner is always welcome, by id and never by name", () => {
+    expect(decideAccess(said(owner), {}, "42")).toEqual({ kind: "welcome", byOwner: true });
+    expect(decideAccess(said(owner), { access: "allowlist", owners: ["42"] }, null)).toEqual({
+      kind: "welcome",
+      byOwner: true,
+    });
+    expect(decideAccess(said(), { access: "owner" }, "42").kind).toBe("refused");
+  });
+
+  test("another id the platform vouches for counts on both lists", () => {
+    const known = said({ sender: { id: "US.1", name: "Ada", alternateId: "42" } });
+    expect(decideAccess(known, {}, "42")).toEqual({ kind: "welcome", byOwner: true });
+    expect(decideAccess(known, { access: "allowlist", allow: ["42"] }, null)).toEqual(welcome);
+    expect(decideAccess(said(), { access: "owner" }, null).kind).toBe("refused");
+  });
+
+  test("with an owner nobody else is, without one everybody can pair", () => {
+    expect(decideAccess(said(), {}, "42").kind).toBe("refused");
+    expect(decideAccess(said(), { owners: ["42"] }, null).kind).toBe("refused");
+    expect(decideAccess(said(), {}, null).kind).toBe("paired-only");
+    expect(decideAccess(said(), { access: "pairing" }, "42").kind).toBe("paired-only");
+  });
+
+  test("an allow-list holds ids", () => {
+    expect(decideAccess(said(), { access: "allowlist", allow: ["7"] }, null)).toEqual(welcome);
+    expect(decideAccess(said(), { access: "allowlist", allow: ["42"] }, null).kind).toBe("refused");
+    expect(decideAccess(said(), { access: "allowlist" }, null).kind).toBe("refused");
+    expect(decideAccess(said(), { access: "open" }, "42")).toEqual(welcome);
+  });
+
+  test("in a group the bot has to be named, unless the settings say otherwise", () => {
+    const open = { access: "open" } as const;
+    const overheard = said({ group: true, addressed: false });
+    expect(decideAccess(overheard, open, null).kind).toBe("refused");
+    expect(decideAccess(said({ group: true }), open, null)).toEqual(welcome);
+    expect(decideAccess(overheard, { ...open, groups: "all" }, null)).toEqual(welcome);
+    expect(decideAccess(said({ group: true, ...owner }), { ...open, groups: "off" }, "42").kind).toBe("refused");
+  });
+});
+
+describe("on a channel", () => {
+  let scene: Scene;
+  let next = 4_000;
+  beforeAll(async () => {
+    scene = await openScene();
+  });
+  afterAll(() => scene[Symbol.asyncDispose]());
+
+  async function connected(config: object = {}, more: object = {}) {
+    const token = `${++next}:secret-part-of-the-token-${next}`;
+    const bot = scene.telegram.addBot(token);
+    const id = await scene.provision(config);
+    await scene.connect(id, token, more);
+    const path = `/api/agents/${id}/channels/channel_a/pairings`;
+    const pairings = async () =>
+      (await scene.owner.get<{ pairings: { senderId: string; status: string; code: string | null }[] }>(path)).body
+        .pairings;
+    return { id, bot, path, pairings };
+  }
+  const inbox = (agentId: string) =>
+    scene.rows("SELECT content, sender_id, by_owner FROM inbox WHERE agent_id = ?", agentId);
+
+  test("a stranger gets a code, once; the owner approves it, and they talk", async () => {
+    const { id, bot, path, pairings } = await connected();
+    bot.userSays(7, "hello");
+    await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+    const code = /[A-Z2-9]{6}/.exec(bot.sent(7)[0]?.text ?? "")?.[0] ?? "";
+    bot.userSays(7, "hello?");
+    expect(await pairings()).toMatchObject([{ senderId: "7", status: "pending", code }]);
+    expect(await scene.owner.post(path, { code: "AAAAAA" })).toMatchObject({
+      status: 404,
+      body: { code: "PAIRING_NOT_FOUND" },
+    });
+    expect(await scene.owner.post(path, { code: ` ${code.toLowerCase()} ` })).toMatchObject({
+      status: 200,
+      body: { success: true, senderId: "7" },
+    });
+    await scene.telegram.waitFor(() => bot.sent(7).length === 2);
+    // The code is used up.
+    expect((await scene.owner.post(path, { code })).status).toBe(404);
+    expect(await pairings()).toMatchObject([{ senderId: "7", status: "approved", code: null }]);
+    bot.userSays(7, "hello!");
+    await scene.telegram.waitFor(() => bot.sent(7).length === 3);
+    expect(await inbox(id)).toEqual([{ content: "hello!", sender_id: "7", by_owner: 0 }]);
+    // And no more, once it is taken back.
+    expect(await scene.owner.delete(`${path}/7`)).toMatchObject({
+      status: 200,
+      body: { success: true, senderId: "7" },
+    });
+    expect((await scene.owner.delete(`${path}/7`)).status).toBe(404);
+    bot.userSays(7, "still there?");
+    await scene.telegram.waitFor(() => bot.sent(7).length === 4);
+    expect(await inbox(id)).toHaveLength(1);
+  });
+
+  test("a code that could not be told is told with the next message", async () => {
+    const { bot, pairings } = await connected();
+    scene.telegram.fail("sendMessage", { status: 502 });
+    bot.userSays(8, "hello");
+    await scene.telegram.waitFor((telegram) => telegram.calls.at(-1)?.method === "sendMessage");
+    await scene.telegram.waitFor(() => bot.pending() === 0);
+    await eventually(async () => (await pairings()).length === 0);
+    bot.userSays(8, "hello");
+    await scene.telegram.waitFor(() => bot.sent(8).length === 1);
+  });
+
+  test("in a group no code is told", async () => {
+    const { id, bot, pairings } = await connected();
+    bot.userSays(-100, `@${bot.username} hello`, { group: true, from: { id: 9 } });
+    bot.userSays(10, "hello");
+    await scene.telegram.waitFor(() => bot.sent(10).length === 1);
+    expect(bot.sent(-100)).toEqual([]);
+    expect((await pairings()).map(({ senderId }) => senderId)).toEqual(["10"]);
+    expect(await inbox(id)).toEqual([]);
+  });
+
+  test("the owner given at connecting is the owner, others are not heard, and another token keeps it so", async () => {
+    const { id, bot } = await connected({}, { ownerId: 42 });
+    bot.userSays(43, "let me in");
+    bot.userSays(42, "hello");
+    await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+    expect(bot.sent(43)).toEqual([]);
+    expect(await inbox(id)).toEqual([{ content: "hello", sender_id: "42", by_owner: 1 }]);
+    const token = `${bot.id}:a-new-secret`;
+    scene.telegram.revoke(bot.token);
+    const renewed = scene.telegram.addBot(token);
+    await scene.connect(id, token);
+    // The fake numbers a new token's messages from the start; the first three would be taken for known ones.
+    for (const text of ["and", "now", "?"]) renewed.userSays(43, text);
+    renewed.userSays(42, "hello again");
+    await scene.telegram.waitFor(() => renewed.sent(42).length === 1);
+    expect(renewed.sent(43)).toEqual([]);
+  });
+
+  test("a changed configuration counts from the next message", async () => {
+    const { id, bot } = await connected({}, { ownerId: 42 });
+    await scene.configure(id, { channels: { channel_a: { access: "open", groups: "all" } } });
+    bot.userSays(7, "hello");
+    bot.userSays(-5, "hello all", { group: true, from: { id: 7 } });
+    await scene.telegram.waitFor(() => bot.sent(7).length === 1 && bot.sent(-5).length === 1);
+    await scene.configure(id, { channels: { channel_a: { access: "allowlist", allow: ["8"] } } });
+    bot.userSays(7, "and now?");
+    bot.userSays(8, "hello");
+    await scene.telegram.waitFor(() => bot.sent(8).length === 1);
+    expect(bot.sent(7)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,148 @@
+// What comes in: judged by who sent it, stored by the runtime, and only then confirmed to the platform.
+import { ChannelError, type ChannelId, type IncomingMessage, type Sink } from "../../../channels/port.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { InboundMessage, runtime as runtimePlugin } from "../../runtime/index.ts";
+import type { OpenConnection } from "../connections/open-connections.ts";
+import type { OwnerNotices } from "../connections/owner-notices.ts";
+import type { ResumePoints } from "../connections/resume-points.ts";
+import { UNSIGNED_POST_COST } from "../connections/webhook-rate-limiter.ts";
+import { toStoredMessageId } from "../delivery/stored-message-id.ts";
+import { decideAccess } from "./access-decision.ts";
+import type { Pairings } from "./pairings.ts";
+
+const NOTICE_TIMEOUT_MS = 20_000;
+
+interface Deps extends Pick<Kernel, "log" | "metrics"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "settings">;
+  runtime: Pick<ServiceOf<typeof runtimePlugin>, "accept" | "areDeliveriesRecorded">;
+  pairings: Pairings;
+  resumePoints: ResumePoints;
+  reportLostReplies: OwnerNotices["reportLostReplies"];
+}
+
+export interface MessageIntake {
+  /** Where an adapter puts what comes in over this line. */
+  createSink(openConnection: OpenConnection, reportAlive?: () => void): Sink;
+  /** Says something to somebody outside any conversation; what goes wrong is only noted. */
+  sendNotice(openConnection: OpenConnection, peer: string, text: string): Promise<boolean>;
+  /** The same, not waited for. */
+  sendNoticeLater(openConnection: OpenConnection, peer: string, text: string): void;
+  /** Ends what is still being said. */
+  stop(): Promise<void>;
+}
+
+export function createMessageIntake({
+  agents,
+  runtime,
+  pairings,
+  resumePoints,
+  reportLostReplies,
+  log,
+  metrics,
+}: Deps): MessageIntake {
+  const messageCounter = metrics.counter("berth_channel_messages_total", "Messages that came over channels.", [
+    "channel",
+    "outcome",
+  ]);
+  const stopping = new AbortController();
+  const pendingNotices = new Set<Promise<unknown>>();
+  const counters = new Map<string, ReturnType<typeof messageCounter.labels>>();
+  function count(channel: ChannelId, outcome: "accepted" | "refused"): void {
+    const key = `${channel} ${outcome}`;
+    let counter = counters.get(key);
+    if (!counter) {
+      counter = messageCounter.labels({ channel, outcome });
+      counters.set(key, counter);
+    }
+    counter.inc();
+  }
+
+  async function accept(openConnection: OpenConnection, messages: IncomingMessage[]): Promise<void> {
+    const { agentId } = openConnection.connection;
+    const agent = await agents.find(agentId);
+    // Not confirmed, so that the platform keeps it until the agent is up again.
+    if (!agent || agent.status === "stopped") throw new AppError(409, "AGENT_STOPPED", "This agent is stopped.");
+    const arrivals: InboundMessage[] = [];
+    for (const message of messages) {
+      const arrival = await admit(openConnection, message);
+      if (arrival) arrivals.push(arrival);
+    }
+    if (arrivals.length > 0) await runtime.accept(arrivals);
+  }
+
+  /** The message as the runtime takes it; undefined when its sender may not talk here. */
+  async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
+    const { agentId, channel, ownerId } = openConnection.connection;
+    const { sender, peer, group, text, attachments } = message;
+    const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};
+    const decision = decideAccess(message, settings, ownerId);
+    const isPaired = decision.kind === "paired-only" && (await pairings.isApproved(agentId, channel, sender.id));
+    if (decision.kind === "welcome" || isPaired) {
+      count(channel, "accepted");
+      const byOwner = decision.kind === "welcome" && decision.byOwner;
+      const platformMessageId = toStoredMessageId(openConnection.binding.bot, message.platformMessageId);
+      const arrival = { agentId, platform: channel, platformMessageId, to: { peer }, sender, byOwner, group };
+      return { ...arrival, content: text, ...(attachments ? { attachments } : {}) };
+    }
+    count(channel, "refused");
+    const reason = decision.kind === "refused" ? decision.reason : "not paired";
+    log.debug("a message was refused", { agentId, channel, sender: sender.id, reason });
+    // In a group everybody would read the code.
+    if (decision.kind === "paired-only" && !group) await offerPairing(openConnection, message);
+    return undefined;
+  }
+
+  async function offerPairing(openConnection: OpenConnection, message: IncomingMessage): Promise<void> {
+    const { agentId, channel } = openConnection.connection;
+    const code = await pairings.requestCode(agentId, channel, message);
+    if (code === undefined) return;
+    const text = `I don't know you yet. If you want to talk to me, ask my owner to approve this code: **${code}**\nIt is good for one hour.`;
+    // Not waited for: the platform is to be told soon that the message arrived.
+    trackNotice(
+      openConnection,
+      sendNotice(openConnection, message.peer, text).then((isSent) =>
+        isSent ? undefined : pairings.withdrawCode(agentId, channel, message.sender.id),
+      ),
+    );
+  }
+
+  function trackNotice({ connection: { agentId } }: OpenConnection, sending: Promise<unknown>): void {
+    const notice = sending
+      .catch((error: unknown) => log.error("a notice could not be given", { agentId, error }))
+      .finally(() => pendingNotices.delete(notice));
+    pendingNotices.add(notice);
+  }
+
+  async function sendNotice({ adapter, binding }: OpenConnection, peer: string, text: string): Promise<boolean> {
+    const message = { id: Bun.randomUUIDv7(), peer, text, attempts: 0, deliveredParts: [] };
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(NOTICE_TIMEOUT_MS)]);
+    try {
+      await adapter.send(binding, message, () => undefined, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ChannelError)) throw error;
+      log.debug("a notice was not delivered", { agentId: binding.agentId, reason: error.message });
+      return false;
+    }
+  }
+
+  return {
+    createSink: (openConnection, reportAlive = () => undefined) => ({
+      accept: (messages) => accept(openConnection, messages),
+      reportAlive,
+      saveResumePoint: (resume) => resumePoints.save(openConnection, resume),
+      areDeliveriesRecorded: (ids) => runtime.areDeliveriesRecorded(openConnection.connection.agentId, ids),
+      reportUndelivered: (failures) => reportLostReplies(openConnection.connection, failures),
+      countUnsignedPosts: (posts) => openConnection.rateLimiter.charge(posts * UNSIGNED_POST_COST - 1),
+    }),
+    sendNotice,
+    sendNoticeLater: (openConnection, peer, text) =>
+      trackNotice(openConnection, sendNotice(openConnection, peer, text)),
+    async stop() {
+      stopping.abort();
+      await Promise.all(pendingNotices);
+    },
+  };
+}

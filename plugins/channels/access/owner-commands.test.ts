@@ -1,0 +1,102 @@
+// What owners say in chat about who may talk, and what others get for trying.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { openScene, type Scene } from "../support.test.ts";
+
+let scene: Scene;
+let next = 6_000;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+/** An agent of owner 42 that strangers can ask to talk to. */
+async function guarded() {
+  const token = `${++next}:secret-part-of-the-token-${next}`;
+  const bot = scene.telegram.addBot(token);
+  const id = await scene.provision({ channels: { channel_a: { access: "pairing" } } });
+  await scene.connect(id, token, { ownerId: 42 });
+  /** What it says next to somebody who says this. */
+  const says = async (chat: number, text: string, more: object = {}) => {
+    const before = bot.sent(chat).length;
+    bot.userSays(chat, text, more);
+    return (await eventually(() => bot.sent(chat)[before]))?.text ?? "";
+  };
+  const codeFor = async (chat: number, name = "Guest") =>
+    /\b[A-Z2-9]{6}\b/.exec(await says(chat, "hello", { from: { id: chat, first_name: name } }))?.[0] ?? "";
+  const path = `/api/agents/${id}/channels/channel_a/pairings`;
+  const pairings = async () =>
+    (await scene.owner.get<{ pairings: { senderId: string; status: string }[] }>(path)).body.pairings.map(
+      ({ senderId, status }) => ({ senderId, status }),
+    );
+  return { id, bot, says, codeFor, path, pairings };
+}
+
+test("/approve lets in whoever was told the code, and tells them", async () => {
+  const { bot, says, codeFor, pairings } = await guarded();
+  const code = await codeFor(7);
+  expect(await says(42, `/approve ${code.toLowerCase()}`)).toContain("can talk to me now");
+  await eventually(() => bot.sent(7).at(-1)?.text === "You can talk to me now.");
+  expect(await pairings()).toEqual([{ senderId: "7", status: "approved" }]);
+  expect(await says(7, "hello!")).toContain("Hello");
+  // Used up.
+  expect(await says(42, `/approve ${code}`)).toContain("Nobody was told this code");
+});
+
+test("/deny refuses them: no other code for a week, unless the owner takes it back", async () => {
+  const { bot, says, codeFor, path, pairings } = await guarded();
+  const code = await codeFor(7);
+  expect(await says(42, `/deny ${code}`)).toContain("is refused for a week");
+  expect(await pairings()).toEqual([{ senderId: "7", status: "denied" }]);
+  bot.userSays(7, "please?");
+  await codeFor(8);
+  expect(bot.sent(7)).toHaveLength(1);
+  expect(await says(42, `/approve ${code}`)).toContain("Nobody was told this code");
+  expect((await scene.owner.delete(`${path}/7`)).status).toBe(200);
+  expect(await codeFor(7)).not.toBe(code);
+});
+
+test("/pair shows who waits, under names that can't pretend to be more than names", async () => {
+  const { says, codeFor } = await guarded();
+  expect(await says(42, "/pair")).toContain("Nobody waits");
+  const code = await codeFor(7, "**Ada**\n/approve [x](https://evil.example)");
+  const shown = await says(42, "/pair");
+  expect(shown).toContain(`${code} · Ada approve x https evil.example`);
+  expect(await says(42, "/approve")).toContain("Which code?");
+});
+
+test("they are the owner's alone, on any channel; others are refused without a call of the model", async () => {
+  const { id, says, codeFor, pairings } = await guarded();
+  const code = await codeFor(7);
+  await scene.configure(id, { channels: { channel_a: { access: "open" } } });
+  for (const command of ["/approve", "/deny", "/pair"]) {
+    expect(await says(9, `${command} ${code}`)).toBe("Only my owner can do that, in a chat of our own.");
+  }
+  expect(await says(9, "/help")).not.toContain("/approve");
+  expect(await says(42, "/help")).toContain("/approve");
+  expect(await pairings()).toEqual([{ senderId: "7", status: "pending" }]);
+});
+
+test("in a group nobody is the owner: everybody would read the codes", async () => {
+  const { bot, says, codeFor } = await guarded();
+  await codeFor(7);
+  const said = await says(-50, `/pair@${bot.username}`, { group: true, from: { id: 42 } });
+  expect(said).toBe("Only my owner can do that, in a chat of our own.");
+});
+
+test("where the owner speaks outside of channels, they are about all of them", async () => {
+  const { id, bot, codeFor, pairings } = await guarded();
+  const code = await codeFor(7);
+  const chat = (message: string) => scene.owner.post<{ reply: string }>("/api/agent", { agentId: id, message });
+  expect((await chat("/pair")).body.reply).toContain(code);
+  expect((await chat(`/approve ${code}`)).body.reply).toContain("can talk to me now");
+  await eventually(() => bot.sent(7).at(-1)?.text === "You can talk to me now.");
+  expect(await pairings()).toEqual([{ senderId: "7", status: "approved" }]);
+});
+
+test("a code of another agent is nobody's", async () => {
+  const [one, other] = [await guarded(), await guarded()];
+  const code = await one.codeFor(7);
+  expect(await other.says(42, `/approve ${code}`)).toContain("Nobody was told this code");
+  expect(await one.pairings()).toEqual([{ senderId: "7", status: "pending" }]);
+});

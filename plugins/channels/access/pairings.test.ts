@@ -1,0 +1,59 @@
+// Pairings over a database file: who is let in, and what a crowd of strangers costs.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { createDrizzle } from "../../../src/kernel/database/drizzle-client.ts";
+import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { insertAgent } from "../../../tests/support/skills.ts";
+import { createPairings } from "./pairings.ts";
+
+let store: TestDatabase;
+let agentId: string;
+beforeEach(async () => {
+  store = await fileDatabase();
+  agentId = await insertAgent(store.database);
+  const sql = `INSERT INTO channel_connections
+    (agent_id, channel, bot_id, bot_username, token_digest, callback_id, callback_secret, created_at)
+    VALUES (?, 'channel_a', '1', 'harbour_bot', 'digest', 'callback', 'sealed', 1)`;
+  await store.database.write([{ sql, args: [agentId] }]);
+});
+afterEach(() => store.remove());
+
+const from = (id: string) => ({ sender: { id, name: "Ada" }, peer: id });
+
+test("who is removed while it is looked up whether they may talk is not let in afterwards", async () => {
+  const { database } = store;
+  const looked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  const read: typeof database.read = async (...query) => {
+    const result = await database.read(...query);
+    looked.resolve();
+    await answered.promise;
+    return result;
+  };
+  const code = await createPairings(store).requestCode(agentId, "channel_a", from("7"));
+  const drizzle = createDrizzle({ read, write: database.write });
+  const pairings = createPairings({ database: { ...database, drizzle } });
+  await pairings.approve(agentId, "channel_a", code ?? "");
+  const asked = pairings.isApproved(agentId, "channel_a", "7");
+  await looked.promise;
+  expect(await pairings.remove(agentId, "channel_a", "7")).toBe(true);
+  answered.resolve();
+  await asked;
+  expect(await pairings.isApproved(agentId, "channel_a", "7")).toBe(false);
+});
+
+test("a crowd of strangers costs no write once as many wait as may; who asks again costs none either", async () => {
+  let writes = 0;
+  const write: TestDatabase["database"]["write"] = (statements) => {
+    writes += 1;
+    return store.database.write(statements);
+  };
+  const pairings = createPairings({ database: { ...store.database, write } });
+  const codes: (string | undefined)[] = [];
+  for (let n = 0; n < 300; n++) codes.push(await pairings.requestCode(agentId, "channel_a", from(String(n))));
+  expect(codes.filter((code) => code !== undefined)).toHaveLength(100);
+  expect(writes).toBe(100);
+  await pairings.withdrawCode(agentId, "channel_a", "0");
+  expect(await pairings.requestCode(agentId, "channel_a", from("1"))).toBeUndefined();
+  expect(writes).toBe(101);
+  expect(await pairings.requestCode(agentId, "channel_a", from("300"))).toBeString();
+});

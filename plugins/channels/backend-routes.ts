@@ -1,0 +1,216 @@
+// The backend's routes of channels, where the connections live.
+import { Elysia } from "elysia";
+import type { ChannelId } from "../../channels/port.ts";
+import { notFound } from "../../src/kernel/errors.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import type { MessageIntake } from "./access/message-intake.ts";
+import { WELCOME_TEXT } from "./access/owner-commands.ts";
+import { parseOwnerId } from "./access/owner-id.ts";
+import type { Pairings } from "./access/pairings.ts";
+import { requireChannelId } from "./adapters.ts";
+import type { ChannelService } from "./channel-service.ts";
+import { type IncomingWebhooks, RECEIVE_ACTION } from "./connections/incoming-webhooks.ts";
+import type { OpenConnections } from "./connections/open-connections.ts";
+import type { TokenAttempts } from "./connections/token-attempts.ts";
+import {
+  approveBody,
+  CONNECT_ERRORS,
+  channelItem,
+  channelList,
+  connectBody,
+  connectResponse,
+  disconnectResponse,
+  pairingList,
+  pairingResponse,
+  TOKEN_LIMIT_DESCRIPTION,
+  toChannelItem,
+  toConnectResponse,
+  toPairingItem,
+  webhookPostDetail,
+  webhookVerificationDetail,
+} from "./model.ts";
+import { CONNECT_ACTION, READ_ACTION } from "./web-routes.ts";
+
+interface Deps {
+  identities: ServiceOf<typeof auth>["identities"];
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+  channels: ChannelService;
+  pairings: Pairings;
+  openConnections: OpenConnections;
+  intake: MessageIntake;
+  incomingWebhooks: IncomingWebhooks;
+  tokenAttempts: TokenAttempts;
+}
+
+export function backendRoutes({
+  identities,
+  guards,
+  channels,
+  pairings,
+  openConnections,
+  intake,
+  incomingWebhooks,
+  tokenAttempts,
+}: Deps) {
+  const detail = { tags: ["Channels"] };
+
+  async function approve(agentId: string, channel: ChannelId, code: string) {
+    const found = await pairings.approve(agentId, channel, code);
+    if (!found) throw notFound("Nobody was told this code, or it is older than one hour.", "PAIRING_NOT_FOUND");
+    const openConnection = await openConnections.find(agentId, channel);
+    if (openConnection) await intake.sendNotice(openConnection, found.peer, WELCOME_TEXT);
+    return { success: true as const, senderId: found.senderId };
+  }
+
+  return (
+    new Elysia({ name: "channels.backend" })
+      .use(guards)
+      // As on the web surface, for a web surface in another process.
+      .post(
+        "/api/hooks/:channel/:callbackId",
+        async ({ request, params }) => {
+          await identities.authorize(request, RECEIVE_ACTION);
+          return incomingWebhooks.receive(request, params.channel, params.callbackId);
+        },
+        {
+          parse: "none",
+          detail: {
+            ...detail,
+            ...webhookPostDetail,
+            security: [{ serviceToken: [] }],
+            summary: "What a platform posted, passed on by the web surface",
+          },
+        },
+      )
+      .get(
+        "/api/hooks/:channel/:callbackId",
+        async ({ request, params }) => {
+          await identities.authorize(request, RECEIVE_ACTION);
+          return incomingWebhooks.receive(request, params.channel, params.callbackId);
+        },
+        {
+          detail: {
+            ...detail,
+            ...webhookVerificationDetail,
+            security: [{ serviceToken: [] }],
+            summary: "A platform asks whether an address is ours, passed on by the web surface",
+          },
+        },
+      )
+      .get(
+        "/api/agents/:id/channels",
+        async ({ agent }) => {
+          const items = (await channels.list(agent.id)).map(toChannelItem);
+          return { channels: items, count: items.length };
+        },
+        {
+          agentCall: READ_ACTION,
+          response: { 200: channelList },
+          detail: { ...detail, summary: "An agent's channels, and how each one is" },
+        },
+      )
+      .get(
+        "/api/agents/:id/channels/:channel",
+        async ({ agent, params }) => toChannelItem(await channels.get(agent.id, requireChannelId(params.channel))),
+        {
+          agentCall: READ_ACTION,
+          response: { 200: channelItem },
+          detail: {
+            ...detail,
+            summary: "One of an agent's channels, and how it is",
+            ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
+          },
+        },
+      )
+      .put(
+        "/api/agents/:id/channels/:channel",
+        async ({ agent, caller, params, body: { token, ownerId } }) => {
+          const channel = requireChannelId(params.channel);
+          const request = { token, ownerId: parseOwnerId(channel, ownerId) };
+          const connect = () => channels.connect(caller, agent.id, channel, request);
+          return toConnectResponse(await tokenAttempts.run(caller, connect));
+        },
+        {
+          agentCall: { action: CONNECT_ACTION, changes: true },
+          body: connectBody,
+          response: { 200: connectResponse },
+          detail: {
+            ...detail,
+            summary: "Connect a channel: the agent answers as this bot",
+            description: TOKEN_LIMIT_DESCRIPTION,
+            ...documentErrors({ ...CONNECT_ERRORS, 404: "CHANNEL_NOT_FOUND" }),
+          },
+        },
+      )
+      .delete(
+        "/api/agents/:id/channels/:channel",
+        async ({ agent, params }) => {
+          const channel = requireChannelId(params.channel);
+          if (!(await channels.disconnect(agent.id, channel))) {
+            throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+          }
+          return { success: true as const, channel };
+        },
+        {
+          agentCall: { action: CONNECT_ACTION, changes: true },
+          response: { 200: disconnectResponse },
+          detail: {
+            ...detail,
+            summary: "Disconnect a channel and forget its token",
+            ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
+          },
+        },
+      )
+      .get(
+        "/api/agents/:id/channels/:channel/pairings",
+        async ({ agent, params }) => {
+          const items = (await pairings.list(agent.id, requireChannelId(params.channel))).map(toPairingItem);
+          return { pairings: items, count: items.length };
+        },
+        {
+          agentCall: READ_ACTION,
+          response: { 200: pairingList },
+          detail: {
+            ...detail,
+            summary: "People who may talk to the agent there, and who asked to",
+            ...documentErrors({ 404: "CHANNEL_NOT_FOUND" }),
+          },
+        },
+      )
+      .post(
+        "/api/agents/:id/channels/:channel/pairings",
+        ({ agent, params, body }) => approve(agent.id, requireChannelId(params.channel), body.code),
+        {
+          agentCall: { action: CONNECT_ACTION, changes: true },
+          body: approveBody,
+          response: { 200: pairingResponse },
+          detail: {
+            ...detail,
+            summary: "Let the person talk who was told this code",
+            ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
+          },
+        },
+      )
+      .delete(
+        "/api/agents/:id/channels/:channel/pairings/:senderId",
+        async ({ agent, params: { channel, senderId } }) => {
+          if (!(await pairings.remove(agent.id, requireChannelId(channel), senderId))) {
+            throw notFound("Nobody with this id is paired or asked to be.", "PAIRING_NOT_FOUND");
+          }
+          return { success: true as const, senderId };
+        },
+        {
+          agentCall: { action: CONNECT_ACTION, changes: true },
+          response: { 200: pairingResponse },
+          detail: {
+            ...detail,
+            summary: "Take a person's permission, or request, back",
+            ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
+          },
+        },
+      )
+  );
+}

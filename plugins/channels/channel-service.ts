@@ -1,0 +1,270 @@
+// Connecting and disconnecting: the platform is asked before anything is stored, and told when something is taken back.
+import { type BotIdentity, ChannelError, type ChannelId } from "../../channels/port.ts";
+import type { Statement } from "../../src/kernel/database/database.ts";
+import { AppError, type Issue, invalidInput, notFound } from "../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import type { KeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
+import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
+import { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "../auth/index.ts";
+import type { Pairings } from "./access/pairings.ts";
+import type { Adapters, ConfiguredAdapter, ReceiveMode } from "./adapters.ts";
+import type { ConnectionStatus } from "./connections/connection-states.ts";
+import type { Connection, ConnectionStore } from "./connections/connection-store.ts";
+import type { OpenConnection, OpenConnections } from "./connections/open-connections.ts";
+import type { Supervisor } from "./connections/supervisor.ts";
+
+/** A connection as its owner sees it. */
+export interface ChannelState extends ConnectionStatus {
+  channel: ChannelId;
+  bot: { id: string; username: string };
+  mode: ReceiveMode;
+}
+
+export interface ConnectRequest {
+  token: string;
+  /** The owner's id on the platform; left out, the one given before stays. */
+  ownerId?: string | undefined;
+}
+
+/** A token and the field it came in. */
+export interface SubmittedToken extends ConnectRequest {
+  channel: ChannelId;
+  field: string;
+}
+
+type TokenOfBot = Omit<VerifiedToken, "field">;
+
+/** One that is known to be a bot's. */
+export interface VerifiedToken extends SubmittedToken {
+  bot: BotIdentity;
+}
+
+export interface ChannelService {
+  /** The channels an agent has a bot on, from the database alone. */
+  listChannelIds(agentId: string): Promise<ChannelId[]>;
+  list(agentId: string): Promise<ChannelState[]>;
+  /** One of them; 404 `CHANNEL_NOT_CONNECTED`. */
+  get(agentId: string, channel: ChannelId): Promise<ChannelState>;
+  /**
+   * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN`,
+   * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed. The platform takes its time: a caller who
+   * may not come in any more by then changes nothing either (401, 404, 409 `OPERATION_IN_PROGRESS`).
+   */
+  connect(
+    caller: CallerCredential,
+    agentId: string,
+    channel: ChannelId,
+    request: ConnectRequest,
+  ): Promise<ChannelState>;
+  /**
+   * Asks the platforms whose tokens these are. 400 `INVALID_CHANNEL_TOKEN` with all that are nobody's, by their fields;
+   * 502 `CHANNEL_UNREACHABLE`.
+   */
+  verifyTokens(tokens: readonly SubmittedToken[]): Promise<VerifiedToken[]>;
+  /** Connects an agent that is being made, for the batch that makes it; what that fails with goes to `toInUseError`. */
+  connectStatements(agentId: string, verified: readonly VerifiedToken[]): Statement[];
+  /** 409 `CHANNEL_IN_USE` where a batch failed because of one of these bots, else the error itself. */
+  toInUseError(error: unknown, verified: readonly VerifiedToken[]): Promise<unknown>;
+  /** The agents that have bots among these and no others, with just these tokens: whoever gave them may be told of them. */
+  findAgentsByTokens(verified: readonly VerifiedToken[]): Promise<string[]>;
+  /** Forgets the bot and its token; false when there was none. */
+  disconnect(agentId: string, channel: ChannelId): Promise<boolean>;
+  /** Begins all of an agent's connections anew, given up ones too. */
+  reconnect(agentId: string): Promise<void>;
+  /** The agent is about to go: its bots are opened while their tokens are still there. Never rejects. */
+  beforeAgentRemoval(agentId: string): Promise<void>;
+  /** The agent is gone: its bots are let go, as far as that is still possible. */
+  afterAgentRemoval(agentId: string, channels: readonly ChannelId[]): Promise<void>;
+}
+
+const INVALID_TOKEN_CODE = "INVALID_CHANNEL_TOKEN";
+const IDENTIFY_TIMEOUT_MS = 10_000;
+const UNREGISTER_TIMEOUT_MS = 3_000;
+
+interface Deps extends Pick<Kernel, "database" | "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "credentials" | "recheckOwnership">;
+  adapters: Adapters;
+  connections: ConnectionStore;
+  openConnections: OpenConnections;
+  pairings: Pairings;
+  supervisor: Supervisor;
+  inAgentQueue: KeyedQueue;
+}
+
+export function createChannelService(deps: Deps): ChannelService {
+  const { database, agents, adapters, connections, openConnections, pairings, supervisor, inAgentQueue, log } = deps;
+
+  async function identify({ adapter }: ConfiguredAdapter, token: string, field = "token") {
+    try {
+      return await adapter.identify(token, AbortSignal.timeout(IDENTIFY_TIMEOUT_MS));
+    } catch (error) {
+      if (!(error instanceof ChannelError)) throw error;
+      if (error.kind === "refused") throw invalidInput({ path: field, message: error.message }, INVALID_TOKEN_CODE);
+      const text = `Nothing was changed, since the token could not be checked: ${error.message}`;
+      throw new AppError(502, "CHANNEL_UNREACHABLE", text, {}, { cause: error });
+    }
+  }
+
+  /** Who was let in before the platform was asked is asked for anew, the last time in the write itself. */
+  async function store(
+    caller: CallerCredential,
+    agentId: string,
+    { channel, bot, token, ownerId }: TokenOfBot,
+  ): Promise<void> {
+    await agents.recheckOwnership(agentId, caller.userId);
+    try {
+      await database.write([
+        ...credentialStillValidStatements(caller),
+        connections.putStatement(agentId, channel, bot, token, ownerId),
+      ]);
+    } catch (error) {
+      const why = toUnauthorized(await connections.toInUseError(error, [{ channel, bot }]));
+      if (why instanceof AppError || (await agents.find(agentId))) throw why;
+      throw agentNotFound();
+    }
+  }
+
+  const stateOf = (connection: Connection, isStopped: boolean): ChannelState => ({
+    channel: connection.channel,
+    bot: { id: connection.botId, username: connection.botUsername },
+    mode: adapters[connection.channel].mode,
+    ...supervisor.statusOf(connection, isStopped),
+  });
+
+  /** Ends a bot's service here. Its platform is told where it posts to us; what it answers changes nothing. */
+  async function releaseBot(openConnection: OpenConnection | undefined): Promise<void> {
+    if (!openConnection) return;
+    const { adapter, binding, mode } = openConnection;
+    try {
+      if (mode === "webhook") await adapter.webhook?.unregister(binding, AbortSignal.timeout(UNREGISTER_TIMEOUT_MS));
+    } catch (error) {
+      log.debug("a webhook was not taken back", { agentId: binding.agentId, error });
+    }
+    adapter.forget(binding);
+  }
+
+  async function list(agentId: string): Promise<ChannelState[]> {
+    const [agent, rows] = await Promise.all([agents.find(agentId), connections.list(agentId)]);
+    return rows.map((row) => stateOf(row, agent?.status === "stopped"));
+  }
+
+  async function connect(
+    caller: CallerCredential,
+    agentId: string,
+    channel: ChannelId,
+    request: ConnectRequest,
+  ): Promise<void> {
+    const { token, ownerId } = request;
+    const adapter = adapters[channel];
+    const secret = token.trim();
+    const bot = await identify(adapter, secret);
+    await inAgentQueue(agentId, async () => {
+      const earlier = await openConnections.find(agentId, channel);
+      // First the connection, which says which token it is about, then the token: a kill in between leaves a connection
+      // that says "connect again", and never a bot under another's name.
+      await store(caller, agentId, { channel, bot, token: secret, ownerId });
+      openConnections.drop(agentId, channel);
+      await agents.credentials.set({ kind: "agent", id: agentId }, channel, secret);
+      await supervisor.stopConnection(agentId, channel);
+      if (earlier && earlier.binding.bot.id !== bot.id) await releaseBot(earlier);
+      await supervisor.reconcile(agentId, "connecting");
+    });
+    await supervisor.waitForFirstOutcome(agentId, channel);
+  }
+
+  async function verifyTokens(tokens: readonly SubmittedToken[]): Promise<VerifiedToken[]> {
+    const requests = tokens.map(({ channel, token, field }) => ({
+      adapter: adapters[channel],
+      token: token.trim(),
+      field,
+    }));
+    const bots = await Promise.allSettled(requests.map(({ adapter, token, field }) => identify(adapter, token, field)));
+    const failures = bots.flatMap((bot) => (bot.status === "rejected" ? [bot.reason as unknown] : []));
+    // A token that is nobody's can be mended by whoever gave it: that is told first, and all of it.
+    const rejected = failures.flatMap((error) =>
+      error instanceof AppError && error.code === INVALID_TOKEN_CODE ? (error.extras.issues as Issue[]) : [],
+    );
+    if (rejected.length > 0) throw invalidInput(rejected, INVALID_TOKEN_CODE);
+    if (failures.length > 0) throw failures[0];
+    return tokens.flatMap((given, at) => {
+      const bot = bots[at];
+      return bot?.status === "fulfilled" ? [{ ...given, token: given.token.trim(), bot: bot.value }] : [];
+    });
+  }
+
+  return {
+    verifyTokens,
+    toInUseError: connections.toInUseError,
+    findAgentsByTokens: connections.findAgentsByTokens,
+
+    connectStatements(agentId, verified) {
+      const begin = () => {
+        inAgentQueue(agentId, () => supervisor.reconcile(agentId, "connecting")).catch((error: unknown) =>
+          log.error("channels could not be settled", { agentId, error }),
+        );
+      };
+      const rows = verified.map(({ channel, bot, token, ownerId }) =>
+        connections.putStatement(agentId, channel, bot, token, ownerId),
+      );
+      return [
+        // Before the tokens' own news, which know nothing of a bot being connected for the first time.
+        ...rows.map((row, at) => (at === 0 ? { ...row, after: begin } : row)),
+        ...verified.map(({ channel, token, field }) => agents.credentials.setStatement(agentId, channel, token, field)),
+      ];
+    },
+
+    listChannelIds: async (agentId) => (await connections.list(agentId)).map(({ channel }) => channel),
+    list,
+
+    async get(agentId, channel) {
+      const state = (await list(agentId)).find((one) => one.channel === channel);
+      if (state) return state;
+      throw notFound(`This agent is not connected to ${channel}.`, "CHANNEL_NOT_CONNECTED");
+    },
+
+    async connect(caller, id, channel, request) {
+      await connect(caller, id, channel, request);
+      const state = (await list(id)).find((one) => one.channel === channel);
+      if (!state) throw new AppError(409, "CHANNEL_GONE", "The channel was disconnected as soon as it was connected.");
+      return state;
+    },
+
+    disconnect: (agentId, channel) =>
+      inAgentQueue(agentId, async () => {
+        const openConnection = await openConnections.find(agentId, channel);
+        await supervisor.stopConnection(agentId, channel);
+        // The secret goes first.
+        await agents.credentials.set({ kind: "agent", id: agentId }, channel, "");
+        const existed = await connections.remove(agentId, channel);
+        openConnections.drop(agentId, channel);
+        pairings.clearCache(agentId);
+        await releaseBot(openConnection);
+        return existed;
+      }),
+
+    reconnect: (agentId) =>
+      inAgentQueue(agentId, async () => {
+        for (const { channel, callbackId } of await connections.list(agentId)) {
+          await supervisor.stopConnection(agentId, channel);
+          await connections.setRegistration(callbackId, null, null);
+          openConnections.drop(agentId, channel);
+        }
+        await supervisor.reconcile(agentId);
+      }),
+
+    async beforeAgentRemoval(agentId) {
+      try {
+        for (const { channel } of await connections.list(agentId)) await openConnections.find(agentId, channel);
+      } catch (error) {
+        log.error("a bot of an agent that is removed could not be opened", { agentId, error });
+      }
+    },
+
+    afterAgentRemoval: (agentId, channels) =>
+      inAgentQueue(agentId, async () => {
+        await supervisor.reconcile(agentId);
+        pairings.clearCache(agentId);
+        await Promise.all(channels.map((channel) => releaseBot(openConnections.drop(agentId, channel))));
+      }),
+  };
+}

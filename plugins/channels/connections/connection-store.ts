@@ -1,0 +1,149 @@
+// Connections: which bot an agent answers as on which platform. The token itself is a credential of the agent.
+import type { Row } from "@libsql/client";
+import { and, asc, eq, gt, inArray, isNull, notInArray, or, sql } from "drizzle-orm";
+import type { BotIdentity, ChannelId } from "../../../channels/port.ts";
+import { isUniqueViolation, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { connections } from "../schema.ts";
+
+/** A row. Times are epoch ms; the callback's secret is sealed. */
+export type Connection = Readonly<typeof connections.$inferSelect>;
+
+export interface ConnectionStore {
+  /** The agent's, in the order of the channels' names. */
+  list(agentId: string): Promise<Connection[]>;
+  find(agentId: string, channel: ChannelId): Promise<Connection | undefined>;
+  findByCallback(callbackId: string): Promise<Connection | undefined>;
+  /**
+   * Puts a bot in the place of whatever the agent had on this channel, with a new callback that no platform knows yet.
+   * An owner that is left out stays. For a batch; what that fails with goes to `toInUseError`.
+   */
+  putStatement(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Statement;
+  /** 409 `CHANNEL_IN_USE` where the batch failed because one of these bots serves another agent, else the error itself. */
+  toInUseError(error: unknown, bots: readonly { channel: ChannelId; bot: BotIdentity }[]): Promise<unknown>;
+  /** The agents on whose channels some of these bots are, as far as these are all they have, with just these tokens. */
+  findAgentsByTokens(given: readonly { channel: ChannelId; bot: BotIdentity; token: string }[]): Promise<string[]>;
+  /** False when there was none. */
+  remove(agentId: string, channel: ChannelId): Promise<boolean>;
+  /** Notes which address the platform was told; null: none. For the connection with this callback alone. */
+  setRegistration(callbackId: string, base: string | null, at: number | null): Promise<void>;
+  /** Agents after this one in the order of ids that have a connection on these channels which is not registered at one of these addresses. */
+  listUnregisteredAgents(after: string, channels: ChannelId[], bases: string[], limit: number): Promise<string[]>;
+  /** Notes where receiving is, of many at once: by callback. */
+  saveResumePoints(resumes: ReadonlyMap<string, string>): Promise<void>;
+  unsealSecret(connection: Connection): string;
+}
+
+/** Says that two tokens are the same without keeping one. Tokens are long and random, so a plain digest tells nothing. */
+export const digestToken = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("base64url");
+
+const randomToken = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64url");
+const sealContextOf = (callbackId: string) => `channel-callback:${callbackId}`;
+
+const AGENTS_BY_TOKENS = `WITH given AS (SELECT value ->> 'channel' AS channel, value ->> 'bot' AS bot, value ->> 'digest' AS digest
+    FROM json_each(?1))
+  SELECT agent_id FROM channel_connections AS c LEFT JOIN given AS g
+    ON g.channel = c.channel AND g.bot = c.bot_id AND g.digest = c.token_digest
+  WHERE agent_id IN (SELECT agent_id FROM channel_connections JOIN given ON bot_id = bot AND channel_connections.channel = given.channel)
+  GROUP BY agent_id HAVING count(g.bot) = count(*) ORDER BY agent_id`;
+
+type Deps = Pick<Kernel, "database" | "vault" | "keyRotation">;
+
+export function createConnectionStore({ database, vault, keyRotation }: Deps): ConnectionStore {
+  const place = ({ callback_id }: Row) => sealContextOf(String(callback_id));
+  const where = { table: "channel_connections", keyColumns: ["callback_id"], sealed: "callback_secret" };
+  keyRotation.registerColumn({ label: "channels", ...where, sealContext: place });
+  const db = database.drizzle;
+  const { agentId: agentColumn, channel: channelColumn, registeredBase } = connections;
+  const placeholder = (name: string) => sql.placeholder(name);
+  const selectOf = db
+    .select()
+    .from(connections)
+    .where(eq(agentColumn, placeholder("agentId")))
+    .orderBy(asc(channelColumn))
+    .prepare();
+  const selectByCallback = db
+    .select()
+    .from(connections)
+    .where(eq(connections.callbackId, placeholder("callbackId")))
+    .prepare();
+
+  const list = (agentId: string) => selectOf.execute({ agentId });
+
+  const putStatement: ConnectionStore["putStatement"] = (agentId, channel, bot, token, ownerId) => {
+    const callbackId = randomToken(24);
+    const row = {
+      botId: bot.id,
+      botUsername: bot.username,
+      detail: bot.detail ?? null,
+      tokenDigest: digestToken(token),
+      callbackId,
+      callbackSecret: vault.seal(randomToken(32), sealContextOf(callbackId)),
+      registeredBase: null,
+      registeredAt: null,
+      resume: null,
+      createdAt: Date.now(),
+      ...(ownerId === undefined ? {} : { ownerId }),
+    };
+    const insert = db.insert(connections).values({ agentId, channel, ...row });
+    return statement(insert.onConflictDoUpdate({ target: [agentColumn, channelColumn], set: row }));
+  };
+
+  const toInUseError: ConnectionStore["toInUseError"] = async (error, bots) => {
+    if (!isUniqueViolation(error, "channel_connections.bot_id")) return error;
+    const one = ({ channel, bot }: (typeof bots)[number]) =>
+      and(eq(channelColumn, channel), eq(connections.botId, bot.id));
+    const taken = await db
+      .select({ name: connections.botUsername })
+      .from(connections)
+      .where(or(...bots.map(one)));
+    const name = taken[0]?.name ?? bots[0]?.bot.username;
+    const text = `The bot @${name} already serves another agent. Disconnect it there, or use another bot.`;
+    return new AppError(409, "CHANNEL_IN_USE", text, {}, { cause: error });
+  };
+
+  return {
+    list,
+    find: async (agentId, channel) => (await list(agentId)).find((row) => row.channel === channel),
+    findByCallback: async (callbackId) => (await selectByCallback.execute({ callbackId }))[0],
+
+    putStatement,
+    toInUseError,
+
+    async findAgentsByTokens(given) {
+      const named = given.map(({ channel, bot, token }) => ({ channel, bot: bot.id, digest: digestToken(token) }));
+      const { rows } = await database.read(AGENTS_BY_TOKENS, [JSON.stringify(named)]);
+      return rows.map(({ agent_id }) => String(agent_id));
+    },
+
+    async remove(agentId, channel) {
+      const where = and(eq(agentColumn, agentId), eq(channelColumn, channel));
+      const [result] = await database.write([statement(db.delete(connections).where(where))]);
+      return (result?.rowsAffected ?? 0) > 0;
+    },
+
+    async setRegistration(callbackId, base, at) {
+      const change = db.update(connections).set({ registeredBase: base, registeredAt: at });
+      await database.write([statement(change.where(eq(connections.callbackId, callbackId)))]);
+    },
+
+    async saveResumePoints(resumes) {
+      const sql = "UPDATE channel_connections SET resume = ? WHERE callback_id = ?";
+      await database.write([...resumes].map(([callbackId, resume]) => ({ sql, args: [resume, callbackId] })));
+    },
+
+    async listUnregisteredAgents(after, channels, bases, limit) {
+      const isElsewhere = or(isNull(registeredBase), notInArray(registeredBase, bases));
+      const rows = await db
+        .selectDistinct({ id: agentColumn })
+        .from(connections)
+        .where(and(gt(agentColumn, after), inArray(channelColumn, channels), isElsewhere))
+        .orderBy(asc(agentColumn))
+        .limit(limit);
+      return rows.map(({ id }) => id);
+    },
+
+    unsealSecret: ({ callbackId, callbackSecret }) => vault.open(callbackSecret, sealContextOf(callbackId)),
+  };
+}

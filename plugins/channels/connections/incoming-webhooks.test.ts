@@ -1,0 +1,181 @@
+// Bots whose platform posts to us: registered when that is needed, found by the address, limited per bot.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createBackendTransport } from "../../../src/kernel/http/backend-transport.ts";
+import type { SocketSession } from "../../../src/kernel/http/http.ts";
+import { openScene, type Scene } from "../support.test.ts";
+
+let scene: Scene;
+let next = 3_000;
+beforeAll(async () => {
+  scene = await openScene({ env: { CHANNEL_A_MODE: "webhook" } });
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+async function connected() {
+  const token = `${++next}:secret-part-of-the-token-${next}`;
+  const bot = scene.telegram.addBot(token);
+  const id = await scene.provision();
+  const { body } = await scene.connect(id, token, { ownerId: 42 });
+  expect(body).toMatchObject({ state: "connected" });
+  return { id, token, bot };
+}
+
+const registrations = () => scene.telegram.stats().calls.setWebhook ?? 0;
+const update = {
+  update_id: 1,
+  message: {
+    message_id: 9,
+    date: 1,
+    chat: { id: 42, type: "private" },
+    text: "hi",
+    from: { id: 42, is_bot: false, first_name: "Ada" },
+  },
+};
+
+async function post(path: string, body: unknown = update, secret?: string) {
+  const headers = { "content-type": "application/json", ...(secret && { "x-telegram-bot-api-secret-token": secret }) };
+  const response = await fetch(`${scene.origin}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  return { status: response.status, text: await response.text() };
+}
+
+test("connecting tells the platform an address that nobody can guess", async () => {
+  const { id, bot } = await connected();
+  expect(bot.webhook?.url).toMatch(/^https:\/\/berth\.example\/hooks\/channel_a\/[\w-]{32}$/);
+  expect(bot.webhook?.secret).toMatch(/^[\w-]{40,}$/);
+  bot.userSays(42, "hello");
+  await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+  expect(await scene.channel(id)).toMatchObject({ state: "connected", mode: "webhook" });
+  const [row] = await scene.rows("SELECT callback_secret FROM channel_connections WHERE agent_id = ?", id);
+  expect(row?.callback_secret).not.toContain(bot.webhook?.secret);
+});
+
+test("a start registers nothing again, but what the platform knows under another address", async () => {
+  const { id, bot } = await connected();
+  const before = registrations();
+  await scene.restart();
+  bot.userSays(42, "hello");
+  await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+  expect(registrations()).toBe(before);
+  expect(await scene.channel(id)).toMatchObject({ state: "connected" });
+  await scene.restart({ BASE_URL: "https://new.berth.example" });
+  await scene.telegram.waitFor(() => bot.webhook?.url.startsWith("https://new.berth.example/"));
+  await scene.restart();
+  await scene.telegram.waitFor(() => bot.webhook?.url.startsWith("https://berth.example/"));
+});
+
+test("a platform that does not take the address is asked again", async () => {
+  const token = `${++next}:secret`;
+  const bot = scene.telegram.addBot(token);
+  const id = await scene.provision();
+  scene.telegram.fail("setWebhook", { status: 502 });
+  expect((await scene.connect(id, token, { ownerId: 42 })).body).toMatchObject({ state: "backing_off" });
+  await scene.telegram.waitFor(() => bot.webhook !== undefined);
+  await scene.inState(id, "connected");
+});
+
+test("a stopped agent's bot gets nothing, and is caught up with when it is up again", async () => {
+  const { id, bot } = await connected();
+  const { url = "", secret } = bot.webhook ?? {};
+  await scene.setStatus(id, "stopped");
+  await scene.telegram.waitFor(() => bot.webhook === undefined);
+  expect((await post(new URL(url).pathname, update, secret)).status).toBe(409);
+  bot.userSays(42, "are you there?");
+  await scene.setStatus(id, "active");
+  await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+});
+
+test("disconnecting and removing take the address back", async () => {
+  const [first, second] = [await connected(), await connected()];
+  const path = new URL(first.bot.webhook?.url ?? "").pathname;
+  await scene.owner.delete(`/api/agents/${first.id}/channels/channel_a`);
+  await scene.owner.delete(`/api/agents/${second.id}`);
+  expect([first.bot.webhook, second.bot.webhook]).toEqual([undefined, undefined]);
+  expect((await post(path)).status).toBe(404);
+});
+
+test("a bot that the platform does not know any more when it is to speak has failed", async () => {
+  const { id, token, bot } = await connected();
+  const { url = "", secret } = bot.webhook ?? {};
+  scene.telegram.revoke(token);
+  expect((await post(new URL(url).pathname, update, secret)).status).toBe(200);
+  expect(await scene.inState(id, "failed")).toMatchObject({ lastError: expect.stringContaining("token") });
+  // Found out again at the next start.
+  await scene.restart();
+  await scene.inState(id, "failed");
+});
+
+describe("a post", () => {
+  test("without its secret is refused before it is read, and leaves nothing", async () => {
+    const { id, bot } = await connected();
+    const { pathname } = new URL(bot.webhook?.url ?? "");
+    expect((await post(pathname)).status).toBe(401);
+    expect((await post(pathname, update, "another-secret")).status).toBe(401);
+    expect((await post(pathname, "no update", bot.webhook?.secret)).status).toBe(400);
+    expect(await scene.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toEqual([]);
+  });
+
+  test("to an address that is nobody's is 404, whatever it looks like", async () => {
+    const { bot } = await connected();
+    const callback = bot.webhook?.url.split("/").at(-1) ?? "";
+    for (const path of [
+      `/hooks/channel_a/${"x".repeat(32)}`,
+      "/hooks/channel_a/short",
+      `/hooks/channel_b/${callback}`,
+      `/hooks/channel_z/${callback}`,
+      "/hooks/channel_a/..%2F..%2Fapi%2Fagents",
+    ]) {
+      expect({ path, status: (await post(path, update, bot.webhook?.secret)).status }).toEqual({ path, status: 404 });
+    }
+  });
+
+  test("that comes twice is answered once", async () => {
+    const { id, bot } = await connected();
+    const { pathname } = new URL(bot.webhook?.url ?? "");
+    const both = [post(pathname, update, bot.webhook?.secret), post(pathname, update, bot.webhook?.secret)];
+    expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
+    expect(await scene.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toHaveLength(1);
+  });
+
+  test("passes through a web surface that is a process of its own", async () => {
+    const { bot } = await connected();
+    const { pathname } = new URL(bot.webhook?.url ?? "");
+    const { app, kernel } = scene;
+    await using backend = Bun.serve<SocketSession>({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request, own) => app.backend.fetch(request, own),
+      websocket: { message: () => undefined },
+    });
+    const transport = createBackendTransport(kernel.backend.tokens, `http://127.0.0.1:${backend.port}`);
+    const grant = { userId: "", isAdmin: false, action: "channel.receive", address: "203.0.113.7" };
+    const headers = {
+      "content-type": "application/json",
+      "x-telegram-bot-api-secret-token": bot.webhook?.secret ?? "",
+    };
+    const said = (action: string) =>
+      transport.fetch({ ...grant, action }, pathname.replace("/hooks/", "/api/hooks/"), {
+        method: "POST",
+        headers,
+        body: JSON.stringify(update),
+      });
+    await expect(said("agent.chat")).rejects.toMatchObject({ status: 502, code: "BACKEND_UNAVAILABLE" });
+    expect((await said("channel.receive")).status).toBe(200);
+  });
+});
+
+test("posts are limited per bot, strangers' per address", async () => {
+  const { bot } = await connected();
+  await scene.restart({ RATE_LIMITS: '{"default":"5/m"}' });
+  const { pathname } = new URL(bot.webhook?.url ?? "");
+  const statuses = async (path: string, count: number) => {
+    const seen = new Set<number>();
+    for (let n = 0; n < count; n++) {
+      const one = { ...update, update_id: n, message: { ...update.message, message_id: 100 + n } };
+      seen.add((await post(path, one, bot.webhook?.secret)).status);
+    }
+    return [...seen];
+  };
+  expect(await statuses(pathname, 20)).toEqual([200]);
+  expect(await statuses(`/hooks/channel_a/${"y".repeat(32)}`, 7)).toEqual([404, 429]);
+  expect(await statuses(pathname, 3)).toEqual([200]);
+});

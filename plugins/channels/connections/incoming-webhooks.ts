@@ -1,0 +1,115 @@
+// What platforms post: found by the secret part of its address, limited per bot, and handed to the adapter unread.
+import { timingSafeEqual } from "node:crypto";
+import type { ChannelId } from "../../../channels/port.ts";
+import { AppError, notFound } from "../../../src/kernel/errors.ts";
+import type { Grant } from "../../../src/kernel/http/backend-transport.ts";
+import { contextOf } from "../../../src/kernel/http/http.ts";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { AgentStatsService } from "../../agent-stats/index.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { MessageIntake } from "../access/message-intake.ts";
+import { isChannelId } from "../adapters.ts";
+import type { OpenConnections } from "./open-connections.ts";
+import { urlKeyOf } from "./webhook-urls.ts";
+
+/** What a service token for a post names. */
+export const RECEIVE_ACTION = "channel.receive";
+/** A callback's id, and the key behind it where the address proves who posts. */
+const CALLBACK_PATTERN = /^([\w-]{32})([\w-]{32})?$/;
+/** Of no use to the backend, or not to be passed on. */
+const UNFORWARDED_HEADERS = ["authorization", "cookie", "host", "connection", "content-length", "transfer-encoding"];
+
+export interface IncomingWebhooks {
+  /** One request of a platform, where the backend runs. */
+  receive(request: Request, channel: string, callbackId: string): Promise<Response>;
+  /** One request on the web surface: received here where that is possible, else passed on to the backend. */
+  receiveOrForward(request: Request, channel: string, callbackId: string): Promise<Response>;
+}
+
+interface Deps extends Pick<Kernel, "config" | "limits" | "backend"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
+  openConnections: OpenConnections;
+  intake: MessageIntake;
+  traffic: AgentStatsService["recordTraffic"];
+}
+
+export function createIncomingWebhooks({
+  agents,
+  openConnections,
+  intake,
+  traffic,
+  config,
+  limits,
+  backend,
+}: Deps): IncomingWebhooks {
+  /** Whoever posts to an address that is nobody's, or without its secret, is limited as anybody else. */
+  function limitUnknownSender(request: Request): void {
+    const decision = limits.take("default", contextOf(request).address);
+    if (!decision.allowed) throw limits.tooManyRequests(decision);
+  }
+
+  function requireAddress(request: Request, channel: string, callbackId: string): ChannelId {
+    if (isChannelId(channel) && CALLBACK_PATTERN.test(callbackId)) return channel;
+    limitUnknownSender(request);
+    throw webhookNotFound();
+  }
+
+  async function receive(request: Request, channel: string, callbackId: string): Promise<Response> {
+    requireAddress(request, channel, callbackId);
+    const [, id = "", key = ""] = CALLBACK_PATTERN.exec(callbackId) ?? [];
+    const openConnection = await openConnections.findByCallback(id);
+    const webhook = openConnection?.mode === "webhook" ? openConnection.adapter.webhook : undefined;
+    const isKnown =
+      openConnection?.connection.channel === channel &&
+      isEqualKey(key, webhook?.isAuthenticatedByUrl ? urlKeyOf(openConnection.secret) : "");
+    if (!openConnection || !webhook || !isKnown) {
+      limitUnknownSender(request);
+      throw webhookNotFound();
+    }
+    const wait = config.rateLimits.enabled ? openConnection.rateLimiter.take() : 0;
+    if (wait > 0) {
+      const headers = { "retry-after": String(Math.ceil(wait / 1000)) };
+      throw new AppError(429, "RATE_LIMITED", "Too many posts for this bot. Send it again later.", {}, { headers });
+    }
+    const agent = await agents.find(openConnection.connection.agentId);
+    if (!agent || agent.status === "stopped") {
+      throw new AppError(409, "AGENT_STOPPED", "This agent is stopped. Send it again later.");
+    }
+    traffic(agent.id, 0, Number(request.headers.get("content-length") ?? 0) || 0);
+    const response = await webhook.receive(
+      openConnection.binding,
+      openConnection.secret,
+      request,
+      intake.createSink(openConnection),
+    );
+    if (response.status === 401) limitUnknownSender(request);
+    return response;
+  }
+
+  return {
+    receive,
+
+    async receiveOrForward(request, channel, callbackId) {
+      if (config.role !== "web") return receive(request, channel, callbackId);
+      requireAddress(request, channel, callbackId);
+      const { address } = contextOf(request);
+      const grant: Grant = { userId: "", isAdmin: false, action: RECEIVE_ACTION, address };
+      const headers = new Headers(request.headers);
+      for (const name of UNFORWARDED_HEADERS) headers.delete(name);
+      const { method, body, signal } = request;
+      const path = `/api/hooks/${channel}/${callbackId}${new URL(request.url).search}`;
+      const answer = await backend.fetch(grant, path, { method, headers, body, signal });
+      const type = answer.headers.get("content-type");
+      return new Response(answer.body, {
+        status: answer.status,
+        headers: type === null ? {} : { "content-type": type },
+      });
+    },
+  };
+}
+
+/** In a time that does not depend on what is in them. */
+const isEqualKey = (given: string, known: string) =>
+  given.length === known.length && timingSafeEqual(Buffer.from(given), Buffer.from(known));
+
+const webhookNotFound = () => notFound("Nothing is posted to here.", "NOT_FOUND");

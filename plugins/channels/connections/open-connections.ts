@@ -1,0 +1,120 @@
+// Lines: connections ready for use, their token open. The few that were used lately are kept; an idle bot costs nothing.
+import type { Binding, ChannelAdapter, ChannelId } from "../../../channels/port.ts";
+import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import type { Adapters, ReceiveMode } from "../adapters.ts";
+import { CHANNEL_IDS } from "../schema.ts";
+import { type Connection, type ConnectionStore, digestToken } from "./connection-store.ts";
+import { createWebhookRateLimiter } from "./webhook-rate-limiter.ts";
+
+const MAX_CACHED = 2_048;
+
+/** One agent's bot, ready to speak. Replaced as a whole when its connection is written. */
+export interface OpenConnection {
+  readonly connection: Connection;
+  readonly adapter: ChannelAdapter;
+  readonly mode: ReceiveMode;
+  readonly binding: Binding;
+  /** What the platform has to bring along when it posts. */
+  readonly secret: string;
+  /** Counts the platform's posts. */
+  readonly rateLimiter: ReturnType<typeof createWebhookRateLimiter>;
+}
+
+export interface OpenConnections {
+  /** Undefined when the channel is not connected, or its token is not the one it was connected with. */
+  find(agentId: string, channel: ChannelId): Promise<OpenConnection | undefined>;
+  findByCallback(callbackId: string): Promise<OpenConnection | undefined>;
+  /** Bytes kept in memory for an agent. */
+  memoryBytes(agentId: string): number;
+  /** A connection was written, or is gone. Answers what was kept of it. */
+  drop(agentId: string, channel: ChannelId): OpenConnection | undefined;
+}
+
+interface Deps {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "credentials">;
+  adapters: Adapters;
+  connections: ConnectionStore;
+}
+
+export function createOpenConnections({ agents, adapters, connections }: Deps): OpenConnections {
+  /** By agent and channel, the one unused for longest first. */
+  const cache = new Map<string, OpenConnection>();
+  const byCallbackId = new Map<string, OpenConnection>();
+  let invalidations = 0;
+
+  const keyOf = (agentId: string, channel: ChannelId) => `${agentId} ${channel}`;
+  const keyOfConnection = ({ connection }: OpenConnection) => keyOf(connection.agentId, connection.channel);
+
+  function store(openConnection: OpenConnection): OpenConnection {
+    const key = keyOfConnection(openConnection);
+    remove(key);
+    cache.set(key, openConnection);
+    byCallbackId.set(openConnection.connection.callbackId, openConnection);
+    if (cache.size > MAX_CACHED) remove(cache.keys().next().value ?? "");
+    return openConnection;
+  }
+
+  function remove(key: string): OpenConnection | undefined {
+    const openConnection = cache.get(key);
+    cache.delete(key);
+    if (openConnection) byCallbackId.delete(openConnection.connection.callbackId);
+    return openConnection;
+  }
+
+  function markUsed(openConnection: OpenConnection): OpenConnection {
+    const key = keyOfConnection(openConnection);
+    cache.delete(key);
+    cache.set(key, openConnection);
+    return openConnection;
+  }
+
+  async function open(find: () => Promise<Connection | undefined>): Promise<OpenConnection | undefined> {
+    const before = invalidations;
+    const connection = await find();
+    if (!connection) return undefined;
+    const adapter = adapters[connection.channel];
+    const { agentId, channel, botId, botUsername, detail, resume } = connection;
+    const token = await agents.credentials.open(agentId, channel);
+    // A kill between the two writes of connecting leaves another token, or none: then this is not that bot.
+    if (token === undefined || digestToken(token) !== connection.tokenDigest) return undefined;
+    const openConnection: OpenConnection = {
+      connection,
+      adapter: adapter.adapter,
+      mode: adapter.mode,
+      binding: {
+        agentId,
+        token,
+        bot: { id: botId, username: botUsername, ...(detail === null ? {} : { detail }) },
+        ...(resume === null ? {} : { resume }),
+      },
+      secret: connections.unsealSecret(connection),
+      rateLimiter: createWebhookRateLimiter(),
+    };
+    // A write in between may have overtaken what was read.
+    return before === invalidations ? store(openConnection) : openConnection;
+  }
+
+  return {
+    async find(agentId, channel) {
+      const openConnection = cache.get(keyOf(agentId, channel));
+      return openConnection ? markUsed(openConnection) : open(() => connections.find(agentId, channel));
+    },
+    async findByCallback(callbackId) {
+      const openConnection = byCallbackId.get(callbackId);
+      return openConnection ? markUsed(openConnection) : open(() => connections.findByCallback(callbackId));
+    },
+    memoryBytes: (agentId) =>
+      estimateMemorySize(
+        CHANNEL_IDS.flatMap((channel) => {
+          const openConnection = cache.get(keyOf(agentId, channel));
+          return openConnection ? [openConnection.connection, openConnection.binding, openConnection.secret] : [];
+        }),
+      ),
+    drop(agentId, channel) {
+      invalidations++;
+      return remove(keyOf(agentId, channel));
+    },
+  };
+}

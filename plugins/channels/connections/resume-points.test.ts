@@ -1,0 +1,41 @@
+// Where a connection is has to survive a kill: soon for the first time, seldom for one that is busy.
+import { expect, test } from "bun:test";
+import { eventually } from "../../../tests/support/eventually.ts";
+import type { ConnectionStore } from "./connection-store.ts";
+import type { OpenConnection } from "./open-connections.ts";
+import { createResumePoints } from "./resume-points.ts";
+
+function scene() {
+  const written: Record<string, string>[] = [];
+  const connections = {
+    saveResumePoints: async (resumes: ReadonlyMap<string, string>) => void written.push(Object.fromEntries(resumes)),
+  };
+  const log = { error: () => undefined };
+  const resumes = createResumePoints({ log: log as never, connections: connections as unknown as ConnectionStore });
+  const openConnection = (callbackId: string, resume?: string) =>
+    ({ binding: resume === undefined ? {} : { resume }, connection: { callbackId } }) as unknown as OpenConnection;
+  return { resumes, written, openConnection };
+}
+
+test("the first is written soon, with what comes at the same time", async () => {
+  const { resumes, written, openConnection } = scene();
+  resumes.save(openConnection("a"), "1");
+  resumes.save(openConnection("b"), "1");
+  await eventually(() => written.length === 1, { timeoutMs: 1_000 });
+  expect(written).toEqual([{ a: "1", b: "1" }]);
+});
+
+test("after a rest so is the next; while it is busy only the last of many is, and at the stop", async () => {
+  const { resumes, written, openConnection } = scene();
+  const busy = openConnection("a", "0");
+  resumes.save(busy, "1");
+  await eventually(() => written.length === 1, { timeoutMs: 1_000 });
+  for (const at of ["2", "3", "4"]) resumes.save(busy, at);
+  resumes.save(openConnection("b"), "1");
+  await eventually(() => written.length === 2, { timeoutMs: 1_000 });
+  expect(written[1]).toEqual({ a: "4", b: "1" });
+  resumes.save(busy, "4");
+  resumes.save(busy, "5");
+  await resumes.stop();
+  expect(written.slice(2)).toEqual([{ a: "5" }]);
+});

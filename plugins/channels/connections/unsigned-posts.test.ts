@@ -1,0 +1,75 @@
+// Posts that their address alone proves: whoever knows it may say anything, and costs the host next to nothing.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type FakeAccount, startWhatsApp, type WhatsApp } from "../../../tests/support/whatsapp.ts";
+import { openScene, type Scene } from "../support.test.ts";
+
+const WABA = "102290129340398";
+let whatsapp: WhatsApp;
+let account: FakeAccount;
+let scene: Scene;
+let id: string;
+let pathname: string;
+
+beforeAll(async () => {
+  const webhookAddress = (url: string) => url.replace("https://berth.example", scene.origin);
+  whatsapp = await startWhatsApp({ webhookAddress });
+  scene = await openScene({ env: { CHANNEL_C_API_ROOT: whatsapp.url, RATE_LIMITS: "" } });
+  account = whatsapp.addAccount("EAAofAnotherApp", { waba: WABA });
+  id = await scene.provision({ channels: { channel_c: { access: "open" } } });
+  expect((await scene.connect(id, "EAAofAnotherApp", {}, "channel_c")).body).toMatchObject({ state: "connected" });
+  ({ pathname } = new URL(account.subscriptions[0]?.callback ?? ""));
+});
+afterAll(async () => {
+  await scene[Symbol.asyncDispose]();
+  await whatsapp.stop();
+});
+
+async function post(statuses: object[], to = pathname) {
+  const value = { metadata: { phone_number_id: `1${WABA}` }, statuses };
+  const entry = [{ id: WABA, changes: [{ field: "messages", value }] }];
+  const body = JSON.stringify({ object: "whatsapp_business_account", entry });
+  const headers = { "content-type": "application/json" };
+  return (await fetch(`${scene.origin}${to}`, { method: "POST", headers, body })).status;
+}
+const failed = (callbackData: string, n = 0) => ({
+  id: `wamid.${n}`,
+  status: "failed",
+  biz_opaque_callback_data: callbackData,
+});
+const told = () => scene.rows("SELECT data FROM events WHERE agent_id = ? AND type = 'channel.undelivered'", id);
+
+test("a failure is told once for a reply of this agent's, and for nothing else", async () => {
+  account.says("hello");
+  await whatsapp.waitFor(() => account.sent().length === 1, 10_000);
+  const callbackData = account.sent()[0]?.callbackData ?? "";
+  expect(await post([failed(callbackData), failed(callbackData, 1), failed(`${Bun.randomUUIDv7()}:0`)])).toBe(200);
+  expect(await post([failed(callbackData, 2), failed("anything")])).toBe(200);
+  expect(await told()).toHaveLength(1);
+  const lines = (await scene.logs(id)).filter((line) => line.startsWith("A reply did not reach its reader"));
+  expect(lines).toHaveLength(1);
+});
+
+test("the row in the database alone is no address to post to", async () => {
+  const [row] = await scene.rows("SELECT * FROM channel_connections WHERE agent_id = ?", id);
+  const address = `/hooks/channel_c/${row?.callback_id}`;
+  expect(pathname).toStartWith(address);
+  expect(JSON.stringify(row)).not.toContain(pathname.slice(address.length));
+  for (const key of ["", "x".repeat(32)]) expect(await post([], `${address}${key}`)).toBe(404);
+});
+
+test("they are limited by what they hold: a full one takes the room of a thousand", async () => {
+  const full = Array.from({ length: 1_000 }, (_, n) => failed(`${Bun.randomUUIDv7()}:0`, n));
+  const statuses = [await post(full), await post(full)];
+  expect(statuses).toEqual([200, 429]);
+  expect(await told()).toHaveLength(1);
+});
+
+test("an address that was told before it held a key is told anew at the next start", async () => {
+  await scene.kernel.database.write([
+    { sql: "UPDATE channel_connections SET registered_base = 'https://berth.example/hooks/channel_c/'", args: [] },
+  ]);
+  const before = whatsapp.stats().calls.subscribed_apps ?? 0;
+  await scene.restart();
+  await whatsapp.waitFor(() => (whatsapp.stats().calls.subscribed_apps ?? 0) > before, 10_000);
+  expect(new URL(account.subscriptions[0]?.callback ?? "").pathname).toBe(pathname);
+});

@@ -1,0 +1,21 @@
+// How often a platform may post for one bot.
+import { expect, test } from "bun:test";
+import { createWebhookRateLimiter } from "./webhook-rate-limiter.ts";
+
+test("so many at once, then one after the other; what is charged counts like posts", () => {
+  let time = 1_000;
+  const meter = createWebhookRateLimiter({ burst: 10, every: 1, now: () => time });
+  meter.charge(8);
+  expect([meter.take(), meter.take(), meter.take()]).toEqual([0, 0, 1]);
+  time += 1;
+  expect(meter.take()).toBe(0);
+});
+
+test("whatever was charged, nobody waits longer than a minute", () => {
+  let time = 1_000;
+  const meter = createWebhookRateLimiter({ now: () => time });
+  for (let n = 0; n < 100; n++) meter.charge(10_000);
+  expect(meter.take()).toBeLessThanOrEqual(60_000);
+  time += 60_000;
+  expect(meter.take()).toBe(0);
+});

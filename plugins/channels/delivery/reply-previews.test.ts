@@ -1,0 +1,76 @@
+// Growing replies, shown while they are written: not for quick ones, one call at a time, and never twice in the end.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
+import { openScene, type Scene } from "../support.test.ts";
+
+let scene: Scene;
+let upstream: Upstream;
+let next = 5_000;
+beforeAll(async () => {
+  upstream = await startUpstream();
+  scene = await openScene({ env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" } });
+});
+afterAll(async () => {
+  await scene[Symbol.asyncDispose]();
+  await upstream.stop();
+});
+
+async function connected() {
+  const token = `${++next}:secret-part-of-the-token-${next}`;
+  const bot = scene.telegram.addBot(token);
+  const id = await scene.provision({ channels: { channel_a: { access: "open" } } });
+  await scene.connect(id, token);
+  return { id, bot };
+}
+
+test("a slow reply is seen growing, and stands there once in the end", async () => {
+  const { bot } = await connected();
+  upstream.script({ pieces: Array.from({ length: 20 }, (_, n) => `word${n} `), paceMs: 75 });
+  bot.userSays(7, "tell me");
+  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+  const drafts = bot.drafts(7).map(({ text }) => text);
+  expect(drafts.length).toBeGreaterThanOrEqual(2);
+  expect(drafts.every((text, n) => n === 0 || text.startsWith(drafts[n - 1]?.trim() ?? ""))).toBe(true);
+  expect(bot.sent(7)[0]?.text).toStartWith("word0 word1");
+  expect(bot.sent(7)[0]?.text).toContain("word19");
+  expect(new Set(bot.drafts(7).map(({ draftId }) => draftId)).size).toBe(1);
+});
+
+test("a quick reply does not flash", async () => {
+  const { bot } = await connected();
+  upstream.script({ text: "quick", delayMs: 20 });
+  bot.userSays(7, "tell me");
+  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+  expect(bot.drafts(7)).toEqual([]);
+  expect(bot.actions(7)).toEqual([]);
+});
+
+test("while the model thinks, it is shown as typing", async () => {
+  const { bot } = await connected();
+  upstream.script({ text: "thought about it", delayMs: 1_000 });
+  bot.userSays(7, "think");
+  await scene.telegram.waitFor(() => bot.actions(7).length === 1);
+  expect(bot.sent(7)).toEqual([]);
+  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+});
+
+test("where the platform shows no drafts, the message that grew becomes the reply", async () => {
+  const { bot } = await connected();
+  upstream.script({ pieces: Array.from({ length: 20 }, (_, n) => `word${n} `), paceMs: 100 });
+  bot.userSays(-77, `@${bot.username} tell us`, { group: true, from: { id: 7 } });
+  await scene.telegram.waitFor(() => bot.sent(-77).length === 1);
+  await scene.telegram.waitFor(() => bot.sent(-77)[0]?.text.includes("word19"));
+  expect(bot.sent(-77)).toHaveLength(1);
+  expect(bot.sent(-77)[0]?.edits.length).toBeGreaterThanOrEqual(1);
+  expect(bot.sent(-77)[0]?.replyTo).toBeNumber();
+});
+
+test("a platform that fails at previews still gets the reply", async () => {
+  const { bot } = await connected();
+  upstream.script({ pieces: Array.from({ length: 12 }, (_, n) => `word${n} `), paceMs: 75 });
+  scene.telegram.fail("sendMessageDraft", { status: 500 }, { botId: bot.id, times: 10 });
+  scene.telegram.fail("sendChatAction", { status: 500 }, { botId: bot.id, times: 10 });
+  bot.userSays(7, "tell me");
+  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+  expect(bot.sent(7)[0]?.text).toContain("word11");
+});

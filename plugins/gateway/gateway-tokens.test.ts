@@ -1,0 +1,108 @@
+// Gateway tokens: one of each agent, the same for all who ask, on disk neither in clear nor in reach of another row.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { openHouse } from "../../tests/support/house.ts";
+import { temporaryDir } from "../../tests/support/process.ts";
+import { openScene, type Scene } from "../interaction/support.test.ts";
+import { createGatewayTokens, type GatewayTokens } from "./gateway-tokens.ts";
+
+let scene: Scene;
+let tokens: GatewayTokens;
+let agentId: string;
+let other: string;
+
+beforeAll(async () => {
+  scene = await openScene();
+  tokens = createGatewayTokens(scene.kernel);
+  const ada = await scene.member();
+  [agentId, other] = [await scene.provision(ada), await scene.provision(ada)];
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const rows = (id: string) => scene.rows("SELECT hash, sealed FROM gateway_tokens WHERE agent_id = ?", id);
+
+describe("a token", () => {
+  test("is made when there is none, once, however many ask at once", async () => {
+    expect(await rows(agentId)).toEqual([]);
+    const asked = await Promise.all(Array.from({ length: 20 }, () => tokens.getOrCreate(agentId)));
+    expect(new Set(asked).size).toBe(1);
+    expect(asked[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(await tokens.getOrCreate(other)).not.toBe(asked[0]);
+  });
+
+  test("names its agent; nothing else does", async () => {
+    const token = await tokens.getOrCreate(agentId);
+    const hash = new Bun.CryptoHasher("sha256").update(token).digest("hex");
+    expect(await tokens.find(token)).toEqual({ agentId, hash });
+    for (const text of ["", "x", token.slice(1), `${token}0`, token.toUpperCase(), hash, "0".repeat(64), " ", "%"]) {
+      expect(await tokens.find(text)).toBeUndefined();
+    }
+    expect(await tokens.currentHashes([agentId, crypto.randomUUID()])).toEqual(new Set([hash]));
+  });
+
+  test("is nowhere in the database in clear, and its sealed text opens in its own row alone", async () => {
+    const token = await tokens.getOrCreate(agentId);
+    const [row] = await rows(agentId);
+    expect(JSON.stringify(row)).not.toContain(token);
+    const [theirs] = await rows(other);
+    const put = (sealed: unknown) => ({
+      sql: "UPDATE gateway_tokens SET sealed = ? WHERE agent_id = ?",
+      args: [String(sealed), agentId],
+    });
+    await scene.kernel.database.write([put(theirs?.sealed)]);
+    await expect(tokens.getOrCreate(agentId)).rejects.toThrow("belongs to another place");
+    await scene.kernel.database.write([put(row?.sealed)]);
+    expect(await tokens.getOrCreate(agentId)).toBe(token);
+  });
+
+  test("that is replaced names nobody any more, and whoever listens is told", async () => {
+    const told: string[] = [];
+    tokens.onRotated((id) => told.push(id));
+    const before = await tokens.getOrCreate(agentId);
+    const untouched = await tokens.getOrCreate(other);
+    const after = await tokens.rotate(agentId);
+    expect(after).not.toBe(before);
+    expect(await tokens.find(before)).toBeUndefined();
+    expect(await tokens.find(after)).toMatchObject({ agentId });
+    expect(await tokens.getOrCreate(agentId)).toBe(after);
+    expect(await tokens.getOrCreate(other)).toBe(untouched);
+    expect(told).toEqual([agentId]);
+  });
+
+  test("goes with its agent", async () => {
+    const token = await tokens.getOrCreate(other);
+    await scene.agents.remove(other);
+    expect(await rows(other)).toEqual([]);
+    expect(await tokens.find(token)).toBeUndefined();
+    await expect(tokens.getOrCreate(other)).rejects.toThrow();
+  });
+});
+
+test("after the root key was changed it is shown once more, and sealed under the new one", async () => {
+  const dir = temporaryDir();
+  const [old, key] = ["the-old-root-key-0123456789abcdefghij", "the-new-root-key-0123456789abcdefghij"];
+  const id = Bun.randomUUIDv7();
+  let token: string;
+  {
+    await using house = await openHouse({ dir: dir.path, env: { SECRET_KEY: old } });
+    const now = Date.now();
+    await house.kernel.database.write([
+      {
+        sql: `INSERT INTO users (id, email, name, created_at, updated_at, referral_code) VALUES ('u', 'a@b.example', 'A', ?1, ?1, 'r')`,
+        args: [now],
+      },
+      {
+        sql: `INSERT INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, created_at, updated_at)
+          VALUES (?1, 'u', 'Fox', 'model_a', 'running', 'up', 'fox', '1', ?2, ?2)`,
+        args: [id, now],
+      },
+    ]);
+    token = await createGatewayTokens(house.kernel).getOrCreate(id);
+  }
+  {
+    await using house = await openHouse({ dir: dir.path, env: { SECRET_KEY: key, SECRET_KEY_PREVIOUS: old } });
+    expect(await createGatewayTokens(house.kernel).getOrCreate(id)).toBe(token);
+  }
+  await using house = await openHouse({ dir: dir.path, env: { SECRET_KEY: key } });
+  expect(await createGatewayTokens(house.kernel).getOrCreate(id)).toBe(token);
+  dir.remove();
+});

@@ -1,0 +1,82 @@
+// The web's routes of the gateway token: by an agent's id, and by `/api/instance/:userId`; the backend makes it.
+import { Elysia } from "elysia";
+import { AppError } from "../../src/kernel/errors.ts";
+import { type BackendTransport, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
+import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth, Identity } from "../auth/index.ts";
+import { withFailureBody } from "../lifecycle/index.ts";
+import { gatewayToken, rotatedToken } from "./model.ts";
+
+interface Deps {
+  backend: BackendTransport;
+  idempotency: Idempotency;
+  identities: ServiceOf<typeof auth>["identities"];
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
+}
+
+interface CallContext {
+  identity: Identity;
+  agent: { id: string };
+  request: Request;
+}
+
+type ResponseContext = { set: { headers: Record<string, string | number> } };
+
+/** Milliseconds after which a backend that says nothing counts as gone. */
+const BACKEND_TIMEOUT = 10_000;
+
+export function webRoutes({ backend, idempotency, identities, agents }: Deps) {
+  async function callBackend({ identity, agent, request }: CallContext, action: string, method: string, path: string) {
+    const signal = AbortSignal.timeout(BACKEND_TIMEOUT);
+    try {
+      const grant = identities.createGrant(identity, request, action, agent.id);
+      const response = await backend.fetch(grant, `/api/agents/${agent.id}${path}`, { method, signal });
+      return (await unwrapJson(response)) as { token: string };
+    } catch (cause) {
+      if (!signal.aborted) throw cause;
+      throw new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend gave no answer in time.", {}, { cause });
+    }
+  }
+
+  const show = ({ set, ...call }: CallContext & ResponseContext) => {
+    set.headers["cache-control"] = "no-store";
+    return withFailureBody(() => callBackend(call, "agent.token", "GET", "/token"));
+  };
+  const rotate = (call: CallContext) => {
+    const caller = { request: call.request, userId: call.identity.user.id };
+    const headers = { "cache-control": "no-store" };
+    const work = async () =>
+      Response.json(await callBackend(call, "agent.rotate-token", "POST", "/token/rotate"), { headers });
+    return withFailureBody(() => idempotency.respond(caller, work, { secretFields: ["token"] }));
+  };
+
+  const tags = ["Gateway"];
+  // It is a credential: a key that may only read is not shown it.
+  const own = { scope: "write", kind: "lifecycle" } as const;
+  const showRoute = {
+    response: { 200: gatewayToken },
+    detail: {
+      tags,
+      summary: "An agent's gateway token; made when there is none",
+      ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
+    },
+  };
+  const rotateRoute = {
+    response: { 200: rotatedToken },
+    detail: {
+      tags,
+      summary: "Replace an agent's gateway token; sockets that used the old one are closed",
+      ...documentErrors({ 409: ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"], 502: "BACKEND_UNAVAILABLE" }),
+    },
+  };
+
+  return new Elysia({ name: "gateway.web" })
+    .use(agents.guards)
+    .get("/api/agents/:id/token", show, { ownAgent: own, ...showRoute })
+    .get("/api/instance/:userId/token", show, { ownInstance: "write", ...showRoute })
+    .post("/api/agents/:id/token/rotate", rotate, { ownAgent: own, ...rotateRoute })
+    .post("/api/instance/:userId/token/rotate", rotate, { ownInstance: "write", ...rotateRoute });
+}

@@ -1,0 +1,55 @@
+// The backend's side of interaction: what changes an agent's skills and credentials.
+import { Elysia, t } from "elysia";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents } from "../agents/index.ts";
+import { CONNECT_ERRORS, type channels, isChannelId } from "../channels/index.ts";
+import type { skills } from "../skills/index.ts";
+
+interface Deps {
+  agents: ServiceOf<typeof agents>;
+  skills: ServiceOf<typeof skills>;
+  channels: ServiceOf<typeof channels>;
+}
+
+export function backendRoutes({ agents, skills, channels }: Deps) {
+  const tags = ["Agents"];
+  return new Elysia({ name: "interaction.backend" })
+    .use(agents.guards)
+    .put(
+      "/api/agents/:id/skills/:skillId",
+      async ({ agent, params, body }) => {
+        const { id, enabled } = await skills.setEnabled(agent.id, params.skillId, body.enabled);
+        return { success: true, skillId: id, enabled };
+      },
+      {
+        agentCall: { action: "agent.skill", changes: true },
+        body: t.Object({ enabled: t.Boolean({ error: "Say true or false." }) }),
+        response: { 200: t.Object({ success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }) },
+        detail: { tags, summary: "Switch a skill on or off", ...documentErrors({ 404: "UNKNOWN_SKILL" }) },
+      },
+    )
+    .put(
+      "/api/agents/:id/credentials/:key",
+      async ({ agent, caller, params: { key }, body: { value } }) => {
+        // A channel's credential is its connection: it is checked with the platform before it is kept.
+        if (isChannelId(key)) {
+          if (value.trim() === "") await channels.disconnect(agent.id, key);
+          else await channels.connect(caller, agent.id, key, { token: value });
+          return { success: true, key, configured: value.trim() !== "" };
+        }
+        const configured = await agents.credentials.set({ kind: "agent", id: agent.id }, key, value);
+        return { success: true, key, configured };
+      },
+      {
+        agentCall: { action: "agent.credential", changes: true },
+        body: t.Object({ value: t.String({ maxLength: 8_192, error: "A credential is text." }) }),
+        response: { 200: t.Object({ success: t.Boolean(), key: t.String(), configured: t.Boolean() }) },
+        detail: {
+          tags,
+          summary: "Store or clear a credential; channel tokens connect the channel",
+          ...documentErrors(CONNECT_ERRORS),
+        },
+      },
+    );
+}

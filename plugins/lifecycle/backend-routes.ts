@@ -1,0 +1,116 @@
+// The backend's routes of the life cycle: where operations are really done.
+import { Elysia } from "elysia";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import { withFailureBody } from "./failure-body.ts";
+import {
+  OPERATION_DOCS,
+  repaired,
+  resetMemoryResponse,
+  restartResponse,
+  rollbackBody,
+  rollbackResponse,
+  startResponse,
+  stopResponse,
+  updateBody,
+  updateResponse,
+} from "./model.ts";
+import type { Operations } from "./operations.ts";
+import type { Operation } from "./transitions.ts";
+
+interface Deps {
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+  operations: Operations;
+}
+
+export function backendRoutes({ guards, operations }: Deps) {
+  const routeOptions = (operation: Operation) => ({
+    agentCall: { action: `agent.${operation}`, kind: "lifecycle" as const },
+    detail: {
+      tags: ["Life cycle"],
+      summary: OPERATION_DOCS[operation].summary,
+      ...documentErrors(OPERATION_DOCS[operation].errors),
+    },
+  });
+
+  return new Elysia({ name: "lifecycle.backend" })
+    .use(guards)
+    .post(
+      "/api/agents/:id/start",
+      ({ agent }) =>
+        withFailureBody(async () => {
+          await operations.start(agent.id);
+          return { success: true as const, status: "active" as const };
+        }),
+      { ...routeOptions("start"), response: { 200: startResponse } },
+    )
+    .post(
+      "/api/agents/:id/stop",
+      ({ agent }) =>
+        withFailureBody(async () => {
+          await operations.stop(agent.id);
+          return { success: true as const, status: "stopped" as const };
+        }),
+      { ...routeOptions("stop"), response: { 200: stopResponse } },
+    )
+    .post(
+      "/api/agents/:id/restart",
+      ({ agent }) =>
+        withFailureBody(async () => {
+          const { agent: changedAgent, modelRepair } = await operations.restart(agent.id);
+          return {
+            success: true as const,
+            status: "active" as const,
+            healedLegacyModel: modelRepair !== undefined,
+            healMessage: modelRepair ?? null,
+            runtimeVersion: changedAgent.runtimeVersion,
+          };
+        }),
+      { ...routeOptions("restart"), response: { 200: restartResponse } },
+    )
+    .post(
+      "/api/agents/:id/update",
+      ({ agent, body }) =>
+        withFailureBody(async () => {
+          const { agent: changedAgent, ...images } = await operations.update(agent.id, body);
+          return {
+            success: true as const,
+            status: "active" as const,
+            ...images,
+            runtimeVersion: changedAgent.runtimeVersion,
+          };
+        }),
+      { ...routeOptions("update"), body: updateBody, response: { 200: updateResponse } },
+    )
+    .post(
+      "/api/agents/:id/rollback",
+      ({ agent, body }) =>
+        withFailureBody(async () => {
+          const { status, runtimeVersion } = await operations.rollback(agent.id, body.backupPath);
+          return { success: true as const, status, message: "The backup is in place.", runtimeVersion };
+        }),
+      { ...routeOptions("rollback"), body: rollbackBody, response: { 200: rollbackResponse } },
+    )
+    .post(
+      "/api/agents/:id/repair",
+      ({ agent }) =>
+        withFailureBody(async () => {
+          const { repaired } = await operations.repair(agent.id);
+          const what = repaired.length === 1 ? "One thing was mended." : `${repaired.length} things were mended.`;
+          const message = repaired.length === 0 ? "All was well; the connections were made anew." : what;
+          return { success: true as const, message, repaired };
+        }),
+      { ...routeOptions("repair"), response: { 200: repaired } },
+    )
+    .post(
+      "/api/agents/:id/reset-memory",
+      ({ agent }) =>
+        withFailureBody(async () => {
+          const { backupPath } = await operations.resetMemory(agent.id);
+          const message = "Sessions and memory are gone; configuration and credentials are kept.";
+          return { success: true as const, message, backupPath };
+        }),
+      { ...routeOptions("reset-memory"), response: { 200: resetMemoryResponse } },
+    );
+}

@@ -1,0 +1,109 @@
+// A backup as a file: one JSON array, gzipped, an element a line, so that it is never in memory as a whole.
+import { createReadStream, createWriteStream } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { pipeline as pipe, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
+
+/** The file is not what was once written: cut off, changed, or something else. */
+export class DamagedFile extends Error {
+  override readonly name = "DamagedFile";
+}
+
+/**
+ * Writes the elements (each JSON text on one line), and a checksum over them, to a file for its owner alone. It is there
+ * as a whole, and on the disk, or not at all.
+ */
+export async function writeElements(path: string, elements: AsyncIterable<string>): Promise<void> {
+  const unfinished = `${path}.unfinished`;
+  try {
+    const target = createWriteStream(unfinished, { mode: 0o600 });
+    await pipeline(Readable.from(linesOf(elements)), createGzip(), target);
+    await flush(unfinished, "r+");
+    await rename(unfinished, path);
+    await flush(dirname(path), "r");
+  } catch (error) {
+    await rm(unfinished, { force: true }).catch(() => undefined);
+    throw error;
+  }
+}
+
+async function* linesOf(elements: AsyncIterable<string>): AsyncGenerator<string, void> {
+  const hash = new Bun.CryptoHasher("sha256");
+  let prefix = "[";
+  for await (const element of elements) {
+    const line = `${prefix}${element}\n`;
+    hash.update(line);
+    yield line;
+    prefix = ",";
+  }
+  yield `${prefix}${JSON.stringify({ sha256: hash.digest("hex") })}\n]\n`;
+}
+
+async function flush(path: string, flags: "r" | "r+"): Promise<void> {
+  const file = await open(path, flags);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Each element, parsed, in order; the checksum was right once it ends. Throws `DamagedFile`. */
+export async function* readElements(path: string): AsyncGenerator<unknown, void> {
+  const hash = new Bun.CryptoHasher("sha256");
+  const unzip = createGunzip();
+  let state: "open" | "sealed" | "closed" = "open";
+  // What goes wrong ends the stream that is read below.
+  pipe(createReadStream(path), unzip, () => undefined);
+  try {
+    for await (const line of splitLines(unzip)) {
+      if (state === "closed" || (state === "sealed" && line !== "]"))
+        throw new DamagedFile("There is more after the end.");
+      if (state === "sealed") {
+        state = "closed";
+        continue;
+      }
+      const element = parseJson(line.slice(1));
+      const checksum = checksumOf(element);
+      if (checksum === undefined) {
+        hash.update(`${line}\n`);
+        yield element;
+      } else if (checksum === hash.digest("hex")) state = "sealed";
+      else throw new DamagedFile("The checksum is wrong.");
+    }
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && String(error.code).startsWith("Z_"))) throw error;
+    throw new DamagedFile("It can't be unpacked.", { cause: error });
+  } finally {
+    unzip.destroy();
+  }
+  if (state !== "closed") throw new DamagedFile("It ends too early.");
+}
+
+async function* splitLines(bytes: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
+  let partial: Buffer[] = [];
+  for await (const chunk of bytes) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
+      partial.push(chunk.subarray(from, end));
+      yield Buffer.concat(partial).toString("utf8");
+      partial = [];
+      from = end + 1;
+    }
+    if (from < chunk.length) partial.push(chunk.subarray(from));
+  }
+  if (partial.length > 0) throw new DamagedFile("The last line is cut off.");
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new DamagedFile("A line is not JSON.", { cause });
+  }
+}
+
+const checksumOf = (element: unknown): string | undefined =>
+  typeof element === "object" && element !== null && "sha256" in element ? String(element.sha256) : undefined;

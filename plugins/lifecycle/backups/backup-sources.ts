@@ -1,0 +1,66 @@
+// All that belongs to an agent, whichever plugin keeps it, read at one moment.
+import type { Host, ServiceOf } from "../../../src/kernel/plugin.ts";
+import { agents, type BackupTables } from "../../agents/index.ts";
+import { ai } from "../../ai/index.ts";
+import { channels } from "../../channels/index.ts";
+import { runtime } from "../../runtime/index.ts";
+import { skills } from "../../skills/index.ts";
+
+/** The plugins that keep something of an agent, each with what it knows to do with it. */
+export interface BackupSources {
+  readonly agents: ServiceOf<typeof agents>["backupRows"];
+  readonly skills: ServiceOf<typeof skills>["backupRows"];
+  readonly runtime: ServiceOf<typeof runtime>["backupRows"];
+  readonly channels: ServiceOf<typeof channels>["backupRows"];
+  readonly ai: ServiceOf<typeof ai>["backupRows"];
+  /** Steps of a batch that forget facts and reminders. */
+  resetStatements: ServiceOf<typeof skills>["resetStatements"];
+}
+
+/** Parts that backups of earlier versions don't have: what is there of them stays as it is. */
+export const OPTIONAL_TABLES = ["cache"] as const;
+
+type TableNamesOf<E> = E extends { tables: BackupTables<infer Name> } ? Name : never;
+/** Names of all parts: `agent`, `memories`, `sessions`, … */
+export type BackupTableName = TableNamesOf<BackupSources["agents" | "skills" | "runtime" | "channels" | "ai"]>;
+
+/** The rows of every part: JSON arrays, as text. */
+export type BackupSnapshot = Readonly<Record<BackupTableName, string>>;
+
+export function backupSourcesOf(host: Host): BackupSources {
+  const { backupRows: skillBackupRows, resetStatements } = host.use(skills);
+  return {
+    agents: host.use(agents).backupRows,
+    skills: skillBackupRows,
+    runtime: host.use(runtime).backupRows,
+    channels: host.use(channels).backupRows,
+    ai: host.use(ai).backupRows,
+    resetStatements,
+  };
+}
+
+/** Every part with its query. */
+export const backupTablesOf = ({
+  agents,
+  skills,
+  runtime,
+  channels,
+  ai,
+}: BackupSources): BackupTables<BackupTableName> => ({
+  ...agents.tables,
+  ...skills.tables,
+  ...runtime.tables,
+  ...channels.tables,
+  ...ai.tables,
+});
+
+/** Reads everything but the messages themselves in one statement; of those it gives the numbers. */
+export function createSnapshotReader(database: Host["kernel"]["database"], tables: BackupTables<BackupTableName>) {
+  const names = Object.keys(tables) as BackupTableName[];
+  const sql = `SELECT ${names.map((name) => `(${tables[name]}) AS "${name}"`).join(", ")}`;
+
+  return async function read(agentId: string): Promise<BackupSnapshot> {
+    const { rows } = await database.read(sql, [agentId]);
+    return Object.fromEntries(names.map((name) => [name, String(rows[0]?.[name])])) as BackupSnapshot;
+  };
+}

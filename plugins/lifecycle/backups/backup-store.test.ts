@@ -1,0 +1,113 @@
+// Backups are files: whole or not there, the newest few, gone with their agent, and a disk in trouble changes nothing.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { silent } from "../../../tests/support/database.ts";
+import { temporaryDir } from "../../../tests/support/process.ts";
+import { readElements, writeElements } from "./backup-file.ts";
+import { type BackupStore, createBackupStore, MAX_BACKUPS } from "./backup-store.ts";
+import { rejectionOf } from "./support.test.ts";
+
+const AGENT = Bun.randomUUIDv7();
+let dir: ReturnType<typeof temporaryDir>;
+let backups: BackupStore;
+beforeEach(() => {
+  dir = temporaryDir();
+  backups = createBackupStore({ dataDir: dir.path, log: silent });
+});
+afterEach(() => dir.remove());
+
+async function* elements(...texts: string[]) {
+  yield* texts;
+}
+// biome-ignore lint/correctness/useYield: it fails before it could.
+async function* failing(code: string): AsyncGenerator<string> {
+  throw Object.assign(new Error(`${code}: /secret/path`), { code });
+}
+const files = () => readdirSync(join(dir.path, "backups", AGENT));
+
+test("the newest few are kept, and one that is in use", async () => {
+  const first = await backups.write(AGENT, elements("{}"));
+  await backups.pin(AGENT, first);
+  const paths: string[] = [];
+  for (let n = 0; n < MAX_BACKUPS + 3; n++) paths.push(await backups.write(AGENT, elements("{}")));
+  const names = [first, ...paths.slice(-MAX_BACKUPS)].map((path) => path.split("/")[2] ?? "");
+  expect(files().sort()).toEqual(names.sort());
+  backups.unpin(first);
+  await backups.write(AGENT, elements("{}"));
+  expect(files()).toHaveLength(MAX_BACKUPS);
+  expect(files()).not.toContain(first.split("/")[2] ?? "");
+});
+
+test("two in one millisecond are two", async () => {
+  const paths = new Set<string>();
+  for (let n = 0; n < 10; n++) paths.add(await backups.write(AGENT, elements("{}")));
+  expect(paths.size).toBe(10);
+});
+
+test("what a killed process left unfinished goes with the next one", async () => {
+  await backups.write(AGENT, elements("{}"));
+  writeFileSync(join(dir.path, "backups", AGENT, "2026-01-01T00-00-00-000Z.json.gz.unfinished"), "half");
+  await backups.write(AGENT, elements("{}"));
+  expect(files().filter((name) => name.includes("unfinished"))).toEqual([]);
+});
+
+test("no room on the disk: refused in words, without a path, and no half file", async () => {
+  for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) {
+    const refused = await rejectionOf(backups.write(AGENT, failing(code)));
+    expect(refused).toMatchObject({ status: 500, code: "BACKUP_FAILED" });
+    expect(refused.message).not.toContain("/");
+  }
+  expect(files()).toEqual([]);
+});
+
+test("a device that is full says so while it is written, and nothing is left", async () => {
+  const path = join(dir.path, "full.json.gz");
+  symlinkSync("/dev/full", `${path}.unfinished`);
+  expect(await rejectionOf(writeElements(path, elements(`"${"x".repeat(100_000)}"`)))).toMatchObject({
+    code: "ENOSPC",
+  });
+  expect(readdirSync(dir.path)).toEqual([]);
+  expect(existsSync("/dev/full")).toBe(true);
+});
+
+test("a folder that can't be written: 500, in words, without a path", async () => {
+  writeFileSync(join(dir.path, "backups"), "a file where the folder should be");
+  const refused = await rejectionOf(backups.write(AGENT, elements("{}")));
+  expect(refused).toMatchObject({ status: 500, code: "BACKUP_FAILED" });
+  expect(refused.message).not.toContain("/");
+});
+
+test("what else goes wrong while it is written is no trouble of the disk", async () => {
+  expect((await rejectionOf(backups.write(AGENT, failing("SQLITE_CORRUPT")))).code).toBe("SQLITE_CORRUPT");
+  expect(files()).toEqual([]);
+});
+
+test("folders without an agent go after days, others stay", async () => {
+  const [gone, fresh, kept] = [Bun.randomUUIDv7(), Bun.randomUUIDv7(), Bun.randomUUIDv7()];
+  await backups.deleteOrphans(async () => false);
+  for (const id of [gone, fresh, kept]) mkdirSync(join(dir.path, "backups", id), { recursive: true });
+  // An operator's own.
+  writeFileSync(join(dir.path, "backups", "berth-2026.db"), "x");
+  mkdirSync(join(dir.path, "backups", "by-hand"));
+  const longAgo = Date.now() / 1000 - 8 * 86_400;
+  for (const id of [gone, kept, "berth-2026.db", "by-hand"])
+    utimesSync(join(dir.path, "backups", id), longAgo, longAgo);
+  await backups.deleteOrphans(async (id) => id === kept);
+  expect(readdirSync(join(dir.path, "backups")).sort()).toEqual([fresh, kept, "berth-2026.db", "by-hand"].sort());
+});
+
+test("a file is read back element by element, however its lines are cut into chunks", async () => {
+  const path = join(dir.path, "a.json.gz");
+  const texts = [
+    "{}",
+    `"${"ü🚢\u2028".repeat(50_000)}"`,
+    "[]",
+    `{"a":"\\n"}`,
+    ...Array.from({ length: 500 }, (_, n) => `${n}`),
+  ];
+  await writeElements(path, elements(...texts));
+  expect(await Array.fromAsync(readElements(path))).toEqual(texts.map((text) => JSON.parse(text)));
+  const [first] = await Promise.all([readElements(path).next(), Array.fromAsync(readElements(path))]);
+  expect(first.value).toEqual({});
+});

@@ -1,0 +1,20 @@
+// Whether an agent is well in this binary's own runtime: all that its next turn needs is there.
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { runtime as runtimePlugin } from "../runtime/index.ts";
+import type { Runtime } from "./runtime-registry.ts";
+
+interface Deps {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "settings" | "credentials">;
+  runtime: Pick<ServiceOf<typeof runtimePlugin>, "chooseModel" | "sessions">;
+}
+
+/** Reads its configuration, opens its credentials, finds its model and its conversation. Asks no provider. */
+export function createHealthCheck({ agents, runtime }: Deps): Runtime["check"] {
+  return async (agent) => {
+    await agents.settings(agent.id);
+    await agents.credentials.providerKeys(agent.id);
+    await runtime.chooseModel(agent);
+    await runtime.sessions.findActive(agent.id);
+  };
+}

@@ -1,0 +1,93 @@
+// A portable agent on the wire: one JSON object that holds an agent without its secrets, `berth.agent/1`.
+import { type Static, t } from "elysia";
+import { MAX_AGE_S } from "../../ai/index.ts";
+
+export const EXPORT_FORMAT = "berth.agent/1";
+
+const platform = t.Union(
+  ["web", "api", "public", "channel_a", "channel_b", "channel_c"].map((name) => t.Literal(name)),
+  { error: "The platform is one of: web, api, public, channel_a, channel_b, channel_c." },
+);
+const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
+const time = t.String({
+  pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:\\d\\d)$",
+  description: "ISO 8601",
+  error: "This is a time in ISO 8601, with its zone.",
+});
+const peer = t.String({ maxLength: 500 });
+
+const step = t.Object({ tool: t.String(), input: t.String(), result: t.String(), ok: t.Boolean() });
+
+const message = t.Object({
+  role: t.Union([t.Literal("user"), t.Literal("assistant")]),
+  content: t.String(),
+  steps: t.Optional(t.Array(step, { description: "What the agent did on the way to this reply" })),
+  at: time,
+});
+
+const session = t.Object({
+  id: t.String({ maxLength: 100, description: "Names it within this file" }),
+  platform,
+  peer: nullable(peer),
+  status: t.Union([t.Literal("open"), t.Literal("completed")]),
+  summary: nullable(t.String()),
+  summarized: t.Number({ minimum: 0, multipleOf: 1, description: "How many of its messages the summary stands for" }),
+  createdAt: time,
+  lastActivity: time,
+  messages: t.Array(message),
+});
+
+const memory = t.Object({
+  content: t.String({ minLength: 1, maxLength: 2000 }),
+  circle: t.String({ maxLength: 600, description: "`platform:peer` of whom it belongs to; empty for the owner" }),
+  source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")]),
+  createdAt: time,
+  updatedAt: time,
+});
+
+const reminder = t.Object({
+  text: t.String({ minLength: 1, maxLength: 2000 }),
+  at: time,
+  platform,
+  peer: t.String({ maxLength: 500, description: "Empty for a session that is named by its id" }),
+  session: t.String({ maxLength: 100 }),
+  byOwner: t.Boolean(),
+});
+
+export const exportedAgent = t.Object({
+  format: t.Literal(EXPORT_FORMAT),
+  exportedAt: t.Optional(time),
+  name: t.String(),
+  model: t.String(),
+  tier: t.Optional(nullable(t.String())),
+  config: t.Object({}, { additionalProperties: true, description: "The configuration, kept byte for byte" }),
+  skills: t.Optional(
+    t.Array(t.Object({ id: t.String({ minLength: 1, maxLength: 200 }), enabled: t.Boolean() }), {
+      maxItems: 500,
+      description: "Skills that were switched on or off",
+    }),
+  ),
+  responseCache: t.Optional(
+    nullable(
+      t.Object(
+        { maxAgeSeconds: t.Number({ multipleOf: 1, minimum: 1, maximum: MAX_AGE_S }) },
+        { description: "How old kept answers may be; null or left out: none are kept" },
+      ),
+    ),
+  ),
+  memories: t.Optional(t.Array(memory)),
+  reminders: t.Optional(t.Array(reminder, { maxItems: 1000 })),
+  sessions: t.Optional(t.Array(session, { maxItems: 50_000 })),
+});
+
+/** Without the format and the configuration, which are told apart by their text. */
+export type ExportedAgent = Static<typeof exportedAgent>;
+
+export const exportQuery = t.Object({
+  history: t.Optional(
+    t.Union([t.Literal("0"), t.Literal("1")], {
+      description: "`0` leaves out the sessions and what was said in them",
+      error: "The history is 0 or 1.",
+    }),
+  ),
+});

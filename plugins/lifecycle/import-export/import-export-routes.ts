@@ -1,0 +1,180 @@
+// The routes of portable agents: exported by the web surface, made by the backend.
+import { Elysia, type TSchema } from "elysia";
+import { type BackendTransport, forwardResponse } from "../../../src/kernel/http/backend-transport.ts";
+import { contextOf, createRequestMemo, guarded } from "../../../src/kernel/http/http.ts";
+import type { Idempotency } from "../../../src/kernel/http/idempotency.ts";
+import {
+  documentErrors,
+  documentGuard,
+  documentResponse,
+} from "../../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import { type agents as agentsPlugin, provisionedResponse, provisioningErrors } from "../../agents/index.ts";
+import type { auth, Caller } from "../../auth/index.ts";
+import { exportedAgent, exportQuery } from "./export-format.ts";
+import type { ImportExport } from "./import-export.ts";
+import { createLargeUploads } from "./large-uploads.ts";
+
+type Identities = ServiceOf<typeof auth>["identities"];
+
+interface WebDeps {
+  backend: BackendTransport;
+  idempotency: Idempotency;
+  identities: Identities;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
+  importExport: ImportExport;
+}
+
+const IMPORT_ACTION = "agent.import";
+const tags = ["Agents"];
+const importErrors = {
+  ...provisioningErrors,
+  400: ["UNKNOWN_FORMAT", "INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"],
+  409: "AGENT_GONE",
+  429: [provisioningErrors[429], "TOO_MANY_IMPORTS"].flat(),
+};
+const schema: TSchema = exportedAgent;
+const requestBody = { required: true, content: { "application/json": { schema } } };
+const importDetail = {
+  tags,
+  summary: "Make an agent from an exported one",
+  description:
+    "Takes what `GET /api/agents/:id/export` gave. The new agent has the same configuration, byte for byte, the same " +
+    "memories, skills, reminders and sessions, under ids of its own, and no credentials or channels. The rules of " +
+    "provisioning hold. A file may have 32 MiB: of a larger agent export what it is with `history=0`.",
+  requestBody,
+};
+
+export function importExportWebRoutes({ backend, idempotency, identities, agents, importExport }: WebDeps) {
+  const uploads = createLargeUploads();
+  /** As `signedIn: "write"`, for files that are larger than other bodies. */
+  const guards = new Elysia({ name: "portable.guards" }).macro({
+    importing: (_: true) => ({
+      ...guarded(async ({ request }) => {
+        await identities.authenticate(request, "write");
+        uploads.acquire(request);
+      }),
+      afterResponse: ({ request }: { request: Request }) => uploads.release(request),
+      detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
+      resolve: async ({ request }: { request: Request }) => ({
+        identity: await identities.authenticate(request, "write"),
+      }),
+    }),
+  });
+
+  return new Elysia({ name: "portable.web" })
+    .use(agents.guards)
+    .use(guards)
+    .get(
+      "/api/agents/:id/export",
+      async ({ agent, query: { history } }) =>
+        new Response(toReadableStream(await importExport.exportAgent(agent, { history: history !== "0" })), {
+          headers: {
+            "content-type": "application/json;charset=utf-8",
+            "content-disposition": attachmentHeader(agent.name),
+          },
+        }),
+      {
+        ownAgent: { scope: "read", kind: "data" },
+        query: exportQuery,
+        detail: {
+          tags,
+          summary: "An agent as one JSON file, without secrets",
+          description:
+            "Its name, model, configuration (byte for byte), skills, memories, reminders and sessions with all that was " +
+            "said. No credentials, tokens or channels. `POST /api/agents/import` makes an agent of it.",
+          ...documentResponse(schema, "The agent"),
+        },
+      },
+    )
+    .post(
+      "/api/agents/import",
+      ({ identity, request }) =>
+        idempotency.respond({ request, userId: identity.user.id }, async () => {
+          const body = contextOf(request).bodyText ?? "";
+          const headers = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+          const granted = identities.createGrant(identity, request, IMPORT_ACTION);
+          return forwardResponse(await backend.fetch(granted, "/api/agents/import", { method: "POST", body, headers }));
+        }),
+      {
+        importing: true,
+        response: { 201: provisionedResponse },
+        detail: {
+          ...importDetail,
+          ...documentErrors({
+            ...importErrors,
+            409: ["AGENT_GONE", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+            502: "BACKEND_UNAVAILABLE",
+          }),
+        },
+      },
+    );
+}
+
+interface BackendDeps {
+  identities: Identities;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "views">;
+  importExport: ImportExport;
+}
+
+export function importBackendRoutes({ identities, agents, importExport }: BackendDeps) {
+  const uploads = createLargeUploads();
+  const callers = createRequestMemo<Caller>();
+  type Context = { request: Request };
+  /** As `granted: "agent.import"`, for files that are larger than other bodies. */
+  const guards = new Elysia({ name: "portable.backend.guards" }).macro({
+    importing: (_: true) => ({
+      ...guarded(async ({ request }) => {
+        callers.set(request, await identities.authorize(request, IMPORT_ACTION));
+        uploads.acquire(request);
+      }),
+      afterResponse: ({ request }: Context) => uploads.release(request),
+      detail: documentGuard(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),
+      resolve: async ({ request }: Context) => ({
+        caller: callers.get(request) ?? (await identities.authorize(request, IMPORT_ACTION)),
+      }),
+    }),
+  });
+  return new Elysia({ name: "portable.backend" }).use(guards).post(
+    "/api/agents/import",
+    async ({ caller: { userId, isAdmin }, request, status }) => {
+      const text = contextOf(request).bodyText ?? "";
+      const agent = await importExport.importAgent({ userId, isAdmin }, text.trim() === "" ? "{}" : text);
+      return status(201, agents.views.provisionedResponse(agent));
+    },
+    {
+      importing: true,
+      response: { 201: provisionedResponse },
+      detail: { ...importDetail, ...documentErrors(importErrors) },
+    },
+  );
+}
+
+/** The pieces as they are asked for: what nobody reads is not made. */
+function toReadableStream(chunks: AsyncGenerator<string, void>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await chunks.return();
+    },
+  });
+}
+
+/** A name for the file that every browser takes (RFC 6266), and the right one for those that know RFC 5987. */
+export function attachmentHeader(name: string): string {
+  const plain = name
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[^A-Za-z0-9._-]+/g, "-")
+    .replace(/^[-.]+|[-.]+$/g, "");
+  const full = encodeURIComponent(`${name.toWellFormed()}.berth.json`).replace(
+    /['()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${plain || "agent"}.berth.json"; filename*=UTF-8''${full}`;
+}

@@ -1,0 +1,114 @@
+// Agents that can be carried elsewhere: written out as one JSON object without secrets, and made anew from one.
+
+import type { Host } from "../../../src/kernel/plugin.ts";
+import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
+import { type Agent, agents } from "../../agents/index.ts";
+import type { MessageRow, SessionRow } from "../../runtime/index.ts";
+import type { FactRow, ReminderRow } from "../../skills/index.ts";
+import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "../backups/backup-sources.ts";
+import { EXPORT_FORMAT } from "./export-format.ts";
+import { requireExportedAgent, toImportRows } from "./import-rows.ts";
+
+export interface ImportExport {
+  /** The agent as text, piece by piece. What belongs to it is of one moment; large histories are read on the way. */
+  exportAgent(agent: Agent, options: { history: boolean }): Promise<AsyncGenerator<string, void>>;
+  /**
+   * Makes an agent of what was written, for this user. 400 `UNKNOWN_FORMAT`, or for what is wrong in it; and whatever
+   * provisioning refuses with. All or nothing.
+   * @param text a JSON object
+   */
+  importAgent(owner: { userId: string; isAdmin: boolean }, text: string): Promise<Agent>;
+}
+
+const iso = (at: number) => new Date(at).toISOString();
+
+export function createImportExport(host: Host): ImportExport {
+  const agentService = host.use(agents);
+  const sources = backupSourcesOf(host);
+  const readSnapshot = createSnapshotReader(host.kernel.database, backupTablesOf(sources));
+
+  /** Its members as JSON, but for the closing brace of the session. */
+  async function* sessionText({ id, ...row }: SessionRow, lastSeq: number): AsyncGenerator<string, void> {
+    const { platform, peer, status, summary, summarized, at, active } = row;
+    const times = { createdAt: iso(at), lastActivity: iso(active) };
+    yield `${JSON.stringify({ id, platform, peer, status, summary, summarized, ...times }).slice(0, -1)},"messages":[`;
+    let separator = "";
+    for await (const page of sources.runtime.messagesUpTo(id, lastSeq)) {
+      yield separator + page.map((message) => JSON.stringify(toExportedMessage(message))).join(",");
+      separator = ",";
+    }
+    yield "]}";
+  }
+
+  return {
+    async exportAgent({ id, name, model, tier }, { history }) {
+      const snapshot = await readSnapshot(id);
+      // Our own rows, as the queries gave them.
+      const rows = <Row>(text: string) => JSON.parse(text) as Row[];
+      const config = rows<{ body: string }>(snapshot.configs).at(-1)?.body ?? "{}";
+      const head = JSON.stringify({ format: EXPORT_FORMAT, exportedAt: iso(Date.now()), name, model, tier });
+      const [cache] = rows<{ maxAge: number }>(snapshot.cache);
+      const metadata = JSON.stringify({
+        responseCache: cache ? { maxAgeSeconds: cache.maxAge } : null,
+        skills: rows<SwitchRow>(snapshot.switches).map(({ skill, enabled }) => ({ id: skill, enabled: enabled === 1 })),
+        memories: rows<FactRow>(snapshot.memories).map(toExportedFact),
+        reminders: rows<ReminderRow>(snapshot.reminders).map(toExportedReminder),
+      });
+      const sessions = history ? rows<SessionRow>(snapshot.sessions) : [];
+      const lastSeq = rows<number>(snapshot.messages).at(-1) ?? 0;
+
+      return (async function* () {
+        yield `${head.slice(0, -1)},"config":${config},${metadata.slice(1, -1)},"sessions":[`;
+        for (const [n, session] of sessions.entries()) {
+          if (n > 0) yield ",";
+          yield* sessionText(session, lastSeq);
+        }
+        yield "]}\n";
+      })();
+    },
+
+    async importAgent(owner, text) {
+      const config = rawJsonMember(text, "config") ?? "";
+      const { name, model, tier, responseCache, ...rest } = requireExportedAgent(JSON.parse(text));
+      const { runtime, skills } = toImportRows(rest);
+      return agentService.provision({
+        ...owner,
+        name,
+        model,
+        config,
+        tier: tier ?? undefined,
+        statementsAfter: (agentId) => [
+          ...sources.skills.restoreStatements(agentId, skills),
+          ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),
+          ...sources.runtime.importStatements(agentId, runtime.sessions, runtime.messages),
+        ],
+      });
+    },
+  };
+}
+
+interface SwitchRow {
+  skill: string;
+  enabled: 0 | 1;
+}
+
+const cacheRows = ({ maxAgeSeconds }: { maxAgeSeconds: number }) => JSON.stringify([{ maxAge: maxAgeSeconds }]);
+const toExportedMessage = ({ role, content, steps, at }: MessageRow) => {
+  const parsedSteps: unknown = steps === null ? undefined : JSON.parse(steps);
+  return { role, content, ...(parsedSteps === undefined ? {} : { steps: parsedSteps }), at: iso(at) };
+};
+const toExportedFact = ({ content, circle, source, at, updated }: FactRow) => ({
+  content,
+  circle,
+  source,
+  createdAt: iso(at),
+  updatedAt: iso(updated),
+});
+const toExportedReminder = ({ text, due, platform, peer, session, byOwner }: ReminderRow) => ({
+  text,
+  at: iso(due),
+  platform,
+  peer,
+  session,
+  byOwner: byOwner === 1,
+});

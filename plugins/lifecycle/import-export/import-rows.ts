@@ -1,0 +1,144 @@
+// A portable agent as it came in: checked, and as the rows that a new agent is made with.
+import { Value } from "@sinclair/typebox/value";
+import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
+import { type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
+import { isWithinMemoryLimits, type ReminderRow, toFactRow } from "../../skills/index.ts";
+import { EXPORT_FORMAT, type ExportedAgent, exportedAgent } from "./export-format.ts";
+
+/** Checks what came in; 400 with what is wrong and where. */
+export function requireExportedAgent(value: unknown): ExportedAgent {
+  const format: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "format") : undefined;
+  if (format !== EXPORT_FORMAT) {
+    const text = `This is not an agent as Berth exports it: its format is ${EXPORT_FORMAT}.`;
+    throw invalidInput({ path: "format", message: text }, "UNKNOWN_FORMAT");
+  }
+  if (!Value.Check(exportedAgent, value)) throw invalidInput(issuesOf(value));
+  const issues = semanticIssues(value);
+  if (issues.length > 0) throw invalidInput(issues);
+  return value;
+}
+
+const MAX_ISSUES = 20;
+
+function issuesOf(value: unknown): Issue[] {
+  const found = new Map<string, Issue>();
+  for (const { path, message, schema } of Value.Errors(exportedAgent, value)) {
+    const place = path.slice(1).replaceAll("/", ".");
+    if (!found.has(place)) {
+      found.set(place, { path: place, message: typeof schema.error === "string" ? schema.error : `${message}.` });
+    }
+    if (found.size === MAX_ISSUES) break;
+  }
+  return [...found.values()];
+}
+
+/** What each part may hold, and the whole can't. */
+function semanticIssues({ memories = [], sessions = [], reminders = [] }: ExportedAgent): Issue[] {
+  const issues: Issue[] = [];
+  const times = [
+    ...memories.flatMap(
+      ({ createdAt, updatedAt }, n) =>
+        [
+          [createdAt, `memories.${n}.createdAt`],
+          [updatedAt, `memories.${n}.updatedAt`],
+        ] as const,
+    ),
+    ...reminders.map(({ at }, n) => [at, `reminders.${n}.at`] as const),
+    ...sessions.flatMap(({ createdAt, lastActivity, messages }, n) => [
+      [createdAt, `sessions.${n}.createdAt`] as const,
+      [lastActivity, `sessions.${n}.lastActivity`] as const,
+      ...messages.map(({ at }, m) => [at, `sessions.${n}.messages.${m}.at`] as const),
+    ]),
+  ];
+  for (const [time, path] of times) {
+    if (Number.isNaN(Date.parse(time))) issues.push({ path, message: "There is no such time." });
+  }
+  if (!isWithinMemoryLimits(memories))
+    issues.push({ path: "memories", message: "These are more facts than an agent may keep." });
+  const [ids, open] = [new Set<string>(), new Set<string>()];
+  for (const [n, { id, platform, peer, status, summarized, messages }] of sessions.entries()) {
+    const path = `sessions.${n}`;
+    if (ids.has(id)) issues.push({ path: `${path}.id`, message: "Two sessions have this id." });
+    ids.add(id);
+    if (summarized > messages.length) issues.push({ path: `${path}.summarized`, message: "It has fewer messages." });
+    if (status !== "open" || peer === null) continue;
+    const place = JSON.stringify([platform, peer]);
+    if (open.has(place)) issues.push({ path: `${path}.peer`, message: "Two sessions are open with this peer." });
+    open.add(place);
+  }
+  return issues.slice(0, MAX_ISSUES);
+}
+
+type ImportedData = Omit<ExportedAgent, "name" | "model" | "tier" | "responseCache">;
+
+/** The rows that a new agent is made with, under ids of its own. Times are epoch ms from here on. */
+export function toImportRows({ skills = [], memories = [], reminders = [], sessions = [] }: ImportedData) {
+  const ids = new Map(sessions.map(({ id }) => [id, newSessionId()]));
+  const sessionRows = sessions.map(
+    ({ id, platform, peer, status, summary, summarized, createdAt, lastActivity }): SessionRow => ({
+      id: ids.get(id) ?? "",
+      ...{ platform, peer, status, summary, summarized },
+      at: Date.parse(createdAt),
+      active: Date.parse(lastActivity),
+    }),
+  );
+  const reminderRows = reminders.map(({ text, at, platform, peer, session, byOwner }): ReminderRow => {
+    const [id, now] = [Bun.randomUUIDv7(), Date.now()];
+    const sessionId = ids.get(session);
+    // Without a peer it is said in its session: where that was left out, it needs another.
+    const fallbackSession = sessionId === undefined && peer === "" ? emptySession(newSessionId(), now) : undefined;
+    if (fallbackSession) sessionRows.push(fallbackSession);
+    return {
+      id,
+      session: sessionId ?? fallbackSession?.id ?? "",
+      platform,
+      peer,
+      byOwner: byOwner ? 1 : 0,
+      text,
+      dedupe: id,
+      due: Date.parse(at),
+      at: now,
+    };
+  });
+  const facts = memories.map(({ content, circle, source, createdAt, updatedAt }) =>
+    toFactRow({ content, circle, source, at: Date.parse(createdAt), updated: Date.parse(updatedAt) }),
+  );
+  const switches = new Map(skills.map(({ id, enabled }) => [id, enabled ? 1 : 0]));
+  return {
+    runtime: { sessions: sessionRows, messages: messagesOf(sessions, ids) },
+    skills: {
+      switches: JSON.stringify([...switches].map(([skill, enabled]) => ({ skill, enabled }))),
+      memories: JSON.stringify(facts.filter(({ content }) => content !== "")),
+      reminders: JSON.stringify(reminderRows),
+    },
+  };
+}
+
+const emptySession = (id: string, now: number): SessionRow => ({
+  id,
+  platform: "web",
+  peer: null,
+  status: "open",
+  summary: null,
+  summarized: 0,
+  at: now,
+  active: now,
+});
+
+/** In the order in which they were said over all sessions; one that waited comes after the reply before it. */
+function messagesOf(sessions: NonNullable<ExportedAgent["sessions"]>, ids: ReadonlyMap<string, string>): MessageRow[] {
+  const placed = sessions.flatMap(({ id, platform, messages }) => {
+    let place = 0;
+    return messages.map(({ role, content, steps = [], at: time }) => {
+      const at = Date.parse(time);
+      place = Math.max(place, at);
+      const stepsJson = steps.length > 0 ? JSON.stringify(steps) : null;
+      const session = ids.get(id) ?? "";
+      return {
+        place,
+        row: { seq: 0, id: Bun.randomUUIDv7(), session, inbox: "", platform, role, content, steps: stepsJson, at },
+      };
+    });
+  });
+  return placed.sort((one, other) => one.place - other.place).map(({ row }) => row);
+}

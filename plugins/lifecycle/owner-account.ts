@@ -1,0 +1,54 @@
+// Agents follow their owner's account: once it is disabled or taken over they are stopped, until its owner starts them.
+import { AppError } from "../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import type { channels as channelsPlugin } from "../channels/index.ts";
+import type { Operations } from "./operations.ts";
+import { OWNER_DISABLED_REASON } from "./transitions.ts";
+
+const TAKEOVER_JOB = "lifecycle.strangers-out";
+
+const TAKEOVER_REASON = "its owner's account was taken over by who has its address";
+const TAKEOVER_NOTICE =
+  "Its credentials, its channels and the people paired with it are gone, since a stranger may have put them there. " +
+  "Look at its configuration before you start it: instructions, owners, MCP servers.";
+
+interface Deps extends Pick<Kernel, "jobs"> {
+  accounts: Pick<ServiceOf<typeof auth>, "administration" | "onAccountReclaim" | "users">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "list" | "log">;
+  channels: Pick<ServiceOf<typeof channelsPlugin>, "listChannelIds" | "disconnect">;
+  stop: Operations["stop"];
+}
+
+export function stopAgentsWithOwner({ jobs, accounts, agents, channels, stop }: Deps): void {
+  /** Those that were there by then. May run more than once. */
+  async function stopAll(userId: string, reason: string, by = Number.POSITIVE_INFINITY): Promise<string[]> {
+    const agentIds = (await agents.list(userId)).filter(({ createdAt }) => createdAt <= by).map(({ id }) => id);
+    await Promise.all(agentIds.map((id) => stop(id, reason).catch(ignoreNotFound)));
+    return agentIds;
+  }
+
+  /** Whoever has a bot's token reads and writes in its name, and whom its owner there is was said by who connected it. */
+  async function disconnectAll(agentId: string): Promise<void> {
+    for (const channel of await channels.listChannelIds(agentId)) await channels.disconnect(agentId, channel);
+    agents.log(agentId, "warning", TAKEOVER_NOTICE, "lifecycle");
+  }
+
+  accounts.administration.onDisabled(async (userId) => {
+    const owner = await accounts.users.byId(userId);
+    // Enabled again before anything was stopped: then it is as if nothing had been.
+    if (owner && owner.disabledAt !== null) await stopAll(userId, OWNER_DISABLED_REASON);
+  });
+
+  // What a stranger left running would spend the new owner's credentials, and answer in the new owner's name.
+  accounts.onAccountReclaim((userId) => [jobs.enqueueStatement(TAKEOVER_JOB, { userId, by: Date.now() })]);
+  jobs.handle(TAKEOVER_JOB, async (payload) => {
+    const { userId, by } = payload as { userId: string; by: number };
+    for (const id of await stopAll(userId, TAKEOVER_REASON, by)) await disconnectAll(id);
+  });
+}
+
+function ignoreNotFound(error: unknown): void {
+  if (!(error instanceof AppError && error.code === "AGENT_NOT_FOUND")) throw error;
+}

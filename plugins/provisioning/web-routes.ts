@@ -1,0 +1,111 @@
+// The web's routes of provisioning with channel tokens: anybody may ask, so often from one address; the backend does it.
+import { Elysia } from "elysia";
+import { type BackendTransport, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
+import { contextOf, guarded, openRoutes } from "../../src/kernel/http/http.ts";
+import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { accountPage, type auth, type Identity } from "../auth/index.ts";
+import { CLAIM_ACTION, PROVISION_ACTION } from "./backend-routes.ts";
+import claimPage from "./claim.htm" with { type: "text" };
+import { CLAIM_ERRORS, claimBody, claimResponse, PROVISION_ERRORS, provisionBody, provisionResponse } from "./model.ts";
+
+interface Deps {
+  backend: BackendTransport;
+  identities: ServiceOf<typeof auth>["identities"];
+  limits: RateLimiter;
+}
+
+/** Said by the backend, and of use to the caller. */
+const FORWARDED_HEADERS = ["idempotency-replayed"];
+
+export function webRoutes({ backend, identities, limits }: Deps) {
+  const tags = ["Channels"];
+
+  const guards = new Elysia({ name: "provisioning.guards" }).macro({
+    /** Anybody, so often from one address; somebody who shows a session or a key is told when it is not good. */
+    provisioning: (_: true) => ({
+      ...guarded(async ({ request }) => {
+        const identity = await identities.authenticateOptional(request, "write");
+        await limits.takeOrThrow("provision", contextOf(request).address);
+        if (identity) await limits.takeOrThrow("provision", `user ${identity.user.id}`);
+      }),
+      detail: documentGuard([]),
+      resolve: async ({ request }: { request: Request }) => ({
+        identity: await identities.authenticateOptional(request, "write"),
+      }),
+    }),
+  });
+
+  /** Asks the backend for the same, in the caller's name or in nobody's, and passes its answer on. */
+  async function forward(request: Request, identity: Identity | undefined, action: string): Promise<Response> {
+    const { address, bodyText = "" } = contextOf(request);
+    const grant = identity
+      ? identities.createGrant(identity, request, action)
+      : { userId: "", isAdmin: false, action, address };
+    const key = request.headers.get("idempotency-key");
+    const answer = await backend.fetch(grant, new URL(request.url).pathname, {
+      method: "POST",
+      body: bodyText,
+      signal: request.signal,
+      headers: { "content-type": "application/json", ...(key === null ? {} : { "idempotency-key": key }) },
+    });
+    const forwarded = forwardResponse(answer);
+    forwarded.headers.set("cache-control", "no-store");
+    for (const name of FORWARDED_HEADERS) {
+      const value = answer.headers.get(name);
+      if (value !== null) forwarded.headers.set(name, value);
+    }
+    return forwarded;
+  }
+
+  return new Elysia({ name: "provisioning.web" })
+    .use(openRoutes)
+    .use(guards)
+    .use(identities.guards)
+    .post(
+      "/api/provision",
+      async ({ request, identity }) => {
+        const answer = await forward(request, identity, PROVISION_ACTION);
+        const remaining = limits.headers(limits.peek("provision", contextOf(request).address));
+        for (const [name, value] of Object.entries(remaining))
+          if (name !== "retry-after") answer.headers.set(name, value);
+        return answer;
+      },
+      {
+        provisioning: true,
+        body: provisionBody,
+        response: { 201: provisionResponse },
+        detail: {
+          tags,
+          summary: "Make an agent with its channels and a live stream",
+          description:
+            "Nobody has to be signed in: then the agent belongs to an account of its own, and `metadata.claimUrl` makes it " +
+            "somebody's within 7 days, after which it is removed. With a session or an API key it is the caller's, by the " +
+            "rules of `POST /api/agents/provision`. All tokens are checked with their platforms first, and nothing is kept " +
+            "unless all are good. Where an agent with just these tokens was made already and nobody has claimed it, the refusal " +
+            "(409 `CHANNEL_IN_USE`) has its link in `claimUrl`. Each token may also come under its platform's name; the neutral name comes first.",
+          ...documentErrors({
+            ...PROVISION_ERRORS,
+            401: "UNAUTHORIZED",
+            403: "MISSING_SCOPE",
+            502: ["CHANNEL_UNREACHABLE", "BACKEND_UNAVAILABLE"],
+          }),
+        },
+      },
+    )
+    .post("/api/provision/claim", ({ request, identity }) => forward(request, identity, CLAIM_ACTION), {
+      signedIn: "write",
+      body: claimBody,
+      response: { 200: claimResponse },
+      detail: {
+        tags,
+        summary: "Make an unclaimed agent your own",
+        description:
+          "`token` is the one in the link that provisioning gave. It works once. Its bots, its memory and what was used go " +
+          "along; who was its owner on a channel stays so.",
+        ...documentErrors({ ...CLAIM_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
+      },
+    })
+    .get("/claim", accountPage(claimPage, "Claim an agent"), { open: true, detail: { hide: true } });
+}

@@ -1,0 +1,35 @@
+// The public page of an agent: a card at its address, and a chat for anybody where its owner switches it on.
+import { plugin } from "../../src/kernel/plugin.ts";
+import { agents } from "../agents/index.ts";
+import { auth } from "../auth/index.ts";
+import { runtime } from "../runtime/index.ts";
+import { backendRoutes } from "./backend-routes.ts";
+import { createPageRenderer } from "./page-renderer.ts";
+import { createPublicPageStore } from "./public-page-store.ts";
+import { createVisitorCookies } from "./visitor-cookies.ts";
+import { createVisitorLimiter } from "./visitor-limiter.ts";
+import { webRoutes } from "./web-routes.ts";
+
+export const publicPage = plugin("public-page", (host) => {
+  const { kernel } = host;
+  const { identities, users } = host.use(auth);
+  const agentService = host.use(agents);
+  const pageStore = createPublicPageStore(kernel);
+  return {
+    service: {
+      /** Whether anybody may talk to an agent at its public address, and so know its name. */
+      publicPageOf: pageStore.settingsOf,
+    },
+    web: webRoutes({
+      ...kernel,
+      identities,
+      users,
+      agents: agentService,
+      pageStore,
+      visitorCookies: createVisitorCookies(kernel),
+      visitorLimiter: createVisitorLimiter(kernel),
+      pageRenderer: createPageRenderer(kernel.config),
+    }),
+    backend: backendRoutes({ identities, agents: agentService, runtime: host.use(runtime), pageStore }),
+  };
+});

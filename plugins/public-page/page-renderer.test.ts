@@ -1,0 +1,195 @@
+// What is seen at an agent's address: a card that tells nothing private, by whose switch there is a chat.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { expectRefusal } from "../../tests/support/scene.ts";
+import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene } from "./support.test.ts";
+
+let pageScene: PublicPageScene;
+let ada: PublicPageScene["ada"];
+let scene: PublicPageScene["scene"];
+beforeAll(async () => {
+  pageScene = await openPublicPageScene();
+  ({ scene, ada } = pageScene);
+});
+afterAll(() => pageScene[Symbol.asyncDispose]());
+beforeEach(() => scene.upstream.reset());
+
+describe("the card", () => {
+  test("names the agent, says how it is, and nothing private", async () => {
+    const place = await pageScene.agent(
+      { instructions: "The password is tiger.", timezone: "Europe/Oslo" },
+      "Fox & Sons",
+    );
+    const { status, text: html, headers, setCookie } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    const text = html.replace(/<style>.*<\/style>/s, "");
+    expect(status).toBe(200);
+    expect(headers.get("content-type")).toBe("text/html;charset=utf-8");
+    expect(text).toContain("Fox &amp; Sons");
+    expect(text).toContain("Online");
+    expect(text).toContain("Made with Berth");
+    expect(text).not.toMatch(/tiger|Oslo|model|<script|<form|Verified/i);
+    expect(text).not.toContain(place.id);
+    expect(text).not.toContain(ada.userId);
+    expect(text).not.toContain(ada.account.email);
+    expect(text).toContain('name="robots" content="noindex"');
+    expect(setCookie).toBeUndefined();
+  });
+
+  test("for programs", async () => {
+    const place = await pageScene.openAgent({}, { greeting: "Ahoy" });
+    const { body, headers } = await pageScene
+      .visitor()
+      .getPage(`/a/${place.subdomain}`, { accept: "application/json" });
+    expect(headers.get("vary")).toContain("accept");
+    expect(body).toEqual({
+      name: "Harbour",
+      status: "online",
+      verified: false,
+      verificationType: null,
+      chat: true,
+      greeting: "Ahoy",
+      url: `https://${place.subdomain}.${DOMAIN}`,
+    });
+  });
+
+  test("status in words", async () => {
+    const place = await pageScene.agent();
+    await scene.agents.setStatus(place.id, "stopped");
+    expect((await pageScene.visitor().getPage(`/a/${place.subdomain}`)).text).toContain("Asleep");
+    await scene.agents.setStatus(place.id, "error", { reason: "secret reason" });
+    const { text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    expect(text).toContain("Not well right now");
+    expect(text).not.toContain("secret reason");
+  });
+
+  test("a badge where it is verified, with how", async () => {
+    const place = await pageScene.agent();
+    const sql =
+      "UPDATE agents SET verified = 1, verification_type = 'webauthn', attestation_uid = 'secret' WHERE id = ?";
+    await scene.kernel.database.write([{ sql, args: [place.id] }]);
+    await scene.agents.setStatus(place.id, "active");
+    const { text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    expect(text).toContain("✓ Verified · security key");
+    expect(text).not.toContain("secret");
+    const { body } = await pageScene.visitor().getPage(`/a/${place.subdomain}`, { accept: "application/json" });
+    expect(body).toMatchObject({ verified: true, verificationType: "webauthn" });
+  });
+
+  test.each([
+    "<script>alert(1)</script>",
+    `"><img src=x onerror=alert(1)>`,
+    "'-alert(1)-'",
+    "</title><b>x",
+    "{{main}}$&$`$1",
+    "\u202eelttil a",
+  ])("the name %j is text and nothing else", async (name) => {
+    const place = await pageScene.agent({}, name);
+    await ada.put(`/api/agents/${place.id}/public`, { enabled: true, greeting: `${name} greets` });
+    const { text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    const shown: string[] = [];
+    let scripts = 0;
+    await new HTMLRewriter()
+      .on("script", { element: () => void scripts++ })
+      .on("img, b", { element: () => void shown.push("an element") })
+      .transform(new Response(text))
+      .text();
+    expect(shown).toEqual([]);
+    expect(scripts).toBe(1);
+    const escaped = Bun.escapeHTML(name).replaceAll("&#x27;", "&#39;");
+    expect(text).toContain(`<title>${escaped} · Berth</title>`);
+    expect(text).toContain(`<bdi>${escaped}</bdi>`);
+    expect(text).toContain(`${escaped} greets`);
+  });
+
+  test("runs its own script and no other, and may talk to this agent alone", async () => {
+    const place = await pageScene.openAgent();
+    const { headers, text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    const policy = headers.get("content-security-policy") ?? "";
+    const [script = ""] = [...text.matchAll(/<script>(.*?)<\/script>/gs)].map(([, source]) => source);
+    const hash = new Bun.CryptoHasher("sha256").update(script).digest("base64");
+    expect(policy).toContain(`script-src 'sha256-${hash}'`);
+    expect(policy).toContain(`connect-src ${OWN}/a/${place.subdomain}/messages;`);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|http:/);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.get("referrer-policy")).toBe("no-referrer");
+    expect(text).not.toMatch(/(?:src|href|action)="(?!data:)/);
+    const shut = await pageScene.visitor().getPage(`/a/${(await pageScene.agent()).subdomain}`);
+    expect(shut.headers.get("content-security-policy")).not.toMatch(/script-src|connect-src/);
+  });
+
+  test("nobody there: a page for people, an error for programs", async () => {
+    for (const path of ["/a/nobody-abcdef", "/a/%3Cscript%3E", "/a/'%20OR%201=1", `/a/${"x".repeat(300)}`, "/a/%00"]) {
+      const page = await pageScene.visitor().getPage(path);
+      expect({ path, status: page.status }).toEqual({ path, status: 404 });
+      expect(page.headers.get("content-type")).toStartWith("text/html");
+      expect(page.text).toContain("Nobody is here");
+      expect(page.text).not.toContain("<script");
+      expectRefusal(await pageScene.visitor().getPage(path, { accept: "application/json" }), 404, "AGENT_NOT_FOUND");
+    }
+    const gone = await pageScene.openAgent();
+    await scene.agents.remove(gone.id);
+    expect((await pageScene.visitor().getPage(`/a/${gone.subdomain}`)).status).toBe(404);
+    expectRefusal(await pageScene.visitor().sendMessage(gone, "Hello"), 404, "AGENT_NOT_FOUND");
+  });
+});
+
+describe("the switch", () => {
+  test("is off at first; on, with a greeting that stays; off again", async () => {
+    const place = await pageScene.agent();
+    const path = `/api/agents/${place.id}/public`;
+    const url = `https://${place.subdomain}.${DOMAIN}`;
+    expect((await ada.get(path)).body).toEqual({ enabled: false, greeting: "", url });
+    expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 403, "CHAT_OFF");
+    expect((await ada.put(path, { enabled: true, greeting: " Ahoy " })).body).toEqual({
+      enabled: true,
+      greeting: "Ahoy",
+      url,
+    });
+    expect((await pageScene.visitor().sendMessage(place, "Hello")).body).toEqual({
+      reply: "echo: Hello",
+      timestamp: expect.any(Number),
+    });
+    expect((await ada.put(path, { enabled: false })).body).toEqual({ enabled: false, greeting: "Ahoy", url });
+    expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 403, "CHAT_OFF");
+    expect((await pageScene.visitor().getPage(`/a/${place.subdomain}`)).text).not.toMatch(/Ahoy|<form/);
+    expect((await ada.get(path)).body).toMatchObject({ enabled: false });
+  });
+
+  test("is its owner's alone, and takes nothing odd", async () => {
+    const { id } = await pageScene.agent();
+    const eve = await scene.member();
+    const path = `/api/agents/${id}/public`;
+    for (const route of [() => eve.get(path), () => eve.put(path, { enabled: true })]) {
+      expectRefusal(await route(), 404, "AGENT_NOT_FOUND");
+    }
+    expectRefusal(await fetchText(path), 401);
+    for (const body of [
+      {},
+      { enabled: "yes" },
+      { enabled: true, greeting: "x".repeat(501) },
+      { enabled: true, greeting: 7 },
+    ]) {
+      expectRefusal(await ada.put(path, body), 400, "INVALID_INPUT");
+    }
+    expect((await ada.get(path)).body).toMatchObject({ enabled: false, greeting: "" });
+  });
+
+  test("does not count while its owner's account is disabled", async () => {
+    const guest = await scene.member();
+    const id = await scene.provision(guest);
+    await guest.put(`/api/agents/${id}/public`, { enabled: true });
+    const { body } = await guest.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
+    const place = { id, subdomain: body.agent.subdomain };
+    expect((await pageScene.visitor().sendMessage(place, "Hello")).status).toBe(200);
+    const nothing = () => ({ sql: "SELECT 1", args: [] });
+    await scene.app.accounts.administration.update(guest.userId, { disabled: true }, nothing, { keepAnAdmin: false });
+    expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 403, "CHAT_OFF");
+  });
+
+  const fetchText = async (path: string) => {
+    const response = await fetch(scene.origin + path);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: text };
+  };
+});

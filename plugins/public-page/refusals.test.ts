@@ -1,0 +1,115 @@
+// What visitors are refused: foreign pages, odd messages, floods; and what they are told when an agent can't answer.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
+import { expectRefusal } from "../../tests/support/scene.ts";
+import { openScene } from "../interaction/support.test.ts";
+import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene } from "./support.test.ts";
+
+let pageScene: PublicPageScene;
+let ada: PublicPageScene["ada"];
+let scene: PublicPageScene["scene"];
+beforeAll(async () => {
+  pageScene = await openPublicPageScene();
+  ({ scene, ada } = pageScene);
+});
+afterAll(() => pageScene[Symbol.asyncDispose]());
+beforeEach(() => scene.upstream.reset());
+
+describe("what is refused", () => {
+  test("pages of other origins, and what is no message", async () => {
+    const place = await pageScene.openAgent();
+    const one = pageScene.visitor();
+    for (const origin of ["https://evil.example", `https://${place.subdomain}.${DOMAIN}`, "null"]) {
+      expectRefusal(await one.sendMessage(place, "Hello", { origin }), 403, "FOREIGN_ORIGIN");
+    }
+    expect((await one.sendMessage(place, "Hello", { origin: OWN })).status).toBe(200);
+    const path = `/a/${place.subdomain}/messages`;
+    for (const body of [{}, { message: "" }, { message: 7 }, { message: "x".repeat(4_001) }]) {
+      expectRefusal(await one.request("POST", path, body), 400, "INVALID_INPUT");
+    }
+    expectRefusal(await one.request("POST", path, { message: "x".repeat(1024 * 1024) }), 413, "BODY_TOO_LARGE");
+    expect(pageScene.modelRequests()).toHaveLength(1);
+  });
+
+  test("a stopped agent, a budget that is used up, a model that fails: said without a word of the inside", async () => {
+    const place = await pageScene.openAgent();
+    await scene.agents.setStatus(place.id, "stopped");
+    expect(expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 409, "AGENT_STOPPED").error).toContain(
+      "asleep",
+    );
+    await scene.agents.setStatus(place.id, "active");
+    scene.upstream.failNext(4, { status: 401, message: "secret words" });
+    const failed = await pageScene.visitor().sendMessage(place, "Hello");
+    expectRefusal(failed, 502, "MODEL_UNAVAILABLE");
+    const streamed = await pageScene.visitor().sendMessage(place, "Hello", { accept: "text/event-stream" });
+    expect(streamed.text).toContain("MODEL_UNAVAILABLE");
+    for (const { text } of [failed, streamed]) expect(text).not.toMatch(/fake-small|secret|credential|key/i);
+    scene.upstream.reset();
+    const poor = await pageScene.openAgent({ budget: { usdPerDay: 0 } });
+    const refused = expectRefusal(await pageScene.visitor().sendMessage(poor, "Hello"), 402, "BUDGET_EXCEEDED");
+    expect(Object.keys(refused).sort()).toEqual(["code", "error", "message"]);
+    expect(pageScene.modelRequests()).toEqual([]);
+  });
+
+  test("the backend's own door, to everybody but the web", async () => {
+    const place = await pageScene.openAgent();
+    const path = `/api/agents/${place.id}/visits`;
+    const body = JSON.stringify({ message: "Hello", visitor: "A".repeat(22) });
+    const { tokens } = scene.kernel.backend;
+    const grant = { userId: ada.userId, isAdmin: true, action: "agent.visit", address: "" };
+    const bearers = {
+      nobody: undefined,
+      "another action": tokens.sign({ ...grant, action: "agent.chat", agentId: place.id }),
+      "another agent": tokens.sign({ ...grant, agentId: (await pageScene.openAgent()).id }),
+      "no agent": tokens.sign(grant),
+    };
+    for (const [who, bearer] of Object.entries(bearers)) {
+      const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
+      const { status } = await scene.app.backend.handle(
+        new Request(`http://b${path}`, { method: "POST", headers, body }),
+      );
+      expect([who, status]).toEqual([who, ["nobody", "another action"].includes(who) ? 401 : 404]);
+    }
+    const headers = { "content-type": "application/json", cookie: ada.cookie };
+    const own = await scene.app.backend.handle(new Request(`http://b${path}`, { method: "POST", headers, body }));
+    expect(own.status).toBe(404);
+    expect(pageScene.modelRequests()).toEqual([]);
+  });
+
+  test("a flood: of one address, of all, and too much at once", async () => {
+    await using own = await openScene({ RATE_LIMITS: '{"ai":"12/m"}' });
+    const eve = await own.member();
+    const id = await own.provision(eve);
+    await eve.put(`/api/agents/${id}/public`, { enabled: true });
+    const { body } = await eve.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
+    const place = { id, subdomain: body.agent.subdomain };
+    const statuses = [];
+    for (let n = 0; n < 4; n++) statuses.push((await pageScene.visitor(own.origin).sendMessage(place, "Hello")).status);
+    expect(statuses).toEqual([200, 200, 429, 429]);
+    const refused = await pageScene.visitor(own.origin).sendMessage(place, "Hello");
+    expectRefusal(refused, 429, "RATE_LIMITED");
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    // The owner is not held up by it.
+    expect((await eve.post("/api/agent", { message: "Hello" })).status).toBe(200);
+    // Looking costs nothing of it.
+    expect((await pageScene.visitor(own.origin).getPage(`/a/${place.subdomain}`)).status).toBe(200);
+
+    const busy = await pageScene.openAgent();
+    scene.upstream.script({ hang: true });
+    const left = new AbortController();
+    for (let n = 0; n < 2; n++) {
+      fetch(`${scene.origin}/a/${busy.subdomain}/messages`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"message":"Hello"}',
+        signal: left.signal,
+      }).catch(() => undefined);
+    }
+    await scene.upstream.waitFor(({ open }) => open === 2);
+    expectRefusal(await pageScene.visitor().sendMessage(busy, "Hello"), 429, "AGENT_BUSY");
+    left.abort();
+    await scene.upstream.waitFor(({ open }) => open === 0);
+    scene.upstream.reset();
+    await eventually(async () => (await pageScene.visitor().sendMessage(busy, "Hello")).status === 200);
+  });
+});

@@ -1,0 +1,82 @@
+// What tests of visits stand on: a scene with an owner, agents that are open to visitors or not, and visitors with a browser each.
+import { expect } from "bun:test";
+import { openScene } from "../interaction/support.test.ts";
+
+export const OWN = "https://berth.example";
+export const DOMAIN = "agents.example";
+
+export interface AgentPlace {
+  id: string;
+  subdomain: string;
+}
+
+export type PublicPageScene = Awaited<ReturnType<typeof openPublicPageScene>>;
+
+export async function openPublicPageScene() {
+  const scene = await openScene({ AGENTS_DOMAIN: DOMAIN });
+  const ada = await scene.member();
+
+  async function agent(config: object = {}, name?: string): Promise<AgentPlace> {
+    const id = await scene.provision(ada, config);
+    if (name !== undefined) await ada.patch(`/api/agents/${id}`, { name });
+    const { body } = await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
+    return { id, subdomain: body.agent.subdomain };
+  }
+  async function openAgent(config: object = {}, settings: object = {}): Promise<AgentPlace> {
+    const agentPlace = await agent(config);
+    const answer = await ada.put(`/api/agents/${agentPlace.id}/public`, { enabled: true, ...settings });
+    expect(answer.status).toBe(200);
+    return agentPlace;
+  }
+
+  return {
+    scene,
+    ada,
+    agent,
+    openAgent,
+    visitor: (origin = scene.origin) => createVisitor(origin),
+    /** What the model was asked, as text. */
+    modelRequests: () => scene.upstream.chats.map(({ body }) => JSON.stringify(body)),
+    [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
+  };
+}
+
+/** Somebody with a browser that was never here. */
+export function createVisitor(origin: string) {
+  let cookie = "";
+  const request = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
+    const response = await fetch(origin + path, {
+      method,
+      headers: {
+        ...(cookie && { cookie }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const [setCookie] = response.headers.getSetCookie();
+    if (setCookie) cookie = setCookie.split(";")[0] ?? "";
+    const text = await response.text();
+    const json = response.headers.get("content-type")?.includes("json");
+    return {
+      status: response.status,
+      headers: response.headers,
+      setCookie,
+      text,
+      body: json ? JSON.parse(text) : text,
+    };
+  };
+  return {
+    request,
+    getPage: (path: string, headers: Record<string, string> = { accept: "text/html" }) =>
+      request("GET", path, undefined, headers),
+    sendMessage: ({ subdomain }: AgentPlace, message: string, headers?: Record<string, string>) =>
+      request("POST", `/a/${subdomain}/messages`, { message }, headers),
+    get cookie() {
+      return cookie;
+    },
+    set cookie(value: string) {
+      cookie = value;
+    },
+  };
+}

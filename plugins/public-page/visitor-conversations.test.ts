@@ -1,0 +1,236 @@
+// Visitors: each has a conversation of their own, and none meets another, or the owner.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../../tests/support/eventually.ts";
+import { expectRefusal } from "../../tests/support/scene.ts";
+import { type AgentPlace, DOMAIN, OWN, openPublicPageScene, type PublicPageScene } from "./support.test.ts";
+
+let pageScene: PublicPageScene;
+let ada: PublicPageScene["ada"];
+let scene: PublicPageScene["scene"];
+beforeAll(async () => {
+  pageScene = await openPublicPageScene();
+  ({ scene, ada } = pageScene);
+});
+afterAll(() => pageScene[Symbol.asyncDispose]());
+beforeEach(() => scene.upstream.reset());
+
+describe("a visitor", () => {
+  test("goes on with a conversation of their own, by a cookie for this address alone", async () => {
+    const place = await pageScene.openAgent();
+    const [one, two] = [pageScene.visitor(), pageScene.visitor()];
+    const first = await one.sendMessage(place, "My name is Bo.");
+    const attributes = `Max-Age=2592000; Path=/a/${place.subdomain}; HttpOnly; SameSite=Strict; Secure`;
+    expect(first.setCookie).toMatch(/^__Secure-berth_visitor=[\w-]{22}\.[\w-]{43}; /);
+    expect(first.setCookie).toEndWith(attributes);
+    expect(JSON.stringify(first.body)).not.toMatch(/sess_|inboxId/);
+    await one.sendMessage(place, "Who am I?");
+    expect(pageScene.modelRequests()[1]).toContain("My name is Bo.");
+    await two.sendMessage(place, "Who am I?");
+    expect(pageScene.modelRequests()[2]).not.toContain("Bo.");
+    expect(two.cookie).not.toBe(one.cookie);
+    const sessions = await scene.rows(
+      "SELECT platform, peer, message_count FROM sessions WHERE agent_id = ?",
+      place.id,
+    );
+    expect(sessions).toHaveLength(2);
+    for (const { platform, peer } of sessions) {
+      expect(platform).toBe("public");
+      expect(peer).toMatch(/^visitor:[\w-]{22}$/);
+    }
+    const kept = await scene.rows("SELECT peer FROM sessions WHERE agent_id = ?", place.id);
+    const mac = one.cookie.split(".")[1] ?? "?";
+    expect(JSON.stringify(kept)).not.toContain(mac);
+  });
+
+  test("starts over with /reset", async () => {
+    const place = await pageScene.openAgent();
+    const one = pageScene.visitor();
+    await one.sendMessage(place, "My name is Bo.");
+    await one.sendMessage(place, "/reset");
+    await one.sendMessage(place, "Who am I?");
+    expect(pageScene.modelRequests().at(-1)).not.toContain("Bo.");
+  });
+
+  test("is not told the model by any command", async () => {
+    const place = await pageScene.openAgent();
+    const one = pageScene.visitor();
+    for (const command of ["/start", "/help", "/status", "/model"]) {
+      const { status, body } = await one.sendMessage(place, command);
+      expect(status).toBe(200);
+      expect(JSON.stringify(body)).not.toMatch(/provider_|fake-small/);
+    }
+  });
+
+  test("can't be somebody else: not by a made-up cookie, nor by one of another agent", async () => {
+    const [place, other] = [await pageScene.openAgent(), await pageScene.openAgent()];
+    const one = pageScene.visitor();
+    await one.sendMessage(place, "My name is Bo.");
+    const [name = "", value = ""] = one.cookie.split("=");
+    const [id = "", mac = ""] = value.split(".");
+    const forged = [
+      `${name}=${id}`,
+      `${name}=${id}.${"A".repeat(43)}`,
+      `${name}=${"A".repeat(22)}.${mac}`,
+      `${name}=.${mac}`,
+    ];
+    for (const cookie of forged) {
+      const thief = pageScene.visitor();
+      thief.cookie = cookie;
+      const { setCookie } = await thief.sendMessage(place, "Who am I?");
+      expect(setCookie).not.toContain(id);
+      expect(pageScene.modelRequests().at(-1)).not.toContain("Bo.");
+    }
+    const same = pageScene.visitor();
+    same.cookie = one.cookie;
+    expect((await same.sendMessage(other, "Hello")).setCookie).not.toContain(id);
+    same.cookie = `${name}=${"A".repeat(22)}.${mac}; ${one.cookie}`;
+    await same.sendMessage(place, "Who am I?");
+    expect(pageScene.modelRequests().at(-1)).toContain("Bo.");
+  });
+
+  test("never meets the owner: neither session, nor memory, nor the owner's tools; whoever is signed in", async () => {
+    const place = await pageScene.openAgent();
+    await ada.post("/api/agent", { agentId: place.id, message: "The safe's number is 4711." });
+    await scene.kernel.database.write([
+      {
+        sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at)
+          VALUES ('m', ?, '', 'The safe is behind the picture.', 'd', 'owner', 1, 1)`,
+        args: [place.id],
+      },
+    ]);
+    const one = pageScene.visitor();
+    // Even the owner, with a session beside it, is a visitor here.
+    one.cookie = ada.cookie;
+    await one.sendMessage(place, "Where is the safe, and its number?", { origin: OWN });
+    const asked = pageScene.modelRequests().at(-1) ?? "";
+    expect(asked).not.toMatch(/4711|behind the picture/);
+    expect(asked).toContain("this is a visitor, not your owner");
+    const [entry] = await scene.rows(
+      "SELECT by_owner, sender_id FROM inbox WHERE agent_id = ? AND platform = 'public'",
+      place.id,
+    );
+    expect(entry).toEqual({ by_owner: 0, sender_id: expect.not.stringContaining(ada.userId) });
+    // And the owner does not slip into a visitor's conversation.
+    await ada.post("/api/agent", { agentId: place.id, message: "Anybody?" });
+    expect(pageScene.modelRequests().at(-1)).not.toContain("and its number?");
+    // Among the owner's sessions there is no visitor's: there may be any number of them.
+    const { body } = await ada.get<{ sessions: { id: string }[] }>(`/api/agent?action=sessions&agentId=${place.id}`);
+    expect(body.sessions).toHaveLength(1);
+  });
+
+  test("what an agent remembers of one is known to no other", async () => {
+    const place = await pageScene.openAgent();
+    const [one, two] = [pageScene.visitor(), pageScene.visitor()];
+    scene.upstream.script(({ toolResults }) =>
+      toolResults.length > 0
+        ? "Noted."
+        : { toolCalls: [{ name: "remember", arguments: { fact: "The visitor likes herring." } }] },
+    );
+    await one.sendMessage(place, "I like herring.");
+    scene.upstream.reset();
+    await one.sendMessage(place, "/reset");
+    await one.sendMessage(place, "What do I like?");
+    expect(pageScene.modelRequests().at(-1)).toContain("likes herring");
+    await two.sendMessage(place, "What do I like?");
+    expect(pageScene.modelRequests().at(-1)).not.toContain("herring");
+    await ada.post("/api/agent", { agentId: place.id, message: "What do I like?" });
+    expect(pageScene.modelRequests().at(-1)).not.toContain("herring");
+    const [fact] = await scene.rows("SELECT circle FROM memories WHERE agent_id = ?", place.id);
+    expect(fact?.circle).toMatch(/^public:visitor:[\w-]{22}$/);
+  });
+
+  test("sees the reply grow, but not which tools are at work", async () => {
+    const place = await pageScene.openAgent();
+    scene.upstream.script(({ toolResults }) =>
+      toolResults.length > 0 ? "one two three" : { toolCalls: [{ name: "clock", arguments: {} }] },
+    );
+    const { headers, text, setCookie } = await pageScene
+      .visitor()
+      .sendMessage(place, "Count", { accept: "text/event-stream" });
+    expect(headers.get("content-type")).toStartWith("text/event-stream");
+    expect(setCookie).toContain("berth_visitor=");
+    const events = [...text.matchAll(/event: (\w+)\ndata: (.*)/g)].map(([, event, data = ""]) => [
+      event,
+      JSON.parse(data),
+    ]);
+    expect(events.at(-1)).toEqual(["reply", { reply: "one two three", timestamp: expect.any(Number) }]);
+    expect(new Set(events.map(([event]) => event))).toEqual(new Set(["delta", "reply"]));
+    expect(text).not.toContain("clock");
+  });
+
+  test("who goes away ends the turn", async () => {
+    const place = await pageScene.openAgent();
+    scene.upstream.script({ text: "one two three", hangAfter: 2 });
+    const left = new AbortController();
+    const response = await fetch(`${scene.origin}/a/${place.subdomain}/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "text/event-stream" },
+      body: JSON.stringify({ message: "Count" }),
+      signal: left.signal,
+    });
+    await response.body?.getReader().read();
+    await scene.upstream.waitFor(({ open }) => open === 1);
+    left.abort();
+    await scene.upstream.waitFor(({ open }) => open === 0);
+    scene.upstream.reset();
+    // The room it had is free again, too.
+    await eventually(async () => {
+      const all = await Promise.all([1, 2].map(() => pageScene.visitor().sendMessage(place, "Hello")));
+      return all.every(({ status }) => status === 200);
+    });
+  });
+
+  test("an Idempotency-Key is answered once", async () => {
+    const place = await pageScene.openAgent();
+    const one = pageScene.visitor();
+    await one.sendMessage(place, "Hello");
+    const key = { "idempotency-key": "k1" };
+    const [first, again] = [
+      await one.sendMessage(place, "Count me", key),
+      await one.sendMessage(place, "Count me", key),
+    ];
+    expect(again.body).toEqual(first.body);
+    expect(pageScene.modelRequests().filter((said) => said.includes("Count me"))).toHaveLength(1);
+    expectRefusal(await one.sendMessage(place, "Something else", key), 409, "IDEMPOTENCY_MISMATCH");
+  });
+});
+
+describe("on a host of its own", () => {
+  const at = ({ subdomain }: AgentPlace, more: Record<string, string> = {}) => ({
+    host: `${subdomain}.${DOMAIN}`,
+    ...more,
+  });
+
+  test("the page, the chat, and a cookie that is this host's alone", async () => {
+    const place = await pageScene.openAgent();
+    const own = `https://${place.subdomain}.${DOMAIN}`;
+    const one = pageScene.visitor();
+    const page = await one.getPage("/", at(place, { accept: "text/html" }));
+    expect(page.text).toContain("Harbour");
+    expect(page.headers.get("content-security-policy")).toContain(`connect-src ${own}/messages;`);
+    const said = await one.request("POST", "/messages", { message: "Hello" }, at(place, { origin: own }));
+    expect(said.body).toMatchObject({ reply: "echo: Hello" });
+    expect(said.setCookie).toMatch(/^__Host-berth_visitor=.*; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+    expect(said.setCookie).not.toMatch(/domain/i);
+  });
+
+  test("is called by its own pages alone", async () => {
+    const [place, other] = [await pageScene.openAgent(), await pageScene.openAgent()];
+    for (const origin of [OWN, `https://${other.subdomain}.${DOMAIN}`, "https://evil.example"]) {
+      const answer = await pageScene
+        .visitor()
+        .request("POST", "/messages", { message: "Hello" }, at(place, { origin }));
+      expectRefusal(answer, 403, "FOREIGN_ORIGIN");
+    }
+  });
+
+  test("is no way to the rest of Berth, with whatever cookie", async () => {
+    const place = await pageScene.openAgent();
+    for (const path of ["/api/agents", "/api/auth/session", "/login", "/swagger/json", `/a/${place.subdomain}`]) {
+      const answer = await pageScene.visitor().request("GET", path, undefined, at(place, { cookie: ada.cookie }));
+      expectRefusal(answer, 404);
+    }
+    const nobody = await pageScene.visitor().getPage("/", { host: `nobody.${DOMAIN}`, accept: "text/html" });
+    expect([nobody.status, nobody.text.includes("Nobody is here")]).toEqual([404, true]);
+  });
+});

@@ -1,0 +1,221 @@
+// The web's side of public pages: the owner's switch, the page itself, and the messages of visitors.
+import { Elysia } from "elysia";
+import type { Config } from "../../src/kernel/config/config.ts";
+import { forbidden, notFound } from "../../src/kernel/errors.ts";
+import { type BackendTransport, unwrap, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
+import { contextOf, guarded, openRoutes } from "../../src/kernel/http/http.ts";
+import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
+import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { acceptsEventStream, EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import { type backendRoutes, VISIT_ERRORS } from "./backend-routes.ts";
+import { type Card, card, messageBody, reply, settingsBody, settingsWithUrl } from "./model.ts";
+import type { PageRenderer } from "./page-renderer.ts";
+import type { PublicPageSettings, PublicPageStore } from "./public-page-store.ts";
+import type { Visitor, VisitorCookies } from "./visitor-cookies.ts";
+import type { VisitorLimiter } from "./visitor-limiter.ts";
+
+type Accounts = ServiceOf<typeof auth>;
+
+interface Deps {
+  config: Config;
+  backend: BackendTransport;
+  idempotency: Idempotency;
+  identities: Accounts["identities"];
+  users: Pick<Accounts["users"], "byId">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "findBySubdomain" | "guards" | "views">;
+  pageStore: PublicPageStore;
+  visitorCookies: VisitorCookies;
+  visitorLimiter: VisitorLimiter;
+  pageRenderer: PageRenderer;
+}
+
+/** What subdomains are made of; nothing else is looked for. */
+const SUBDOMAIN_LABEL = /^[a-z0-9-]{1,63}$/;
+
+const agentNotFound = () => notFound("There is no agent at this address.", "AGENT_NOT_FOUND");
+
+export function webRoutes(deps: Deps) {
+  const { backend, idempotency, identities, users, agents, pageStore, visitorCookies, visitorLimiter, pageRenderer } =
+    deps;
+
+  const findAgent = async (subdomain: string) =>
+    SUBDOMAIN_LABEL.test(subdomain) ? agents.findBySubdomain(subdomain) : undefined;
+  const urlOf = (agent: Agent) => agents.views.detail(agent, "").url;
+
+  /** The page, if anybody may talk there now. Nobody may where the account of the agent's owner is disabled. */
+  async function enabledPage(agent: Agent): Promise<PublicPageSettings | undefined> {
+    const page = await pageStore.settingsOf(agent.id);
+    return page.enabled && (await users.byId(agent.userId))?.disabledAt === null ? page : undefined;
+  }
+
+  async function cardOf(agent: Agent): Promise<Card> {
+    const page = await enabledPage(agent);
+    const { name, status, verified, verificationType } = agent;
+    return {
+      name,
+      status: status === "stopped" ? "asleep" : status === "error" ? "unwell" : "online",
+      verified,
+      verificationType: verified ? verificationType : null,
+      chat: page !== undefined,
+      greeting: page?.greeting ?? "",
+      url: urlOf(agent),
+    };
+  }
+
+  /** Where this request finds the agent: by its path on Berth's own host, or on a host of its own. */
+  const cookiePathOf = (request: Request, { subdomain }: Agent) =>
+    contextOf(request).agentOrigin === undefined ? `/a/${subdomain}` : "/";
+
+  const admittedAgents = new WeakMap<Request, Agent>();
+  /** Settles, before the body is read, whether this visitor may say something now. */
+  async function admitVisitor(request: Request, subdomain: string): Promise<Agent> {
+    const agent = await findAgent(subdomain);
+    if (!agent) throw agentNotFound();
+    if (!(await enabledPage(agent))) throw forbidden("CHAT_OFF", "This agent does not talk to visitors.");
+    visitorLimiter.countMessage(contextOf(request).address, agent.id);
+    admittedAgents.set(request, agent);
+    return agent;
+  }
+  const visitorGuards = new Elysia({ name: "public-page.guards" }).macro({
+    visitorChat: (_: true) => ({
+      ...guarded(async ({ request, params }) => void (await admitVisitor(request, params.subdomain ?? ""))),
+      detail: documentGuard([], { 403: "CHAT_OFF", 404: "AGENT_NOT_FOUND", 429: ["RATE_LIMITED", "AGENT_BUSY"] }),
+      resolve: async ({ request, params }: { request: Request; params: Record<string, string> }) => ({
+        agent: admittedAgents.get(request) ?? (await admitVisitor(request, params.subdomain ?? "")),
+      }),
+    }),
+  });
+
+  async function sendMessage(request: Request, agent: Agent, visitor: Visitor, message: string): Promise<Response> {
+    const { address, cookies } = contextOf(request);
+    const wantsStream = acceptsEventStream(request);
+    const release = await visitorLimiter.acquire(address, agent.id, request.signal);
+    let isStreaming = false;
+    try {
+      const response = await backend.fetch(
+        { userId: `visitor:${visitor.id}`, isAdmin: false, agentId: agent.id, action: "agent.visit", address },
+        `/api/agents/${agent.id}/visits`,
+        {
+          method: "POST",
+          headers: { "content-type": "application/json", ...(wantsStream && { accept: "text/event-stream" }) },
+          body: JSON.stringify({ message, visitor: visitor.id }),
+          signal: request.signal,
+        },
+      );
+      cookies.push(visitorCookies.setCookieValue(visitor, agent.id, cookiePathOf(request, agent)));
+      if (!response.ok || !wantsStream || !response.body) return Response.json(await unwrapJson(response));
+      isStreaming = true;
+      return new Response(notifyWhenEnded(response.body, release), { headers: EVENT_STREAM_HEADERS });
+    } finally {
+      if (!isStreaming) release();
+    }
+  }
+
+  const tags = ["Public page"];
+  return new Elysia({ name: "public-page.web" })
+    .use(openRoutes)
+    .use(agents.guards)
+    .use(visitorGuards)
+    .get(
+      "/api/agents/:id/public",
+      async ({ agent }) => ({ ...(await pageStore.settingsOf(agent.id)), url: urlOf(agent) }),
+      {
+        ownAgent: { scope: "read", kind: "data" },
+        response: { 200: settingsWithUrl },
+        detail: { tags, summary: "Whether anybody may talk to an agent at its public address" },
+      },
+    )
+    .put(
+      "/api/agents/:id/public",
+      async ({ agent, identity, request, body }) => {
+        const grant = identities.createGrant(identity, request, "agent.public", agent.id);
+        const client = backend.client<ReturnType<typeof backendRoutes>>(grant);
+        return { ...unwrap(await client.api.agents({ id: agent.id }).public.put(body)), url: urlOf(agent) };
+      },
+      {
+        ownAgent: { scope: "write", kind: "data" },
+        body: settingsBody,
+        response: { 200: settingsWithUrl },
+        detail: {
+          tags,
+          summary: "Let anybody talk to an agent at its public address, or nobody",
+          description: "Off at first. Visitors spend the agent's budget: set one (`budget` in its configuration).",
+          ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
+        },
+      },
+    )
+    .get(
+      "/a/:subdomain",
+      async ({ params: { subdomain }, request }) => {
+        const acceptHeader = request.headers.get("accept") ?? "";
+        const agent = await findAgent(subdomain);
+        if (!agent) {
+          if (acceptHeader.includes("text/html")) return pageRenderer.notFoundPage();
+          throw agentNotFound();
+        }
+        const agentCard = await cardOf(agent);
+        const asData = acceptHeader.includes("application/json") && !acceptHeader.includes("text/html");
+        if (asData) return Response.json(agentCard, { headers: { vary: "accept" } });
+        return pageRenderer.agentPage(agentCard, agent.subdomain, contextOf(request).agentOrigin);
+      },
+      {
+        open: true,
+        detail: {
+          tags,
+          summary: "An agent's public page: a card, and a chat where its owner allows it",
+          description: "HTML, unless `application/json` is asked for.",
+          ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
+          ...documentResponse(card, "The card"),
+        },
+      },
+    )
+    .post(
+      "/a/:subdomain/messages",
+      ({ agent, body: { message }, request }) => {
+        const visitor = visitorCookies.readVisitor(request.headers.get("cookie"), agent.id);
+        const caller = { request, ...(visitor.isReturning && { userId: `visitor ${visitor.id}` }) };
+        return idempotency.respond(caller, () => sendMessage(request, agent, visitor, message));
+      },
+      {
+        visitorChat: true,
+        body: messageBody,
+        detail: {
+          tags,
+          summary: "Talk to an agent as a visitor, in a conversation of one's own",
+          description:
+            "Where the agent's owner allows it. A cookie for this address alone keeps the conversation together. " +
+            "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",
+          ...documentErrors({
+            ...VISIT_ERRORS,
+            409: [...VISIT_ERRORS[409], "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+            502: [VISIT_ERRORS[502], "BACKEND_UNAVAILABLE"],
+          }),
+          ...documentResponse(reply, "The reply"),
+        },
+      },
+    );
+}
+
+/** The same stream; `over` is called when it has ended, or nobody reads it any more. */
+function notifyWhenEnded(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (!done) return controller.enqueue(value);
+        controller.close();
+      } catch (error) {
+        controller.error(error);
+      }
+      onEnd();
+    },
+    cancel(reason) {
+      onEnd();
+      return reader.cancel(reason);
+    },
+  });
+}

@@ -1,0 +1,70 @@
+// Removing an agent: with little in one write, with much in steps that nobody else notices.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Agent } from "../../agents/index.ts";
+import { agents } from "../../agents/index.ts";
+import { openStand, type Stand } from "../support.test.ts";
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await openStand();
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+
+const remove = ({ id }: Agent) => stand.host.use(agents).remove(id);
+const left = async ({ id }: Agent) => {
+  const of = (table: string) => `(SELECT count(*) FROM ${table} WHERE agent_id = ?1) AS ${table}`;
+  const [row] = await stand.rows(`SELECT ${["sessions", "messages", "inbox", "outbox"].map(of).join(", ")}`, id);
+  return row;
+};
+const NOTHING = { sessions: 0, messages: 0, inbox: 0, outbox: 0 };
+
+/** So many sessions, each with two messages, what was heard, and what was sent. */
+async function fill({ id }: Agent, count: number): Promise<void> {
+  const numbers = `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${count})`;
+  const statement = (sql: string) => ({ sql: `${numbers} ${sql}`, args: [id] });
+  await stand.kernel.database.write([
+    statement(`INSERT INTO sessions (id, agent_id, platform, peer, status, message_count, created_at, last_activity_at)
+      SELECT ?1 || value, ?1, 'channel_a', 'p' || value, 'open', 2, value, value FROM n`),
+    ...["user", "assistant"].map((role) =>
+      statement(`INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at)
+        SELECT '${role}' || value, ?1 || value, ?1, value, 'channel_a', '${role}', 'words', value FROM n`),
+    ),
+    statement(`INSERT INTO inbox (id, agent_id, session_id, platform, peer, sender_id, sender_name, by_owner, content, status, received_at, settled_at)
+      SELECT printf('00000000-%08x', value), ?1, ?1 || value, 'channel_a', 'p' || value, '7', 'Bob', 0, 'words', 'done', 1, 1 FROM n`),
+    statement(`INSERT INTO outbox (id, inbox_id, agent_id, platform, peer, body, status, created_at)
+      SELECT ?1 || value, value, ?1, 'channel_a', 'p' || value, 'words', 'sent', 1 FROM n`),
+  ]);
+}
+
+test("one that has said little goes in one write, its status untouched before", async () => {
+  const [agent, other] = [await stand.agent(), await stand.agent()];
+  for (const one of [agent, other]) await fill(one, 100);
+  expect(await remove(agent)).toBe(true);
+  expect(await left(agent)).toEqual(NOTHING);
+  expect(await left(other)).toEqual({ sessions: 100, messages: 200, inbox: 100, outbox: 100 });
+  const events = await stand.kernel.events.since(0, { userId: agent.userId, types: ["agent.status", "agent.deleted"] });
+  expect(events.filter(({ agentId }) => agentId === agent.id).map(({ type }) => type)).toEqual(["agent.deleted"]);
+  expect(await remove(agent)).toBe(false);
+});
+
+test("one with 20,000 sessions goes in steps, and the event loop turns meanwhile", async () => {
+  const [agent, other] = [await stand.agent(), await stand.agent()];
+  await fill(agent, 20_000);
+  await fill(other, 10);
+  let turns = 0;
+  let over = false;
+  const turning = (async () => {
+    for (; !over; turns++) await new Promise((resolve) => void setImmediate(resolve));
+  })();
+  const removed = remove(agent);
+  // Nobody is answered by an agent that is going.
+  await stand.chat(other, "Are you there?");
+  expect(await removed).toBe(true);
+  over = true;
+  await turning;
+  // A write of 250 rows takes some milliseconds, and there are hundreds.
+  expect(turns).toBeGreaterThan(150);
+  expect(await left(agent)).toEqual(NOTHING);
+  expect(await stand.rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
+  expect(await left(other)).toMatchObject({ sessions: 11, messages: 22 });
+}, 60_000);

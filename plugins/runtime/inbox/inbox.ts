@@ -1,0 +1,267 @@
+// The inbox: every message is stored once, whatever its entrance, before anybody is told that it arrived.
+import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
+import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { inbox, messages } from "../schema.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { toStorableText } from "../storable-text.ts";
+import { type Attachment, serializeAttachments } from "../turn/attachments.ts";
+
+type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId";
+
+/** A pending message, with what its tries so far have left: how many there were, and a preview that was shown. */
+export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
+  attempts: number;
+  previewId: string | null;
+};
+/** `public` is the agent's public page. */
+export type Platform = "web" | "api" | "public" | "channel_a" | "channel_b" | "channel_c";
+
+/** A message at an entrance. */
+export interface InboundMessage {
+  agentId: string;
+  platform: Platform;
+  /** Unique for this agent on this platform; left out where the entrance has none of its own. */
+  platformMessageId?: string;
+  /** The conversation: its address on the platform, or the id of a session. */
+  to: { peer: string } | { sessionId: string };
+  sender: { id: string; name: string };
+  byOwner: boolean;
+  group?: boolean;
+  kind?: InboxEntry["kind"];
+  content: string;
+  /** Files that came with it; `content` names them too, each on a line of its own in brackets. */
+  attachments?: readonly Attachment[];
+  topic?: string | undefined;
+}
+
+/** A message sent through the API, with what became of it. */
+export interface SentMessage {
+  id: string;
+  message: string;
+  topic: string | null;
+  status: "pending" | "done" | "failed" | "cancelled" | "parked";
+  reply: string | null;
+  /** Epoch ms. */
+  timestamp: number;
+}
+
+export interface Inbox {
+  /**
+   * Stores what is new in one write and answers just that, in order. A second delivery of a message is dropped here.
+   * `storing` is told each entry right before the write: what it prepares is there before anybody can see the entry.
+   */
+  accept(inboundMessages: readonly InboundMessage[], beforeStore?: (entry: InboxEntry) => void): Promise<InboxEntry[]>;
+  /** The same as statements for a batch of the caller's; `stored` is told once it is committed. */
+  acceptStatements(inbound: InboundMessage, onStored: (entry: InboxEntry) => void): Promise<Statement[]>;
+  /** The first pending entries of an agent, oldest first. */
+  listPending(agentId: string, limit: number): Promise<InboxEntry[]>;
+  /** What was sent to an agent with `POST /api/chat`, newest first. */
+  listSentMessages(
+    agentId: string,
+    page: { limit: number; offset: number; topic?: string | undefined },
+  ): Promise<SentMessage[]>;
+  /** Agents that have something pending. */
+  agentsWithPending(): Promise<string[]>;
+  /** For the start: counts a try for what may have been in work when the process ended, so many sessions of each of these agents. */
+  countInterruptedStatement(agentIds: readonly string[], perAgent: number): Statement;
+  /** Keeps how often an entry was tried. */
+  saveAttemptsStatements(entries: readonly InboxEntry[]): Statement[];
+  /**
+   * Ends an entry, whoever comes first: to be followed by a guard. `done` right after its reply was inserted.
+   */
+  settleStatement(entry: Pick<InboxEntry, "agentId" | "id">, status: FinalStatus, error?: string): Statement;
+  /** A preview became a message on the platform. */
+  savePreviewStatement(entry: InboxEntry, previewId: string): Statement;
+}
+
+/** How an entry ends. */
+export type FinalStatus = "done" | "failed" | "cancelled" | "parked";
+
+/** What runs one after the other: a conversation on a platform, over all its sessions, or a session named by its id. */
+export const conversationKey = ({ platform, peer, sessionId }: InboxEntry) =>
+  peer === null ? sessionId : `${platform} ${peer}`;
+
+/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+const isPending = sql`${inbox.status} = 'pending'`;
+
+const columns = {
+  id: inbox.id,
+  agentId: inbox.agentId,
+  sessionId: inbox.sessionId,
+  platform: inbox.platform,
+  platformMessageId: inbox.platformMessageId,
+  peer: inbox.peer,
+  senderId: inbox.senderId,
+  senderName: inbox.senderName,
+  byOwner: inbox.byOwner,
+  isGroup: inbox.isGroup,
+  kind: inbox.kind,
+  content: inbox.content,
+  attachments: inbox.attachments,
+  topic: inbox.topic,
+  attempts: inbox.attempts,
+  previewId: inbox.previewId,
+  receivedAt: inbox.receivedAt,
+};
+
+export function createInbox({ database }: Pick<Kernel, "database">, sessions: Sessions): Inbox {
+  const { drizzle } = database;
+  const placeholder = (name: string) => sql.placeholder(name);
+  const insert = statementTemplate(
+    drizzle
+      .insert(inbox)
+      .values({
+        id: placeholder("id"),
+        agentId: placeholder("agentId"),
+        sessionId: placeholder("sessionId"),
+        platform: placeholder("platform"),
+        platformMessageId: placeholder("platformMessageId"),
+        peer: placeholder("peer"),
+        senderId: placeholder("senderId"),
+        senderName: placeholder("senderName"),
+        byOwner: placeholder("byOwner"),
+        isGroup: placeholder("isGroup"),
+        kind: placeholder("kind"),
+        content: placeholder("content"),
+        attachments: placeholder("attachments"),
+        topic: placeholder("topic"),
+        status: "pending",
+        attempts: 0,
+        receivedAt: placeholder("receivedAt"),
+      })
+      .onConflictDoNothing(),
+  );
+  const selectPending = drizzle
+    .select(columns)
+    .from(inbox)
+    .where(and(isPending, eq(inbox.agentId, placeholder("agentId"))))
+    .orderBy(asc(inbox.id))
+    .limit(placeholder("limit"))
+    .prepare();
+
+  type ResolvedSession = Awaited<ReturnType<Sessions["findOrOpen"]>>;
+
+  const resolveSession = async ({ agentId, platform, to }: InboundMessage): Promise<ResolvedSession> =>
+    "peer" in to ? sessions.findOrOpen(agentId, platform, to.peer) : { id: to.sessionId, statements: [] };
+
+  function prepare(inbound: InboundMessage, resolved: ResolvedSession): { entry: InboxEntry; statements: Statement[] } {
+    const id = Bun.randomUUIDv7();
+    const entry: InboxEntry = {
+      id,
+      agentId: inbound.agentId,
+      sessionId: resolved.id,
+      platform: inbound.platform,
+      platformMessageId: inbound.platformMessageId ?? null,
+      peer: "peer" in inbound.to ? inbound.to.peer : null,
+      senderId: inbound.sender.id,
+      senderName: toStorableText(inbound.sender.name),
+      byOwner: inbound.byOwner,
+      isGroup: inbound.group ?? false,
+      kind: inbound.kind ?? "message",
+      content: toStorableText(inbound.content),
+      attachments: inbound.attachments ? serializeAttachments(inbound.attachments) : null,
+      topic: inbound.topic ?? null,
+      attempts: 0,
+      previewId: null,
+      receivedAt: Date.now(),
+    };
+    return { entry, statements: [...resolved.statements, insert({ ...entry })] };
+  }
+
+  return {
+    async accept(inboundMessages, beforeStore) {
+      const resolved = await Promise.all(inboundMessages.map(resolveSession));
+      const stored: InboxEntry[] = [];
+      // Ids are made in the same breath as the write, so that their order is that of the commits.
+      const statements = resolved.flatMap((session, n) => {
+        const inbound = inboundMessages[n];
+        if (!inbound) return [];
+        const prepared = prepare(inbound, session);
+        beforeStore?.(prepared.entry);
+        const last = prepared.statements.at(-1);
+        if (last) last.after = ({ rowsAffected }) => rowsAffected > 0 && stored.push(prepared.entry);
+        return prepared.statements;
+      });
+      await database.write(statements);
+      return stored;
+    },
+
+    async acceptStatements(inbound, onStored) {
+      const { entry, statements } = prepare(inbound, await resolveSession(inbound));
+      const last = statements.at(-1);
+      if (last) last.after = ({ rowsAffected }) => rowsAffected > 0 && onStored(entry);
+      return statements;
+    },
+
+    listPending: (agentId, limit) => selectPending.execute({ agentId, limit }),
+
+    listSentMessages: (agentId, { limit, offset, topic }) =>
+      drizzle
+        .select({
+          id: inbox.id,
+          message: inbox.content,
+          topic: inbox.topic,
+          status: inbox.status,
+          reply: messages.content,
+          timestamp: inbox.receivedAt,
+        })
+        .from(inbox)
+        // Numbers of messages that are gone are given to others.
+        .leftJoin(messages, and(eq(messages.seq, inbox.reply), eq(messages.inboxId, inbox.id)))
+        .where(
+          and(
+            eq(inbox.agentId, agentId),
+            eq(inbox.platform, "api"),
+            // Forgotten, with what was said.
+            ne(inbox.content, ""),
+            topic === undefined ? undefined : eq(inbox.topic, topic),
+          ),
+        )
+        .orderBy(desc(inbox.id))
+        .limit(limit)
+        .offset(offset),
+
+    async agentsWithPending() {
+      const rows = await drizzle.selectDistinct({ id: inbox.agentId }).from(inbox).where(isPending);
+      return rows.map(({ id }) => id);
+    },
+
+    countInterruptedStatement: (agentIds, perAgent) => ({
+      sql: COUNT_INTERRUPTED,
+      args: [JSON.stringify(agentIds), perAgent],
+    }),
+    saveAttemptsStatements: (entries) =>
+      entries.map(({ agentId, id, attempts }) => ({
+        sql: "UPDATE inbox SET attempts = ? WHERE agent_id = ? AND id = ?",
+        args: [attempts, agentId, id],
+      })),
+    settleStatement({ agentId, id }, status, error) {
+      const reply = status === "done" ? "last_insert_rowid()" : "NULL";
+      // Parked ones may be taken up again; of the others nobody looks at the files once more.
+      const files = status === "parked" ? "" : ", attachments = NULL";
+      const ended = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}${files}`;
+      const sql = `${ended} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
+      return { sql, args: [status, error ?? null, Date.now(), agentId, id] };
+    },
+    savePreviewStatement: ({ agentId, id }, previewId) =>
+      statement(
+        drizzle
+          .update(inbox)
+          .set({ previewId })
+          .where(and(eq(inbox.agentId, agentId), eq(inbox.id, id))),
+      ),
+  };
+}
+
+/** The oldest pending entry of a session is the one that runs; the oldest of these ran first. */
+const COUNT_INTERRUPTED = `
+  UPDATE inbox SET attempts = attempts + 1
+  WHERE status = 'pending' AND (agent_id, id) IN (
+    SELECT agent_id, id FROM (
+      SELECT agent_id, id, row_number() OVER (PARTITION BY agent_id ORDER BY id) AS place FROM (
+        SELECT agent_id, min(id) AS id FROM inbox
+        WHERE status = 'pending' AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
+      )
+    ) WHERE place <= ?
+  )`;

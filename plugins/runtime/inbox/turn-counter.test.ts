@@ -1,0 +1,98 @@
+// Counting the turns of the past: what counts, and nothing twice or never while more of them end.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { agentStats, type TurnHistory } from "../../agent-stats/index.ts";
+import type { Agent } from "../../agents/index.ts";
+import { openStand, type Stand } from "../support.test.ts";
+import { createTurnCounter } from "./turn-counter.ts";
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await openStand();
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+
+async function tallyOf({ id }: Agent): Promise<TurnHistory> {
+  const { promise, resolve } = Promise.withResolvers<TurnHistory>();
+  await createTurnCounter(stand.kernel)(id, resolve);
+  return promise;
+}
+
+test("turns that were answered or given up count; commands, what was cancelled, refused or waits do not", async () => {
+  const agent = await stand.agent();
+  await stand.chat(agent, "One");
+  await stand.hear(agent, "Two");
+  await stand.hear(agent, "Tea", { kind: "reminder" });
+  await stand.hear(agent, "/help");
+  await stand.idle();
+  stand.upstream.script({ status: 401, message: "no" });
+  await stand.chat(agent, "Refused").catch(() => undefined);
+  stand.upstream.script({ hang: true });
+  const leaves = new AbortController();
+  const cancelled = stand.chat(agent, "Cancelled", { signal: leaves.signal }).catch(() => undefined);
+  await stand.upstream.waitFor(({ open }) => open === 1);
+  leaves.abort();
+  await cancelled;
+  stand.upstream.script(undefined);
+  await stand.agents.setStatus(agent.id, "stopped");
+  await stand.hear(agent, "Waits");
+  await stand.idle();
+  const { total, minutes, recent } = await tallyOf(agent);
+  expect(total).toBe(4);
+  expect(minutes.reduce((sum, [, turns]) => sum + turns, 0)).toBe(4);
+  expect(recent.map(({ ok }) => ok)).toEqual([true, true, true, false]);
+  const rows = await stand.rows(
+    "SELECT settled_at - received_at AS ms FROM inbox WHERE agent_id = ? AND status IN ('done', 'failed') AND kind <> 'command' ORDER BY id",
+    agent.id,
+  );
+  expect(recent.map(({ ms }) => ms)).toEqual(rows.map(({ ms }) => Number(ms)));
+});
+
+test("a record that is made while turns end agrees with the database at the end", async () => {
+  const agent = await stand.agent();
+  const statsService = stand.host.use(agentStats);
+  let asked = 0;
+  const talking = Promise.all(
+    Array.from({ length: 4 }, async (_, topic) => {
+      for (let n = 0; n < 60; n++) {
+        await stand.chat(agent, `${n}`, { platform: "api", topic: `${topic}` });
+        // Forgotten and counted anew, again and again, in the middle of it.
+        if (n % 7 === topic) statsService.forgetAgent(agent.id);
+        if (n % 3 === 0) asked = Math.max(asked, (await statsService.statsOf(agent.id)).turns.processed);
+      }
+    }),
+  );
+  await talking;
+  expect(asked).toBeGreaterThan(100);
+  expect((await statsService.statsOf(agent.id)).turns).toMatchObject({ processed: 240, lastHour: 240, successRate: 1 });
+});
+
+test("100,000 turns are counted in steps, and what was forgotten stays counted", async () => {
+  const agent = await stand.agent();
+  await stand.chat(agent, "The last");
+  const settled = Date.now() - 2 * 3_600_000;
+  await stand.kernel.database.write([
+    {
+      sql: `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 100000)
+        INSERT INTO inbox (id, agent_id, session_id, platform, sender_id, sender_name, by_owner, content, status, received_at, settled_at)
+        SELECT printf('00000000-%08x', value), ?1, '', 'web', '', '', 1, '', iif(value % 10, 'done', 'failed'), ?2 - value, ?2 FROM n`,
+      args: [agent.id, settled],
+    },
+  ]);
+  let turns = 0;
+  let over = false;
+  const turning = (async () => {
+    for (; !over; turns++) await new Promise((resolve) => void setImmediate(resolve));
+  })();
+  const { total, minutes, recent } = await tallyOf(agent);
+  over = true;
+  await turning;
+  expect(total).toBe(100_001);
+  expect(minutes.reduce((sum, [, count]) => sum + count, 0)).toBe(1);
+  expect(recent).toHaveLength(1_000);
+  expect(recent.filter(({ ok }) => !ok)).toHaveLength(100);
+  expect(turns).toBeGreaterThan(40);
+  const { statements, cleanUp } = stand.runtime.backupRows.erase(agent.id);
+  await stand.kernel.database.write(statements);
+  await cleanUp();
+  expect((await tallyOf(agent)).total).toBe(100_001);
+}, 20_000);

@@ -1,0 +1,67 @@
+// The route of an agent's messages, on both surfaces.
+import { Elysia, type Static } from "elysia";
+import { invalidInput } from "../../src/kernel/errors.ts";
+import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { Platform } from "./inbox/inbox.ts";
+import { type agentMessage, messagesPage, messagesQuery } from "./model.ts";
+import type { ListedMessage, MessageList } from "./sessions/message-list.ts";
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 100;
+const CHANNELS: readonly Platform[] = ["channel_a", "channel_b", "channel_c"];
+const ALL: readonly Platform[] = [...CHANNELS, "web", "api", "public"];
+
+interface Deps {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
+  messageList: MessageList;
+}
+
+export function messageRoutes({ agents, messageList }: Deps) {
+  async function page({ agent, query }: { agent: { id: string }; query: Static<typeof messagesQuery> }) {
+    const limit = readLimit(query.limit, DEFAULT_LIMIT, MAX_LIMIT);
+    const offset = readOffset(query.offset);
+    const found = await messageList.page(agent.id, { limit, offset, platforms: readInclude(query.include) });
+    const messages = found.map((message) => toMessageView(agent.id, message));
+    return { messages, total: offset + messages.length, limit, offset, status: "ok" as const };
+  }
+  const route = {
+    query: messagesQuery,
+    response: { 200: messagesPage },
+    detail: {
+      tags: ["Agents"],
+      summary: "What was said to an agent and by it on its channels, newest first",
+      description:
+        "Exchanges come in the order in which they began, and each page is ordered by time. " +
+        "What was forgotten by `reset-memory` is not shown.",
+    },
+  };
+  const path = "/api/agents/:id/messages";
+  return {
+    web: new Elysia({ name: "runtime.archive" })
+      .use(agents.guards)
+      .get(path, page, { ownAgent: { scope: "read", kind: "data" }, ...route }),
+    backend: new Elysia({ name: "runtime.archive.backend" })
+      .use(agents.guards)
+      .get(path, page, { agentCall: "agent.read", ...route }),
+  };
+}
+
+function readInclude(given: string | undefined): readonly Platform[] {
+  if (given === undefined) return CHANNELS;
+  if (given === "all") return ALL;
+  throw invalidInput({ path: "include", message: "This is `all`, or left out." });
+}
+
+const toMessageView = (
+  agentId: string,
+  { id, sender, content, at, platform }: ListedMessage,
+): Static<typeof agentMessage> => ({
+  id,
+  agentId,
+  sender,
+  content,
+  timestamp: new Date(at).toISOString(),
+  platform,
+});

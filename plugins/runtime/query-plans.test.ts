@@ -1,0 +1,78 @@
+// How the database finds what belongs to one agent: never by looking through what belongs to everybody.
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { CLEAR_OUTBOX, CLEAR_SESSIONS } from "./backup/backup-sql.ts";
+import { OUTBOX_PAGE } from "./outbox/outbox-pages.ts";
+import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
+
+let store: TestDatabase;
+let planner: Database;
+beforeAll(async () => {
+  store = await fileDatabase();
+  planner = new Database(store.database.file ?? "");
+});
+afterAll(async () => {
+  planner.close();
+  await store.remove();
+});
+
+const plan = (sql: string) =>
+  planner
+    .query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`)
+    .all()
+    .map(({ detail }) => detail);
+
+const KEYS = `SELECT t.name AS child, k."table" AS parent, k."from" AS key
+  FROM sqlite_schema AS t JOIN pragma_foreign_key_list(t.name) AS k
+  WHERE t.type = 'table' AND k."table" IN ('agents', 'sessions') ORDER BY 1`;
+
+describe("deleting", () => {
+  // What a foreign key does for a row that goes is this statement.
+  test("an agent or a session finds what goes with it by an index", () => {
+    const keys = planner.query<{ child: string; parent: string; key: string }, []>(KEYS).all();
+    expect(keys.map(({ child }) => child)).toContain("outbox");
+    for (const { child, key } of keys) {
+      expect(plan(`DELETE FROM ${child} WHERE ${key} = ?1`).join()).toMatch(`SEARCH ${child} USING`);
+    }
+  });
+});
+
+describe("listing", () => {
+  // The statements as sessions.ts writes them, without their columns.
+  const listed = (condition: string) =>
+    plan(`SELECT * FROM sessions WHERE agent_id = ?1 AND ${condition} ORDER BY last_activity_at DESC LIMIT 1`);
+
+  test("sessions begins at the newest that counts", () => {
+    expect(listed(`platform NOT IN ('', 'public')`)).toEqual([
+      expect.stringContaining("INDEX sessions_shown (agent_id=?)"),
+    ]);
+    expect(listed("platform = 'public'")).toEqual([expect.stringContaining("INDEX sessions_visited (agent_id=?)")]);
+  });
+
+  test("the one that is active looks only at those in which something was said of late", () => {
+    const active = `SELECT * FROM sessions WHERE agent_id = ?1 AND platform = ?2 AND platform NOT IN ('', 'public')
+      AND status = 'open' AND last_activity_at > ?3 ORDER BY created_at DESC, id DESC LIMIT 1`;
+    expect(plan(active)[0]).toContain("INDEX sessions_shown (agent_id=? AND last_activity_at>?)");
+  });
+});
+
+describe("forgetting", () => {
+  test("the words of replies goes through the agent's own", () => {
+    expect(plan(CLEAR_OUTBOX)).toEqual([expect.stringContaining("(agent_id=? AND id>? AND id<?)")]);
+    expect(plan(OUTBOX_PAGE).join()).toContain("outbox_by_agent (agent_id=? AND id>?)");
+  });
+
+  test("sessions finds those that are to go, and nothing else", () => {
+    const steps = [
+      ...CLEAR_SESSIONS.map((sql) => ({ sql, index: "sessions_by_agent (agent_id=? AND platform=?)" })),
+      ...[...DELETE_VISITORS, CLOSE_VISITORS].map((sql) => ({ sql, index: "sessions_visitors" })),
+      { sql: DELETE_EMPTY, index: "sessions_empty" },
+      { sql: WIPE_VISITOR_MESSAGES, index: "inbox_visitors" },
+    ];
+    for (const { sql, index } of steps) {
+      expect(plan(sql).join()).toContain(index);
+      expect(plan(sql).join()).not.toMatch(/SCAN (sessions|messages|inbox)|TEMP B-TREE/);
+    }
+  });
+});

@@ -1,0 +1,121 @@
+// What was said in a session: the recent part of it in a bounded cache, the rest in a summary.
+import { and, desc, eq, gt, sql } from "drizzle-orm";
+import { statement } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
+import { messages, sessions } from "../schema.ts";
+
+/** Messages of a session that a turn may look back at; older ones live on in the summary. */
+export const MAX_HISTORY = 60;
+/** Characters of history kept in memory over all sessions. */
+const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
+
+export interface HistoryMessage {
+  /** Grows with the order in which things were said. */
+  seq: number;
+  id: string;
+  role: "user" | "assistant";
+  content: string;
+  /** Epoch ms. */
+  timestamp: number;
+}
+
+/** What a turn looks back at: a summary of what is older, and the recent messages. */
+export interface History {
+  summary: string | null;
+  /** Messages that are in neither: they fell out before they could be summed up. */
+  omitted: number;
+  recent: HistoryMessage[];
+}
+
+export function createHistoryCache({ database }: Pick<Kernel, "database">) {
+  const { drizzle } = database;
+  const placeholder = (name: string) => sql.placeholder(name);
+  const cache = new Map<string, { agentId: string; history: History; size: number }>();
+  let cachedCharacters = 0;
+
+  const selectSummary = drizzle
+    .select({ agentId: sessions.agentId, summary: sessions.summary, summaryUpto: sessions.summaryUpto })
+    .from(sessions)
+    .where(eq(sessions.id, placeholder("id")))
+    .prepare();
+  const selectRecent = drizzle
+    .select({
+      seq: messages.seq,
+      id: messages.id,
+      role: messages.role,
+      content: messages.content,
+      timestamp: messages.createdAt,
+    })
+    .from(messages)
+    .where(and(eq(messages.sessionId, placeholder("id")), gt(messages.seq, placeholder("after"))))
+    .orderBy(desc(messages.seq))
+    .limit(placeholder("limit"))
+    .prepare();
+
+  function evict(sessionId: string): void {
+    cachedCharacters -= cache.get(sessionId)?.size ?? 0;
+    cache.delete(sessionId);
+  }
+
+  function store(sessionId: string, agentId: string, history: History): void {
+    evict(sessionId);
+    const size = history.recent.reduce((sum, { content }) => sum + content.length, history.summary?.length ?? 0) + 500;
+    cache.set(sessionId, { agentId, history, size });
+    cachedCharacters += size;
+    for (const [oldest] of cache) {
+      if (cachedCharacters <= MAX_CACHED_CHARACTERS) break;
+      evict(oldest);
+    }
+  }
+
+  async function countBetween(sessionId: string, after: number, before: number): Promise<number> {
+    const sql = "SELECT count(*) FROM messages WHERE session_id = ? AND seq > ? AND seq < ?";
+    const { rows } = await database.read(sql, [sessionId, after, before]);
+    return Number(rows[0]?.[0] ?? 0);
+  }
+
+  async function load(sessionId: string): Promise<History> {
+    const cached = cache.get(sessionId);
+    if (cached) return cached.history;
+    const [row] = await selectSummary.execute({ id: sessionId });
+    const after = row?.summaryUpto ?? 0;
+    const recent = (await selectRecent.execute({ id: sessionId, after, limit: MAX_HISTORY })).reverse();
+    const omitted = recent.length < MAX_HISTORY ? 0 : await countBetween(sessionId, after, recent[0]?.seq ?? 0);
+    const found = { summary: row?.summary ?? null, omitted, recent };
+    store(sessionId, row?.agentId ?? "", found);
+    return found;
+  }
+
+  /** Keeps a cached history true after its turn was committed. */
+  function append(sessionId: string, added: HistoryMessage[]): void {
+    const cached = cache.get(sessionId);
+    if (!cached) return;
+    const { agentId, history } = cached;
+    const { summary, omitted, recent } = history;
+    const all = [...recent, ...added];
+    const overflow = Math.max(0, all.length - MAX_HISTORY);
+    store(sessionId, agentId, { summary, omitted: omitted + overflow, recent: all.slice(overflow) });
+  }
+
+  return {
+    load,
+    /** All messages, oldest first. */
+    messages: async (sessionId: string, limit: number): Promise<HistoryMessage[]> =>
+      (await selectRecent.execute({ id: sessionId, after: 0, limit })).reverse(),
+    append,
+    evict,
+    evictAgent(agentId: string): void {
+      for (const [id, one] of cache) if (one.agentId === agentId) evict(id);
+    },
+    /** Bytes held in memory for an agent. */
+    memoryBytes: (agentId: string): number =>
+      cache.values().reduce((sum, one) => sum + (one.agentId === agentId ? estimateMemorySize(one.history) : 0), 0),
+    /** Puts a summary in place of everything up to this message. */
+    async saveSummary(sessionId: string, summary: string, upto: number): Promise<void> {
+      const update = drizzle.update(sessions).set({ summary, summaryUpto: upto }).where(eq(sessions.id, sessionId));
+      await database.write([statement(update)]);
+      evict(sessionId);
+    },
+  };
+}

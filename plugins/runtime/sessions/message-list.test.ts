@@ -1,0 +1,202 @@
+// What was said: newest first, page by page, the agent's own alone, and nothing of what was forgotten.
+
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Agent } from "../../agents/index.ts";
+import type { Platform } from "../inbox/inbox.ts";
+import { openStand, type Stand } from "../support.test.ts";
+import { createMessageList, type ListedMessage } from "./message-list.ts";
+
+const CHANNELS: Platform[] = ["channel_a", "channel_b", "channel_c"];
+const ALL: Platform[] = [...CHANNELS, "web", "api"];
+
+let stand: Stand;
+beforeAll(async () => {
+  stand = await openStand();
+});
+afterAll(() => stand[Symbol.asyncDispose]());
+
+const page = (agent: Pick<Agent, "id">, limit = 50, offset = 0, platforms = CHANNELS) =>
+  createMessageList(stand.kernel).page(agent.id, { limit, offset, platforms });
+const words = (messages: readonly ListedMessage[]) => messages.map(({ sender, content }) => `${sender}: ${content}`);
+
+test("question and reply, newest first, with who said it, where and when", async () => {
+  const agent = await stand.agent();
+  for (const content of ["One", "Two"]) {
+    await stand.hear(agent, content);
+    await stand.idle();
+  }
+  const said = await page(agent);
+  expect(words(said)).toEqual(["agent: echo: Two", "user: Two", "agent: echo: One", "user: One"]);
+  const rows = await stand.rows(
+    "SELECT id, role, created_at FROM messages WHERE agent_id = ? ORDER BY seq DESC",
+    agent.id,
+  );
+  expect(said.map(({ id }) => id)).toEqual(rows.map(({ id }) => String(id)));
+  expect(said.map(({ at }) => at)).toEqual(rows.map(({ created_at }) => Number(created_at)));
+  expect(new Set(said.map(({ platform }) => platform))).toEqual(new Set(["channel_a"]));
+});
+
+test("those of the web and the API where they are asked for", async () => {
+  const agent = await stand.agent();
+  await stand.chat(agent, "From the web");
+  await stand.chat(agent, "From the API", { platform: "api", topic: "t" });
+  await stand.hear(agent, "From a channel");
+  await stand.idle();
+  expect(words(await page(agent))).toEqual(["agent: echo: From a channel", "user: From a channel"]);
+  const all = await page(agent, 50, 0, ALL);
+  expect(all.map(({ platform }) => platform)).toEqual(["channel_a", "channel_a", "api", "api", "web", "web"]);
+});
+
+test("what has no reply, or none yet, is shown; a reminder that fell due was said by nobody", async () => {
+  const agent = await stand.agent();
+  stand.upstream.script(() => ({ status: 401, message: "no" }));
+  await stand.hear(agent, "Refused");
+  await stand.idle();
+  stand.upstream.script(() => undefined);
+  await stand.hear(agent, "Tea", { kind: "reminder" });
+  await stand.hear(agent, "/help");
+  await stand.idle();
+  await stand.agents.setStatus(agent.id, "stopped");
+  await stand.hear(agent, "Waits");
+  const said = words(await page(agent));
+  expect(said.slice(0, 1)).toEqual(["user: Waits"]);
+  expect(said).toContain("user: Refused");
+  expect(said).toContain("user: /help");
+  expect(said.filter((line) => line.startsWith("agent: "))).toHaveLength(2);
+  expect(said).not.toContain("user: Tea");
+});
+
+test("pages follow each other without gap or overlap, whatever their size", async () => {
+  const agent = await stand.agent();
+  for (let n = 0; n < 7; n++) await stand.hear(agent, `Line ${n}`, { to: { peer: `chat-${n % 3}` } });
+  await stand.idle();
+  const all = new Set((await page(agent, 100)).map(({ id }) => id));
+  expect(all.size).toBe(14);
+  for (const size of [1, 3, 5, 14]) {
+    const seen: string[] = [];
+    for (let offset = 0; offset < 20; offset += size) {
+      const part = await page(agent, size, offset);
+      expect(part.map(({ at }) => at)).toEqual(part.map(({ at }) => at).sort((a, b) => b - a));
+      seen.push(...part.map(({ id }) => id));
+    }
+    expect(seen).toHaveLength(14);
+    expect(new Set(seen)).toEqual(all);
+  }
+  expect(await page(agent, 50, Number.MAX_SAFE_INTEGER)).toEqual([]);
+});
+
+test("nothing of another agent's, even where a reply's number was given anew", async () => {
+  const [ada, bob] = [await stand.agent(), await stand.agent()];
+  await stand.hear(ada, "Hers");
+  await stand.idle();
+  // The newest message goes, and its number to the next one.
+  await stand.kernel.database.write([{ sql: "DELETE FROM messages WHERE agent_id = ?", args: [ada.id] }]);
+  await stand.hear(bob, "His");
+  await stand.idle();
+  const [hers] = await stand.rows("SELECT reply FROM inbox WHERE agent_id = ?", ada.id);
+  const [his] = await stand.rows("SELECT reply FROM inbox WHERE agent_id = ?", bob.id);
+  expect(hers?.reply).toBe(his?.reply);
+  expect(words(await page(ada))).toEqual(["user: Hers"]);
+  expect(words(await page(bob))).toEqual(["agent: echo: His", "user: His"]);
+});
+
+describe("what was forgotten", () => {
+  const forget = (agent: Agent, cleared: boolean) =>
+    stand.runtime.whileQuiesced(agent.id, async () => {
+      const { statements, cleanUp } = stand.runtime.backupRows.erase(agent.id);
+      await stand.kernel.database.write(statements);
+      if (cleared) await cleanUp();
+    });
+
+  test.each([
+    ["at once", false],
+    ["when it is cleared away", true],
+  ])("is not shown, %s; what is said after it is", async (_, cleared) => {
+    const agent = await stand.agent();
+    await stand.hear(agent, "Before");
+    await stand.chat(agent, "Before, on the web");
+    await stand.idle();
+    await forget(agent, cleared);
+    expect(await page(agent, 50, 0, ALL)).toEqual([]);
+    await stand.hear(agent, "After");
+    await stand.idle();
+    expect(words(await page(agent, 50, 0, ALL))).toEqual(["agent: echo: After", "user: After"]);
+  });
+});
+
+describe("with 100,000 messages", () => {
+  let agent: Agent;
+  let other: Agent;
+  beforeAll(async () => {
+    [agent, other] = [await stand.agent(), await stand.agent()];
+    await stand.chat(other, "Beside it");
+    await stand.hear(agent, "The last");
+    await stand.idle();
+    const [row] = await stand.rows("SELECT session_id FROM inbox WHERE agent_id = ?", agent.id);
+    // In the form of the inbox's own ids, and long before it.
+    const id = "printf('00000000-%04x-7%03x-8000-000000000000', value / 4096, value % 4096)";
+    const numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 50000)";
+    const [session, at] = [String(row?.session_id), Date.now()];
+    const said = (role: string, seq: string) => ({
+      sql: `${numbers} INSERT INTO messages (seq, id, session_id, agent_id, inbox_id, platform, role, content, created_at)
+        SELECT ${seq}, iif(?4 = 'user', ${id}, 'r' || value), ?1, ?2, ${id}, 'channel_a', ?4, ?4 || ' ' || value, ?3 FROM n`,
+      args: [session, agent.id, at, role],
+    });
+    await stand.kernel.database.write([
+      said("user", "1000000 + 2 * value"),
+      said("assistant", "1000001 + 2 * value"),
+      {
+        sql: `${numbers} INSERT INTO inbox (id, agent_id, session_id, platform, peer, sender_id, sender_name, by_owner, content, status, reply, received_at, settled_at)
+          SELECT ${id}, ?2, ?1, 'channel_a', 'chat-1', '7', 'Bob', 0, 'user ' || value, 'done', 1000001 + 2 * value, ?3, ?3 FROM n`,
+        args: [session, agent.id, at],
+      },
+    ]);
+  }, 60_000);
+
+  test("the first pages take a few milliseconds, and no page holds others up", async () => {
+    const took = async (offset: number) => {
+      const times: number[] = [];
+      for (let n = 0; n < 9; n++) {
+        const started = performance.now();
+        expect(await page(agent, 100, offset)).toHaveLength(100);
+        times.push(performance.now() - started);
+      }
+      return Math.min(...times);
+    };
+    for (const offset of [0, 100, 1_000]) expect(await took(offset)).toBeLessThan(20);
+    expect(words(await page(agent, 4, 100_000))).toEqual(["agent: assistant 1", "user: user 1"]);
+    // Meanwhile the event loop turns, every few milliseconds.
+    let turns = 0;
+    let over = false;
+    const turning = (async () => {
+      for (; !over; turns++) await new Promise((resolve) => void setImmediate(resolve));
+    })();
+    expect(await page(agent, 50, 1e9)).toEqual([]);
+    over = true;
+    await turning;
+    expect(turns).toBeGreaterThan(40);
+  }, 30_000);
+
+  test("by index alone: no scan of any table, so nothing of other agents", async () => {
+    const plans: string[] = [];
+    const { database } = stand.kernel;
+    // Explained over a connection of its own: the service's would keep the statement open.
+    using planner = new Database(database.file);
+    const read: typeof database.read = (sql, args) => {
+      const steps = planner.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
+      plans.push(...steps.map(({ detail }) => detail));
+      return database.read(sql, args);
+    };
+    const found = await createMessageList({ database: { ...database, read } }).page(agent.id, {
+      limit: 50,
+      offset: 150,
+      platforms: CHANNELS,
+    });
+    expect(found).toHaveLength(50);
+    const looks = plans.filter((step) => /\b(?:i|inbox|s|sessions|said|messages)\b/.test(step));
+    expect(looks.filter((step) => step.startsWith("SCAN"))).toEqual([]);
+    expect(looks.join("\n")).toContain("SEARCH i USING PRIMARY KEY (agent_id=? AND id>? AND id<?)");
+    expect(words(await page(other, 50, 0, ALL))).toEqual(["agent: echo: Beside it", "user: Beside it"]);
+  });
+});

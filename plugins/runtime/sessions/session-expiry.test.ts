@@ -1,0 +1,121 @@
+// Which sessions expire, that what waits is not lost with them, and how long a step of it takes.
+import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
+import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { insertAgent } from "../../../tests/support/skills.ts";
+import { createInbox, type Inbox } from "../inbox/inbox.ts";
+import { createSessionExpiry } from "./session-expiry.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
+
+const DAY = 86_400_000;
+let store: TestDatabase;
+let sessions: Sessions;
+let inbox: Inbox;
+let agentId: string;
+let expire: () => Promise<void>;
+beforeEach(async () => {
+  store = await fileDatabase();
+  sessions = createSessions(store);
+  inbox = createInbox(store, sessions);
+  agentId = await insertAgent(store.database);
+  expire = createSessionExpiry({ database: store.database, sessions });
+});
+afterEach(async () => {
+  setSystemTime();
+  await store.remove();
+});
+
+const inDays = (days: number) => setSystemTime(Date.now() + days * DAY + 1);
+const left = async () => (await store.database.read("SELECT id FROM sessions")).rows.map(({ id }) => String(id));
+const messages = async () => Number((await store.database.read("SELECT count(*) FROM messages")).rows[0]?.[0]);
+
+/** Somebody says something, which is answered unless it is to wait. */
+async function said(platform: "public" | "channel_a" | "web", { waits = false, peer = "somebody" } = {}) {
+  const arrival = { agentId, platform, to: { peer }, sender: { id: "7", name: "" }, byOwner: false, content: "Hello" };
+  const [entry] = await inbox.accept([arrival]);
+  if (!entry) throw new Error("Nothing was stored.");
+  const to = { id: entry.sessionId, agentId, platform, inboxId: entry.id };
+  const words = { id: entry.id, role: "user" as const, content: "Hello", at: Date.now() };
+  if (!waits)
+    await store.database.write([...sessions.appendStatements(to, [words]), inbox.settleStatement(entry, "done")]);
+  return entry.sessionId;
+}
+
+test("a visitor's goes after a month, in two passes, with what was said; nobody else's does", async () => {
+  const gone = await said("public");
+  const kept = [await said("channel_a"), await said("web")];
+  inDays(29);
+  await expire();
+  expect(await left()).toHaveLength(3);
+  inDays(1);
+  await expire();
+  expect(await left()).toContain(gone);
+  // It is closed: what the visitor says now begins anew.
+  const again = await said("public");
+  expect(again).not.toBe(gone);
+  await expire();
+  expect((await left()).toSorted()).toEqual([...kept, again].toSorted());
+  expect(await messages()).toBe(3);
+});
+
+test("what a visitor said is nowhere any more, answered or not; what others said stays", async () => {
+  const words = async () =>
+    (await store.database.read("SELECT platform, content, topic, sender_name FROM inbox ORDER BY id")).rows.map((row) =>
+      Array.from(row),
+    );
+  await said("public");
+  await said("channel_a");
+  const lost = await said("public", { waits: true, peer: "unlucky" });
+  await store.database.write([{ sql: "UPDATE inbox SET status = 'failed' WHERE session_id = ?", args: [lost] }]);
+  inDays(29);
+  // Another comes back before it is forgotten, and is still known by what was said long ago.
+  const known = await said("public", { peer: "faithful" });
+  inDays(2);
+  await expire();
+  await expire();
+  expect(await left()).toContain(known);
+  expect(await words()).toEqual([
+    ["public", "", null, ""],
+    ["channel_a", "Hello", null, ""],
+    ["public", "", null, ""],
+    ["public", "Hello", null, ""],
+  ]);
+});
+
+test("one of the web that never began goes after a day", async () => {
+  const { id } = await sessions.create(agentId, "web");
+  await expire();
+  expect(await left()).toEqual([id]);
+  inDays(1);
+  const { id: fresh } = await sessions.create(agentId, "web");
+  await expire();
+  expect(await left()).toEqual([fresh]);
+});
+
+test("what waits to be answered keeps its session", async () => {
+  const ids = [await said("public", { waits: true }), await said("web", { waits: true })];
+  inDays(60);
+  await expire();
+  await expire();
+  expect((await left()).toSorted()).toEqual(ids.toSorted());
+});
+
+test("any number of them, and sessions with any number of messages", async () => {
+  await said("public");
+  const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)`;
+  await store.database.write([
+    {
+      sql: `INSERT INTO sessions (id, agent_id, platform, peer, message_count, created_at, last_activity_at)
+        ${many} SELECT 'sess_' || i, ?1, 'public', 'visitor:' || i, 2, 1, 1 FROM n`,
+      args: [agentId, 450],
+    },
+    {
+      sql: `INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at)
+        ${many} SELECT 'm' || i, 'sess_' || iif(i < 1200, 1, i % 450 + 1), ?1, 'i', 'public', 'user', 'words', 1 FROM n`,
+      args: [agentId, 3_000],
+    },
+  ]);
+  await expire();
+  await expire();
+  expect(await left()).toHaveLength(1);
+  expect(await messages()).toBe(1);
+});

@@ -1,0 +1,276 @@
+// Sessions: the conversations of an agent: opened, found again by their peer, listed, ended.
+import { and, desc, eq, gt, sql } from "drizzle-orm";
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { sessions } from "../schema.ts";
+import { createHistoryCache, type History, type HistoryMessage } from "./history.ts";
+
+/** Without a message for so long, an open session is shown as idle. Contract §6b. */
+const IDLE_AFTER = 30 * 60_000;
+const MAX_CACHED_PEERS = 50_000;
+const MAX_LISTED = 500;
+/** The platform of sessions that are being brought back or cleared away: see estate.ts. They are not shown. */
+export const HIDDEN_PLATFORM = "";
+export type SessionStatus = "active" | "idle" | "completed";
+
+export interface Session {
+  id: string;
+  agentId: string;
+  platform: string;
+  status: SessionStatus;
+  messageCount: number;
+  /** Epoch ms. */
+  createdAt: number;
+  lastActivity: number;
+}
+
+export interface Sessions {
+  /** The open session of this conversation; when there is none, its new id and the statement that opens it. */
+  findOrOpen(agentId: string, platform: string, peer: string): Promise<{ id: string; statements: Statement[] }>;
+  /** A new session named by its id alone. */
+  create(agentId: string, platform: string): Promise<Session>;
+  /** The newest that its owner sees: not those of visitors, who may be any number. */
+  list(agentId: string): Promise<Session[]>;
+  /** When something was last said in any of them. */
+  lastActivity(agentId: string): Promise<number | undefined>;
+  /** Undefined when it is not one of this agent's. */
+  find(agentId: string, sessionId: string): Promise<Session | undefined>;
+  /** The newest session of the web that is active. */
+  findActive(agentId: string): Promise<Session | undefined>;
+  /** All messages, oldest first. */
+  messages(sessionId: string, limit: number): Promise<HistoryMessage[]>;
+  history(sessionId: string): Promise<History>;
+  /** A turn's messages and the session's counters: for the batch that settles it. */
+  appendStatements(
+    to: { id: string; agentId: string; platform: string; inboxId: string },
+    newMessages: NewMessage[],
+  ): Statement[];
+  /** Puts a summary in place of everything up to this message. */
+  saveSummary(sessionId: string, summary: string, upto: number): Promise<void>;
+  /** Ends the conversation's session; the next message opens a new one. */
+  completeStatement(agentId: string, platform: string, peer: string, sessionId: string): Statement;
+  /** Bytes held in memory of what was said to an agent. */
+  memoryBytes(agentId: string): number;
+  /** An agent's sessions were written elsewhere: nothing of them is remembered. */
+  invalidateAgent(agentId: string, sessionIds?: readonly string[]): void;
+  /** One was ended or deleted elsewhere. */
+  invalidate(session: Pick<Session, "id" | "agentId" | "platform"> & { peer: string | null }): void;
+}
+
+export interface NewMessage extends Pick<HistoryMessage, "id" | "role" | "content"> {
+  /** JSON. */
+  steps?: string | undefined;
+  /** Epoch ms. */
+  at: number;
+}
+
+/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+const isOpen = sql`${sessions.status} = 'open'`;
+const isShown = sql`${sessions.platform} NOT IN ('', 'public')`;
+const isVisitor = sql`${sessions.platform} = 'public'`;
+
+const ROW = "(?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const insertSql = (rows: number) => `INSERT INTO messages
+  (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at) VALUES ${Array(rows).fill(ROW).join(", ")}`;
+const INSERT_ONE = insertSql(1);
+const INSERT_TWO = insertSql(2);
+/** A turn has two messages, or one. */
+const insertMessages = (rows: number) => (rows === 2 ? INSERT_TWO : rows === 1 ? INSERT_ONE : insertSql(rows));
+
+export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
+  const { drizzle } = database;
+  const placeholder = (name: string) => sql.placeholder(name);
+  const peers = new Map<string, string>();
+  const pendingOpens = new Map<string, string>();
+  const historyCache = createHistoryCache({ database });
+  /** Sessions that were completed so far. */
+  let invalidations = 0;
+
+  const selectOpen = drizzle
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.agentId, placeholder("agentId")),
+        eq(sessions.platform, placeholder("platform")),
+        eq(sessions.peer, placeholder("peer")),
+        isOpen,
+      ),
+    )
+    .prepare();
+  const selectSession = drizzle
+    .select()
+    .from(sessions)
+    .where(eq(sessions.id, placeholder("id")))
+    .prepare();
+  const selectActive = drizzle
+    .select()
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.agentId, placeholder("agentId")),
+        eq(sessions.platform, "web"),
+        isShown,
+        isOpen,
+        gt(sessions.lastActivityAt, placeholder("since")),
+      ),
+    )
+    .orderBy(desc(sessions.createdAt), desc(sessions.id))
+    .limit(1)
+    .prepare();
+  const selectShown = drizzle
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.agentId, placeholder("agentId")), isShown))
+    .orderBy(desc(sessions.lastActivityAt))
+    .limit(MAX_LISTED)
+    .prepare();
+  const selectLast = [isShown, isVisitor].map((condition) =>
+    drizzle
+      .select({ at: sessions.lastActivityAt })
+      .from(sessions)
+      .where(and(eq(sessions.agentId, placeholder("agentId")), condition))
+      .orderBy(desc(sessions.lastActivityAt))
+      .limit(1)
+      .prepare(),
+  );
+
+  const peerKey = (agentId: string, platform: string, peer: string) => `${agentId} ${platform} ${peer}`;
+
+  const openStatement = (row: { id: string; agentId: string; platform: string; peer: string | null; now: number }) => ({
+    sql: "INSERT INTO sessions (id, agent_id, platform, peer, created_at, last_activity_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    args: [row.id, row.agentId, row.platform, row.peer, row.now, row.now],
+  });
+
+  function cachePeer(key: string, sessionId: string): void {
+    if (peers.size >= MAX_CACHED_PEERS) peers.delete(peers.keys().next().value ?? "");
+    peers.set(key, sessionId);
+  }
+
+  const invalidate: Sessions["invalidate"] = ({ id, agentId, platform, peer }) => {
+    invalidations++;
+    if (peer !== null) peers.delete(peerKey(agentId, platform, peer));
+    historyCache.evict(id);
+  };
+
+  return {
+    async findOrOpen(agentId, platform, peer) {
+      const key = peerKey(agentId, platform, peer);
+      const cached = peers.get(key);
+      if (cached !== undefined) return { id: cached, statements: [] };
+      const before = invalidations;
+      const [found] = await selectOpen.execute({ agentId, platform, peer });
+      if (found) {
+        // A session that was completed meanwhile must not come back.
+        if (invalidations === before) cachePeer(key, found.id);
+        return { id: found.id, statements: [] };
+      }
+      // Messages that arrive before the session is committed all bring the same opening, and the first one counts.
+      const id = pendingOpens.get(key) ?? newSessionId();
+      pendingOpens.set(key, id);
+      const statement = openStatement({ id, agentId, platform, peer, now: Date.now() });
+      const after = () => {
+        pendingOpens.delete(key);
+        cachePeer(key, id);
+      };
+      return { id, statements: [{ ...statement, after }] };
+    },
+
+    async create(agentId, platform) {
+      const now = Date.now();
+      const id = newSessionId();
+      await database.write([openStatement({ id, agentId, platform, peer: null, now })]);
+      return { id, agentId, platform, status: "active", messageCount: 0, createdAt: now, lastActivity: now };
+    },
+
+    list: async (agentId) => (await selectShown.execute({ agentId })).map(toSession),
+    async lastActivity(agentId) {
+      const newest = (await Promise.all(selectLast.map((select) => select.execute({ agentId })))).flat();
+      return newest.length > 0 ? Math.max(...newest.map(({ at }) => at)) : undefined;
+    },
+
+    async find(agentId, sessionId) {
+      const [row] = await selectSession.execute({ id: sessionId });
+      return row?.agentId === agentId ? toSession(row) : undefined;
+    },
+
+    async findActive(agentId) {
+      const [row] = await selectActive.execute({ agentId, since: Date.now() - IDLE_AFTER });
+      return row && toSession(row);
+    },
+
+    messages: historyCache.messages,
+    history: historyCache.load,
+    memoryBytes: historyCache.memoryBytes,
+    saveSummary: historyCache.saveSummary,
+
+    appendStatements({ id: sessionId, agentId, platform, inboxId }, newMessages) {
+      const insert: Statement = {
+        sql: insertMessages(newMessages.length),
+        args: newMessages.flatMap(({ id, role, content, steps = null, at }) => [
+          id,
+          sessionId,
+          agentId,
+          inboxId,
+          platform,
+          role,
+          content,
+          steps,
+          at,
+        ]),
+        // Rows of one statement are numbered one after the other (sqlite.org/autoinc.html), and the last is told of.
+        after({ lastInsertRowid }) {
+          const first = Number(lastInsertRowid) - newMessages.length + 1;
+          const added = newMessages.map(({ id, role, content, at }, n) => ({
+            seq: first + n,
+            id,
+            role,
+            content,
+            timestamp: at,
+          }));
+          historyCache.append(sessionId, added);
+        },
+      };
+      const count: Statement = {
+        sql: "UPDATE sessions SET message_count = message_count + ?, last_activity_at = ? WHERE id = ?",
+        args: [newMessages.length, Date.now(), sessionId],
+      };
+      return [insert, count];
+    },
+
+    invalidateAgent(agentId, sessionIds = []) {
+      invalidations++;
+      for (const key of [...peers.keys(), ...pendingOpens.keys()]) {
+        if (!key.startsWith(`${agentId} `)) continue;
+        peers.delete(key);
+        pendingOpens.delete(key);
+      }
+      historyCache.evictAgent(agentId);
+      for (const id of sessionIds) historyCache.evict(id);
+    },
+
+    invalidate,
+
+    completeStatement: (agentId, platform, peer, sessionId) => ({
+      sql: "UPDATE sessions SET status = 'completed' WHERE id = ?",
+      args: [sessionId],
+      after: () => invalidate({ id: sessionId, agentId, platform, peer }),
+    }),
+  };
+}
+
+/** `sess_` and 16 hex digits. Contract §1. */
+export const newSessionId = () => `sess_${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}`;
+
+function toSession(row: typeof sessions.$inferSelect): Session {
+  const idle = Date.now() - row.lastActivityAt > IDLE_AFTER;
+  return {
+    id: row.id,
+    agentId: row.agentId,
+    platform: row.platform,
+    status: row.status === "completed" ? "completed" : idle ? "idle" : "active",
+    messageCount: row.messageCount,
+    createdAt: row.createdAt,
+    lastActivity: row.lastActivityAt,
+  };
+}

@@ -1,0 +1,259 @@
+// What the model is told: in which order, within which bounds, and that nothing is left out in silence.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { insertAgent } from "../../../tests/support/skills.ts";
+import type { Agent } from "../../agents/index.ts";
+import type { InboxEntry } from "../inbox/inbox.ts";
+import type { History } from "../sessions/history.ts";
+import { createSessions, type Sessions } from "../sessions/sessions.ts";
+import { buildPrompt, loadCompactedHistory } from "./prompt.ts";
+
+const entry: InboxEntry = {
+  id: "i",
+  agentId: "a",
+  sessionId: "s",
+  platform: "web",
+  platformMessageId: null,
+  peer: null,
+  senderId: "7",
+  senderName: "Bob",
+  byOwner: true,
+  isGroup: false,
+  kind: "message",
+  content: "How are you?",
+  attachments: null,
+  topic: null,
+  attempts: 1,
+  previewId: null,
+  receivedAt: 0,
+};
+const none: History = { summary: null, omitted: 0, recent: [] };
+const agent = { name: "Harbour" } as Agent;
+const build = (more: {
+  entry?: Partial<InboxEntry>;
+  history?: History;
+  skillInstructions?: string;
+  instructions?: string;
+}) =>
+  buildPrompt({
+    agent,
+    settings: more.instructions === undefined ? {} : { instructions: more.instructions },
+    entry: { ...entry, ...more.entry },
+    skillInstructions: more.skillInstructions ?? "",
+    history: more.history ?? none,
+  });
+const systemOf = (prompt: ReturnType<typeof build>) => String(prompt[0]?.content);
+
+describe("the prompt", () => {
+  test("who it is, what it is told to be, the ground rules, what it knows, what was said before, then the message", () => {
+    const recent = [
+      { seq: 1, id: "1", role: "user" as const, content: "Hello", timestamp: 1 },
+      { seq: 2, id: "2", role: "assistant" as const, content: "Hi", timestamp: 2 },
+    ];
+    const history = { summary: "Ada likes tea.", omitted: 3, recent };
+    const prompt = build({ instructions: "Speak like a pirate.", skillInstructions: "Facts: tea.", history });
+    const parts = [
+      "You are Harbour",
+      "Speak like a pirate.",
+      "<untrusted>",
+      "Facts: tea.",
+      "Ada likes tea.",
+      "3 earlier",
+    ];
+    const places = parts.map((part) => systemOf(prompt).indexOf(part));
+    expect(places.every((place) => place >= 0)).toBe(true);
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    expect(prompt.slice(1)).toEqual([
+      { role: "user", content: [{ type: "text", text: "Hello" }] },
+      { role: "assistant", content: [{ type: "text", text: "Hi" }] },
+      { role: "user", content: [{ type: "text", text: "How are you?" }] },
+    ]);
+  });
+
+  test("says nothing of what isn't there", () => {
+    const system = systemOf(build({}));
+    expect(system).not.toMatch(/Earlier|not shown|\n\n\n|undefined|null/);
+    expect(system).not.toContain("chat app");
+    expect(systemOf(build({ entry: { platform: "channel_a" } }))).toContain("in a chat app");
+  });
+
+  test("names the author in a group, and marks a reminder", () => {
+    const last = (more: Partial<InboxEntry>) => JSON.stringify(build({ entry: more }).at(-1));
+    expect(last({ isGroup: true })).toContain("Bob: How are you?");
+    expect(last({})).not.toContain("Bob");
+    expect(last({ kind: "reminder", content: "Tea!" })).toContain(
+      "A reminder you set is due now. Tell the user:] Tea!",
+    );
+  });
+});
+
+describe("a long history", () => {
+  let store: TestDatabase;
+  let agentId: string;
+  beforeAll(async () => {
+    store = await fileDatabase();
+    agentId = await insertAgent(store.database);
+  });
+  afterAll(() => store.remove());
+
+  /** A session in which so many exchanges were had. */
+  async function talked(exchanges: number, textOf = (n: number) => `message ${n}`) {
+    const sessions = createSessions(store);
+    const { id } = await sessions.create(agentId, "web");
+    await goOn(sessions, id, exchanges, textOf);
+    return { sessions, id };
+  }
+  async function goOn(sessions: Sessions, id: string, exchanges: number, textOf = (n: number) => `message ${n}`) {
+    const to = { id, agentId, platform: "web", inboxId: "i" };
+    for (let n = 0; n < exchanges; n++) {
+      const said = (role: "user" | "assistant", at: number) => ({
+        id: Bun.randomUUIDv7(),
+        role,
+        content: textOf(at),
+        at,
+      });
+      await store.database.write(sessions.appendStatements(to, [said("user", 2 * n), said("assistant", 2 * n + 1)]));
+    }
+  }
+
+  /** A model that sums up, and notes what it was given. */
+  function summing(answer: () => string | Promise<string> = () => "They talked.") {
+    const asked: LanguageModelV4CallOptions[] = [];
+    const paid: string[] = [];
+    const language: LanguageModelV4 = {
+      specificationVersion: "v4",
+      provider: "summing",
+      modelId: "summing",
+      supportedUrls: {},
+      doStream: () => Promise.reject(new Error("Nobody watches.")),
+      async doGenerate(options: LanguageModelV4CallOptions) {
+        asked.push(options);
+        const counts = { total: 5, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+        const usage = { inputTokens: counts, outputTokens: { total: 5, text: undefined, reasoning: undefined } };
+        const finishReason = { unified: "stop" as const, raw: "stop" };
+        return { content: [{ type: "text", text: await answer() }], usage, finishReason, warnings: [] };
+      },
+    };
+    const reserve = () => ({
+      settleStatement: () => ({ sql: "", args: [] }),
+      record: () => void paid.push("paid"),
+      release: () => void paid.push("released"),
+    });
+    return { asked, paid, summarizer: { language, reserve } };
+  }
+  const bounds = (more: Partial<Parameters<typeof loadCompactedHistory>[2]>) => ({
+    contextWindow: undefined,
+    summarizer: undefined,
+    signal: new AbortController().signal,
+    ...more,
+  });
+
+  test("that fits is taken as it is", async () => {
+    const { sessions, id } = await talked(10);
+    const { asked, summarizer } = summing();
+    const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
+    expect(history.recent).toHaveLength(20);
+    expect(history).toMatchObject({ summary: null, omitted: 0 });
+    expect(asked).toEqual([]);
+  });
+
+  test("is summed up once; the summary takes the place of what is older, and lasts", async () => {
+    const { sessions, id } = await talked(20);
+    const { asked, paid, summarizer } = summing();
+    const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
+    expect(history).toMatchObject({ summary: "They talked.", omitted: 0 });
+    expect(history.recent.map(({ content }) => content)).toEqual(
+      Array.from({ length: 12 }, (_, n) => `message ${28 + n}`),
+    );
+    expect(JSON.stringify(asked[0]?.prompt)).toContain("message 0");
+    expect(JSON.stringify(asked[0]?.prompt)).toContain("message 27");
+    expect(JSON.stringify(asked[0]?.prompt)).not.toContain("message 28");
+    expect(paid).toEqual(["paid"]);
+    // The next turn, and another process.
+    for (const later of [sessions, createSessions(store)]) {
+      const again = await loadCompactedHistory(later, id, bounds({ summarizer }));
+      expect(again).toMatchObject({ summary: "They talked.", omitted: 0 });
+      expect(again.recent).toHaveLength(12);
+    }
+    expect(asked).toHaveLength(1);
+    await goOn(sessions, id, 14);
+    await loadCompactedHistory(sessions, id, bounds({ summarizer }));
+    expect(JSON.stringify(asked[1]?.prompt)).toContain("Summary so far:\\nThey talked.");
+  });
+
+  test("that is long in characters is summed up too, and what stays fits", async () => {
+    const { sessions, id } = await talked(6, (n) => `${n} ${"x".repeat(1_000)}`);
+    const { summarizer } = summing();
+    const history = await loadCompactedHistory(sessions, id, bounds({ contextWindow: 2_000, summarizer }));
+    expect(history.summary).toBe("They talked.");
+    const length = history.recent.reduce((sum, { content }) => sum + content.length, 0);
+    expect(length).toBeLessThanOrEqual(2_000 * 0.5 * 4);
+    expect(history.recent.length).toBeGreaterThan(0);
+    expect(history.recent[0]?.role).toBe("user");
+  });
+
+  test("one message alone that doesn't fit is summed up with the others", async () => {
+    const { sessions, id } = await talked(1, () => "y".repeat(10_000));
+    const { asked, summarizer } = summing();
+    const history = await loadCompactedHistory(sessions, id, bounds({ contextWindow: 1_000, summarizer }));
+    expect(history).toEqual({ summary: "They talked.", omitted: 0, recent: [] });
+    const prompt = JSON.stringify(asked[0]?.prompt);
+    expect(prompt.length).toBeLessThan(3_000);
+    expect(prompt).toContain("The beginning is missing");
+  });
+
+  test.each([
+    ["fails", () => Promise.reject(new Error("down"))],
+    ["says nothing", () => " "],
+  ])("where the model %s, the prompt says how much is not shown, and nothing is lost for later", async (_, answer) => {
+    const { sessions, id } = await talked(20);
+    const { summarizer } = summing(answer);
+    const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
+    expect(history).toMatchObject({ summary: null, omitted: 28 });
+    expect(history.recent).toHaveLength(12);
+    expect(systemOf(build({ history }))).toContain("[28 earlier messages are not shown here.]");
+    const { asked, summarizer: better } = summing();
+    expect(await loadCompactedHistory(sessions, id, bounds({ summarizer: better }))).toMatchObject({
+      summary: "They talked.",
+    });
+    expect(JSON.stringify(asked[0]?.prompt)).toContain("message 0");
+  });
+
+  test("beyond what is kept at hand, the count is still true, from the cache and from the database", async () => {
+    const { sessions, id } = await talked(25);
+    await loadCompactedHistory(sessions, id, bounds({}));
+    await goOn(sessions, id, 25);
+    for (const each of [sessions, createSessions(store)]) {
+      const history = await loadCompactedHistory(each, id, bounds({}));
+      expect(history.recent).toHaveLength(12);
+      expect(history.omitted).toBe(88);
+    }
+    const { asked, summarizer } = summing();
+    await loadCompactedHistory(sessions, id, bounds({ summarizer }));
+    expect(JSON.stringify(asked[0]?.prompt)).toContain("40 earlier messages are not shown here");
+  });
+
+  test("without a budget for the summary the turn goes on without it", async () => {
+    const { sessions, id } = await talked(20);
+    const { asked, summarizer } = summing();
+    const reserve = () => Promise.reject(new AppError(402, "BUDGET_EXCEEDED", "Used up."));
+    const history = await loadCompactedHistory(sessions, id, bounds({ summarizer: { ...summarizer, reserve } }));
+    expect(history.omitted).toBe(28);
+    expect(asked).toEqual([]);
+  });
+
+  test("a turn that ends meanwhile ends with its own reason", async () => {
+    const { sessions, id } = await talked(20);
+    const turn = new AbortController();
+    const { paid, summarizer } = summing(() => {
+      turn.abort(new Error("stop"));
+      throw new Error("aborted");
+    });
+    await expect(loadCompactedHistory(sessions, id, bounds({ summarizer, signal: turn.signal }))).rejects.toThrow(
+      "stop",
+    );
+    expect(paid.length).toBeLessThanOrEqual(1);
+  });
+});

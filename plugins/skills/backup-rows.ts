@@ -1,0 +1,163 @@
+// What an agent knows and has promised, as rows for its backup; and the mending of the search over it.
+import type { Statement } from "../../src/kernel/database/database.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
+import type { BackupTableRows, BackupTables } from "../agents/index.ts";
+import { digestOf, type FactSource, MAX_FACTS, type MemoryStore, normalizeText } from "./memory/memory-store.ts";
+import { reminderJobStatement } from "./reminders/reminder-store.ts";
+import type { SkillRegistry } from "./skill-registry.ts";
+
+export type SkillBackupTable = "switches" | "memories" | "reminders";
+
+export interface SkillBackupRows {
+  readonly tables: BackupTables<SkillBackupTable>;
+  /**
+   * Puts back switches, facts, and the reminders that are still to come; one that was said meanwhile stays said. The
+   * registry's own cache is told by the change of the agent's row, which belongs into the same batch.
+   */
+  restoreStatements(agentId: string, rows: BackupTableRows<SkillBackupTable>): Statement[];
+  /** Mends what it finds, and says it in words. */
+  repair(agentId: string): Promise<string[]>;
+}
+
+/** A row of the part `memories`. Times are epoch ms. */
+export interface FactRow {
+  id: string;
+  circle: string;
+  content: string;
+  digest: string;
+  source: FactSource;
+  at: number;
+  updated: number;
+}
+
+/** A row of the part `reminders`. */
+export interface ReminderRow {
+  id: string;
+  session: string;
+  platform: string;
+  peer: string;
+  byOwner: 0 | 1;
+  text: string;
+  dedupe: string;
+  due: number;
+  at: number;
+}
+
+/** A fact as a row with an id of its own. */
+export function toFactRow(fact: Omit<FactRow, "id" | "digest">): FactRow {
+  const content = normalizeText(fact.content);
+  return { ...fact, content, id: Bun.randomUUIDv7(), digest: digestOf(content) };
+}
+
+/** Whether these are no more facts than an agent may keep. */
+export function isWithinMemoryLimits(facts: readonly Pick<FactRow, "circle">[]): boolean {
+  const own = facts.filter(({ circle }) => circle === "").length;
+  return own <= MAX_FACTS.owner && facts.length - own <= MAX_FACTS.people;
+}
+
+interface Deps extends Pick<Kernel, "database" | "jobs"> {
+  memories: Pick<MemoryStore, "forgetAllStatement">;
+  registry: Pick<SkillRegistry, "list" | "invalidate">;
+}
+
+export function createBackupRows({ database, jobs, memories, registry }: Deps): SkillBackupRows {
+  const numbers = async (sql: string, args: (string | number)[]) =>
+    (await database.read(sql, args)).rows.map((row) => Number(row[0]));
+
+  /** Facts that a search can't find, and entries of the index without a fact. */
+  async function repairSearchIndex(agentId: string): Promise<string[]> {
+    const word = agentId.replaceAll("-", "");
+    const missing = await numbers(MISSING, [agentId]);
+    const dangling = await numbers(DANGLING, [agentId, `agent:"${word}"`]);
+    if (missing.length + dangling.length === 0) return [];
+    await database.write([
+      { sql: UNINDEX, args: [JSON.stringify(dangling)] },
+      { sql: INDEX, args: [word, JSON.stringify(missing)] },
+    ]);
+    return [`the search over memories: ${missing.length} facts were missing, ${dangling.length} entries had none`];
+  }
+
+  /** Switched on, and nowhere to be found. What is switched off stays so: it may only be away for now. */
+  async function switches(agentId: string): Promise<string[]> {
+    const known = JSON.stringify((await registry.list(agentId)).map(({ id }) => id));
+    const [removed] = await database.write([
+      {
+        sql: `DELETE FROM agent_skills WHERE agent_id = ?1 AND enabled = 1
+          AND skill_id NOT IN (SELECT value FROM json_each(?2)) RETURNING skill_id`,
+        args: [agentId, known],
+        after: () => registry.invalidate(agentId),
+      },
+    ]);
+    return (removed?.rows ?? []).map(({ skill_id: id }) => `the switch of ${id}: there is no such skill any more`);
+  }
+
+  /** Those that are overdue; asking for a job that is there changes nothing. */
+  async function requeueOverdue(agentId: string): Promise<string[]> {
+    const { rows } = await database.read(OVERDUE, [agentId, Date.now() - OVERDUE_AFTER_MS]);
+    if (rows.length === 0) return [];
+    await database.write(rows.map(({ id, due_at: due }) => reminderJobStatement(jobs, String(id), Number(due))));
+    return [`${rows.length} overdue ${rows.length === 1 ? "reminder" : "reminders"}: asked for again`];
+  }
+
+  return {
+    tables: {
+      switches: `SELECT json_group_array(json_object('skill', skill_id, 'enabled', enabled))
+        FROM agent_skills WHERE agent_id = ?1`,
+      memories: `SELECT json_group_array(json_object('id', id, 'circle', circle, 'content', content, 'digest', digest,
+          'source', source, 'at', created_at, 'updated', updated_at))
+        FROM (SELECT * FROM memories WHERE agent_id = ?1 ORDER BY seq)`,
+      reminders: `SELECT json_group_array(json_object('id', id, 'session', session_id, 'platform', platform, 'peer', peer,
+          'byOwner', by_owner, 'text', text, 'dedupe', dedupe, 'due', due_at, 'at', created_at))
+        FROM (SELECT * FROM reminders WHERE agent_id = ?1 AND fired_at IS NULL ORDER BY due_at)`,
+    },
+
+    restoreStatements(agentId, rows) {
+      const now = Date.now();
+      // Our own rows, as the query gave them.
+      const upcoming = (JSON.parse(rows.reminders) as ReminderRow[]).filter(({ due }) => due > now);
+      return [
+        { sql: "DELETE FROM agent_skills WHERE agent_id = ?1", args: [agentId] },
+        {
+          sql: `INSERT INTO agent_skills (agent_id, skill_id, enabled)
+            SELECT ?1, value ->> 'skill', value ->> 'enabled' FROM json_each(?2)`,
+          args: [agentId, rows.switches],
+        },
+        memories.forgetAllStatement(agentId),
+        {
+          sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at)
+            SELECT value ->> 'id', ?1, value ->> 'circle', value ->> 'content', value ->> 'digest', value ->> 'source',
+              value ->> 'at', value ->> 'updated' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`,
+          args: [agentId, rows.memories],
+        },
+        {
+          sql: `DELETE FROM reminders WHERE agent_id = ?1 AND fired_at IS NULL
+            AND id NOT IN (SELECT value ->> 'id' FROM json_each(?2))`,
+          args: [agentId, rows.reminders],
+        },
+        {
+          sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, by_owner, text, dedupe, due_at, created_at)
+            SELECT value ->> 'id', ?1, value ->> 'session', value ->> 'platform', value ->> 'peer', value ->> 'byOwner',
+              value ->> 'text', value ->> 'dedupe', value ->> 'due', value ->> 'at' FROM json_each(?2)
+            WHERE true ON CONFLICT DO NOTHING`,
+          args: [agentId, JSON.stringify(upcoming)],
+        },
+        ...upcoming.map(({ id, due }) => reminderJobStatement(jobs, id, due)),
+      ];
+    },
+
+    async repair(agentId) {
+      return [...(await repairSearchIndex(agentId)), ...(await switches(agentId)), ...(await requeueOverdue(agentId))];
+    },
+  };
+}
+
+/** A job that is that late is not on its way. */
+const OVERDUE_AFTER_MS = 60_000;
+
+const MISSING = "SELECT seq FROM memories WHERE agent_id = ?1 AND seq NOT IN (SELECT rowid FROM memories_search)";
+const DANGLING = `SELECT rowid FROM memories_search WHERE memories_search MATCH ?2
+  AND rowid NOT IN (SELECT seq FROM memories WHERE agent_id = ?1)`;
+const UNINDEX = "DELETE FROM memories_search WHERE rowid IN (SELECT value FROM json_each(?1))";
+const INDEX = `INSERT INTO memories_search (rowid, content, agent)
+  SELECT seq, content, ?1 FROM memories WHERE seq IN (SELECT value FROM json_each(?2))`;
+const OVERDUE = "SELECT id, due_at FROM reminders WHERE agent_id = ?1 AND fired_at IS NULL AND due_at < ?2";

@@ -1,0 +1,78 @@
+// The skill that comes back to something later.
+import { Type as t } from "@sinclair/typebox";
+import { defineTool, type Skill, type Tool, toolDeclined } from "../skill.ts";
+import { formatInWords, parseNextTime, resolveTimeZone } from "../time/time-parsing.ts";
+import { MAX_REMINDER_LENGTH, type Reminder, type ReminderStore } from "./reminder-store.ts";
+
+/** The tools over these reminders. */
+export function createReminderSkill(reminders: ReminderStore): Skill {
+  const tools = reminderTools(reminders);
+  return {
+    id: "reminder",
+    name: "Reminders",
+    description: "Comes back to something at a given time, in the same conversation.",
+    category: "productivity",
+    version: "1.0.0",
+    enabledByDefault: true,
+    tools: () => tools,
+  };
+}
+
+function reminderTools(reminders: ReminderStore): Tool[] {
+  return [
+    defineTool({
+      name: "remind_me",
+      description:
+        "Sets a reminder: at that time you are told the text and answer in this conversation. Give `at` or `inMinutes`.",
+      input: t.Object({
+        text: t.String({ minLength: 1, maxLength: MAX_REMINDER_LENGTH, description: "What to remind of." }),
+        at: t.Optional(
+          t.String({
+            maxLength: 64,
+            description: "ISO 8601, in the agent's time zone unless it has an offset; or just HH:MM.",
+          }),
+        ),
+        inMinutes: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: 2_635_200 })),
+      }),
+      async execute({ text, at, inMinutes }, context) {
+        if ((at === undefined) === (inMinutes === undefined)) throw toolDeclined("Give either `at` or `inMinutes`.");
+        const zone = resolveTimeZone(undefined, context.timezone);
+        const now = Date.now();
+        const dueAt =
+          at === undefined
+            ? now + Math.round((inMinutes ?? 0) * 60_000)
+            : parseNextTime(at, zone, now).epochMilliseconds;
+        const reminder = await reminders.set(context, { text, dueAt, key: at ?? String(inMinutes) });
+        return toToolResult(reminder, zone);
+      },
+    }),
+    defineTool({
+      name: "list_reminders",
+      description: "The reminders that are still to come, with their ids.",
+      input: t.Object({}),
+      async execute(_input, context) {
+        const zone = resolveTimeZone(undefined, context.timezone);
+        const open = await reminders.list(context.agentId, context);
+        return open.length === 0
+          ? "There are no reminders."
+          : { reminders: open.map((reminder) => toToolResult(reminder, zone)) };
+      },
+    }),
+    defineTool({
+      name: "cancel_reminder",
+      description: "Cancels one reminder. Its id comes from `list_reminders`.",
+      input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
+      // Not for the owner alone: people may cancel what was set in their own conversation, and reach no other.
+      async execute({ id }, context) {
+        const cancelled = await reminders.cancel(context.agentId, id, context);
+        if (!cancelled) throw toolDeclined("There is no such reminder. Look at list_reminders.");
+        return { cancelled: true };
+      },
+    }),
+  ];
+}
+
+const toToolResult = ({ id, text, dueAt }: Reminder, zone: string) => {
+  const due = Temporal.Instant.fromEpochMilliseconds(dueAt).toZonedDateTimeISO(zone);
+  return { id, text, at: due.toString({ timeZoneName: "never", smallestUnit: "second" }), inWords: formatInWords(due) };
+};

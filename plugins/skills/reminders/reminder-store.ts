@@ -1,0 +1,157 @@
+// What agents have promised to say later: rows with a durable job each, said exactly once.
+import { and, asc, eq, getTableColumns, isNull } from "drizzle-orm";
+import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { reminders as table } from "../schema.ts";
+import type { Audience, ToolContext } from "../skill.ts";
+
+/** Open reminders, for each conversation and each agent. */
+export const MAX_REMINDERS = { conversation: 50, agent: 1000 } as const;
+export const MAX_REMINDER_LENGTH = 2000;
+/** Five years. */
+const MAX_AHEAD_MS = 5 * 366 * 86_400_000;
+/** How long it is known what was said, so that a message worked on again sets nothing twice. */
+const FIRED_RETENTION_MS = 7 * 86_400_000;
+const JOB = "reminder";
+
+export interface Reminder {
+  id: string;
+  agentId: string;
+  sessionId: string;
+  platform: string;
+  peer: string;
+  /** Set in a turn of the owner. */
+  byOwner: boolean;
+  text: string;
+  /** Epoch ms; in the past when the service was down at that time. */
+  dueAt: number;
+  createdAt: number;
+}
+
+/** What is to be written when a reminder is due, in the same commit that marks it as said. */
+export type ReminderHandler = (reminder: Reminder) => Statement[] | Promise<Statement[]>;
+
+export interface ReminderStore {
+  /**
+   * Throws 400 REMINDER_PAST and REMINDER_TOO_FAR, 409 TOO_MANY_REMINDERS.
+   * @param request what was asked for, word for word: the same wish for the same message is set once
+   */
+  set(context: ToolContext, request: { text: string; dueAt: number; key: string }): Promise<Reminder>;
+  /** Those still to come, soonest first: of this conversation, or all of them for the owner. */
+  list(agentId: string, audience?: Audience): Promise<Reminder[]>;
+  /** False when this audience has no such reminder. */
+  cancel(agentId: string, id: string, audience?: Audience): Promise<boolean>;
+  /** Forgets all of an agent's reminders, as a step of a batch. */
+  cancelAllStatement(agentId: string): Statement;
+  /** Who delivers them. Without one they wait. */
+  onReminder(handler: ReminderHandler): void;
+}
+
+export function createReminderStore({ database, jobs }: Pick<Kernel, "database" | "jobs">): ReminderStore {
+  const { drizzle } = database;
+  const { dedupe: _dedupe, firedAt: _firedAt, ...columns } = getTableColumns(table);
+  const open = isNull(table.firedAt);
+  let handler: ReminderHandler | undefined;
+
+  const scope = (agentId: string, audience?: Audience) =>
+    and(
+      eq(table.agentId, agentId),
+      open,
+      ...(audience && !audience.byOwner ? [eq(table.platform, audience.platform), eq(table.peer, audience.peer)] : []),
+    );
+
+  async function find(agentId: string, dedupe: string): Promise<Reminder | undefined> {
+    const same = and(eq(table.agentId, agentId), eq(table.dedupe, dedupe));
+    const [found] = await drizzle.select(columns).from(table).where(same);
+    return found;
+  }
+
+  jobs.handle(JOB, async (payload) => {
+    const id = reminderIdOf(payload);
+    const [reminder] = await drizzle
+      .select(columns)
+      .from(table)
+      .where(and(eq(table.id, id), open));
+    if (!reminder) return [];
+    if (!handler) throw new Error("Nobody delivers reminders.");
+    const now = Date.now();
+    const markFired = drizzle
+      .update(table)
+      .set({ firedAt: now })
+      .where(and(eq(table.id, id), open));
+    return [
+      // Cancelled in the meantime: the batch is undone, and the next look finds nothing to say.
+      statement(markFired),
+      guard("reminder.open"),
+      ...(await handler(reminder)),
+      {
+        sql: "DELETE FROM reminders WHERE agent_id = ? AND fired_at < ?",
+        args: [reminder.agentId, now - FIRED_RETENTION_MS],
+      },
+    ];
+  });
+
+  return {
+    async set({ agentId, sessionId, inboxId, platform, peer, byOwner }, { text, dueAt, key }) {
+      const now = Date.now();
+      const dedupe = new Bun.CryptoHasher("sha256").update(JSON.stringify([inboxId, text, key])).digest("base64url");
+      const known = await find(agentId, dedupe);
+      if (known) return known;
+      if (dueAt <= now)
+        throw new AppError(400, "REMINDER_PAST", "That time is over. Look at the clock and choose a later one.");
+      if (dueAt > now + MAX_AHEAD_MS)
+        throw new AppError(400, "REMINDER_TOO_FAR", "A reminder can be at most five years ahead.");
+
+      const id = Bun.randomUUIDv7();
+      const insert: Statement = {
+        sql: `INSERT INTO reminders (id, agent_id, session_id, platform, peer, text, dedupe, due_at, created_at, by_owner)
+          SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+          WHERE (SELECT count(*) FROM reminders WHERE agent_id = ?2 AND fired_at IS NULL) < ${MAX_REMINDERS.agent}
+            AND (SELECT count(*) FROM reminders WHERE agent_id = ?2 AND fired_at IS NULL AND platform = ?4 AND peer = ?5)
+              < ${MAX_REMINDERS.conversation}`,
+        args: [id, agentId, sessionId, platform, peer, text, dedupe, dueAt, now, byOwner],
+      };
+      try {
+        await database.write([insert, guard("reminders.room"), reminderJobStatement(jobs, id, dueAt)]);
+      } catch (error) {
+        if (!(error instanceof GuardFailed)) throw error;
+        throw new AppError(409, "TOO_MANY_REMINDERS", "There are too many open reminders. Cancel some first.");
+      }
+      return { id, agentId, sessionId, platform, peer, byOwner, text, dueAt, createdAt: now };
+    },
+
+    list: (agentId, audience) =>
+      drizzle
+        .select(columns)
+        .from(table)
+        .where(scope(agentId, audience))
+        .orderBy(asc(table.dueAt))
+        .limit(MAX_REMINDERS.agent),
+
+    async cancel(agentId, id, audience) {
+      const [result] = await database.write([
+        statement(drizzle.delete(table).where(and(eq(table.id, id), scope(agentId, audience)))),
+      ]);
+      return (result?.rowsAffected ?? 0) > 0;
+    },
+
+    cancelAllStatement: (agentId) => statement(drizzle.delete(table).where(eq(table.agentId, agentId))),
+    onReminder(next) {
+      handler = next;
+    },
+  };
+}
+
+/** What says a reminder when it is due. Asked for again, it stays one. */
+export const reminderJobStatement = (
+  jobs: Pick<Kernel["jobs"], "enqueueStatement">,
+  id: string,
+  dueAt: number,
+): Statement => jobs.enqueueStatement(JOB, { id }, { runAt: dueAt, uniqueKey: id, maxAttempts: 20 });
+
+function reminderIdOf(payload: unknown): string {
+  if (typeof payload === "object" && payload !== null && "id" in payload && typeof payload.id === "string")
+    return payload.id;
+  throw new Error("A reminder job without an id.");
+}

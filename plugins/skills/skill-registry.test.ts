@@ -1,0 +1,158 @@
+// Skills are switched on and off, come from any source, and cost a turn nothing while nothing changes.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
+import { config, guestAudience, insertAgent, toolContext, toolNamed } from "../../tests/support/skills.ts";
+import type { Skill, Tool } from "./skill.ts";
+import { createSkillRegistry, type SkillRegistry } from "./skill-registry.ts";
+
+const aTool = (name: string, but: Partial<Tool> = {}): Tool => ({
+  name,
+  description: name,
+  inputSchema: { type: "object" },
+  execute: () => name,
+  ...but,
+});
+const aSkill = (id: string, tools: Tool[], but: Partial<Skill> = {}): Skill => ({
+  id,
+  name: id,
+  description: `Does ${id}`,
+  category: "test",
+  version: "1.0.0",
+  enabledByDefault: true,
+  tools: () => tools,
+  ...but,
+});
+
+let kept: TestDatabase;
+let reads = 0;
+let configuration: Map<string, boolean>;
+let registry: SkillRegistry;
+let agentId: string;
+
+beforeAll(async () => {
+  kept = await fileDatabase();
+});
+afterAll(() => kept.remove());
+
+beforeEach(async () => {
+  configuration = new Map();
+  reads = 0;
+  registry = createSkillRegistry({
+    database: kept.database,
+    log: silent,
+    config,
+    configuredSkills: async () => {
+      reads++;
+      return configuration;
+    },
+  });
+  registry.register({ id: "one", skillsFor: () => [alpha, beta] });
+  agentId = await insertAgent(kept.database);
+});
+
+const alpha = aSkill("alpha", [aTool("a1"), aTool("a2", { ownerOnly: true })]);
+const beta = aSkill("beta", [aTool("b1")], {
+  enabledByDefault: false,
+  instructions: ({ text }) => `Beta heard ${text}.`,
+});
+const names = async (id = agentId, byOwner = true) => (await registry.toolsFor(id, byOwner)).map((tool) => tool.name);
+
+describe("switching", () => {
+  test("a skill is on by default, or not", async () => {
+    expect(await registry.list(agentId)).toMatchObject([
+      { id: "alpha", name: "alpha", description: "Does alpha", enabled: true },
+      { id: "beta", enabled: false },
+    ]);
+    expect(await names()).toEqual(["a1", "a2"]);
+  });
+
+  test("the configuration beats the default, the switch beats both, and only for this agent", async () => {
+    configuration = new Map([["beta", true]]);
+    expect(await names()).toEqual(["a1", "a2", "b1"]);
+    expect(await registry.setEnabled(agentId, "beta", false)).toMatchObject({ id: "beta", enabled: false });
+    await registry.setEnabled(agentId, "alpha", false);
+    expect(await names()).toEqual([]);
+    expect(await names(await insertAgent(kept.database))).toEqual(["a1", "a2", "b1"]);
+    await registry.setEnabled(agentId, "beta", true);
+    expect(await names()).toEqual(["b1"]);
+  });
+
+  test("a changed configuration counts as soon as it is told", async () => {
+    await names();
+    configuration = new Map([["alpha", false]]);
+    registry.invalidate(agentId);
+    expect(await names()).toEqual([]);
+  });
+
+  test("an unknown skill is 404, and nothing is kept of it", async () => {
+    const refused = registry.setEnabled(agentId, "nope", true);
+    await expect(refused).rejects.toMatchObject({ status: 404, code: "UNKNOWN_SKILL" });
+    const { rows } = await kept.database.read("SELECT 1 FROM agent_skills WHERE agent_id = ?", [agentId]);
+    expect(rows).toEqual([]);
+  });
+});
+
+describe("the tools of a turn", () => {
+  test("others than the owner aren't offered the owner's", async () => {
+    expect(await names(agentId, false)).toEqual(["a1"]);
+  });
+
+  test("are the same array for every turn and every agent that has the same", async () => {
+    const other = await insertAgent(kept.database);
+    const tools = await registry.toolsFor(agentId, true);
+    expect(await registry.toolsFor(agentId, true)).toBe(tools);
+    expect(await registry.toolsFor(other, true)).toBe(tools);
+    expect(reads).toBe(2);
+    await registry.setEnabled(other, "beta", true);
+    expect(await registry.toolsFor(other, true)).not.toBe(tools);
+    expect(await registry.toolsFor(agentId, true)).toBe(tools);
+    expect(reads).toBe(3);
+  });
+
+  test("run as they are", async () => {
+    const tool = toolNamed(await registry.toolsFor(agentId, true), "a1");
+    expect(tool.skillId).toBe("alpha");
+    expect(await tool.execute({}, toolContext(agentId))).toEqual({ ok: true, text: "a1" });
+  });
+});
+
+describe("sources", () => {
+  test("one that comes later adds its skills, without taking ids or names", async () => {
+    await names();
+    const late = [aSkill("alpha", [aTool("never")]), aSkill("late", [aTool("a1"), aTool("bad name"), aTool("l1")])];
+    registry.register({ id: "late", skillsFor: async () => late });
+    expect(await names()).toEqual(["a1", "a2", "l1"]);
+    const a1 = toolNamed(await registry.toolsFor(agentId, true), "a1");
+    expect(a1.skillId).toBe("alpha");
+  });
+
+  test("one that fails is left out, and the others work", async () => {
+    registry.register({ id: "broken", skillsFor: () => Promise.reject(new Error("down")) });
+    expect(await names()).toEqual(["a1", "a2"]);
+  });
+
+  test("one may have other skills for each agent, and say when they change", async () => {
+    const own = new Map<string, Skill[]>();
+    registry.register({ id: "own", skillsFor: (id) => own.get(id) ?? [] });
+    expect(await names()).toEqual(["a1", "a2"]);
+    own.set(agentId, [aSkill("mcp", [aTool("m1")])]);
+    registry.invalidate(agentId);
+    expect(await names()).toEqual(["a1", "a2", "m1"]);
+    expect(await names(await insertAgent(kept.database))).toEqual(["a1", "a2"]);
+  });
+});
+
+test("skills that are on have their say in the prompt, and a failing one is left out", async () => {
+  const context = { agentId, timezone: "UTC", text: "hello", ...guestAudience("7") };
+  expect(await registry.instructionsFor(context)).toBe("");
+  await registry.setEnabled(agentId, "beta", true);
+  registry.register({
+    id: "more",
+    skillsFor: () => [
+      aSkill("bad", [], { instructions: () => Promise.reject(new Error("no")) }),
+      aSkill("good", [], { instructions: () => "Good." }),
+    ],
+  });
+  expect(await registry.instructionsFor(context)).toBe("Beta heard hello.\n\nGood.");
+});

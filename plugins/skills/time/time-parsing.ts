@@ -1,0 +1,55 @@
+// Points in time as models write them, read in a time zone.
+import { toolDeclined } from "../skill.ts";
+
+/** The zone by its name; the agent's own when none is named, UTC when that one is not valid. Throws for an unknown name. */
+export function resolveTimeZone(named: string | undefined, own: string): string {
+  if (named !== undefined) {
+    if (isTimeZone(named)) return named;
+    throw toolDeclined(`There is no time zone "${named}". Use an IANA name such as Europe/Berlin.`);
+  }
+  return isTimeZone(own) ? own : "UTC";
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    Temporal.Now.zonedDateTimeISO(name);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/**
+ * ISO 8601 with or without an offset, a date alone (its midnight), or a time alone (today's). What has no offset is
+ * meant in `zone`. Throws what the model should do instead.
+ */
+export function parseTime(text: string, zone: string, now = Date.now()): Temporal.ZonedDateTime {
+  const nowInZone = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);
+  const moment = text.trim();
+  if (/^now$/i.test(moment)) return nowInZone;
+  try {
+    if (TIME_ONLY.test(moment)) return nowInZone.withPlainTime(Temporal.PlainTime.from(moment));
+    if (HAS_OFFSET.test(moment)) return Temporal.Instant.from(moment).toZonedDateTimeISO(zone);
+    return Temporal.PlainDateTime.from(moment).toZonedDateTime(zone);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw toolDeclined(`"${text}" is not a time I can read. Write it like 2026-03-01T15:30 or 2026-03-01T15:30+01:00.`);
+  }
+}
+const TIME_ONLY = /^\d{1,2}:\d{2}(:\d{2})?$/;
+const HAS_OFFSET = /T.*(Z|[+-]\d{2}:?\d{2})(\[.*\])?$|\d (Z|[+-]\d{2}:?\d{2})$/i;
+
+/** The next time it is that o'clock, where `text` names no date; otherwise the moment itself. */
+export function parseNextTime(text: string, zone: string, now = Date.now()): Temporal.ZonedDateTime {
+  const moment = parseTime(text, zone, now);
+  return TIME_ONLY.test(text.trim()) && moment.epochMilliseconds <= now ? moment.add({ days: 1 }) : moment;
+}
+
+/** `Friday, 20 November 2026, 13:26 (Europe/Berlin)`. */
+export function formatInWords(moment: Temporal.ZonedDateTime): string {
+  wordsFormat ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", hourCycle: "h23" });
+  return `${wordsFormat.format(moment.toPlainDateTime())} (${moment.timeZoneId})`;
+}
+/** Made at first use: the locale data behind it costs 10 ms and 3 MB. */
+let wordsFormat: Intl.DateTimeFormat | undefined;

@@ -1,0 +1,100 @@
+// The backend's routes of streams, where they are published and kept.
+import { Elysia } from "elysia";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth } from "../auth/index.ts";
+import {
+  CHANGE_ERRORS,
+  CREATE_ERRORS,
+  mediaResponses,
+  removeResult,
+  rotateResult,
+  stream,
+  toRotateResult,
+  toStream,
+} from "./model.ts";
+import { type StreamService, streamNotFound, streamsDisabled } from "./stream-service.ts";
+import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION, WATCH_STREAM_ACTION } from "./web-routes.ts";
+
+interface Deps {
+  identities: Pick<ServiceOf<typeof auth>["identities"], "guards">;
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+  streamService: StreamService;
+  /** What viewers ask for; throws 404. */
+  mediaResponse: (id: string, file: string) => Response;
+}
+
+export function backendRoutes({ identities, guards, streamService, mediaResponse }: Deps) {
+  const detail = { tags: ["Live streams"] };
+
+  async function statusOf(agentId: string) {
+    const found = await streamService.statusOf(agentId);
+    if (!found) throw streamNotFound();
+    return toStream(found);
+  }
+
+  return new Elysia({ name: "streams.backend" })
+    .use(identities.guards)
+    .use(guards)
+    .get("/api/agents/:id/stream", ({ agent }) => statusOf(agent.id), {
+      agentCall: { action: READ_STREAM_ACTION, scope: "write" },
+      response: { 200: stream },
+      detail: {
+        ...detail,
+        summary: "An agent's live stream: addresses, key, and how it is",
+        ...documentErrors({ 404: "STREAM_NOT_FOUND" }),
+      },
+    })
+    .put(
+      "/api/agents/:id/stream",
+      async ({ agent }) => {
+        if (streamService.streaming.provider === null) throw streamsDisabled();
+        await streamService.create(agent.id);
+        return statusOf(agent.id);
+      },
+      {
+        agentCall: { action: CHANGE_STREAM_ACTION, changes: true },
+        response: { 200: stream },
+        detail: {
+          ...detail,
+          summary: "Give an agent a live stream, or show the one it has",
+          ...documentErrors(CREATE_ERRORS),
+        },
+      },
+    )
+    .post(
+      "/api/agents/:id/stream/rotate",
+      async ({ agent }) => toRotateResult(await streamService.rotateKey(agent.id)),
+      {
+        agentCall: { action: CHANGE_STREAM_ACTION, changes: true },
+        response: { 200: rotateResult },
+        detail: { ...detail, summary: "Another key; whoever publishes is sent away", ...documentErrors(CHANGE_ERRORS) },
+      },
+    )
+    .delete(
+      "/api/agents/:id/stream",
+      async ({ agent }) => {
+        if (!(await streamService.remove(agent.id))) throw streamNotFound();
+        return { success: true as const };
+      },
+      {
+        agentCall: { action: CHANGE_STREAM_ACTION, changes: true },
+        response: { 200: removeResult },
+        detail: {
+          ...detail,
+          summary: "Take the live stream from an agent",
+          ...documentErrors({ 404: "STREAM_NOT_FOUND", 409: "OPERATION_IN_PROGRESS" }),
+        },
+      },
+    )
+    .get("/api/live/:liveStreamId/:file", ({ params: { liveStreamId, file } }) => mediaResponse(liveStreamId, file), {
+      granted: { action: WATCH_STREAM_ACTION, scope: "read" },
+      detail: {
+        ...detail,
+        summary: "What a viewer asks for; for the web surface alone",
+        ...mediaResponses,
+        ...documentErrors({ 404: "STREAM_OFF_AIR" }),
+      },
+    });
+}

@@ -1,0 +1,67 @@
+// Room on the air: whose streams a host carries when more would like to be seen.
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { temporaryDir } from "../../../tests/support/process.ts";
+import type { Admission } from "../stream-driver.ts";
+import { type Broadcasts, createBroadcasts, MAX_STREAMS, MAX_UNCLAIMED_STREAMS } from "./broadcasts.ts";
+import type { Publisher } from "./publisher.ts";
+
+let dir: ReturnType<typeof temporaryDir>;
+let broadcasts: Broadcasts;
+let agentLog: string[];
+
+beforeEach(() => {
+  dir = temporaryDir();
+  agentLog = [];
+  broadcasts = createBroadcasts(dir.path, {
+    // A key is the agent's name and, for one that nobody has claimed, a question mark.
+    admit: async (key): Promise<Admission> => ({
+      stream: { id: key.replace("?", ""), agentId: key, userId: key },
+      maxStreams: 1,
+      isUnclaimed: key.endsWith("?"),
+    }),
+    onStarted: () => undefined,
+    onEnded: () => undefined,
+    logForAgent: (_, text) => void agentLog.push(text),
+  });
+});
+afterEach(async () => {
+  await broadcasts.close("the test is over.");
+  dir.remove();
+});
+
+async function publish(key: string): Promise<string> {
+  const publisher: Publisher = {
+    read: () => undefined,
+    tick: () => undefined,
+    end: () => undefined,
+    onDisconnected: () => undefined,
+    bitrate: () => 0,
+    isLive: true,
+  };
+  const admission = await broadcasts
+    .publisherEventsFor(
+      () => publisher,
+      () => undefined,
+    )
+    .admit(key);
+  return "refusal" in admission ? admission.refusal : "on the air";
+}
+
+test("a host carries so many streams, whosever they are", async () => {
+  for (let n = 0; n < MAX_STREAMS; n++) expect(await publish(`agent ${n}`)).toBe("on the air");
+  expect(await publish("one more")).toContain(`carries ${MAX_STREAMS} live streams already`);
+});
+
+test("agents that nobody has claimed share a few of them, and never take the room of those that are somebody's", async () => {
+  for (let n = 0; n < MAX_UNCLAIMED_STREAMS; n++) expect(await publish(`agent ${n}?`)).toBe("on the air");
+  expect(await publish("one more?")).toContain("nobody has claimed");
+  expect(agentLog).toEqual([expect.stringContaining("A publisher was refused: ")]);
+  for (let n = MAX_UNCLAIMED_STREAMS; n < MAX_STREAMS; n++) expect(await publish(`agent ${n}`)).toBe("on the air");
+});
+
+test("one that is on the air already may publish anew; once it is claimed, it makes room for another", async () => {
+  for (let n = 0; n < MAX_UNCLAIMED_STREAMS; n++) await publish(`agent ${n}?`);
+  expect(await publish("agent 0?")).toBe("on the air");
+  expect(await publish("agent 0")).toBe("on the air");
+  expect(await publish("another?")).toBe("on the air");
+});

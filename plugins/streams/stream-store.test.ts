@@ -1,0 +1,83 @@
+// An agent's stream as a row: its key, whom it lets in, and what becomes of it when the account changes hands.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createClient } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { openScene, type Scene } from "../interaction/support.test.ts";
+import { createStreamStore, type StreamStore } from "./stream-store.ts";
+
+let scene: Scene;
+let store: StreamStore;
+let owner: Awaited<ReturnType<Scene["member"]>>;
+
+beforeAll(async () => {
+  scene = await openScene({ RTMP_PORT: "0", BASE_URL: "http://localhost:3000" });
+  store = createStreamStore(scene.kernel);
+  owner = await scene.member();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
+
+const noStatement = () => ({ sql: "SELECT 1", args: [] });
+const storedRows = (agentId: string) => scene.rows("SELECT * FROM live_streams WHERE agent_id = ?", agentId);
+
+test("however many ask at once, an agent gets one stream; one that does not exist gets none", async () => {
+  const agentId = await scene.provision(owner);
+  const made = await Promise.all(Array.from({ length: 20 }, () => store.findOrCreate(agentId)));
+  expect(new Set(made.map((stream) => stream?.key)).size).toBe(1);
+  expect(await store.findOrCreate(Bun.randomUUIDv7())).toBeUndefined();
+});
+
+test("a key is nowhere in clear, is found by itself alone, and another takes its place", async () => {
+  const agentId = await scene.provision(owner);
+  const first = await store.findOrCreate(agentId);
+  const { id = "", key = "" } = first ?? {};
+  expect(JSON.stringify(await storedRows(agentId))).not.toContain(key);
+  expect(await store.findByKey(key)).toEqual({ id, agentId });
+  for (const text of ["", "x", key.slice(1), `${key}0`, key.toUpperCase(), "0".repeat(64), "%"]) {
+    expect(await store.findByKey(text)).toBeUndefined();
+  }
+  expect(await store.rotateKey(agentId)).toBe(true);
+  expect(await store.findByKey(key)).toBeUndefined();
+  const second = await store.findByAgent(agentId);
+  expect(second?.id).toBe(id);
+  expect(second?.key).not.toBe(key);
+});
+
+test("a key is sealed anew with all other secrets", async () => {
+  const agentId = await scene.provision(owner);
+  const before = await store.findOrCreate(agentId);
+  const { "stream keys": kind } = await scene.kernel.keyRotation.run();
+  expect(kind).toEqual({ resealed: 0, unreadable: 0 });
+  expect(await store.findByAgent(agentId)).toEqual(before as NonNullable<typeof before>);
+});
+
+test("its stream goes with an agent", async () => {
+  const agentId = await scene.provision(owner);
+  const stream = await store.findOrCreate(agentId);
+  expect((await owner.delete(`/api/agents/${agentId}`)).status).toBe(200);
+  expect(await store.findByKey(stream?.key ?? "")).toBeUndefined();
+  expect(await storedRows(agentId)).toEqual([]);
+});
+
+/** A stranger was shown a stream's key; then the account is taken over. Answers the key, which opens nothing any more. */
+async function takeOverAccount(scene: Scene, store: StreamStore): Promise<string | undefined> {
+  const stranger = await scene.member();
+  const agentId = await scene.provision(stranger);
+  const exposed = await store.findOrCreate(agentId);
+  const { administration } = scene.app.accounts;
+  const link = await administration.resetPassword(stranger.userId, noStatement, "link");
+  const token = new URL(link ?? "").searchParams.get("token");
+  const reset = await createClient(scene.origin).post("/api/auth/reset-password", { token, password: "another horse" });
+  expect(reset.status).toBe(200);
+  await eventually(async () => (await store.findByAgent(agentId))?.key !== exposed?.key);
+  return exposed?.key;
+}
+
+test("a takeover of the account gives its agents other keys: the one a stranger was shown opens nothing", async () => {
+  expect(await store.findByKey((await takeOverAccount(scene, store)) ?? "")).toBeUndefined();
+});
+
+test("and so while streams are switched off: the key would be good again once they are back", async () => {
+  await using off = await openScene({ STREAM_DRIVER: "off", BASE_URL: "http://localhost:3000" });
+  const rows = createStreamStore(off.kernel);
+  expect(await rows.findByKey((await takeOverAccount(off, rows)) ?? "")).toBeUndefined();
+});

@@ -1,0 +1,137 @@
+// The rows of streams: one of an agent, its key hashed to be recognised and sealed to be shown to its owner again.
+import { randomBytes } from "node:crypto";
+import type { Row } from "@libsql/client";
+import type { Statement } from "../../src/kernel/database/database.ts";
+import type { Kernel } from "../../src/kernel/plugin.ts";
+
+/** A row. Times are epoch ms. */
+export interface StreamRow {
+  readonly id: string;
+  readonly agentId: string;
+  /** What publishers show: a secret. */
+  readonly key: string;
+  /** Whether its owner was last told that it is on the air, and since when it is or is not. */
+  readonly active: boolean;
+  readonly since: number;
+}
+
+export interface StreamStore {
+  findByAgent(agentId: string): Promise<StreamRow | undefined>;
+  /** Whose stream this is; any text may be given. */
+  agentIdOf(id: string): Promise<string | undefined>;
+  /** Whose key this is; any text may be given. */
+  findByKey(key: string): Promise<{ id: string; agentId: string } | undefined>;
+  /** The stream of an agent that is being made, for the batch that makes it. */
+  insertStatement(agentId: string): { row: StreamRow; statement: Statement };
+  /** The agent's stream, made when it has none; undefined when there is no such agent. */
+  findOrCreate(agentId: string): Promise<StreamRow | undefined>;
+  /** Another key in place of the one there is; false when there is no stream. */
+  rotateKey(agentId: string): Promise<boolean>;
+  /** Gives the stream's id; undefined when there was none. */
+  remove(agentId: string): Promise<string | undefined>;
+  /** Notes whether it is on the air, together with what follows from that. */
+  setActive(id: string, active: boolean, extraStatements: readonly Statement[]): Promise<void>;
+  /** Those noted as on the air. */
+  active(): Promise<{ id: string; agentId: string }[]>;
+  /** Whether there is any stream at all. */
+  hasAny(): Promise<boolean>;
+}
+
+const KEY_PATTERN = /^[0-9a-f]{64}$/;
+const ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Nothing else is ever put into a query or a path. */
+export const isStreamId = (text: string) => ID_PATTERN.test(text);
+
+const keyHashOf = (key: string) => new Bun.CryptoHasher("sha256").update(key).digest("hex");
+const placeOf = (agentId: string) => `agent:${agentId}:stream-key`;
+
+const INSERT = `INSERT INTO live_streams (agent_id, id, key_hash, key_sealed, active, since, created_at)
+  SELECT id, ?2, ?3, ?4, 0, ?5, ?5 FROM agents WHERE id = ?1 ON CONFLICT (agent_id) DO NOTHING`;
+const FIND_BY_AGENT = "SELECT id, key_sealed, active, since FROM live_streams WHERE agent_id = ?";
+
+type Deps = Pick<Kernel, "database" | "vault" | "keyRotation">;
+
+export function createStreamStore({ database, vault, keyRotation }: Deps): StreamStore {
+  const place = ({ agent_id }: Row) => placeOf(String(agent_id));
+  const sealedColumn = { table: "live_streams", keyColumns: ["agent_id"], sealed: "key_sealed" };
+  keyRotation.registerColumn({ label: "stream keys", ...sealedColumn, sealContext: place });
+
+  /** 256 bits, hashed and sealed. A key of that length needs no slow hash. */
+  function newKey(agentId: string): { key: string; hash: string; sealed: string } {
+    const key = randomBytes(32).toString("hex");
+    return { key, hash: keyHashOf(key), sealed: vault.seal(key, placeOf(agentId)) };
+  }
+
+  function insertStatement(agentId: string): { row: StreamRow; statement: Statement } {
+    const { key, hash, sealed } = newKey(agentId);
+    const [id, since] = [Bun.randomUUIDv7(), Date.now()];
+    const statement = { sql: INSERT, args: [agentId, id, hash, sealed, since] };
+    return { row: { id, agentId, key, active: false, since }, statement };
+  }
+
+  async function findByAgent(agentId: string): Promise<StreamRow | undefined> {
+    const { rows } = await database.read(FIND_BY_AGENT, [agentId]);
+    const [row] = rows;
+    if (!row) return undefined;
+    const key = vault.open(String(row.key_sealed), placeOf(agentId));
+    return { id: String(row.id), agentId, key, active: row.active === 1, since: Number(row.since) };
+  }
+
+  const toIds = (row: Row) => ({ id: String(row.id), agentId: String(row.agent_id) });
+
+  return {
+    findByAgent,
+    insertStatement,
+
+    async agentIdOf(id) {
+      if (!isStreamId(id)) return undefined;
+      const { rows } = await database.read("SELECT agent_id FROM live_streams WHERE id = ?", [id]);
+      return rows[0] && String(rows[0].agent_id);
+    },
+
+    async findByKey(key) {
+      if (!KEY_PATTERN.test(key)) return undefined;
+      const { rows } = await database.read("SELECT id, agent_id FROM live_streams WHERE key_hash = ?", [
+        keyHashOf(key),
+      ]);
+      return rows[0] && toIds(rows[0]);
+    },
+
+    async findOrCreate(agentId) {
+      const found = await findByAgent(agentId);
+      if (found) return found;
+      // Of several that ask at once, one makes it, and all are given that.
+      await database.write([insertStatement(agentId).statement]);
+      return findByAgent(agentId);
+    },
+
+    async rotateKey(agentId) {
+      const { hash, sealed } = newKey(agentId);
+      const sql = "UPDATE live_streams SET key_hash = ?, key_sealed = ? WHERE agent_id = ?";
+      const [result] = await database.write([{ sql, args: [hash, sealed, agentId] }]);
+      return (result?.rowsAffected ?? 0) > 0;
+    },
+
+    async remove(agentId) {
+      const sql = "DELETE FROM live_streams WHERE agent_id = ? RETURNING id";
+      const [result] = await database.write([{ sql, args: [agentId] }]);
+      return result?.rows[0] && String(result.rows[0].id);
+    },
+
+    async setActive(id, active, extraStatements) {
+      const sql = "UPDATE live_streams SET active = ?, since = ? WHERE id = ?";
+      await database.write([{ sql, args: [active, Date.now(), id] }, ...extraStatements]);
+    },
+
+    async active() {
+      const { rows } = await database.read("SELECT id, agent_id FROM live_streams WHERE active = 1");
+      return rows.map(toIds);
+    },
+
+    async hasAny() {
+      const { rows } = await database.read("SELECT 1 FROM live_streams LIMIT 1");
+      return rows.length > 0;
+    },
+  };
+}

@@ -1,0 +1,97 @@
+// The web's routes of verification: the record is read here, all else the backend does in the caller's name.
+import { Elysia } from "elysia";
+import { type BackendTransport, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
+import { contextOf } from "../../src/kernel/http/http.ts";
+import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
+import { documentErrors, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { agents as agentsPlugin } from "../agents/index.ts";
+import type { auth, Identity } from "../auth/index.ts";
+import {
+  challengeBody,
+  challengeResponse,
+  claimBody,
+  DOCS,
+  removedResponse,
+  toRecord,
+  VERIFY_ERRORS,
+  verificationRecord,
+  verified,
+} from "./model.ts";
+
+interface Deps {
+  backend: BackendTransport;
+  idempotency: Idempotency;
+  identities: ServiceOf<typeof auth>["identities"];
+  guards: ServiceOf<typeof agentsPlugin>["guards"];
+}
+
+interface ForwardedRequest {
+  identity: Identity;
+  agent: { id: string };
+  request: Request;
+}
+
+export function webRoutes({ backend, idempotency, identities, guards }: Deps) {
+  /** Sends the body on as it came, and the backend's answer back as it is. */
+  async function forward(
+    { identity, agent, request }: ForwardedRequest,
+    action: string,
+    path: string,
+  ): Promise<Response> {
+    const grant = identities.createGrant(identity, request, action, agent.id);
+    const { method } = request;
+    const body = contextOf(request).bodyText ?? "";
+    const headers = { "content-type": "application/json" };
+    return forwardResponse(await backend.fetch(grant, `/api/agents/${agent.id}${path}`, { method, body, headers }));
+  }
+  const write = { ownAgent: { scope: "write", kind: "data" } } as const;
+  const unreachable = { 502: "BACKEND_UNAVAILABLE" };
+
+  return new Elysia({ name: "verification.web" })
+    .use(guards)
+    .get("/api/agents/:id/verification", ({ agent }) => toRecord(agent), {
+      ownAgent: { scope: "read", kind: "data" },
+      response: { 200: verificationRecord },
+      detail: DOCS.read,
+    })
+    .post(
+      "/api/agents/:id/verification/challenge",
+      (context) => forward(context, "agent.challenge", "/verification/challenge"),
+      {
+        ...write,
+        body: challengeBody,
+        detail: {
+          ...DOCS.challenge,
+          ...documentResponse(challengeResponse, "To be signed"),
+          ...documentErrors(unreachable),
+        },
+      },
+    )
+    .post(
+      "/api/agents/:id/verify",
+      (context) =>
+        // A second claim with the same proof would find its challenge used.
+        idempotency.respond({ request: context.request, userId: context.identity.user.id }, () =>
+          forward(context, "agent.verify", "/verify"),
+        ),
+      {
+        ...write,
+        body: claimBody,
+        detail: {
+          ...DOCS.verify,
+          ...documentResponse(verified, "Verified"),
+          ...documentErrors({
+            ...VERIFY_ERRORS,
+            403: [],
+            409: ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
+            ...unreachable,
+          }),
+        },
+      },
+    )
+    .delete("/api/agents/:id/verify", (context) => forward(context, "agent.unverify", "/verify"), {
+      ...write,
+      detail: { ...DOCS.remove, ...documentResponse(removedResponse, "Removed"), ...documentErrors(unreachable) },
+    });
+}

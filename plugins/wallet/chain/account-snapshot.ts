@@ -1,0 +1,47 @@
+// What a lane reads from the chain: one block, with the nonces used by then, and receipts that are what was asked for.
+import type { Address, Hex, TransactionReceipt } from "viem";
+import type { Chain } from "../../../src/kernel/chains/chains.ts";
+import { readChain } from "./token-contract.ts";
+
+/** A wallet as one block has it. */
+export interface AccountSnapshot {
+  blockNumber: bigint;
+  /** Of the block, seconds since 1970. */
+  timestamp: number;
+  /** How many nonces are used: the next transaction has this one. */
+  accountNonce: number;
+}
+
+/** The newest block, and the wallet in just that one. */
+export const readAccountSnapshot = (chain: Chain, address: string): Promise<AccountSnapshot> =>
+  readChain(chain, async (client) => {
+    const { number, timestamp } = await client.getBlock();
+    const accountNonce = await client.getTransactionCount({ address: address as Address, blockNumber: number });
+    return { blockNumber: number, timestamp: Number(timestamp), accountNonce };
+  });
+
+/**
+ * The receipt of whichever of these transactions was mined. A receipt of another transaction, or without a status, is none:
+ * 500 `CHAIN_UNAVAILABLE`, and it is asked for again.
+ */
+export async function findReceipt(chain: Chain, hashes: readonly string[]): Promise<TransactionReceipt | undefined> {
+  const { TransactionReceiptNotFoundError } = await import("viem");
+  return readChain(chain, async (client) => {
+    for (const hash of hashes) {
+      try {
+        const receipt = await client.getTransactionReceipt({ hash: hash as Hex });
+        requireReceipt(receipt, hash);
+        return receipt;
+      } catch (error) {
+        if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+      }
+    }
+    return undefined;
+  });
+}
+
+function requireReceipt({ transactionHash, status, blockNumber }: Partial<TransactionReceipt>, hash: string): void {
+  if (transactionHash?.toLowerCase() !== hash.toLowerCase()) throw new Error("A receipt is of another transaction.");
+  if (status !== "success" && status !== "reverted") throw new Error("A receipt has no status.");
+  if (typeof blockNumber !== "bigint") throw new Error("A receipt has no block.");
+}

@@ -1,0 +1,174 @@
+// One wallet on one chain: signs what is reserved, in order, and follows what is signed until the chain has settled it.
+import type { Address } from "viem";
+import type { Chain, ChainName } from "../../../src/kernel/chains/chains.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Wallet } from "../keys/wallets.ts";
+import { readAccountSnapshot } from "./account-snapshot.ts";
+import { MAX_FEE, MAX_GAS, maxCostOf, toTransactionCost } from "./fees.ts";
+import { createNonceGapFiller } from "./nonce-gaps.ts";
+import { createPaymentWatcher } from "./payment-watcher.ts";
+import { createSignedTransaction } from "./signed-transaction.ts";
+import { type Call, parsePlan } from "./spend-plan.ts";
+import type { NonceQueue, Spend, Transaction } from "./spend-store.ts";
+import { readChain, TOKEN_ABI } from "./token-contract.ts";
+import { createTransactionTracker, type TransactionTrackerDeps } from "./transaction-tracker.ts";
+
+export interface NonceQueueOptions {
+  /** Milliseconds without being mined after which a transaction gets a rival with higher fees. Default 45,000. */
+  stuckMs?: number;
+  /** Milliseconds after which what was never signed is given up: prices and minds change. Default 10 minutes. */
+  reservationTtlMs?: number;
+  /** Milliseconds for which a nonce must be known as used by somebody else until the spend is given up. Default 60,000. */
+  foreignNonceMs?: number;
+  /** Blocks that a transaction must have, its own included, before it counts. Default 3 on the mainnet, 1 on the testnet. */
+  confirmations?: number;
+  /** Of one transaction. Default `MOST_GAS`. */
+  maxGas?: bigint;
+  /** In wei, for the gas of one transaction. Default `MOST_FEE`. */
+  maxFee?: bigint;
+  /** Blocks of one question for events. Default 2,000. */
+  maxBlocks?: bigint;
+  /** Epoch ms. */
+  now?: () => number;
+}
+
+interface NonceQueueWorkerDeps extends TransactionTrackerDeps {
+  chainOf(queue: NonceQueue): Chain;
+}
+
+/** Base's blocks are two seconds apart, and its sequencer takes hardly any back; a node may be a few behind. */
+const CONFIRMATIONS: Readonly<Record<ChainName, number>> = { mainnet_chain: 3, testnet_chain: 1 };
+
+/** Works on a lane once; true while there is something left to follow. Throws 500 `CHAIN_UNAVAILABLE`; nothing is lost then. */
+export function createNonceQueueWorker(
+  deps: NonceQueueWorkerDeps,
+  options: NonceQueueOptions = {},
+): (queue: NonceQueue) => Promise<boolean> {
+  const { chainOf, ledger, walletOf, signerOf } = deps;
+  const { stuckMs = 45_000, reservationTtlMs = 600_000, foreignNonceMs = 60_000, now = Date.now } = options;
+  const { maxGas = MAX_GAS, maxFee = MAX_FEE } = options;
+  const confirmationsOf = ({ network }: NonceQueue) => options.confirmations ?? CONFIRMATIONS[network];
+  const { broadcast, track } = createTransactionTracker(deps, {
+    stuckMs,
+    foreignNonceMs,
+    maxFee,
+    now,
+    confirmationsOf,
+  });
+  const fillNonceGaps = createNonceGapFiller(deps, { stuckMs, maxFee, now });
+  const checkPayments = createPaymentWatcher({ ...deps, confirmationsOf, maxBlocks: options.maxBlocks });
+
+  return async (queue) => {
+    const chain = chainOf(queue);
+    const open = await ledger.listOpen(queue);
+    const isSigned = ({ state }: Spend) => state !== "reserved";
+    const payments = open.filter((spend) => spend.kind === "pay" && isSigned(spend));
+    const transactionSpends = open.filter((spend) => !payments.includes(spend));
+    // A trade lets another contract take what it sells: a second one would take that away again, whichever is older.
+    const startedTrades = transactionSpends.filter(
+      (spend) => spend.kind === "trade" && (isSigned(spend) || spend.step > 0),
+    );
+    const tradeByAsset = new Map(startedTrades.map(({ asset, id }) => [asset, id]));
+    let snapshot = transactionSpends.some(isSigned) ? await readAccountSnapshot(chain, queue.address) : undefined;
+    for (const spend of transactionSpends) {
+      if (spend.kind === "trade" && (tradeByAsset.get(spend.asset) ?? spend.id) !== spend.id) continue;
+      const isUnfinished = await advance(spend);
+      if (spend.kind !== "trade") continue;
+      if (isUnfinished) tradeByAsset.set(spend.asset, spend.id);
+      else tradeByAsset.delete(spend.asset);
+    }
+    if (snapshot) await fillNonceGaps(chain, queue, snapshot);
+    if (payments.length > 0) await checkPayments(chain, queue, payments);
+    return (await ledger.listOpen(queue)).length > 0;
+
+    /** Takes all the steps that can be taken now; true while it is open. */
+    async function advance(spend: Spend): Promise<boolean> {
+      const signed = isSigned(spend) ? spend : await signAndBroadcast(chain, spend);
+      if (signed && signed !== spend) snapshot = await readAccountSnapshot(chain, queue.address);
+      if (signed && snapshot) await track(chain, signed, snapshot);
+      const after = await ledger.find(spend.id);
+      if (after?.state === "reserved" && after.step > spend.step) return advance(after);
+      return after?.state !== "confirmed" && after?.state !== "failed";
+    }
+  };
+
+  /** The spend as it is when a node was given its transaction; undefined where there is none to follow. */
+  async function signAndBroadcast(chain: Chain, spend: Spend): Promise<Spend | undefined> {
+    const plan = parsePlan(spend.plan);
+    const wallet = await walletOf(spend.walletId);
+    if (wallet?.userId !== spend.userId) return fail(spend, "CANCELLED");
+    if (now() - spend.updatedAt > reservationTtlMs) return fail(spend, "EXPIRED");
+    // Whoever asked for a payment signs it; what they left behind gets too old.
+    if (!("calls" in plan)) return undefined;
+    if (plan.validUntil !== undefined && now() / 1000 > plan.validUntil) return fail(spend, "EXPIRED");
+    const call = plan.calls[spend.step];
+    if (!call) throw new Error("A plan in the ledger has fewer calls than steps.");
+    const transaction = await sign(chain, spend, wallet, call);
+    if (!transaction) return undefined;
+    const signed: Spend = { ...spend, state: "signed", hash: transaction.hash, overtakenAt: null };
+    await broadcast(chain, signed, transaction);
+    return (await ledger.find(spend.id)) ?? signed;
+  }
+
+  /** The transaction, stored before anybody has it; undefined where there is none to be, or not yet. */
+  async function sign(chain: Chain, spend: Spend, wallet: Wallet, call: Call): Promise<Transaction | undefined> {
+    const queue = queueOf(spend);
+    const estimated = await estimate(chain, spend, call);
+    if (estimated === undefined) return undefined;
+    const { gas, fees, ether, accountNonce } = estimated;
+    const cost = toTransactionCost(gas, fees);
+    if (gas > maxGas || maxCostOf(cost) > maxFee) return fail(spend, "FEES_TOO_HIGH");
+    if (ether < maxCostOf(cost)) return fail(spend, "INSUFFICIENT_FUNDS");
+    // What is under way takes its gas first; then it is seen what is left.
+    if (ether < maxCostOf(cost) + (await ledger.openGasCost(queue))) return undefined;
+    const nonce = Math.max(accountNonce, await ledger.nextNonce(queue));
+    const signer = await signerOf(wallet);
+    const transaction = await createSignedTransaction({
+      chain,
+      spend,
+      signer,
+      call,
+      nonce,
+      attempt: 0,
+      cost,
+      signedAt: now(),
+    });
+    if (await ledger.recordSigned(spend, transaction)) return transaction;
+    // Not open any more, or hindered; a spend that was hindered has had its chance.
+    const refusal = await ledger.findSigningRefusal(spend);
+    return refusal && fail(spend, refusal);
+  }
+
+  async function estimate(chain: Chain, spend: Spend, { to, data }: Call) {
+    const account = spend.address as Address;
+    try {
+      return await chain.withClient(async (client) => {
+        const [gas, fees, ether, accountNonce] = await Promise.all([
+          client.estimateGas({ account, to, data }),
+          client.estimateFeesPerGas(),
+          client.getBalance({ address: account }),
+          // As mined, and not what a node takes for pending: a wrong word there leaves a gap that nobody fills.
+          client.getTransactionCount({ address: account }),
+        ]);
+        return { gas: (gas * 6n) / 5n, fees, ether, accountNonce };
+      });
+    } catch (error) {
+      if (error instanceof AppError) throw error;
+      // The chain says that this call fails.
+      const read = {
+        address: spend.asset as Address,
+        abi: TOKEN_ABI,
+        functionName: "balanceOf",
+        args: [account],
+      } as const;
+      const balance = await readChain(chain, (client) => client.readContract(read));
+      return fail(spend, balance < BigInt(spend.units) ? "INSUFFICIENT_FUNDS" : "REFUSED");
+    }
+  }
+
+  async function fail(spend: Spend, reason: string): Promise<undefined> {
+    await ledger.finish(spend, { state: "failed", reason });
+  }
+}
+
+const queueOf = ({ network, address }: Spend): NonceQueue => ({ network, address });

@@ -1,0 +1,88 @@
+// Tokens on a chain (ERC-20, EIP-3009): what they are asked, and what becomes of an answer that can't be one.
+import type { Address, PublicClient } from "viem";
+import type { Chain } from "../../../src/kernel/chains/chains.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import { formatDecimalUnits } from "../amounts.ts";
+
+const view = { type: "function", stateMutability: "view" } as const;
+const call = { type: "function", stateMutability: "nonpayable" } as const;
+const unnamed = <Type extends string>(type: Type) => ({ name: "", type }) as const;
+
+/** EIP-20, and what EIP-3009 adds to find out whether an authorization was used. */
+export const TOKEN_ABI = [
+  { ...view, name: "decimals", inputs: [], outputs: [unnamed("uint8")] },
+  { ...view, name: "balanceOf", inputs: [unnamed("address")], outputs: [unnamed("uint256")] },
+  { ...view, name: "authorizationState", inputs: [unnamed("address"), unnamed("bytes32")], outputs: [unnamed("bool")] },
+  { ...call, name: "transfer", inputs: [unnamed("address"), unnamed("uint256")], outputs: [unnamed("bool")] },
+  { ...call, name: "approve", inputs: [unnamed("address"), unnamed("uint256")], outputs: [unnamed("bool")] },
+  {
+    type: "event",
+    name: "AuthorizationUsed",
+    inputs: [
+      { name: "authorizer", type: "address", indexed: true },
+      { name: "nonce", type: "bytes32", indexed: true },
+    ],
+  },
+] as const;
+
+/** Whether the chain says that a call was undone by the contract, which is an answer; any other error is none. EIP-1474's 3. */
+export async function isReverted(error: unknown): Promise<boolean> {
+  const { BaseError, RpcRequestError } = await import("viem");
+  const rpcError = error instanceof BaseError ? error.walk((inner) => inner instanceof RpcRequestError) : undefined;
+  return rpcError instanceof RpcRequestError && rpcError.code === 3;
+}
+
+/**
+ * Asks what must have an answer: a contract that reverts, or says what can't be read, is not what we take it for, and is
+ * 500 `CHAIN_UNAVAILABLE` like a chain that is gone.
+ */
+export async function readChain<T>(chain: Chain, read: (client: PublicClient) => Promise<T>): Promise<T> {
+  try {
+    return await chain.withClient(read);
+  } catch (error) {
+    throw error instanceof AppError ? error : unusableResponse(error);
+  }
+}
+
+/** 500 `CHAIN_UNAVAILABLE`: there was an answer, but not one to build on. */
+export function unusableResponse(error: unknown): AppError {
+  const short = error instanceof Error && "shortMessage" in error ? error.shortMessage : error;
+  const cause = new Error(`A contract gave no usable answer: ${String(short)}`);
+  return new AppError(500, "CHAIN_UNAVAILABLE", "The chain's answer can't be used. Try again later.", {}, { cause });
+}
+
+export interface WalletBalances {
+  decimals: number;
+  balance: bigint;
+  /** In wei, for fees. */
+  ether: bigint;
+}
+
+/** What a wallet has of a token, and to pay for transactions. */
+export const readWalletBalances = (chain: Chain, token: Address, owner: Address): Promise<WalletBalances> =>
+  readChain(chain, async (client) => {
+    const read = { address: token, abi: TOKEN_ABI } as const;
+    const [decimals, balance, ether] = await Promise.all([
+      client.readContract({ ...read, functionName: "decimals" }),
+      client.readContract({ ...read, functionName: "balanceOf", args: [owner] }),
+      client.getBalance({ address: owner }),
+    ]);
+    return { decimals, balance, ether };
+  });
+
+/** What a wallet is shown to have, as decimal texts: ether, and the stablecoin where the chain has such a token. */
+export async function readFormattedBalances(chain: Chain, token: Address, owner: Address) {
+  const read = { address: token, abi: TOKEN_ABI } as const;
+  const [ether, decimals, units] = await readChain(chain, (client) => {
+    // A chain that gives no answer at all is an error all the same: `Chain.ask` sees to that.
+    const none = () => undefined;
+    return Promise.all([
+      client.getBalance({ address: owner }),
+      client.readContract({ ...read, functionName: "decimals" }).catch(none),
+      client.readContract({ ...read, functionName: "balanceOf", args: [owner] }).catch(none),
+    ]);
+  });
+  const stablecoin = decimals !== undefined &&
+    units !== undefined && { stablecoin: formatDecimalUnits(units, decimals) };
+  return { balance: formatDecimalUnits(ether, 18), ...(stablecoin || {}) };
+}

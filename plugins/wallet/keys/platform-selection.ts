@@ -1,0 +1,26 @@
+// Which driver is behind the managed wallet platform, by the configuration.
+import type { Config } from "../../../src/kernel/config/config.ts";
+import { createCdpPlatform } from "./cdp-platform.ts";
+import type { Keyring } from "./keyring.ts";
+import { createLocalPlatform, type WalletPlatform } from "./wallet-platform.ts";
+
+/** The platform, or what is to be set so that there is one. */
+export type PlatformSelection =
+  | { platform: WalletPlatform; kind: "local" | "cdp" }
+  | { platform: undefined; setup: string };
+
+export function selectPlatform({ walletPlatform: { kind, cdp } }: Config, keys: Keyring): PlatformSelection {
+  if (kind === "none") {
+    const setup =
+      "Set WALLET_PLATFORM=local to keep keys here, or WALLET_PLATFORM=cdp with CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET, and restart.";
+    return { platform: undefined, setup };
+  }
+  if (kind === "local") return { platform: createLocalPlatform(keys), kind };
+  const { apiKeyId, apiKeySecret, walletSecret, basePath } = cdp;
+  if (apiKeyId === undefined || apiKeySecret === undefined || walletSecret === undefined) {
+    const setup =
+      "WALLET_PLATFORM=cdp also needs CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET. Set them and restart.";
+    return { platform: undefined, setup };
+  }
+  return { platform: createCdpPlatform({ apiKeyId, apiKeySecret, walletSecret, basePath }), kind };
+}

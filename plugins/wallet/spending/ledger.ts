@@ -1,0 +1,244 @@
+// The ledger: every spend is a row before anything is signed. Here it is reserved, approved and shown; `lane-book.ts` has the rest.
+
+import type { InferInsertModel } from "drizzle-orm";
+import { and, count, desc, eq } from "drizzle-orm";
+import {
+  GuardFailed,
+  guard,
+  isUniqueViolation,
+  type Statement,
+  statement,
+} from "../../../src/kernel/database/database.ts";
+import { AppError, notFound } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { createSpendStore, type Spend, type SpendStore, updateSpendQuery } from "../chain/spend-store.ts";
+import { spends } from "../schema.ts";
+import {
+  createPolicies,
+  DAY,
+  type Intent,
+  policyCondition,
+  policyDenied,
+  requirePolicyAllows,
+  spentExpression,
+} from "./policy.ts";
+
+export type { NonceQueue, Spend, SpendState, Transaction } from "../chain/spend-store.ts";
+
+export type NewSpend = Omit<
+  InferInsertModel<typeof spends>,
+  "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt" | "overtakenAt" | "fee"
+>;
+
+/** What the owner is shown of a spend, and what judging it anew needs. JSON in the ledger; amounts are decimal texts. */
+export interface SpendDetails {
+  /** Tokens it is about, in small letters. */
+  assets: string[];
+  /** Of a trade: what is sold is the stablecoin or WETH. */
+  known?: boolean;
+  sell?: string;
+  buy?: string;
+  /** Of what is bought. */
+  quoted?: string;
+  atLeast?: string;
+  slippageBps?: number;
+  /** Of a payment. */
+  url?: string;
+}
+
+export const parseDetails = (spend: Pick<Spend, "details">) => JSON.parse(spend.details) as SpendDetails;
+
+/** What the policy judges a spend by. */
+export const toIntent = ({ kind, usd, recipient, details: { assets, known = false } }: IntentSource): Intent => ({
+  usd,
+  recipient: recipient?.toLowerCase() ?? null,
+  assets,
+  ...(kind === "trade" && { trade: { known } }),
+});
+type IntentSource = Pick<Spend, "kind" | "usd" | "recipient"> & { details: SpendDetails };
+
+/** What is written anew when a spend is approved: since it was asked for, the price has moved. */
+export type RepricedTrade = Pick<Spend, "plan" | "usd" | "details">;
+
+export interface Ledger extends SpendStore {
+  /**
+   * Takes its place in the policy, with `also` in the same write; `waiting` where the owner has to agree first (`ask`, or
+   * the policy says so). The same request again is the same spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH`
+   * and `TOO_MANY_SPENDS`.
+   */
+  reserve(spend: NewSpend, intent: Intent, extraStatements: Statement[], requireApproval?: boolean): Promise<Spend>;
+  /** Throws 403 `POLICY_DENIED` where it can't be reserved now. */
+  requirePolicy(userId: string, intent: Intent): Promise<void>;
+  /** The spend that this request has made already. 409 `IDEMPOTENCY_MISMATCH` where it was another one. */
+  findByRequestKey(userId: string, requestKey: string | null, requestHash: string): Promise<Spend | undefined>;
+  /** The newest first. */
+  list(userId: string, limit: number, offset: number): Promise<{ spends: Spend[]; total: number }>;
+  /** A spend that waits for its owner. 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
+  requireWaiting(userId: string, id: string): Promise<Spend>;
+  /** The owner agrees: it is reserved from now on, as it is or renewed. 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`. */
+  approve(spend: Spend, extraStatements: Statement[], repriced?: RepricedTrade): Promise<Spend>;
+  /** The owner does not. 404, 409 likewise. */
+  reject(userId: string, id: string): Promise<Spend>;
+  /** For the batch of a takeover: what is not signed yet never will be. */
+  cancelStatement(userId: string): Statement;
+}
+
+/** Spends under way from one wallet, each of which the chain is asked about. */
+export const MAX_OPEN_SPENDS = 100;
+/** Keys of turns stay: a turn that is taken up again, however late, must find what it did. Others are good for a day (contract §1). */
+const PERMANENT_KEY_PREFIX = "turn:";
+
+export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
+  const { drizzle } = database;
+  const policies = createPolicies({ database });
+  const spendStore = createSpendStore({ database });
+  const { find } = spendStore;
+
+  async function requirePolicy(userId: string, intent: Intent, except = ""): Promise<void> {
+    const spent = spentExpression(userId, Date.now() - DAY, except);
+    const { rows } = await database.read(`SELECT ${spent.sql} AS usd`, spent.args);
+    requirePolicyAllows(await policies.get(userId), intent, Number(rows[0]?.usd ?? 0));
+  }
+
+  const isKeyReusable = ({ requestKey, createdAt, state }: Spend) =>
+    !requestKey?.startsWith(PERMANENT_KEY_PREFIX) &&
+    createdAt < Date.now() - DAY &&
+    (state === "confirmed" || state === "failed");
+
+  async function findByRequestKey(userId: string, requestKey: string | null, requestHash: string) {
+    if (requestKey === null) return undefined;
+    const same = and(eq(spends.userId, userId), eq(spends.requestKey, requestKey));
+    const [known] = await drizzle.select().from(spends).where(same);
+    if (!known || isKeyReusable(known)) return undefined;
+    if (known.requestHash !== requestHash) {
+      throw new AppError(
+        409,
+        "IDEMPOTENCY_MISMATCH",
+        "This Idempotency-Key was used for another spend. Use a new key.",
+      );
+    }
+    return known;
+  }
+
+  /** Writes a batch that holds only within the policy; tells what stood in the way where it did not hold. */
+  async function writeWithinPolicy(batch: Statement[], userId: string, intent: Intent, except?: string): Promise<void> {
+    try {
+      await database.write(batch);
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+      if (error.guard === "room") throw tooManySpends();
+      if (error.guard !== "policy") throw error;
+      if (except !== undefined && (await find(except))?.state !== "waiting") throw notWaiting();
+      await requirePolicy(userId, intent, except);
+      throw policyDenied("Others were faster. Try again.");
+    }
+  }
+
+  async function requireWaiting(userId: string, id: string): Promise<Spend> {
+    const spend = await find(id);
+    if (spend?.userId !== userId) throw notFound("You have no spend with this id.", "SPEND_NOT_FOUND");
+    if (spend.state !== "waiting") throw notWaiting();
+    return spend;
+  }
+
+  /** Its key can be used anew. */
+  const releaseKeyStatement = (userId: string, requestKey: string): Statement => ({
+    sql: `UPDATE wallet_spends SET request_key = NULL WHERE user_id = ? AND request_key = ? AND created_at < ?
+      AND state IN ('confirmed', 'failed') AND substr(request_key, 1, ?) <> ?`,
+    args: [userId, requestKey, Date.now() - DAY, PERMANENT_KEY_PREFIX.length, PERMANENT_KEY_PREFIX],
+  });
+
+  return {
+    ...spendStore,
+    findByRequestKey,
+    requireWaiting,
+    requirePolicy,
+
+    async reserve(spend, intent, extraStatements, requireApproval = false) {
+      const { userId, requestKey = null, requestHash, network, address } = spend;
+      const now = Date.now();
+      const row = { ...spend, id: Bun.randomUUIDv7(), step: 0, createdAt: now, reservedAt: now, updatedAt: now };
+      const values = statement(drizzle.insert(spends).values({ ...row, state: "waiting" }));
+      // As drizzle has it, but with the state and the row itself depending on the policy.
+      const columns = /\(([^)]*)\) values \(([^)]*)\)/i.exec(values.sql);
+      if (!columns) throw new Error("An INSERT looks different than it did.");
+      const condition = policyCondition(userId, intent, now);
+      const insertStatement: Statement = {
+        sql: `INSERT INTO wallet_spends (${columns[1]}) SELECT ${columns[2]}
+          FROM (SELECT 1) LEFT JOIN wallet_policies p ON p.user_id = ? WHERE ${condition.sql}`,
+        args: [...values.args, userId, ...condition.args],
+      };
+      const capacityStatement: Statement = {
+        sql: `UPDATE wallet_spends SET step = 0 WHERE id = ? AND (SELECT count(*) FROM wallet_spends
+          WHERE network = ? AND address = ? AND state IN ('reserved', 'signed', 'sent')) < ${MAX_OPEN_SPENDS}`,
+        args: [row.id, network, address],
+      };
+      const autoApproveStatement: Statement = {
+        sql: `UPDATE wallet_spends SET state = 'reserved' WHERE id = ?1 AND NOT EXISTS
+          (SELECT 1 FROM wallet_policies WHERE user_id = ?2 AND approval_above IS NOT NULL AND ?3 > approval_above)`,
+        args: [row.id, userId, intent.usd],
+      };
+      const releaseStatements = requestKey === null ? [] : [releaseKeyStatement(userId, requestKey)];
+      const batch = [
+        ...releaseStatements,
+        insertStatement,
+        guard("policy"),
+        capacityStatement,
+        guard("room"),
+        ...(requireApproval ? [] : [autoApproveStatement]),
+        ...extraStatements,
+      ];
+      try {
+        await writeWithinPolicy(batch, userId, intent);
+      } catch (error) {
+        const known = isUniqueViolation(error) ? await findByRequestKey(userId, requestKey, requestHash) : undefined;
+        if (!known) throw error;
+        return known;
+      }
+      const made = await find(row.id);
+      if (!made) throw new Error("A spend went as soon as it was reserved.");
+      return made;
+    },
+
+    async list(userId, limit, offset) {
+      const own = eq(spends.userId, userId);
+      const rows = drizzle.select().from(spends).where(own).orderBy(desc(spends.id)).limit(limit).offset(offset);
+      const [[row], found] = await Promise.all([drizzle.select({ total: count() }).from(spends).where(own), rows]);
+      return { spends: found, total: row?.total ?? 0 };
+    },
+
+    async approve(spend, extraStatements, { plan, usd, details } = spend) {
+      const { id, userId } = spend;
+      const now = Date.now();
+      const intent = toIntent({ ...spend, usd, details: parseDetails({ details }) });
+      const condition = policyCondition(userId, intent, now, id);
+      const reserveStatement: Statement = {
+        sql: `UPDATE wallet_spends SET state = 'reserved', plan = ?, usd = ?, details = ?, reserved_at = ?, updated_at = ?
+          WHERE id = ? AND state = 'waiting'
+          AND EXISTS (SELECT 1 FROM (SELECT 1) LEFT JOIN wallet_policies p ON p.user_id = ? WHERE ${condition.sql})`,
+        args: [plan, usd, details, now, now, id, userId, ...condition.args],
+      };
+      await writeWithinPolicy([reserveStatement, guard("policy"), ...extraStatements], userId, intent, id);
+      return { ...spend, plan, usd, details, state: "reserved" };
+    },
+
+    async reject(userId, id) {
+      const spend = await requireWaiting(userId, id);
+      const end = { state: "failed", reason: "REJECTED" } as const;
+      const [done] = await database.write([statement(updateSpendQuery(database, spend, end, ["waiting"]))]);
+      if (done?.rowsAffected !== 1) throw notWaiting();
+      return { ...spend, ...end };
+    },
+
+    cancelStatement: (userId) => ({
+      sql: "UPDATE wallet_spends SET state = 'failed', reason = 'CANCELLED', updated_at = ? WHERE user_id = ? AND state IN ('waiting', 'reserved')",
+      args: [Date.now(), userId],
+    }),
+  };
+}
+
+const notWaiting = () => new AppError(409, "SPEND_NOT_WAITING", "This spend does not wait for your word any more.");
+const tooManySpends = () => {
+  const text = `${MAX_OPEN_SPENDS} spends from this wallet are under way. Wait until some of them are settled.`;
+  return new AppError(409, "TOO_MANY_SPENDS", text);
+};

@@ -1,0 +1,96 @@
+// What an agent may do with its owner's wallet: what its owner could, where the configuration lets it, and no more.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Anvil, startAnvil } from "../../tests/support/anvil.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { deployToken, freshAddress, giveEther, type Token } from "../../tests/support/tokens.ts";
+import type { Approval } from "../agents/index.ts";
+import type { ToolContext } from "../skills/index.ts";
+import { createKeyring } from "./keys/keyring.ts";
+import { createWallets } from "./keys/wallets.ts";
+import { createLedger } from "./spending/ledger.ts";
+import { createSpending } from "./spending/spending.ts";
+import { createWalletSkill } from "./wallet-skill.ts";
+
+const USD = 1_000_000n;
+let chain: Anvil;
+let usd: Token;
+let house: House;
+let wallets: ReturnType<typeof createWallets>;
+let ledger: ReturnType<typeof createLedger>;
+let userId: string;
+let approvals: ReadonlyMap<string, Approval> = new Map();
+
+beforeAll(async () => {
+  chain = await startAnvil({ chainId: 84_532 });
+  usd = await deployToken(chain);
+  house = await openHouse({ env: { TESTNET_RPC_URL: chain.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
+  const { kernel } = house;
+  wallets = createWallets({ ...kernel, keys: createKeyring(kernel) });
+  ledger = createLedger(kernel);
+  // The lanes are those of the house.
+  await kernel.jobs.start();
+  userId = crypto.randomUUID();
+  const { address } = await wallets.create(userId, () => []);
+  await usd.mint(address, 20n * USD);
+  await giveEther(chain, address);
+}, 60_000);
+afterAll(async () => {
+  await house?.kernel.jobs.stop();
+  await house?.[Symbol.asyncDispose]();
+  await chain?.[Symbol.asyncDispose]();
+});
+
+function skill() {
+  const { kernel } = house;
+  const wakeStatement = (queue: { network: string; address: string }) =>
+    kernel.jobs.enqueueStatement("wallet.lane", queue, { uniqueKey: `${queue.network}:${queue.address}` });
+  const nonceQueues = { wakeStatement, start: async () => undefined, stop: () => undefined };
+  const unused = () => Promise.reject(new Error("not in this test"));
+  const spending = createSpending({ ...kernel, ledger, wallets, nonceQueues });
+  return createWalletSkill({ wallets, spending, trade: unused, pay: unused, approvals: async () => approvals });
+}
+
+async function call(name: string, input: object, inboxId: string = crypto.randomUUID()): Promise<unknown> {
+  const tool = skill()
+    .tools("agent")
+    .find((one) => one.name === name);
+  const signal = AbortSignal.timeout(30_000);
+  const from = { byOwner: true, platform: "web", peer: "ada", timezone: "UTC", sessionId: "s" };
+  const context: ToolContext = { ...from, agentId: "agent", userId, inboxId, signal };
+  return tool?.execute(input, context);
+}
+
+test("it is off until it is switched on, and for the owner alone", () => {
+  const { enabledByDefault, tools } = skill();
+  expect(enabledByDefault).toBe(false);
+  expect(tools("agent").map(({ name, ownerOnly }) => [name, ownerOnly])).toEqual([
+    ["wallet_create", true],
+    ["wallet_balance", true],
+    ["wallet_send", true],
+    ["wallet_trade", true],
+    ["wallet_pay", true],
+  ]);
+});
+
+test("it sees the balance, and sends once for one message", async () => {
+  expect(await call("wallet_balance", {})).toMatchObject({ usd: "20", ether: "1", network: "testnet_chain" });
+  const to = freshAddress();
+  const inboxId = crypto.randomUUID();
+  const first = await call("wallet_send", { to, amount: "2" }, inboxId);
+  expect(first).toMatchObject({ success: true, status: "confirmed" });
+  expect(await call("wallet_send", { to, amount: "2" }, inboxId)).toEqual(first);
+  expect(await usd.balanceOf(to)).toBe(2n * USD);
+  const { spends } = await ledger.list(userId, 1, 0);
+  expect(spends[0]?.agentId).toBe("agent");
+});
+
+test("it keeps to the policy, and to what its configuration says of the tool", async () => {
+  const to = freshAddress();
+  expect(call("wallet_send", { to, amount: "10.5" })).rejects.toMatchObject({ code: "POLICY_DENIED" });
+  approvals = new Map([["wallet_send", "ask"]]);
+  const asked = await call("wallet_send", { to, amount: "1" });
+  expect(asked).toMatchObject({ success: true, status: "waiting_approval" });
+  approvals = new Map([["wallet_send", "deny"]]);
+  expect(call("wallet_send", { to, amount: "1" })).rejects.toMatchObject({ code: "TOOL_DECLINED" });
+  expect(await usd.balanceOf(to)).toBe(0n);
+});

@@ -1,0 +1,166 @@
+// The skill that lets an agent spend for its owner: off until it is switched on, for the owner alone, within the policy.
+import { Type as t } from "@sinclair/typebox";
+import type { Address } from "viem";
+import { AppError } from "../../src/kernel/errors.ts";
+import type { Approval } from "../agents/index.ts";
+import { defineTool, type Json, type Skill, type Tool, type ToolContext, toolDeclined } from "../skills/index.ts";
+import { formatDecimalUnits } from "./amounts.ts";
+import { readWalletBalances } from "./chain/token-contract.ts";
+import type { Wallets } from "./keys/wallets.ts";
+import { toPayResponse, toSpendResponse } from "./spend-model.ts";
+import type { Pay } from "./spending/pay.ts";
+import { hashRequest } from "./spending/request-hash.ts";
+import type { SpendContext, Spending } from "./spending/spending.ts";
+import type { Trade } from "./spending/trading.ts";
+
+interface Deps {
+  wallets: Wallets;
+  spending: Spending;
+  trade: Trade;
+  pay: Pay;
+  /** What the agent's configuration says of its tools. */
+  approvals(agentId: string): Promise<ReadonlyMap<string, Approval> | undefined>;
+}
+
+const amount = (description: string) => t.String({ maxLength: 100, description });
+const network = t.Optional(t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")]));
+/** Milliseconds; a payment waits for two answers and for the chain. */
+const TIMEOUT_MS = 120_000;
+
+export function createWalletSkill(deps: Deps): Skill {
+  const tools = walletTools(deps);
+  return {
+    id: "wallet",
+    name: "Wallet",
+    description:
+      "Makes its owner's wallet, sees what it has, sends stablecoin, trades tokens, and pays for what costs money.",
+    category: "finance",
+    version: "1.0.0",
+    enabledByDefault: false,
+    tools: () => tools,
+  };
+}
+
+function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[] {
+  async function requireAllowed(tool: string, { agentId }: ToolContext): Promise<Approval> {
+    const approval = (await approvals(agentId))?.get(tool) ?? "allow";
+    if (approval === "deny") throw toolDeclined(`${tool} is switched off for this agent.`);
+    return approval;
+  }
+
+  /** The same call in the answer to one message is one spend, also when the turn is done again after a crash. */
+  async function toSpendContext(
+    kind: "send" | "trade" | "pay",
+    input: object,
+    context: ToolContext,
+  ): Promise<SpendContext> {
+    const requestedAt = Date.now();
+    const approval = await requireAllowed(`wallet_${kind}`, context);
+    const requestKey = `turn:${context.inboxId}:${hashRequest(kind, input)}`;
+    return {
+      userId: context.userId,
+      agentId: context.agentId,
+      requestKey,
+      requestedAt,
+      requireApproval: approval === "ask",
+    };
+  }
+  async function made(userId: string) {
+    try {
+      return await wallets.create(userId, () => []);
+    } catch (error) {
+      // Somebody else was faster.
+      const own =
+        error instanceof AppError && error.code === "WALLET_EXISTS" ? await wallets.findOwn(userId) : undefined;
+      if (!own) throw error;
+      return own;
+    }
+  }
+  const ownerOnly = true;
+  const toJson = (answer: object) => JSON.parse(JSON.stringify(answer)) as Json;
+
+  return [
+    defineTool({
+      name: "wallet_create",
+      description: "Makes the owner's wallet, and gives its address; of the one there is, where there is one already.",
+      ownerOnly,
+      input: t.Object({}),
+      async execute(_, context) {
+        // A wallet is made for nobody who has to be asked first: there is nothing that could wait.
+        if ((await requireAllowed("wallet_create", context)) === "ask") {
+          throw toolDeclined("The owner makes the wallet: POST /api/wallet with the action create.");
+        }
+        const existing = await wallets.findOwn(context.userId);
+        const { address } = existing ?? (await made(context.userId));
+        return { address, made: existing === undefined };
+      },
+    }),
+    defineTool({
+      name: "wallet_balance",
+      description: "What the owner's wallet has: stablecoin in USD, and ether for fees.",
+      ownerOnly,
+      input: t.Object({ network }),
+      async execute({ network: on = "testnet_chain" }, context) {
+        await requireAllowed("wallet_balance", context);
+        const { address } = await wallets.require(context.userId);
+        const { chainOf, stablecoinOf } = spending.steps;
+        const { balance, decimals, ether } = await readWalletBalances(
+          chainOf(on),
+          stablecoinOf(on),
+          address as Address,
+        );
+        return {
+          address,
+          network: on,
+          usd: formatDecimalUnits(balance, decimals),
+          ether: formatDecimalUnits(ether, 18),
+        };
+      },
+    }),
+    defineTool({
+      name: "wallet_send",
+      description:
+        "Sends stablecoin from the owner's wallet. `waiting_approval` means that the owner has to approve it first.",
+      ownerOnly,
+      timeoutMs: TIMEOUT_MS,
+      input: t.Object({
+        to: t.String({ maxLength: 42, description: "0x…" }),
+        amount: amount("USD, such as 1.50"),
+        network,
+      }),
+      execute: async (input, context) =>
+        toJson(toSpendResponse(await spending.send(await toSpendContext("send", input, context), input))),
+    }),
+    defineTool({
+      name: "wallet_trade",
+      description: "Trades a token of the owner's wallet for another. Tokens are USDC, WETH, or an address.",
+      ownerOnly,
+      timeoutMs: TIMEOUT_MS,
+      input: t.Object({
+        sell: t.String({ maxLength: 42 }),
+        buy: t.String({ maxLength: 42 }),
+        amount: amount("Of what is sold"),
+        slippageBps: t.Optional(t.Integer({ minimum: 0, maximum: 1000 })),
+        network,
+      }),
+      execute: async (input, context) =>
+        toJson(toSpendResponse(await trade(await toSpendContext("trade", input, context), input))),
+    }),
+    defineTool({
+      name: "wallet_pay",
+      description:
+        "Fetches an address that costs money (x402), pays for it from the owner's wallet, and gives what came.",
+      ownerOnly,
+      untrusted: true,
+      timeoutMs: TIMEOUT_MS,
+      input: t.Object({
+        url: t.String({ maxLength: 2000 }),
+        method: t.Optional(t.Union([t.Literal("GET"), t.Literal("POST")])),
+        body: t.Optional(t.Unknown({ description: "Sent as JSON" })),
+        maxAmount: amount("USD, at most"),
+      }),
+      execute: async (input, context) =>
+        toJson(toPayResponse(await pay(await toSpendContext("pay", input, context), input))),
+    }),
+  ];
+}

@@ -1,0 +1,222 @@
+// The stream of events: the own ones, without gap or duplicate, as fast as the reader reads, and over when it has to be.
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
+import { connect } from "node:net";
+import { AppError, unauthorized } from "../../src/kernel/errors.ts";
+import { attachContext } from "../../src/kernel/http/http.ts";
+import { type Client, createClient, type ServerSentEvent } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { expectRefusal } from "../../tests/support/scene.ts";
+import type { Identity } from "../auth/index.ts";
+import { createEventFeed } from "./event-feed.ts";
+import { testUser } from "./support.test.ts";
+
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com", PORT: "0" } });
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+
+const recordEvent = (type: string, userId: string, data: unknown = {}) =>
+  house.kernel.database.write([house.kernel.events.recordStatement(type, { userId, data })]);
+
+async function member(account?: { email: string }): Promise<{ client: Client; userId: string }> {
+  const client = createClient(house.web);
+  return { client, userId: await client.join(account) };
+}
+
+/** Reads until so many events have come. */
+async function read(client: Client, path: string, count: number, headers: Record<string, string> = {}) {
+  const events: ServerSentEvent[] = [];
+  if (count === 0) return events;
+  for await (const event of client.sse(path, undefined, { headers })) {
+    events.push(event);
+    if (events.length === count) break;
+  }
+  return events;
+}
+
+/** The stream's text so far; `over` when it has ended. */
+async function follow(client: Client, path = "/api/events") {
+  const abort = new AbortController();
+  const response = await client.fetch("GET", path, undefined, { signal: abort.signal });
+  expect(response.status).toBe(200);
+  const state = { text: "", over: false, response, leave: () => abort.abort() };
+  const decoder = new TextDecoder();
+  void (async () => {
+    try {
+      for await (const chunk of response.body ?? []) state.text += decoder.decode(chunk, { stream: true });
+    } catch (error) {
+      if (!abort.signal.aborted) throw error;
+    }
+    state.over = true;
+  })();
+  await eventually(() => state.text.includes("id:"));
+  return state;
+}
+
+test("own events come as they happen, in the shape of a webhook's body; others' never", async () => {
+  const { client, userId } = await member();
+  const stranger = await member();
+  const stream = await follow(client);
+  expect(stream.response.headers.get("content-type")).toBe("text/event-stream;charset=utf-8");
+  expect(stream.response.headers.get("cache-control")).toBe("no-store");
+  expect(stream.response.headers.get("x-accel-buffering")).toBe("no");
+  await recordEvent("agent.created", stranger.userId, { name: "theirs" });
+  await recordEvent("agent.created", userId, { name: "line one\nline two" });
+  await eventually(() => stream.text.includes("agent.created"));
+  const [event] = await house.kernel.events.since(0, { userId, types: ["agent.created"] });
+  expect(stream.text).toContain(`id: ${event?.seq}\nevent: agent.created\ndata: {"type":"agent.created","timestamp":"`);
+  expect(stream.text).toContain('"data":{"name":"line one\\nline two"}}\n\n');
+  expect(stream.text).not.toContain("theirs");
+  stream.leave();
+});
+
+test("resumes after the last event seen, by header or query, without gap or duplicate", async () => {
+  const { client, userId } = await member();
+  for (let n = 0; n < 250; n++) await recordEvent("agent.status", userId, { n });
+  const first = await read(client, "/api/events?lastEventId=0&types=agent.status", 120);
+  const then = await read(client, "/api/events?types=agent.*", 130, { "last-event-id": first.at(-1)?.id ?? "" });
+  const numbers = [...first, ...then].map(({ data }) => JSON.parse(data).data.n);
+  expect(numbers).toEqual(Array.from({ length: 250 }, (_, n) => n));
+  expect(new Set([...first, ...then].map(({ event }) => event))).toEqual(new Set(["agent.status"]));
+});
+
+test("a client that is cut off before its first event resumes from where it began", async () => {
+  const { client, userId } = await member();
+  const stream = await follow(client);
+  stream.leave();
+  const id = /^id: (\d+)$/m.exec(stream.text)?.[1] ?? "";
+  await recordEvent("agent.status", userId, { n: 1 });
+  const [event] = await read(client, "/api/events", 1, { "last-event-id": id });
+  expect(JSON.parse(event?.data ?? "{}").data).toEqual({ n: 1 });
+});
+
+test("types choose; nonsense is 400", async () => {
+  const { client, userId } = await member();
+  await recordEvent("agent.created", userId, { n: 1 });
+  await recordEvent("channel.state", userId, { n: 2 });
+  const [event] = await read(client, "/api/events?lastEventId=0&types=channel.state,budget.exceeded", 1);
+  expect(event?.event).toBe("channel.state");
+  expectRefusal(await client.get("/api/events?types=agent.create"), 400, "INVALID_INPUT");
+  expectRefusal(await client.get("/api/events?lastEventId=x"), 400, "INVALID_INPUT");
+  expectRefusal(await client.get("/api/events", { headers: { "last-event-id": "-1" } }), 400, "INVALID_INPUT");
+});
+
+test("everybody's events are for admins who ask for them", async () => {
+  const { client, userId } = await member();
+  const root = (await member({ email: "root@example.com" })).client;
+  expectRefusal(await client.get("/api/events?all=1"), 403, "ADMIN_REQUIRED");
+  const [all, own] = [await follow(root, "/api/events?all=1"), await follow(root)];
+  await recordEvent("agent.created", userId, { name: "seen by admins" });
+  await eventually(() => all.text.includes("seen by admins"));
+  expect(own.text).not.toContain("seen by admins");
+  all.leave();
+  own.leave();
+});
+
+describe("ends", () => {
+  test("when the caller signs out, and only the own", async () => {
+    const { client } = await member();
+    const other = createClient(house.web);
+    Object.assign(other.account, client.account);
+    const [stream, stays] = [await follow(client), await follow((await member()).client)];
+    await client.signOut();
+    await eventually(() => stream.over);
+    expect(stays.over).toBe(false);
+    stays.leave();
+  });
+
+  test("at a stop, at once", async () => {
+    const second = await openHouse({ env: { PORT: "0" } });
+    const client = createClient(second.web);
+    await client.join();
+    const stream = await follow(client);
+    await second.app.stop();
+    await eventually(() => stream.over);
+    await second[Symbol.asyncDispose]();
+  });
+});
+
+test("twenty streams of one user are the limit; one that is left makes room", async () => {
+  const { client } = await member();
+  const streams = await Promise.all(Array.from({ length: 20 }, () => follow(client)));
+  expectRefusal(await client.get("/api/events"), 429, "TOO_MANY_STREAMS");
+  streams.pop()?.leave();
+  const again = await eventually(async () => {
+    const abort = new AbortController();
+    const { status } = await client.fetch("GET", "/api/events", undefined, { signal: abort.signal });
+    abort.abort();
+    return status === 200;
+  });
+  expect(again).toBe(true);
+  for (const stream of streams) stream.leave();
+});
+
+test("a reader that does not read is read for no further, and gets the rest when it goes on", async () => {
+  const { client, userId } = await member();
+  const big = "x".repeat(20_000);
+  const events = 3_000;
+  const record = (n: number) => house.kernel.events.recordStatement("agent.status", { userId, data: { n, big } });
+  for (let n = 0; n < events; n += 100) {
+    await house.kernel.database.write(Array.from({ length: 100 }, (_, k) => record(n + k)));
+  }
+  const reads = spyOn(house.kernel.events, "since");
+  const socket = connect(Number(new URL(house.web).port), "127.0.0.1");
+  socket.pause();
+  let bytes = "";
+  socket.setEncoding("utf8").on("data", (text: string) => {
+    bytes += text;
+  });
+  socket.pause();
+  socket.write(`GET /api/events?lastEventId=0 HTTP/1.1\r\nhost: x\r\ncookie: ${client.cookie}\r\n\r\n`);
+  // Somebody else reads all of it meanwhile, in batches of a hundred.
+  await read(client, "/api/events?lastEventId=0&types=agent.status", events);
+  const [others, own] = [events / 100, reads.mock.calls.length - events / 100];
+  expect(own).toBeGreaterThan(0);
+  expect(own).toBeLessThan(others / 2);
+  reads.mockRestore();
+  socket.resume();
+  await eventually(() => bytes.match(/^id: /gm)?.length === events + 2, { timeoutMs: 10_000, everyMs: 100 });
+  socket.destroy();
+}, 30_000);
+
+describe("without a network in between", () => {
+  const refused = { value: undefined as Error | undefined };
+  const open = (heartbeatMs: number) => {
+    const { events, log } = house.kernel;
+    const identities = {
+      authenticate: async () => {
+        if (refused.value) throw refused.value;
+        return identity;
+      },
+    };
+    return createEventFeed({ events, log, identities, onSessionRevoked: () => undefined, heartbeatMs });
+  };
+  const identity: Identity = {
+    user: testUser("someone"),
+    session: undefined,
+    credentialId: "k",
+    isAdmin: false,
+    scopes: new Set(),
+  };
+  const following = () => {
+    const request = new Request("http://localhost/api/events");
+    attachContext(request, { id: "1", address: "127.0.0.1", socketAddress: "127.0.0.1", cookies: [] });
+    return { types: ["*"], all: false, after: 0, request };
+  };
+
+  test("silence is broken by signs of life, until the caller's right ends in whatever process", async () => {
+    const { body } = await open(10).follow(identity, following());
+    const reader = body?.getReader();
+    const text = async () => new TextDecoder().decode((await reader?.read())?.value);
+    expect(await text()).toStartWith("retry: ");
+    expect(await text()).toMatch(/^: still here\nid: \d+\n\n$/);
+    refused.value = new AppError(503, "DATABASE_UNAVAILABLE", "Not now.");
+    await text();
+    expect(await text()).toStartWith(": still here");
+    refused.value = unauthorized();
+    await eventually(async () => (await reader?.read())?.done === true);
+    refused.value = undefined;
+  });
+});

@@ -1,0 +1,84 @@
+// Events as a stream (server-sent events, WHATWG HTML §9.2): read from the database by cursor, as fast as the reader reads.
+import type { Event, Events } from "../../src/kernel/events/events.ts";
+import { createSseStreams, formatEvent, type StreamSource } from "../../src/kernel/http/sse-streams.ts";
+import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import type { Log } from "../../src/kernel/telemetry/log.ts";
+import type { auth, Identity } from "../auth/index.ts";
+import { EVENT_TYPES, matchesEventType } from "./event-types.ts";
+
+const BATCH = 100;
+
+export interface FollowOptions {
+  types: readonly string[];
+  /** Everybody's events, not only the own. */
+  all: boolean;
+  /** The last event seen; undefined begins with what happens from now on. */
+  after: number | undefined;
+  request: Request;
+}
+
+export interface EventFeed {
+  /** 429 `TOO_MANY_STREAMS` past 20 of one user. */
+  follow(identity: Identity, options: FollowOptions): Promise<Response>;
+  /** Ends all streams. */
+  close(): void;
+}
+
+interface Deps {
+  events: Pick<Events, "since" | "latest" | "subscribe">;
+  log: Log;
+  identities: Pick<ServiceOf<typeof auth>["identities"], "authenticate">;
+  onSessionRevoked: ServiceOf<typeof auth>["onSessionRevoked"];
+  heartbeatMs?: number;
+}
+
+export function createEventFeed({ events, log, identities, onSessionRevoked, heartbeatMs }: Deps): EventFeed {
+  const streams = createSseStreams({ log, heartbeatMs });
+  onSessionRevoked((sessionId) => streams.end((reader) => reader.sessionId === sessionId));
+
+  async function sourceOf(userId: string, { types, all, after }: FollowOptions): Promise<StreamSource> {
+    const exactTypes = types.includes("*") ? undefined : EVENT_TYPES.filter((type) => matchesEventType(types, type));
+    const filter = { ...(all ? {} : { userId }), ...(exactTypes ? { types: exactTypes } : {}), limit: BATCH };
+    /** Every event up to here has been told, whether it was meant for this reader or not. */
+    let lastSeenSeq = 0;
+    let cursor = after ?? (await events.latest());
+    return {
+      lastEventId: () => String(cursor),
+      async read() {
+        const seenBeforeRead = lastSeenSeq;
+        const found = await events.since(cursor, filter);
+        const more = found.length === BATCH;
+        cursor = found.at(-1)?.seq ?? cursor;
+        // What was not meant for this reader is not looked through again.
+        if (!more) cursor = Math.max(cursor, seenBeforeRead);
+        return { text: found.map(toFrame).join(""), more };
+      },
+      listen: (wake) =>
+        events.subscribe((event) => {
+          lastSeenSeq = event.seq;
+          if ((all || event.userId === userId) && matchesEventType(types, event.type)) wake();
+        }),
+    };
+  }
+
+  return {
+    follow({ user, session }, options) {
+      const { all, request } = options;
+      const reader = { userId: user.id, sessionId: session?.id };
+      return streams.open(
+        reader,
+        request,
+        () => sourceOf(user.id, options),
+        async (again) => {
+          const { isAdmin } = await identities.authenticate(again, "read");
+          return isAdmin || !all;
+        },
+      );
+    },
+    close: streams.close,
+  };
+}
+
+function toFrame({ seq, type, createdAt, data }: Event): string {
+  return formatEvent(seq, type, { type, timestamp: new Date(createdAt).toISOString(), data });
+}

@@ -1,0 +1,44 @@
+// The types of events that leave Berth, and the patterns that choose among them.
+import { invalidInput } from "../../src/kernel/errors.ts";
+
+/** Contract §9. */
+export const EVENT_TYPES = [
+  "user.created",
+  "user.updated",
+  "user.deleted",
+  "agent.created",
+  "agent.claimed",
+  "agent.status",
+  "agent.deleted",
+  "agent.message",
+  "agent.verified",
+  "channel.state",
+  "channel.undelivered",
+  "stream.state",
+  "budget.exceeded",
+] as const;
+
+const GROUPS = [...new Set(EVENT_TYPES.map((type) => `${type.split(".")[0]}.*`))];
+const KNOWN_PATTERNS = new Set<string>(["*", ...GROUPS, ...EVENT_TYPES]);
+
+/** What was asked for, each once: types, groups such as `agent.*`, or `*`, which is also what nothing means. Else 400. */
+export function requireEventTypes(requested: readonly string[] | undefined): string[] {
+  if (requested === undefined) return ["*"];
+  if (requested.length === 0)
+    throw invalidInput({ path: "types", message: "Name at least one type, or leave types out for all." });
+  const unknown = requested.findIndex((type) => !KNOWN_PATTERNS.has(type));
+  if (unknown >= 0) {
+    const path = `types.${unknown}`;
+    throw invalidInput({
+      path,
+      message: `No such type of event. There are: *, ${[...GROUPS, ...EVENT_TYPES].join(", ")}.`,
+    });
+  }
+  return [...new Set(requested)];
+}
+
+/** Whether one of the patterns means this type. */
+export const matchesEventType = (patterns: readonly string[], type: string): boolean =>
+  patterns.some((pattern) => pattern === "*" || pattern === type || isInGroup(pattern, type));
+
+const isInGroup = (pattern: string, type: string) => pattern.endsWith(".*") && type.startsWith(pattern.slice(0, -1));

@@ -1,0 +1,78 @@
+// A rotation of the root key, while the secrets from before an endpoint's own rotation still sign.
+import { expect, test } from "bun:test";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { createVault, type Vault } from "../../src/kernel/security/vault.ts";
+import { fileDatabase, silent as log } from "../../tests/support/database.ts";
+import { createEndpoints } from "./endpoints.ts";
+import { reencryptPreviousSecrets } from "./previous-secrets.ts";
+
+const HOUR = 3_600_000;
+
+test("they come under the new key too, and those whose day is over go", async () => {
+  const storage = await fileDatabase();
+  const { database } = storage;
+  try {
+    let time = 1_000_000;
+    const now = () => time;
+    const endpointsWith = (vault: Vault) =>
+      createEndpoints({ database, vault, config: loadConfig({}), now, onChange: () => undefined });
+    const old = endpointsWith(createVault({ key: "the old key" }));
+    const newEndpoint = {
+      userId: "ada",
+      url: "https://a.example",
+      types: ["*"],
+      description: "",
+      allEvents: false,
+      allEventsByEmail: null,
+    };
+    const { endpoint, secret: first } = await old.create(newEndpoint, () => []);
+    time += 20 * HOUR;
+    const second = await old.rotateSecret(endpoint.id);
+    time += 20 * HOUR;
+    const third = await old.rotateSecret(endpoint.id);
+    const { endpoint: unrotated } = await old.create(newEndpoint, () => []);
+
+    const duringRotation = createVault({ key: "the new key", previous: "the old key" });
+    const fourth = await endpointsWith(duringRotation).rotateSecret(endpoint.id);
+    time += 5 * HOUR;
+    expect(await reencryptPreviousSecrets({ database, vault: duringRotation, log, now })).toEqual({
+      resealed: 2,
+      unreadable: 0,
+    });
+    expect(await reencryptPreviousSecrets({ database, vault: duringRotation, log, now })).toEqual({
+      resealed: 0,
+      unreadable: 0,
+    });
+
+    const newKeyOnly = createVault({ key: "the new key" });
+    const rowOf = async (id: string) =>
+      (await database.read("SELECT * FROM webhook_endpoints WHERE id = ?", [id])).rows[0] ?? expect.unreachable();
+    const { secrets } = endpointsWith(newKeyOnly).targetOf(await rowOf(endpoint.id));
+    expect(secrets).toEqual([fourth, third, second].map(String));
+    expect(secrets).not.toContain(first);
+    expect((await rowOf(unrotated.id)).previous_secrets).toBe("[]");
+  } finally {
+    await storage.remove();
+  }
+});
+
+test("one that does not open stays as it is, and is told of", async () => {
+  const storage = await fileDatabase();
+  const { database } = storage;
+  try {
+    const strange = createVault({ key: "a key nobody has" }).seal("text", "webhook:1");
+    const list = JSON.stringify([{ secret: strange, until: 9 }]);
+    const sql = `INSERT INTO webhook_endpoints (id, url, types, description, secret, previous_secrets, from_seq, created_at, updated_at)
+      VALUES ('1', '', '[]', '', '', ?, 0, 0, 0)`;
+    await database.write([{ sql, args: [list] }]);
+    const vault = createVault({ key: "the new key" });
+    expect(await reencryptPreviousSecrets({ database, vault, log, now: () => 1 })).toEqual({
+      resealed: 0,
+      unreadable: 1,
+    });
+    const { rows } = await database.read("SELECT previous_secrets FROM webhook_endpoints");
+    expect(rows[0]?.previous_secrets).toBe(list);
+  } finally {
+    await storage.remove();
+  }
+});

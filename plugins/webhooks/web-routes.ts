@@ -1,0 +1,265 @@
+// The web's routes of webhooks and of the stream of events.
+import { Elysia } from "elysia";
+import { AppError, forbidden, invalidInput, notFound } from "../../src/kernel/errors.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import { eventStreamResponse } from "../../src/kernel/http/sse-streams.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import type { auth } from "../auth/index.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { Endpoint, EndpointChanges, Endpoints } from "./endpoints.ts";
+import type { EventAccess } from "./event-access.ts";
+import type { EventFeed } from "./event-feed.ts";
+import { requireEventTypes } from "./event-types.ts";
+import {
+  createdWebhook,
+  deliveryList,
+  feedQuery,
+  newWebhook,
+  pageQuery,
+  removeResult,
+  replayResult,
+  rotateResult,
+  toDelivery,
+  toWebhook,
+  webhook,
+  webhookChanges,
+  webhookList,
+} from "./model.ts";
+import { createWebhookGuards, ID_PATTERN, webhookNotFound } from "./webhook-guards.ts";
+
+interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs"> {
+  identities: ServiceOf<typeof auth>["identities"];
+  endpoints: Endpoints;
+  deliveries: Deliveries;
+  eventAccess: Pick<EventAccess, "eventScopeOf">;
+  eventFeed: EventFeed;
+}
+
+/** The job that tells whoever sends that an endpoint's owner wants a delivery now. */
+export const WAKE_JOB = "webhooks.wake";
+
+const ADDRESS_ERRORS = ["INVALID_ADDRESS", "ADDRESS_NOT_ALLOWED"];
+const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
+
+export function webRoutes(deps: Deps) {
+  const { outbound, idempotency, jobs, identities, endpoints, deliveries, eventAccess, eventFeed } = deps;
+  const tags = ["Webhooks"];
+  const detail = { tags };
+
+  /** Refuses what leads into our own network. A name that can't be asked now may be good later, when it is checked again. */
+  async function requireAllowedAddress(url: string): Promise<void> {
+    try {
+      await outbound.check(url);
+    } catch (error) {
+      if (!(error instanceof AppError && error.status >= 500)) throw error;
+    }
+  }
+
+  return new Elysia({ name: "webhooks.web" })
+    .use(identities.guards)
+    .use(createWebhookGuards(identities, endpoints))
+
+    .post(
+      "/api/webhooks",
+      ({ body, identity, request }) =>
+        idempotency.respond(
+          { request, userId: identity.user.id },
+          async (keep) => {
+            await requireAllowedAddress(body.url);
+            const wanted = {
+              userId: identity.user.id,
+              url: body.url,
+              types: requireEventTypes(body.types),
+              description: body.description ?? "",
+              ...eventAccess.eventScopeOf(identity),
+            };
+            const answer = (created: Endpoint, secret: string) => ({ ...toWebhook(created), secret });
+            const { endpoint, secret } = await endpoints.create(wanted, (created, secret) =>
+              keep({ status: 201, body: JSON.stringify(answer(created, secret)) }),
+            );
+            return Response.json(answer(endpoint, secret), { status: 201 });
+          },
+          { secretFields: ["secret"] },
+        ),
+      {
+        webhookCreator: true,
+        body: newWebhook,
+        response: { 201: createdWebhook },
+        detail: {
+          ...detail,
+          summary: "Have events sent to an address",
+          description:
+            "An admin's gets the events of all users, anybody else's those of the own account and agents. " +
+            "An API key needs both `read` and `write`.",
+          ...documentErrors({ 400: ADDRESS_ERRORS, 409: ["WEBHOOK_LIMIT", ...IDEMPOTENCY_ERRORS] }),
+        },
+      },
+    )
+    .get(
+      "/api/webhooks",
+      async ({ identity }) => {
+        const webhooks = (await endpoints.list(identity.user.id)).map(toWebhook);
+        return { webhooks, count: webhooks.length };
+      },
+      {
+        signedIn: "read",
+        response: { 200: webhookList },
+        detail: { ...detail, summary: "The caller's webhooks, newest first" },
+      },
+    )
+    .get("/api/webhooks/:id", ({ endpoint }) => toWebhook(endpoint), {
+      ownWebhook: "read",
+      response: { 200: webhook },
+      detail: { ...detail, summary: "A webhook" },
+    })
+    .patch(
+      "/api/webhooks/:id",
+      async ({ body, endpoint, identity }) => {
+        const { url, types, description, active } = body;
+        if (url !== undefined) await requireAllowedAddress(url);
+        const changes: EndpointChanges = {
+          ...(url === undefined ? {} : { url }),
+          ...(types === undefined ? {} : { types: requireEventTypes(types) }),
+          ...(description === undefined ? {} : { description }),
+          ...(active === undefined ? {} : { active }),
+          ...(identity.isAdmin ? { eventScope: eventAccess.eventScopeOf(identity) } : {}),
+        };
+        const updated = await endpoints.update(endpoint.id, changes);
+        if (!updated) throw webhookNotFound();
+        return toWebhook(updated);
+      },
+      {
+        ownWebhook: "sending",
+        body: webhookChanges,
+        response: { 200: webhook },
+        detail: {
+          ...detail,
+          summary: "Change a webhook, switch it off, or on again",
+          description:
+            "Switching it off gives up what waits; switched on again, it gets the events from then on. " +
+            "An API key needs both `read` and `write`.",
+          ...documentErrors({ 400: ADDRESS_ERRORS }),
+        },
+      },
+    )
+    .delete(
+      "/api/webhooks/:id",
+      async ({ endpoint: { id } }) => {
+        await endpoints.remove(id);
+        return { success: true as const, id, deleted: true as const };
+      },
+      { ownWebhook: "write", response: { 200: removeResult }, detail: { ...detail, summary: "Remove a webhook" } },
+    )
+    .post(
+      "/api/webhooks/:id/rotate",
+      ({ endpoint, identity, request }) =>
+        idempotency.respond(
+          { request, userId: identity.user.id },
+          async () => {
+            const secret = await endpoints.rotateSecret(endpoint.id);
+            if (secret === undefined) throw webhookNotFound();
+            return Response.json({ secret });
+          },
+          { secretFields: ["secret"] },
+        ),
+      {
+        ownWebhook: "write",
+        response: { 200: rotateResult },
+        detail: {
+          ...detail,
+          summary: "Give a webhook a new secret; the old one signs too for 24 hours",
+          ...documentErrors({ 409: IDEMPOTENCY_ERRORS }),
+        },
+      },
+    )
+    .get(
+      "/api/webhooks/:id/deliveries",
+      async ({ endpoint, query: { limit, offset } }) => {
+        const found = await deliveries.list(endpoint.id, {
+          limit: readLimit(limit, 50, 100),
+          offset: readOffset(offset),
+        });
+        return { deliveries: found.map(toDelivery), count: found.length };
+      },
+      {
+        ownWebhook: "read",
+        query: pageQuery,
+        response: { 200: deliveryList },
+        detail: { ...detail, summary: "What was sent to a webhook, newest event first; kept 30 days" },
+      },
+    )
+    .post(
+      "/api/webhooks/:id/deliveries/:deliveryId/replay",
+      ({ endpoint, identity, params: { deliveryId }, request }) =>
+        idempotency.respond({ request, userId: identity.user.id }, async () => {
+          const { id, active } = endpoint;
+          if (!ID_PATTERN.test(deliveryId) || !(await deliveries.find(id, deliveryId))) throw deliveryNotFound();
+          if (!(await deliveries.isAllowedFor(endpoint, deliveryId))) throw eventNotAllowed();
+          if (!active) throw new AppError(409, "WEBHOOK_INACTIVE", "This webhook is switched off. Switch it on first.");
+          const wake = jobs.enqueueStatement(WAKE_JOB, { endpointId: id }, { uniqueKey: id });
+          const replayedDelivery =
+            (await deliveries.replay(id, deliveryId, [wake])) && (await deliveries.find(id, deliveryId));
+          if (!replayedDelivery) throw deliveryNotFound();
+          return Response.json({ delivery: toDelivery(replayedDelivery) }, { status: 202 });
+        }),
+      {
+        ownWebhook: "write",
+        response: { 202: replayResult },
+        detail: {
+          ...detail,
+          summary: "Send an event again, under the same webhook-id",
+          ...documentErrors({
+            403: "ADMIN_REQUIRED",
+            404: "DELIVERY_NOT_FOUND",
+            409: ["WEBHOOK_INACTIVE", ...IDEMPOTENCY_ERRORS],
+          }),
+        },
+      },
+    )
+    .get(
+      "/api/events",
+      ({ identity, query, request }) => {
+        const all = query.all === "1" || query.all === "true";
+        if (all && !identity.isAdmin)
+          throw forbidden("ADMIN_REQUIRED", "Only admins can follow the events of all users.");
+        return eventFeed.follow(identity, {
+          all,
+          types:
+            query.types === undefined ? ["*"] : requireEventTypes(query.types.split(",").map((type) => type.trim())),
+          after: parseEventId(request.headers.get("last-event-id") ?? query.lastEventId),
+          request,
+        });
+      },
+      {
+        signedIn: "read",
+        query: feedQuery,
+        detail: {
+          tags,
+          summary: "Events as they happen",
+          description:
+            "Server-sent events: `id` is the place to resume from, `event` the type, `data` is `{ type, timestamp, data }`. " +
+            "The own account's and agents' events, or with `all=1` everybody's, for admins. Ends when the caller is signed out.",
+          responses: { 200: eventStreamResponse },
+          ...documentErrors({ 403: "ADMIN_REQUIRED", 429: "TOO_MANY_STREAMS" }),
+        },
+      },
+    );
+}
+
+const deliveryNotFound = () => notFound("This webhook has no delivery with this id.", "DELIVERY_NOT_FOUND");
+
+const eventNotAllowed = () =>
+  forbidden("ADMIN_REQUIRED", "This event is about somebody else: only admins can have it sent.");
+
+/** Undefined: from now on. */
+function parseEventId(given: string | undefined): number | undefined {
+  if (given === undefined || given === "") return undefined;
+  if (!/^\d{1,15}$/.test(given)) {
+    throw invalidInput({
+      path: "lastEventId",
+      message: "Give the id of the last event you have seen, a whole number.",
+    });
+  }
+  return Number(given);
+}

@@ -1,9 +1,0 @@
-// `berth doctor`: every setting in force, and what is wrong.
-import { environment } from "../config.ts";
-import { doctorReport } from "../doctor.ts";
-
-export async function doctorCommand(): Promise<number> {
-  const { text, exitCode } = doctorReport(environment(), process.cwd());
-  process.stdout.write(text);
-  return exitCode;
-}

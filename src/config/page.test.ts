@@ -1,7 +1,0 @@
-import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { configurationPage, pagePath } from "./page.ts";
-
-test("docs/configuration.md is what the table says; if not: bun src/config/page.ts", () => {
-  expect(readFileSync(pagePath, "utf8")).toBe(configurationPage());
-});

@@ -1,0 +1,59 @@
+// What is special about a server: it can go away, and two processes may start on it at once.
+
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { silent } from "../../../tests/support/database.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { temporaryDir } from "../../../tests/support/process.ts";
+import { type Sqld, startSqld } from "../../../tests/support/sqld.ts";
+import { StartError } from "../errors.ts";
+import { openDatabase } from "./database.ts";
+
+let sqld: Sqld;
+let dir: ReturnType<typeof temporaryDir>;
+const open = (url = sqld.url) => openDatabase({ url, dataDir: dir.path, log: silent });
+const remember = (key: string) => ({ sql: "INSERT INTO meta VALUES (?, 'x')", args: [key] });
+
+beforeEach(async () => {
+  dir = temporaryDir();
+  sqld = await startSqld();
+});
+afterEach(async () => {
+  await sqld.stop();
+  dir.remove();
+});
+
+test("two processes that start at once bring the schema up to date once", async () => {
+  const databases = await Promise.all([open(), open(), open()]);
+  const counts = await Promise.all(databases.map((database) => database.read("SELECT name FROM migrations")));
+  expect(new Set(counts.map((result) => result.rows.length)).size).toBe(1);
+  for (const database of databases) await database.close();
+});
+
+test("while the server is away everything is a 503 with its cause; when it is back, all works again", async () => {
+  const database = await open();
+  await database.write([remember("before")]);
+  await sqld.kill();
+  const away = { status: "rejected", reason: { status: 503, code: "DATABASE_UNAVAILABLE", cause: expect.anything() } };
+  const outcomes = await Promise.allSettled([
+    database.write([remember("a")]),
+    database.write([remember("b")]),
+    database.read("SELECT 1"),
+    database.ready(),
+  ]);
+  expect(outcomes).toMatchObject([away, away, away, away]);
+
+  await sqld.restart();
+  await eventually(() => database.ready());
+  await database.write([remember("after")]);
+  const { rows } = await database.read("SELECT key FROM meta WHERE key <> 'ready' ORDER BY key");
+  expect(rows.map((row) => row.key)).toEqual(["after", "before"]);
+  await database.close();
+});
+
+test("a start without the server is refused in one line", async () => {
+  await sqld.kill();
+  const error: unknown = await open().catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(StartError);
+  expect(String(error)).toContain("can't be reached");
+  expect(String(error)).not.toContain("\n");
+});

@@ -1,0 +1,110 @@
+// A libSQL server over the network: each write is a round trip, so what waits together travels together.
+
+import type { Client, InValue, ResultSet } from "@libsql/client";
+import { StartError } from "../errors.ts";
+import { databaseUnavailable, sqliteCode, toStorageError } from "./errors.ts";
+import { toGuardError } from "./group-commit.ts";
+import type { Statement } from "./statements.ts";
+import { createResultSet, createRowFactory, toBoundValue } from "./values.ts";
+import type { Commit, Outcome } from "./write-queue.ts";
+
+/** No answer of the server is waited for longer; a write that got none may or may not have happened. */
+const TIMEOUT_MS = 20_000;
+
+/** Makes the client; nothing is sent yet. @libsql/client is only loaded here, since files don't need it. */
+export async function createRemoteClient(url: string, authToken: string | undefined): Promise<Client> {
+  const { createClient } = await import("@libsql/client");
+  try {
+    return createClient({
+      url,
+      ...(authToken ? { authToken } : {}),
+      intMode: "bigint",
+      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(TIMEOUT_MS) }),
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "unknown";
+    throw new StartError(`DATABASE_URL is not usable: ${reason}`, { cause: error });
+  }
+}
+
+/** One read. Throws 503 `DATABASE_UNAVAILABLE` when the server can't be asked. */
+export async function remoteRead(client: Client, sql: string, args: readonly InValue[]): Promise<ResultSet> {
+  const values = args.map(toBoundValue);
+  try {
+    return normaliseResult(await client.execute({ sql, args: values }));
+  } catch (error) {
+    throw toRemoteError(error);
+  }
+}
+
+/**
+ * Sends all batches as one. When a statement of one fails, the server has undone them all: that one is refused and the
+ * rest is sent again. When the server can't be reached, all fail, since nobody knows whether they were written.
+ */
+export function createRemoteCommit(client: Client): Commit {
+  return async (batches) => {
+    const outcomes = new Map<Statement[], Outcome>();
+    let remaining = [...batches];
+    while (remaining.length > 0) {
+      const sending = remaining;
+      const failure = await send(sending, outcomes);
+      remaining = sending.filter((batch) => !outcomes.has(batch));
+      if (failure === "unknown") {
+        for (const batch of remaining) await send([batch], outcomes);
+        remaining = [];
+      }
+    }
+    return batches.map((batch) => outcomes.get(batch) ?? { error: new Error("A batch was not handled.") });
+  };
+
+  async function send(
+    batches: readonly Statement[][],
+    outcomes: Map<Statement[], Outcome>,
+  ): Promise<"unknown" | undefined> {
+    const steps: { batch: Statement[]; statement: Statement; args: InValue[] }[] = [];
+    for (const batch of batches) {
+      try {
+        steps.push(...batch.map((statement) => ({ batch, statement, args: statement.args.map(toBoundValue) })));
+      } catch (error) {
+        outcomes.set(batch, { error });
+      }
+    }
+    if (steps.length === 0) return undefined;
+    try {
+      const results = await client.batch(
+        steps.map(({ statement, args }) => ({ sql: statement.sql, args })),
+        "write",
+      );
+      steps.forEach(({ batch }, index) => {
+        const result = results[index];
+        const outcome = outcomes.get(batch) ?? { results: [] };
+        if ("results" in outcome && result) outcome.results.push(normaliseResult(result));
+        outcomes.set(batch, outcome);
+      });
+      return undefined;
+    } catch (error) {
+      const index: unknown = error instanceof Error ? Reflect.get(error, "statementIndex") : undefined;
+      const step = typeof index === "number" ? steps[index] : steps.length === 1 ? steps[0] : undefined;
+      if (!isStatementError(error)) for (const { batch } of steps) outcomes.set(batch, { error: toRemoteError(error) });
+      else if (step) outcomes.set(step.batch, { error: toGuardError(step.statement, error) });
+      else if (batches.length === 1)
+        for (const { batch } of steps) outcomes.set(batch, { error: toStorageError(error) });
+      else return "unknown";
+      return undefined;
+    }
+  }
+}
+
+/** The server understood and refused, so it has certainly not written. */
+const isStatementError = (error: unknown) => /^SQL(?:ITE)?_/.test(sqliteCode(error));
+
+const toRemoteError = (error: unknown) =>
+  isStatementError(error)
+    ? toStorageError(error)
+    : databaseUnavailable("The database server can't be reached. Try again.", error);
+
+/** The same shape of rows as those of a local file: numbers where they are exact. */
+function normaliseResult({ columns, columnTypes, rows, rowsAffected, lastInsertRowid }: ResultSet): ResultSet {
+  const row = createRowFactory(columns);
+  return createResultSet(columns, columnTypes, rows.map(row), rowsAffected, lastInsertRowid);
+}

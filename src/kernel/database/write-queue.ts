@@ -1,0 +1,107 @@
+// The one queue that every write goes through: what waits together is written together, in order.
+
+import type { ResultSet } from "@libsql/client";
+import { AppError } from "../errors.ts";
+import type { Log } from "../telemetry/log.ts";
+import { databaseUnavailable } from "./errors.ts";
+import type { Statement } from "./statements.ts";
+
+/** What became of one batch: its results, or the error that undid it. */
+export type Outcome = { results: ResultSet[] } | { error: unknown };
+
+/**
+ * Writes some or all of the batches, from the first on, and says what became of each that it handled. Every batch is
+ * all or nothing, and one that fails doesn't touch the others.
+ */
+export type Commit = (batches: readonly Statement[][]) => Outcome[] | Promise<Outcome[]>;
+
+export interface WriteQueue {
+  write(statements: Statement[]): Promise<ResultSet[]>;
+  /** The error that keeps writes from being stored, until one is stored again. */
+  readonly storageError: AppError | undefined;
+  /** Resolves when all that waits is written; refuses what comes after. */
+  close(): Promise<void>;
+}
+
+interface PendingWrite {
+  statements: Statement[];
+  resolve(results: ResultSet[]): void;
+  reject(error: unknown): void;
+}
+
+const MAX_GROUP_SIZE = 256;
+
+export function createWriteQueue(deps: {
+  commit: Commit;
+  log: Log;
+  onFlush: (batches: number, ms: number) => void;
+}): WriteQueue {
+  const { commit, log, onFlush } = deps;
+  let pending: PendingWrite[] = [];
+  let running: Promise<void> | undefined;
+  let storageError: AppError | undefined;
+  let closed = false;
+
+  /** Until nothing waits: one group for each turn of the event loop. */
+  async function drain(): Promise<void> {
+    while (pending.length > 0) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const group = pending.slice(0, MAX_GROUP_SIZE);
+      const started = performance.now();
+      const outcomes = await commitGroup(group);
+      pending = pending.slice(outcomes.length);
+      deliverOutcomes(group, outcomes);
+      onFlush(outcomes.length, performance.now() - started);
+    }
+    running = undefined;
+  }
+
+  async function commitGroup(group: PendingWrite[]): Promise<Outcome[]> {
+    try {
+      return await commit(group.map((entry) => entry.statements));
+    } catch (error) {
+      return group.map(() => ({ error }));
+    }
+  }
+
+  function deliverOutcomes(group: readonly PendingWrite[], outcomes: readonly Outcome[]): void {
+    outcomes.forEach((outcome, index) => {
+      const entry = group[index];
+      if (!entry) return;
+      if ("error" in outcome) {
+        if (outcome.error instanceof AppError && outcome.error.status === 503) storageError = outcome.error;
+        entry.reject(outcome.error);
+        return;
+      }
+      storageError = undefined;
+      entry.resolve(outcome.results);
+      entry.statements.forEach((statement, at) => {
+        const result = outcome.results[at];
+        if (!statement.after || !result) return;
+        try {
+          statement.after(result);
+        } catch (error) {
+          log.error("What should follow a write failed.", { error });
+        }
+      });
+    });
+  }
+
+  return {
+    write(statements) {
+      if (statements.length === 0) return Promise.resolve([]);
+      if (closed) return Promise.reject(databaseUnavailable("The service is shutting down."));
+      return new Promise((resolve, reject) => {
+        pending.push({ statements, resolve, reject });
+        running ??= drain();
+      });
+    },
+    get storageError() {
+      return storageError;
+    },
+    async close() {
+      closed = true;
+      await running;
+    },
+  };
+}

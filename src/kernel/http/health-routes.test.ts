@@ -1,0 +1,96 @@
+// Alive, ready with the failing part named, and figures for those who may have them.
+import { describe, expect, test } from "bun:test";
+import { openHouse } from "../../../tests/support/house.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+import { plugin } from "../plugin.ts";
+
+async function ask(origin: string, path: string, headers: Record<string, string> = {}) {
+  const response = await fetch(origin + path, { headers });
+  const text = await response.text();
+  const json = response.headers.get("content-type")?.startsWith("application/json");
+  return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : text };
+}
+
+test("alive is alive on both surfaces, whatever else is wrong", async () => {
+  const bad = plugin("bad", () => ({ service: {}, ready: () => false }));
+  await using house = await openHouse({ plugins: [bad] });
+  for (const origin of [house.web, house.backend]) {
+    expect((await ask(origin, "/healthz")).body).toEqual({ status: "ok" });
+  }
+});
+
+describe("ready", () => {
+  test("names every part, once the work has begun", async () => {
+    await using house = await openHouse({ plugins: [plugin("good", () => ({ service: {}, ready: () => true }))] });
+    const before = await ask(house.web, "/readyz");
+    expect(expectRefusal(before, 503, "NOT_READY").error).toContain("worker");
+    await house.kernel.jobs.start();
+    await house.app.start();
+    for (const origin of [house.web, house.backend]) {
+      const { status, body } = await ask(origin, "/readyz");
+      expect(status).toBe(200);
+      expect(body).toMatchObject({ status: "ready", parts: { database: true, worker: true, good: true } });
+    }
+    await house.kernel.jobs.stop();
+    expectRefusal(await ask(house.web, "/readyz"), 503, "NOT_READY");
+  });
+
+  test("says which part fails, and not how", async () => {
+    const parts = {
+      says: () => false,
+      throws: () => {
+        throw new Error("canary");
+      },
+      rejects: () => Promise.reject(new Error("canary")),
+      works: () => Promise.resolve(true),
+    };
+    const plugins = Object.entries(parts).map(([name, ready]) => plugin(name, () => ({ service: {}, ready })));
+    await using house = await openHouse({ plugins });
+    await house.kernel.jobs.start();
+    const answer = await ask(house.backend, "/readyz");
+    expect(expectRefusal(answer, 503, "NOT_READY").error).toBe("Not ready: says, throws, rejects.");
+    expect(answer.body).toMatchObject({ status: "error", parts: { database: true, works: true, says: false } });
+    expect(answer.text).not.toContain("canary");
+    await house.kernel.jobs.stop();
+  });
+
+  test("waits for no part longer than two seconds", async () => {
+    const stuck = plugin("stuck", () => ({ service: {}, ready: () => new Promise<boolean>(() => undefined) }));
+    await using house = await openHouse({ plugins: [stuck] });
+    const since = performance.now();
+    expect(expectRefusal(await ask(house.web, "/readyz"), 503).error).toContain("stuck");
+    expect(performance.now() - since).toBeLessThan(10_000);
+  });
+});
+
+describe("figures", () => {
+  test("are on the backend alone, free on loopback", async () => {
+    await using house = await openHouse();
+    const { status, headers, text } = await ask(house.backend, "/metrics");
+    expect([status, headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4"]);
+    expect(text).toContain("berth_http_seconds");
+    expectRefusal(await ask(house.web, "/metrics"), 404, "NOT_FOUND");
+  });
+
+  test("need the token where there is one, on loopback too", async () => {
+    await using house = await openHouse({ env: { METRICS_TOKEN: "canary-metrics-token" } });
+    expect((await ask(house.backend, "/metrics", { authorization: "Bearer canary-metrics-token" })).status).toBe(200);
+    for (const authorization of ["", "Bearer ", "Bearer canary-metrics-toke", "Bearer canary-metrics-tokens", "x"]) {
+      const answer = await ask(house.backend, "/metrics", { authorization });
+      expectRefusal(answer, 401, "UNAUTHORIZED");
+      expect(answer.text).not.toContain("canary");
+    }
+  });
+
+  test.each([
+    ["0.0.0.0", 403],
+    ["10.0.0.1", 403],
+    ["127.0.0.2", 200],
+    ["localhost", 200],
+  ])("without a token, on a listener of %s: %d", async (BACKEND_HOST, status) => {
+    await using house = await openHouse({ env: { BACKEND_HOST } });
+    const answer = await ask(house.backend, "/metrics");
+    expect(answer.status).toBe(status);
+    if (status === 403) expectRefusal(answer, 403, "METRICS_CLOSED");
+  });
+});

@@ -1,0 +1,95 @@
+// Alive, ready, and in figures: /healthz, /readyz and /metrics.
+import { createHash, timingSafeEqual } from "node:crypto";
+import { Elysia, t } from "elysia";
+import { isLoopbackHost } from "../config/config.ts";
+import { forbidden, unauthorized } from "../errors.ts";
+import type { createHost } from "../plugin.ts";
+import { openRoutes } from "./http.ts";
+import { documentErrors } from "./openapi/route-documentation.ts";
+
+/** How long a part may take to say that it is ready. */
+const CHECK_TIMEOUT_MS = 2_000;
+
+const parts = t.Record(t.String(), t.Boolean(), { description: "Every part, and whether it does its work" });
+const ready = t.Object({ status: t.String(), parts });
+const notReady = t.Object(
+  { status: t.String(), error: t.String(), message: t.String(), code: t.String(), parts },
+  { description: "A part does not do its work" },
+);
+
+/** The health routes of one surface; metrics are on the backend alone. */
+export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<typeof createHost>) {
+  const { config, database, jobs, log, metrics } = host.kernel;
+  const detail = { tags: ["Health"] };
+
+  async function check(name: string, ready: () => boolean | Promise<boolean>): Promise<[string, boolean]> {
+    const timeout = new Promise<boolean>((resolve) => setTimeout(resolve, CHECK_TIMEOUT_MS, false).unref());
+    try {
+      return [name, await Promise.race([ready(), timeout])];
+    } catch (error) {
+      log.warn("not ready", { part: name, error });
+      return [name, false];
+    }
+  }
+
+  const routes = new Elysia({ name: `health.${surfaceName}` })
+    .use(openRoutes)
+    .get("/healthz", () => ({ status: "ok" }), {
+      open: true,
+      response: { 200: t.Object({ status: t.String() }) },
+      detail: { ...detail, summary: "Alive" },
+    })
+    .get(
+      "/readyz",
+      async ({ status }) => {
+        const checks = [check("database", () => database.ready())];
+        if (config.role !== "web") {
+          checks.push(check("worker", () => jobs.ready()));
+          for (const { name, parts } of host.built) if (parts.ready) checks.push(check(name, parts.ready));
+        }
+        const parts = Object.fromEntries(await Promise.all(checks));
+        const failing = Object.keys(parts).filter((name) => !parts[name]);
+        if (failing.length === 0) return { status: "ready", parts };
+        const text = `Not ready: ${failing.join(", ")}.`;
+        return status(503, { status: "error", error: text, message: text, code: "NOT_READY", parts });
+      },
+      {
+        open: true,
+        response: { 200: ready, 503: notReady },
+        detail: { ...detail, summary: "Ready to serve: database, migrations, worker" },
+      },
+    );
+  if (surfaceName === "web") return routes;
+
+  const { metricsToken } = config;
+  const expected = metricsToken === undefined ? undefined : sha256(`Bearer ${metricsToken}`);
+  const isLoopback = isLoopbackHost(config.backend.host);
+  return routes.get(
+    "/metrics",
+    ({ headers }) => {
+      if (expected !== undefined) {
+        if (!timingSafeEqual(sha256(headers.authorization ?? ""), expected))
+          throw unauthorized("Send METRICS_TOKEN as the bearer token.");
+      } else if (!isLoopback) {
+        throw forbidden(
+          "METRICS_CLOSED",
+          "Set METRICS_TOKEN to read the metrics of a listener that is not on loopback.",
+        );
+      }
+      return new Response(metrics.render(), { headers: { "content-type": "text/plain; version=0.0.4" } });
+    },
+    {
+      open: true,
+      detail: {
+        ...detail,
+        summary: "Figures in Prometheus' text format",
+        security: [{ metricsToken: [] }, {}],
+        ...documentErrors({ 401: "UNAUTHORIZED", 403: "METRICS_CLOSED" }),
+        responses: { 200: { description: "All figures", content: { "text/plain": { schema: { type: "string" } } } } },
+      },
+    },
+  );
+}
+
+/** Of one length, so that comparing tells nothing. */
+const sha256 = (text: string) => createHash("sha256").update(text).digest();

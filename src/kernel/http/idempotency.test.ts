@@ -1,0 +1,280 @@
+// Sent twice, done once.
+
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { AppError } from "../errors.ts";
+import { createVault } from "../security/vault.ts";
+import { attachContext } from "./http.ts";
+import {
+  createIdempotency,
+  type Idempotency,
+  type IdempotencyOptions,
+  type KeepStatements,
+  type SerializedResponse,
+} from "./idempotency.ts";
+
+const vault = createVault({ key: "root key of this test" });
+const HOUR = 3_600_000;
+const SCOPE = "user:1 POST /api/keys";
+let storage: TestDatabase;
+let clock = 1_700_000_000_000;
+let idempotency: Idempotency;
+let done = 0;
+
+const create = (options: Partial<IdempotencyOptions> = {}) =>
+  createIdempotency({ database: storage.database, vault, now: () => clock, ...options });
+
+beforeEach(async () => {
+  storage = await fileDatabase();
+  idempotency = create();
+  done = 0;
+});
+afterEach(() => storage.remove());
+
+const work =
+  (status = 201) =>
+  async (): Promise<SerializedResponse> => ({ status, body: JSON.stringify({ run: ++done }) });
+const rows = async () => (await storage.database.read("SELECT * FROM idempotency_keys")).rows;
+
+async function failure(promise: Promise<unknown>): Promise<AppError> {
+  const error = await promise.then(
+    () => "it was let through",
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof AppError)) throw error;
+  return error;
+}
+
+describe("a repeated request", () => {
+  test("gets the first answer again, also after a restart", async () => {
+    const first = await idempotency.run(SCOPE, "k1", "{}", work());
+    expect(first).toEqual({ status: 201, body: '{"run":1}', replayed: false });
+    expect(await idempotency.run(SCOPE, "k1", "{}", work())).toEqual({ ...first, replayed: true });
+    expect(await create().run(SCOPE, "k1", "{}", work())).toEqual({ ...first, replayed: true });
+    expect(done).toBe(1);
+  });
+
+  test("runs again under another key, another scope, after a day, or without a key", async () => {
+    await idempotency.run(SCOPE, "k1", "{}", work());
+    await idempotency.run(SCOPE, "k2", "{}", work());
+    await idempotency.run("user:2 POST /api/keys", "k1", "{}", work());
+    clock += 24 * HOUR;
+    await idempotency.run(SCOPE, "k1", "{}", work());
+    await idempotency.run(SCOPE, null, "{}", work());
+    await idempotency.run(SCOPE, null, "{}", work());
+    expect(done).toBe(6);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test("is replayed for nearly a day", async () => {
+    await idempotency.run(SCOPE, "k1", "{}", work());
+    clock += 24 * HOUR - 1;
+    expect((await idempotency.run(SCOPE, "k1", "{}", work())).replayed).toBe(true);
+  });
+
+  test("with another body is 409, and does nothing", async () => {
+    await idempotency.run(SCOPE, "k1", '{"a":1}', work());
+    const error = await failure(idempotency.run(SCOPE, "k1", '{"a":2}', work()));
+    expect(error).toMatchObject({ status: 409, code: "IDEMPOTENCY_MISMATCH" });
+    expect(done).toBe(1);
+  });
+
+  test.each(["", "a b", "ü", "x".repeat(256), "a\n"])("with a key that is none is 400: %j", async (key) => {
+    expect(await failure(idempotency.run(SCOPE, key, "{}", work()))).toMatchObject({
+      status: 400,
+      code: "INVALID_INPUT",
+    });
+    expect(done).toBe(0);
+  });
+});
+
+describe("what is kept", () => {
+  test("is no failure of ours, no rate limit, and nothing thrown", async () => {
+    await idempotency.run(SCOPE, "k1", "{}", work(500));
+    await idempotency.run(SCOPE, "k1", "{}", work(503));
+    await idempotency.run(SCOPE, "k1", "{}", work(429));
+    const broken = idempotency.run(SCOPE, "k1", "{}", () => Promise.reject(new AppError(402, "PAY", "Pay first.")));
+    expect((await failure(broken)).code).toBe("PAY");
+    expect(await rows()).toHaveLength(0);
+    expect(await idempotency.run(SCOPE, "k1", "{}", work(409))).toMatchObject({ status: 409, replayed: false });
+    expect(await idempotency.run(SCOPE, "k1", "{}", work())).toMatchObject({ status: 409, replayed: true });
+  });
+
+  test("has null where a secret was shown once", async () => {
+    const body = '{"id":"1","key":"bk_secret","agent":{"token":"opaque","name":"a"}}';
+    const options = { secretFields: ["key", "agent.token", "missing.field", "id.x"] };
+    const produce = async () => ({ status: 201, body });
+    expect((await idempotency.run(SCOPE, "k1", "{}", produce, options)).body).toBe(body);
+    const again = await idempotency.run(SCOPE, "k1", "{}", produce, options);
+    expect(again.body).toBe('{"id":"1","key":null,"agent":{"token":null,"name":"a"}}');
+    expect(JSON.stringify(await rows())).not.toMatch(/bk_secret|opaque/);
+  });
+
+  test("tells nothing of the request's body, not even to one who guesses", async () => {
+    await idempotency.run(SCOPE, "k1", '{"password":"hunter2"}', work());
+    const [row] = await rows();
+    expect(JSON.stringify(row)).not.toContain("hunter2");
+    const bare = new Bun.CryptoHasher("sha256").update('{"password":"hunter2"}');
+    expect(row?.body_hash).not.toBe(bare.digest("base64url"));
+  });
+
+  test("is on disk before the answer is given", async () => {
+    let writing = false;
+    const database: IdempotencyOptions["database"] = {
+      read: (sql, args) => storage.database.read(sql, args),
+      async write(statements) {
+        writing = true;
+        const result = await storage.database.write(statements);
+        writing = false;
+        return result;
+      },
+    };
+    await create({ database }).run(SCOPE, "k1", "{}", work());
+    expect(writing).toBe(false);
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test("can be part of the work's own batch, so that both are there or neither", async () => {
+    const produce = (valid: boolean) => async (keep: KeepStatements) => {
+      const answer = { status: 201, body: '{"ok":true}' };
+      const bad = valid ? [] : [{ sql: "INSERT INTO meta (key, value) VALUES ('x', NULL)", args: [] }];
+      await storage.database.write([
+        { sql: "INSERT INTO meta (key, value) VALUES ('x', '1')", args: [] },
+        ...keep(answer),
+        ...bad,
+      ]);
+      return answer;
+    };
+    await expect(idempotency.run(SCOPE, "k1", "{}", produce(false))).rejects.toThrow();
+    expect(await rows()).toHaveLength(0);
+    expect((await idempotency.run(SCOPE, "k1", "{}", produce(true))).replayed).toBe(false);
+    expect((await idempotency.run(SCOPE, "k1", "{}", produce(true))).replayed).toBe(true);
+    expect(await rows()).toHaveLength(1);
+  });
+});
+
+describe("at the same time", () => {
+  /** Work that waits to be let go. */
+  function held(status = 201) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const produce = async () => {
+      await promise;
+      return work(status)();
+    };
+    return { produce, release: resolve };
+  }
+
+  test("repeated requests wait for the first and share its answer", async () => {
+    const { produce, release } = held();
+    const all = Array.from({ length: 20 }, () => idempotency.run(SCOPE, "k1", "{}", produce));
+    release();
+    const answers = await Promise.all(all);
+    expect(done).toBe(1);
+    expect(answers.map(({ body }) => body)).toEqual(Array.from({ length: 20 }, () => '{"run":1}'));
+    expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+  });
+
+  test("when the first fails, the next one runs", async () => {
+    const { produce, release } = held(500);
+    const first = idempotency.run(SCOPE, "k1", "{}", produce);
+    const second = idempotency.run(SCOPE, "k1", "{}", work());
+    release();
+    expect((await first).status).toBe(500);
+    expect(await second).toEqual({ status: 201, body: '{"run":2}', replayed: false });
+  });
+
+  test("another body does not wait: 409 at once", async () => {
+    const started = Promise.withResolvers<void>();
+    const { produce, release } = held();
+    const first = idempotency.run(SCOPE, "k1", "{}", () => {
+      started.resolve();
+      return produce();
+    });
+    await started.promise;
+    expect((await failure(idempotency.run(SCOPE, "k1", "[]", work()))).code).toBe("IDEMPOTENCY_MISMATCH");
+    release();
+    await first;
+    expect(done).toBe(1);
+  });
+
+  test("a wrong body does not get in the way of a right one", async () => {
+    const first = await idempotency.run(SCOPE, "k1", "{}", work());
+    const wrong = failure(idempotency.run(SCOPE, "k1", "[]", work()));
+    expect(await idempotency.run(SCOPE, "k1", "{}", work())).toEqual({ ...first, replayed: true });
+    expect((await wrong).code).toBe("IDEMPOTENCY_MISMATCH");
+  });
+
+  test("one that takes too long is not waited for: 409", async () => {
+    const impatient = create({ waitMs: 5 });
+    const { produce, release } = held();
+    const first = impatient.run(SCOPE, "k1", "{}", produce);
+    expect((await failure(impatient.run(SCOPE, "k1", "{}", work()))).code).toBe("IDEMPOTENCY_IN_PROGRESS");
+    release();
+    expect((await first).replayed).toBe(false);
+    expect(done).toBe(1);
+  });
+
+  test("of two processes on one database one does it, where the answer is kept with the work", async () => {
+    const bothRead = held();
+    const batch = (process: string) => async (keep: KeepStatements) => {
+      const answer = { status: 201, body: JSON.stringify({ process }) };
+      await bothRead.produce();
+      await storage.database.write([
+        { sql: "INSERT INTO meta (key, value) VALUES (?, '1')", args: [process] },
+        ...keep(answer),
+      ]);
+      return answer;
+    };
+    const one = create().run(SCOPE, "k1", "{}", batch("one"));
+    const two = create().run(SCOPE, "k1", "{}", batch("two"));
+    bothRead.release();
+    const answers = await Promise.all([one, two]);
+    expect(answers[0].body).toBe(answers[1].body);
+    expect(answers.filter(({ replayed }) => replayed)).toHaveLength(1);
+    const { rows: effects } = await storage.database.read("SELECT key FROM meta WHERE key IN ('one', 'two')");
+    expect(effects).toHaveLength(1);
+  });
+});
+
+describe("a route", () => {
+  /** A request as a surface hands it on. */
+  function request(key: string | null, bodyText = "{}", address = "203.0.113.7", path = "/api/keys") {
+    const headers: Record<string, string> = key === null ? {} : { "idempotency-key": key };
+    const made = new Request(`http://localhost${path}`, { method: "POST", headers, body: bodyText });
+    attachContext(made, { id: "r", address, socketAddress: "", cookies: [], bodyText });
+    return made;
+  }
+  const produce = async () => Response.json({ run: ++done }, { status: 201, headers: { "x-own": "yes" } });
+  const respond = (made: Request, userId?: string) => idempotency.respond({ request: made, userId }, produce);
+
+  test("answers again with status and body, and says so", async () => {
+    const first = await respond(request("k1"), "u1");
+    expect(first.headers.get("x-own")).toBe("yes");
+    expect(first.headers.get("idempotency-replayed")).toBeNull();
+    expect(await first.json()).toEqual({ run: 1 });
+    const again = await respond(request("k1"), "u1");
+    expect(again.status).toBe(201);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.headers.get("content-type")).toContain("application/json");
+    expect(await again.json()).toEqual({ run: 1 });
+    expect((await failure(respond(request("k1", "[]"), "u1"))).code).toBe("IDEMPOTENCY_MISMATCH");
+  });
+
+  test("keeps callers and paths apart, and does nothing without a key", async () => {
+    await respond(request("k1"), "u1");
+    await respond(request("k1"), "u2");
+    await respond(request("k1"));
+    await respond(request("k1", "{}", "203.0.113.8"));
+    await respond(request("k1", "{}", "203.0.113.7", "/api/other"), "u1");
+    await respond(request(null), "u1");
+    await respond(request(null), "u1");
+    expect(done).toBe(7);
+  });
+
+  test("passes a stream of events on as it comes", async () => {
+    const stream = async () => new Response("data: x\n\n", { headers: { "content-type": "text/event-stream" } });
+    const answer = await idempotency.respond({ request: request("k1"), userId: "u1" }, stream);
+    expect(await answer.text()).toBe("data: x\n\n");
+    expect(await rows()).toHaveLength(0);
+  });
+});

@@ -1,0 +1,110 @@
+// The errors every route can give, by rule, in the one shape of contract §1.
+import { STATUS_CODES } from "node:http";
+import type { Operation, ResponseObject, Schema } from "./document.ts";
+
+export const errorSchema: Schema = {
+  type: "object",
+  description: "Every error, on every route. Some carry further fields, such as `limit` or `current`.",
+  required: ["error", "message", "code"],
+  properties: {
+    error: { type: "string", description: "What went wrong, in a sentence" },
+    message: { type: "string", description: "The same text" },
+    code: { type: "string", pattern: "^[A-Z][A-Z0-9_]*$", description: "Stable, for programs" },
+    issues: {
+      type: "array",
+      description: "On validation errors: what is wrong, and where",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+  },
+  additionalProperties: true,
+};
+
+/** Says which request this was, in the logs too. */
+export const requestIdHeader = { description: "The id of this request, in the logs too", schema: { type: "string" } };
+
+interface StatusRule {
+  description: string;
+  /** What the house itself gives with this status. */
+  codes: string[];
+}
+
+/** What a status means where nothing else is said. */
+const STATUS_RULES: Record<string, StatusRule> = {
+  400: {
+    description: "The input is not valid; `issues` tells what and where.",
+    codes: ["INVALID_INPUT", "INVALID_JSON", "INVALID_TEXT", "JSON_TOO_DEEP"],
+  },
+  401: { description: "Nobody is signed in, or what was shown is not valid.", codes: [] },
+  402: { description: "The plan or the budget does not allow this.", codes: [] },
+  403: {
+    description: "Not allowed. With a cookie, a request that another site's page makes is not either.",
+    codes: ["FOREIGN_ORIGIN"],
+  },
+  404: { description: "There is no such thing, or it is not yours.", codes: [] },
+  409: { description: "This does not go together with what is there.", codes: [] },
+  408: { description: "The body did not arrive in time.", codes: ["BODY_TIMEOUT"] },
+  413: { description: "The body is larger than 1 MiB.", codes: ["BODY_TOO_LARGE"] },
+  415: { description: "The body is not JSON.", codes: ["UNSUPPORTED_MEDIA_TYPE"] },
+  429: { description: "A limit is reached.", codes: ["RATE_LIMITED"] },
+  500: { description: "Something went wrong on our side.", codes: ["INTERNAL"] },
+  502: { description: "What Berth asked in turn failed.", codes: [] },
+  503: { description: "Not at the moment; try again.", codes: [] },
+};
+
+const rateHeaders = {
+  "retry-after": { description: "Seconds to wait", schema: { type: "integer" } },
+  ratelimit: { description: "What is left of the limit", schema: { type: "string" } },
+  "ratelimit-policy": { description: "The limit", schema: { type: "string" } },
+};
+
+const READ_METHODS = new Set(["get", "head", "options", "trace"]);
+
+/** The statuses that follow from a route's method and parameters alone. */
+function impliedStatuses(method: string, operation: Operation): string[] {
+  // A WebSocket tells all that by its frames.
+  if (operation.responses?.[101]) return [];
+  const inQuery = operation.parameters?.some((parameter) => parameter.in === "query") ?? false;
+  const reading = inQuery ? ["400"] : [];
+  return [...(READ_METHODS.has(method) ? reading : ["400", "403", "408", "413", "415"]), "429", "500"];
+}
+
+/** Adds every error that an operation can give and does not declare itself. `shared` collects the common ones. */
+export function addErrorResponses(method: string, operation: Operation, shared: Record<string, ResponseObject>): void {
+  const { "x-errors": documented = {}, responses = {} } = operation;
+  delete operation["x-errors"];
+  operation.responses = responses;
+  for (const status of new Set([...impliedStatuses(method, operation), ...Object.keys(documented)])) {
+    if (responses[status]) continue;
+    const isImplied = impliedStatuses(method, operation).includes(status);
+    const codes = [
+      ...new Set([...(isImplied ? (STATUS_RULES[status]?.codes ?? []) : []), ...(documented[status] ?? [])]),
+    ];
+    const response = errorResponse(status, codes);
+    const name = sharedResponseName(codes);
+    if (name !== undefined) shared[name] ??= response;
+    const isShared = name !== undefined && shared[name]?.description === response.description;
+    responses[status] = isShared ? { $ref: `#/components/responses/${name}` } : response;
+  }
+}
+
+/** A name for an answer that many operations give: its one code, or BadRequest for what any body can be refused with. */
+function sharedResponseName(codes: string[]): string | undefined {
+  if (codes.join() === STATUS_RULES[400]?.codes.join()) return "BadRequest";
+  const [code, ...others] = codes;
+  if (code === undefined || others.length > 0) return undefined;
+  return code.toLowerCase().replace(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function errorResponse(status: string, codes: string[]): ResponseObject {
+  const meaning = STATUS_RULES[status]?.description ?? `${STATUS_CODES[status] ?? "Refused"}.`;
+  const listed = codes.map((code) => `\`${code}\``).join(", ");
+  return {
+    description: codes.length > 0 ? `${meaning} Codes: ${listed}.` : meaning,
+    ...(status === "429" ? { headers: rateHeaders } : undefined),
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+  };
+}

@@ -1,0 +1,138 @@
+// The generated description of a surface, made into the OpenAPI 3.1 document that Berth shows.
+import { STATUS_CODES } from "node:http";
+import { shareSchemas } from "./components.ts";
+import type { MediaTypes, OpenApiDocument, Operation, Parameter, ResponseObject } from "./document.ts";
+import { addErrorResponses, errorSchema, requestIdHeader } from "./error-responses.ts";
+import { simplifySchema } from "./schema-simplifier.ts";
+
+export type { OpenApiDocument } from "./document.ts";
+export { documentErrors, documentGuard } from "./route-documentation.ts";
+
+const SECURITY_SCHEMES = {
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "berth_session",
+    description: "Set by a sign-in. On https its name is `__Host-berth_session`.",
+  },
+  apiKey: { type: "http", scheme: "bearer", description: "A key of yours (`bk_…`), made with `POST /api/keys`." },
+  serviceToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "Signed by the web surface for one action in one caller's name; lives for a moment.",
+  },
+  gatewayToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "An agent's own, from `GET /api/agents/:id/token`.",
+  },
+  metricsToken: { type: "http", scheme: "bearer", description: "The operator's METRICS_TOKEN, when it is set." },
+};
+
+/**
+ * From what the generator says to what is true: JSON bodies alone, every error by the rules of openapi/errors.ts, schemas
+ * without the keywords that only checking needs, shared ones named, nothing left out that the specification asks for.
+ * Hand-written bodies of other types are kept. The given document is not changed.
+ */
+export function toOpenApi(generated: OpenApiDocument): OpenApiDocument {
+  const shared: Record<string, ResponseObject> = {};
+  const tags = new Set<string>();
+  const schemes = new Set<string>();
+  const paths: OpenApiDocument["paths"] = {};
+  for (const [path, methods] of Object.entries(structuredClone(generated.paths))) {
+    const operations = Object.entries(methods).map(([method, operation]) => {
+      completeOperation(operation, path);
+      addErrorResponses(method, operation, shared);
+      for (const tag of operation.tags ?? []) tags.add(tag);
+      for (const scheme of (operation.security ?? []).flatMap(Object.keys)) schemes.add(scheme);
+      return [method, operation] as const;
+    });
+    paths[path] = Object.fromEntries(operations);
+  }
+  const usedSchemes = Object.entries(SECURITY_SCHEMES).filter(([name]) => schemes.has(name));
+  const document: OpenApiDocument = {
+    openapi: "3.1.1",
+    info: generated.info,
+    servers: [{ url: "/", description: "This installation" }],
+    // The order in which a reader wants them: what Berth is for first.
+    tags: [...[...tags].filter((name) => name !== "Health"), "Health"].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: errorSchema },
+      responses: sorted(shared),
+      headers: { RequestId: requestIdHeader },
+      securitySchemes: Object.fromEntries(usedSchemes),
+    },
+  };
+  shareSchemas(document);
+  for (const response of responsesOf(document)) response.headers = { ...REQUEST_ID, ...response.headers };
+  return document;
+}
+
+const REQUEST_ID = { "x-request-id": { $ref: "#/components/headers/RequestId" } };
+
+function responsesOf({ paths, components }: OpenApiDocument): ResponseObject[] {
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const responseList = operations.flatMap(({ responses }) => Object.values(responses ?? {}));
+  return [...responseList, ...Object.values(components?.responses ?? {})].filter(
+    (response) => response.$ref === undefined,
+  );
+}
+
+/** What the specification wants of each operation and the generator leaves out or gets wrong. */
+function completeOperation(operation: Operation, path: string): void {
+  operation.parameters = completeParameters(operation, path);
+  if (operation.parameters.length === 0) delete operation.parameters;
+  if (operation.security) operation.security = unique(operation.security);
+  if (operation.tags) operation.tags = unique(operation.tags);
+  const { requestBody } = operation;
+  if (requestBody?.content) {
+    requestBody.content = normaliseMedia(requestBody.content);
+    // An empty body is read as {}; it will do where nothing is required.
+    requestBody.required = Object.values(requestBody.content).some(({ schema }) => schema?.required !== undefined);
+  }
+  const responseList = Object.entries(operation.responses ?? {}).map(([status, response]) => [
+    status,
+    toResponseObject(status, response),
+  ]);
+  operation.responses = Object.fromEntries(responseList);
+}
+
+/** The generator spreads schemas over the answer around them; only an answer's own fields stay. */
+function toResponseObject(status: string, { description, headers, content }: ResponseObject): ResponseObject {
+  return {
+    description: description ?? `${STATUS_CODES[status] ?? "Answer"}.`,
+    ...(headers ? { headers } : undefined),
+    ...(content ? { content: normaliseMedia(content) } : undefined),
+  };
+}
+
+/** The generator offers each body as JSON, as a form and as text; it is JSON. */
+function normaliseMedia(content: MediaTypes): MediaTypes {
+  const { "application/json": json, "multipart/form-data": form, "text/plain": text, ...others } = content;
+  const kept = json && form && text ? { "application/json": json, ...others } : content;
+  return Object.fromEntries(
+    Object.entries(kept).map(([type, { schema, ...rest }]) => [
+      type,
+      schema ? { ...rest, schema: simplifySchema(schema) } : rest,
+    ]),
+  );
+}
+
+function completeParameters({ parameters = [] }: Operation, path: string): Parameter[] {
+  const inPath = [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => name);
+  const undeclared = inPath.filter((name) => !parameters.some((known) => known.in === "path" && known.name === name));
+  const strings = undeclared.map(
+    (name): Parameter => ({ name, in: "path", required: true, schema: { type: "string" } }),
+  );
+  return [...strings, ...parameters].map(({ examples, schema = {}, ...parameter }) => ({
+    ...parameter,
+    ...(parameter.in === "path" ? { required: true } : undefined),
+    schema: { ...simplifySchema(schema), ...(Array.isArray(examples) ? { examples } : undefined) },
+  }));
+}
+
+const unique = <T>(items: T[]): T[] => [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
+
+const sorted = <T>(record: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,394 @@
+// The front door: what holds for every request, whatever route it is for.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Elysia } from "elysia";
+import { createClient } from "../../../tests/support/client.ts";
+import { type House, openHouse } from "../../../tests/support/house.ts";
+import { rawRequest } from "../../../tests/support/raw.ts";
+import { expectRefusal } from "../../../tests/support/scene.ts";
+import { plugin } from "../plugin.ts";
+import type { Grant } from "./backend-transport.ts";
+import { contextOf, isLocalRequest, openRoutes, type SocketRoute } from "./http.ts";
+
+const echo: SocketRoute = {
+  prefix: "/echo/",
+  accept: async (_, rest) => ({
+    protocol: "echo.v1",
+    open: (socket) => void socket.send(`hello ${rest}`),
+    message: (socket, data) => void socket.send(data),
+    close: () => undefined,
+  }),
+};
+
+const probe = plugin("probe", () => {
+  const routes = (name: string) =>
+    new Elysia({ name })
+      .use(openRoutes)
+      .get("/probe", ({ request }) => ({ address: contextOf(request).address, direct: isLocalRequest(request) }), {
+        open: true,
+      })
+      .post("/probe", () => ({ done: true }), { open: true })
+      .delete("/probe", () => ({ done: true }), { open: true })
+      .get("/probe/foreign", () => fetch(`data:application/json,{"from":"elsewhere"}`), { open: true })
+      .get(
+        "/probe/cookies",
+        ({ request }) => {
+          contextOf(request).cookies.push("a=1; Path=/", "b=2; Path=/");
+          throw new Error("and then it failed");
+        },
+        { open: true },
+      )
+      .post("/hooks/probe", () => ({ done: true }), { open: true });
+  return { service: {}, web: routes("probe.web"), backend: routes("probe.backend"), sockets: [echo] };
+});
+
+const OWN = "https://berth.example";
+const FRIEND = "https://console.example";
+const env = { BASE_URL: OWN, CORS_ORIGINS: FRIEND };
+let house: House;
+beforeAll(async () => {
+  house = await openHouse({ env, plugins: [probe] });
+});
+afterAll(() => house?.[Symbol.asyncDispose]());
+
+const ask = async (origin: string, method: string, path = "/probe", headers: Record<string, string> = {}) => {
+  const response = await fetch(origin + path, { method, headers });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: text && JSON.parse(text) };
+};
+const web = (method: string, path?: string, headers?: Record<string, string>) => ask(house.web, method, path, headers);
+const backend = (method: string, path?: string, headers?: Record<string, string>) =>
+  ask(house.backend, method, path, headers);
+
+describe("every answer", () => {
+  test("has a request id of its own, whatever became of the request", async () => {
+    const answers = await Promise.all([
+      web("GET"),
+      web("GET", "/nothing"),
+      web("POST", "/probe", { origin: "https://evil.example" }),
+      web("OPTIONS", "/probe", { origin: FRIEND }),
+      web("OPTIONS", "/probe", { origin: "https://evil.example" }),
+      web("GET", "/probe/cookies"),
+      web("HEAD"),
+      backend("GET"),
+      ask(house.web, "GET", "/echo/x", { upgrade: "websocket" }),
+    ]);
+    const ids = answers.map(({ headers }) => headers.get("x-request-id") ?? "");
+    expect(new Set(ids).size).toBe(answers.length);
+    for (const id of ids) expect(id).toMatch(/^[\w-]{4,64}$/);
+    for (const { headers } of answers) expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect((await web("GET", "/probe", { "x-request-id": "mine" })).headers.get("x-request-id")).not.toBe("mine");
+  });
+
+  test("carries the cookies that were set, also when the route then failed", async () => {
+    const answer = await web("GET", "/probe/cookies");
+    expectRefusal(answer, 500, "INTERNAL");
+    expect(answer.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2; Path=/"]);
+  });
+
+  test("may be somebody else's, passed on", async () => {
+    const answer = await web("GET", "/probe/foreign");
+    expect(answer.body).toEqual({ from: "elsewhere" });
+    expect(answer.headers.get("x-request-id")).toMatch(/\w/);
+  });
+});
+
+describe("a route that there is not", () => {
+  test.each(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("is 404 for %s", async (method) => {
+    for (const path of ["/nothing", "/", "/PROBE", "/probe/nothing/more"]) {
+      expectRefusal(await web(method, path), 404, "NOT_FOUND");
+      expectRefusal(await backend(method, path), 404, "NOT_FOUND");
+    }
+    if (!["GET", "POST", "DELETE"].includes(method)) expectRefusal(await web(method), 404, "NOT_FOUND");
+  });
+
+  test("HEAD is GET without a body; TRACE is nothing", async () => {
+    const head = await web("HEAD");
+    expect([head.status, head.text]).toEqual([200, ""]);
+    expect((await web("HEAD", "/nothing")).status).toBe(404);
+    const trace = await rawRequest(house.web, { method: "TRACE", path: "/probe", headers: { cookie: "canary=1" } });
+    expectRefusal({ ...trace, text: trace.body }, 404);
+    expect(trace.body).not.toContain("canary");
+  });
+
+  test("odd paths are other paths, never an exception", async () => {
+    for (const path of ["//probe", "/%", "/%ff", "/probe%00", "/probe;x", "/probe/..%2fprobe"]) {
+      for (const origin of [house.web, house.backend]) {
+        const raw = await rawRequest(origin, { path });
+        expect({ path, status: raw.status }).toEqual({ path, status: 404 });
+        expectRefusal({ ...raw, text: raw.body }, 404, "NOT_FOUND");
+      }
+    }
+  });
+});
+
+describe("a host", () => {
+  test("may have any length", async () => {
+    for (const host of ["a", "b:1", "backend:3001", `${"x".repeat(60)}.example`]) {
+      expect((await rawRequest(house.web, { path: "/probe", headers: { host } })).status).toBe(200);
+    }
+  });
+
+  test("does not shift the path", async () => {
+    const raw = await rawRequest(house.web, { path: "/x/yyyyyyyyy/probe", headers: { host: "a" } });
+    expectRefusal({ ...raw, text: raw.body }, 404, "NOT_FOUND");
+  });
+
+  test.each(["", "a b", "a/b", "a#b", "[::1", "a:99999999"])("that can be none (%j) is 400", async (host) => {
+    for (const more of [{}, { upgrade: "websocket" }] as Record<string, string>[]) {
+      const raw = await rawRequest(house.web, { path: "/probe", headers: { host, ...more } });
+      expectRefusal({ ...raw, text: raw.body }, 400, "BAD_REQUEST");
+    }
+  });
+});
+
+describe("pages of other sites", () => {
+  const foreign = [
+    "https://evil.example",
+    "null",
+    "http://berth.example",
+    "https://berth.example.evil.example",
+    "https://berth.example:444",
+  ];
+
+  test.each(foreign)("Origin %s: reads are answered without leave to see them, changes refused", async (origin) => {
+    for (const surface of [web, backend]) {
+      const read = await surface("GET", "/probe", { origin });
+      expect([read.status, read.headers.get("access-control-allow-origin")]).toEqual([200, null]);
+      for (const method of ["POST", "DELETE"]) {
+        expectRefusal(await surface(method, "/probe", { origin }), 403, "FOREIGN_ORIGIN");
+        expectRefusal(await surface(method, "/nothing", { origin }), 403, "FOREIGN_ORIGIN");
+      }
+    }
+  });
+
+  test("are refused before anything is said of who is signed in, and whatever the body", async () => {
+    const headers = { origin: "https://evil.example", "content-type": "text/plain" };
+    expectRefusal(await web("POST", "/api/agents/provision", headers), 403, "FOREIGN_ORIGIN");
+  });
+
+  test("without Origin, Sec-Fetch-Site tells", async () => {
+    for (const site of ["cross-site", "same-site"]) {
+      expectRefusal(await web("POST", "/probe", { "sec-fetch-site": site }), 403, "FOREIGN_ORIGIN");
+      expect((await web("GET", "/probe", { "sec-fetch-site": site })).status).toBe(200);
+    }
+    for (const site of ["same-origin", "none"]) {
+      expect((await web("POST", "/probe", { "sec-fetch-site": site })).status).toBe(200);
+    }
+  });
+
+  test("own pages, friends', programs without either header, and bearers of a token may", async () => {
+    expect((await web("POST", "/probe", { origin: OWN, "sec-fetch-site": "same-origin" })).status).toBe(200);
+    expect((await web("POST", "/probe", { origin: FRIEND, "sec-fetch-site": "cross-site" })).status).toBe(200);
+    expect((await web("POST")).status).toBe(200);
+    const bearer = { authorization: "Bearer bk_x", origin: "https://evil.example" };
+    expect((await web("POST", "/probe", bearer)).status).toBe(200);
+    // A form can bring these along: https://user:password@berth.example/
+    const basic = { authorization: "Basic dTpw", origin: "https://evil.example" };
+    expectRefusal(await web("POST", "/probe", basic), 403, "FOREIGN_ORIGIN");
+  });
+
+  test("on this machine its names are one place, ports are not, and the backend's own page may ask it", async () => {
+    await using local = await openHouse({ env: { PORT: "3123", BACKEND_PORT: "3124" }, plugins: [probe] });
+    for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
+      const [page, other] = [`http://${name}:3123`, `http://${name}:3124`];
+      expect((await ask(local.web, "POST", "/probe", { origin: page })).status).toBe(200);
+      expect((await ask(local.backend, "POST", "/probe", { origin: page })).status).toBe(200);
+      expect((await ask(local.backend, "POST", "/probe", { origin: other })).status).toBe(200);
+      expectRefusal(await ask(local.web, "POST", "/probe", { origin: other }), 403, "FOREIGN_ORIGIN");
+      expectRefusal(await ask(local.web, "POST", "/probe", { origin: `https://${name}:3123` }), 403);
+    }
+    expectRefusal(await ask(local.web, "POST", "/probe", { origin: "http://127.0.0.2:3123" }), 403);
+  });
+});
+
+describe("CORS", () => {
+  test("a preflight from a friend is told what it may do", async () => {
+    const headers = { origin: FRIEND, "access-control-request-method": "POST" };
+    for (const path of ["/probe", "/api/settings", "/nothing"]) {
+      const answer = await web("OPTIONS", path, headers);
+      expect([answer.status, answer.text]).toEqual([204, ""]);
+      expect(answer.headers.get("access-control-allow-origin")).toBe(FRIEND);
+      expect(answer.headers.get("access-control-allow-credentials")).toBe("true");
+      expect(answer.headers.get("access-control-allow-methods")).toContain("PATCH");
+      expect(answer.headers.get("access-control-allow-headers")).toContain("idempotency-key");
+      expect(answer.headers.get("vary")).toContain("origin");
+    }
+  });
+
+  test("anybody else's is refused", async () => {
+    for (const origin of ["https://evil.example", "null", `${FRIEND}.evil.example`, "*"]) {
+      const answer = await web("OPTIONS", "/probe", { origin });
+      expectRefusal(answer, 403, "FOREIGN_ORIGIN");
+      expect(answer.headers.get("access-control-allow-origin")).toBeNull();
+    }
+  });
+
+  test("a friend may read answers and errors with what they say in headers; caches keep them apart", async () => {
+    for (const path of ["/probe", "/nothing"]) {
+      const answer = await web("GET", path, { origin: FRIEND });
+      expect(answer.headers.get("access-control-allow-origin")).toBe(FRIEND);
+      expect(answer.headers.get("access-control-expose-headers")).toContain("x-request-id");
+    }
+    expect((await web("GET")).headers.get("vary")).toContain("origin");
+    expect((await web("GET")).headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("is off unless there are friends", async () => {
+    await using alone = await openHouse({ plugins: [probe] });
+    const answer = await ask(alone.web, "GET", "/probe", { origin: FRIEND });
+    for (const name of answer.headers.keys()) expect(name).not.toMatch(/^access-control|^vary$/);
+    expectRefusal(await ask(alone.web, "OPTIONS", "/probe", { origin: FRIEND }), 403, "FOREIGN_ORIGIN");
+  });
+});
+
+describe("who asks", () => {
+  test("is the socket's address; headers count for nothing, but show that it is not direct", async () => {
+    expect((await web("GET")).body).toEqual({ address: "127.0.0.1", direct: true });
+    for (const name of [
+      "forwarded",
+      "via",
+      "x-forwarded-for",
+      "x-forwarded-proto",
+      "X-Forwarded-Host",
+      "x-real-ip",
+      "x-client-ip",
+      "true-client-ip",
+      "cf-connecting-ip",
+    ]) {
+      expect((await web("GET", "/probe", { [name]: "127.0.0.1" })).body).toEqual({
+        address: "127.0.0.1",
+        direct: false,
+      });
+    }
+  });
+
+  test("behind a trusted proxy is whom it names, and is never direct", async () => {
+    await using behind = await openHouse({ env: { TRUSTED_PROXIES: "127.0.0.0/8" }, plugins: [probe] });
+    const named = { "x-forwarded-for": "198.51.100.9, 203.0.113.7" };
+    expect((await ask(behind.web, "GET", "/probe", named)).body).toEqual({ address: "203.0.113.7", direct: false });
+    const asLoopback = { "x-forwarded-for": "127.0.0.1" };
+    expect((await ask(behind.web, "GET", "/probe", asLoopback)).body).toMatchObject({ direct: false });
+  });
+
+  test("inside the process is nobody from outside", async () => {
+    const answer = await house.app.web.handle(new Request("http://localhost/probe"));
+    expect(await answer.json()).toEqual({ address: "", direct: false });
+  });
+});
+
+describe("the rate of everything else", () => {
+  const limited = (rate: string, more: Record<string, string> = {}) =>
+    openHouse({ env: { RATE_LIMITS: JSON.stringify({ default: rate }), ...more }, plugins: [probe] });
+  const statuses = async (count: number, one: () => Promise<{ status: number }>) => {
+    const seen: number[] = [];
+    for (let n = 0; n < count; n++) seen.push((await one()).status);
+    return seen;
+  };
+
+  test("is per address and surface, over all routes, and says when to come back", async () => {
+    await using tight = await limited("3/m");
+    expect(await statuses(3, () => ask(tight.web, "GET", "/nothing"))).toEqual([404, 404, 404]);
+    const answer = await ask(tight.web, "GET");
+    expectRefusal(answer, 429, "RATE_LIMITED");
+    expect(answer.headers.get("ratelimit-policy")).toBe('"default";q=3;w=60');
+    expect(answer.headers.get("ratelimit")).toMatch(/^"default";r=0;t=\d+$/);
+    expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 61);
+    // What another site causes is refused first and costs its visitor nothing.
+    expectRefusal(await ask(tight.web, "POST", "/probe", { origin: "https://evil.example" }), 403);
+  });
+
+  test("counts each client of a trusted proxy, an IPv6 network as one", async () => {
+    await using behind = await limited("1/m", { TRUSTED_PROXIES: "127.0.0.1" });
+    const from = (address: string) => ask(behind.web, "GET", "/probe", { "x-forwarded-for": address });
+    expect(await statuses(2, () => from("203.0.113.7"))).toEqual([200, 429]);
+    expect((await from("203.0.113.8")).status).toBe(200);
+    expect((await from("2001:db8::1")).status).toBe(200);
+    expect((await from("2001:db8::ffff")).status).toBe(429);
+    expect((await from("2001:db8:0:1::1")).status).toBe(200);
+  });
+
+  test("is per account too, from however many addresses it comes; others go on", async () => {
+    await using behind = await limited("5/m", { TRUSTED_PROXIES: "127.0.0.1", BASE_URL: "http://localhost:3000" });
+    const [ada, bob] = [createClient(behind.web), createClient(behind.web)];
+    await ada.join();
+    await bob.join();
+    let host = 0;
+    const from = (client: typeof ada, path: string) =>
+      client.get(path, { headers: { "x-forwarded-for": `203.0.113.${++host}` } });
+    expect(await statuses(5, () => from(ada, "/api/settings"))).toEqual([200, 200, 200, 200, 200]);
+    const refused = await from(ada, "/api/settings");
+    expectRefusal(refused, 429, "RATE_LIMITED");
+    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+    expect((await from(ada, "/api/auth/session")).status).toBe(429);
+    expect((await from(bob, "/api/settings")).status).toBe(200);
+    // Routes that do not ask who it is are not the account's.
+    expect((await from(ada, "/healthz")).status).toBe(200);
+  });
+
+  test("leaves platforms' posts to their own rule, and no other path can pass for one", async () => {
+    await using tight = await limited("1/m");
+    expect(await statuses(4, () => ask(tight.web, "POST", "/hooks/probe"))).toEqual([200, 200, 200, 200]);
+    expect((await ask(tight.web, "GET")).status).toBe(200);
+    expect((await ask(tight.web, "GET", "/hooks/probe")).status).toBe(429);
+    for (const path of ["/hooks/../probe", "/probe?/hooks/", "/probe#/hooks/", "//hooks/../probe"]) {
+      const raw = await rawRequest(tight.web, { method: "POST", path, headers: { host: "a" } });
+      expect({ path, status: raw.status }).toEqual({ path, status: 429 });
+    }
+  });
+
+  test("does not count a web surface in another process as one client, but whoever only says so", async () => {
+    await using tight = await limited("2/m");
+    const grant: Grant = { userId: "u", isAdmin: false, action: "x", address: "203.0.113.7" };
+    const { tokens } = tight.kernel.backend;
+    const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+    expect(await statuses(4, () => ask(tight.backend, "GET", "/probe", bearer(tokens.sign(grant))))).toEqual([
+      200, 200, 200, 200,
+    ]);
+    const forged = tokens.sign(grant).replace(/.$/, (last) => (last === "A" ? "B" : "A"));
+    expect(await statuses(3, () => ask(tight.backend, "GET", "/probe", bearer(forged)))).toEqual([200, 200, 429]);
+    await using other = await limited("2/m");
+    const own = bearer(other.kernel.backend.tokens.sign(grant));
+    expect(await statuses(3, () => ask(other.web, "GET", "/probe", own))).toEqual([200, 200, 429]);
+  });
+
+  test("holds for upgrades too", async () => {
+    await using tight = await limited("2/m");
+    const knock = () => ask(tight.web, "GET", "/echo/x", { upgrade: "websocket" });
+    expect(await statuses(3, knock)).toEqual([400, 400, 429]);
+  });
+});
+
+describe("WebSockets", () => {
+  const wsOrigin = () => house.web.replace("http", "ws");
+  function open(path: string, headers: Record<string, string> = {}) {
+    const socket = new WebSocket(`${wsOrigin()}${path}`, { headers, protocols: ["echo.v1"] });
+    const heard = Promise.withResolvers<string>();
+    socket.onmessage = ({ data }) => heard.resolve(String(data));
+    socket.onclose = ({ code }) => heard.resolve(`closed ${code}`);
+    return { socket, heard: heard.promise };
+  }
+
+  test("are opened where there is one", async () => {
+    const { socket, heard } = open("/echo/ada?x=1");
+    expect(await heard).toBe("hello ada");
+    expect(socket.protocol).toBe("echo.v1");
+    socket.close();
+  });
+
+  test("anywhere else an upgrade is an ordinary request", async () => {
+    const { heard } = open("/nothing");
+    expect(await heard).toMatch(/^closed/);
+    const upgrade = { upgrade: "websocket", connection: "upgrade" };
+    expectRefusal(await web("GET", "/nothing", upgrade), 404, "NOT_FOUND");
+    expect((await web("GET", "/probe", upgrade)).status).toBe(200);
+    expectRefusal(await web("POST", "/probe", { ...upgrade, origin: "https://evil.example" }), 403, "FOREIGN_ORIGIN");
+    expect((await backend("GET", "/echo/x", upgrade)).status).toBe(404);
+  });
+
+  test("a request that can't become one is told so", async () => {
+    for (const method of ["GET", "POST"]) {
+      expectRefusal(await web(method, "/echo/x", { upgrade: "websocket" }), 400, "UPGRADE_FAILED");
+    }
+    expectRefusal(await web("GET", "/echo/x"), 404, "NOT_FOUND");
+  });
+});

@@ -1,0 +1,23 @@
+// Whose pages may act with a visitor's cookie.
+import { type Config, isLoopbackHost } from "../config/config.ts";
+
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
+/** The origins of an address; the names of this machine are one place to people. */
+function originVariants(url: string): string[] {
+  const { origin, protocol, hostname, port } = new URL(url);
+  if (!isLoopbackHost(hostname)) return [origin];
+  return [origin, ...LOOPBACK_NAMES.map((name) => `${protocol}//${name}${port && `:${port}`}`)];
+}
+
+/** Berth's own origin, and those of CORS_ORIGINS; on the backend also its own, for its documentation page. */
+export function trustedOrigins(
+  { baseUrl, corsOrigins, backend }: Pick<Config, "baseUrl" | "corsOrigins" | "backend">,
+  surfaceName: "web" | "backend",
+): ReadonlySet<string> {
+  return new Set([
+    ...originVariants(baseUrl),
+    ...corsOrigins,
+    ...(surfaceName === "backend" ? originVariants(backend.url) : []),
+  ]);
+}

@@ -1,0 +1,146 @@
+// The jobs table: what is asked for, who works on it and until when, and what came of it.
+
+import type { Row } from "@libsql/client";
+import { type Database, guard, type Statement } from "../database/database.ts";
+
+export interface EnqueueOptions {
+  /** Epoch ms. Default: now. */
+  runAt?: number;
+  /**
+   * At most one job of the kind and key waits. Asking again keeps the waiting one (at the earlier of both times), lets a
+   * running one run once more after it is done, and revives a parked one.
+   */
+  uniqueKey?: string;
+  /** Failures until it is parked. Default 8. */
+  maxAttempts?: number;
+}
+
+/** A job that this process has claimed. */
+export interface ClaimedJob {
+  id: string;
+  kind: string;
+  payload: unknown;
+  /** 1 at the first try. */
+  attempt: number;
+  maxAttempts: number;
+  lease: string;
+}
+
+/** How long a claim holds without being renewed, where processes share a server. Milliseconds. */
+export const LEASE_MS = 30_000;
+
+export const insertJobStatement = (
+  kind: string,
+  payload: unknown,
+  options: EnqueueOptions,
+  now: number,
+): Statement => ({
+  sql: `INSERT INTO jobs (id, kind, unique_key, payload, run_at, max_attempts, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO UPDATE SET
+      payload = excluded.payload,
+      rerun_at = CASE state WHEN 'running' THEN min(excluded.run_at, coalesce(rerun_at, excluded.run_at)) END,
+      run_at = CASE state WHEN 'queued' THEN min(excluded.run_at, run_at) WHEN 'failed' THEN excluded.run_at ELSE run_at END,
+      attempt = CASE state WHEN 'failed' THEN 0 ELSE attempt END,
+      state = CASE state WHEN 'failed' THEN 'queued' ELSE state END`,
+  args: [
+    Bun.randomUUIDv7(),
+    kind,
+    options.uniqueKey ?? null,
+    JSON.stringify(payload ?? null),
+    options.runAt ?? now,
+    options.maxAttempts ?? 8,
+    now,
+  ],
+});
+
+/** The one job of something that recurs; a shorter interval than before takes effect at once. */
+export const insertRecurringStatement = (kind: string, intervalMs: number, now: number): Statement => ({
+  sql: `INSERT INTO jobs (id, kind, unique_key, payload, run_at, max_attempts, created_at) VALUES (?, ?, 'every', 'null', ?, 3, ?)
+    ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO UPDATE SET run_at = excluded.run_at
+    WHERE state = 'queued' AND run_at > excluded.run_at`,
+  args: [Bun.randomUUIDv7(), kind, now + intervalMs, now],
+});
+
+/** The statements that move jobs through their states, and the queries the worker asks. */
+export function createJobStore(database: Database) {
+  return {
+    /** When the next job of each kind is due, for kinds that have one. Epoch ms. */
+    async dueTimes(kinds: readonly string[]): Promise<Map<string, number>> {
+      const { rows } = await database.read(
+        `SELECT value AS kind, (SELECT min(run_at) FROM jobs WHERE kind = value AND state = 'queued') AS due FROM json_each(?)`,
+        [JSON.stringify(kinds)],
+      );
+      return new Map(rows.filter((row) => row.due !== null).map((row) => [String(row.kind), Number(row.due)]));
+    },
+
+    /** Takes up to `limit` due jobs of each kind. */
+    async claim(wanted: readonly { kind: string; limit: number }[], now: number): Promise<ClaimedJob[]> {
+      const lease = Bun.randomUUIDv7();
+      const results = await database.write(
+        wanted.map(({ kind, limit }) => ({
+          sql: `UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = ?, lease_until = ? WHERE id IN
+              (SELECT id FROM jobs WHERE kind = ? AND state = 'queued' AND run_at <= ? ORDER BY run_at LIMIT ?)
+            RETURNING id, kind, payload, attempt, max_attempts, lease`,
+          args: [lease, now + LEASE_MS, kind, now, limit],
+        })),
+      );
+      return results.flatMap((result) => result.rows.map(toClaimedJob));
+    },
+
+    /** Gives back jobs whose holder is gone: all of them, or those whose lease has run out. One that was there at three ends comes later. */
+    releaseStatement: (now: number, which: "all" | "expired"): Statement => ({
+      sql: `UPDATE jobs SET state = 'queued', lease = NULL, lease_until = NULL,
+          run_at = CASE WHEN attempt < 3 THEN ? ELSE ? END
+        WHERE state = 'running' AND (? OR lease_until <= ?)`,
+      args: [now, now + 60_000, which === "all", now],
+    }),
+
+    renewStatements: (jobs: readonly ClaimedJob[], now: number): Statement[] =>
+      jobs.map(({ id, lease }) => ({
+        sql: "UPDATE jobs SET lease_until = ? WHERE id = ? AND lease = ?",
+        args: [now + LEASE_MS, id, lease],
+      })),
+
+    /** Done and gone, with its effects. Guard `job.done`: the claim is lost, or it was asked for again meanwhile. */
+    completeStatements: ({ id, lease }: ClaimedJob, effects: readonly Statement[]): Statement[] => [
+      { sql: "DELETE FROM jobs WHERE id = ? AND lease = ? AND rerun_at IS NULL", args: [id, lease] },
+      guard("job.done"),
+      ...effects,
+    ],
+
+    /** Waits for another turn at `runAt`, or when it was asked for meanwhile. Guard `job.lease`: the claim is lost. */
+    requeueStatements: (
+      { id, lease }: ClaimedJob,
+      next: { runAt: number; attempt: number; error: string | null },
+      effects: readonly Statement[] = [],
+    ): Statement[] => [
+      {
+        sql: `UPDATE jobs SET state = 'queued', run_at = min(?, coalesce(rerun_at, ?)), rerun_at = NULL, attempt = ?, last_error = ?,
+          lease = NULL, lease_until = NULL WHERE id = ? AND lease = ?`,
+        args: [next.runAt, next.runAt, next.attempt, next.error, id, lease],
+      },
+      guard("job.lease"),
+      ...effects,
+    ],
+
+    /** Given up: stays in the table until somebody asks for it again, or has done so meanwhile. */
+    parkStatements: ({ id, lease }: ClaimedJob, error: string): Statement[] => [
+      {
+        sql: `UPDATE jobs SET state = CASE WHEN rerun_at IS NULL THEN 'failed' ELSE 'queued' END, run_at = coalesce(rerun_at, run_at),
+          attempt = CASE WHEN rerun_at IS NULL THEN attempt ELSE 0 END, rerun_at = NULL, last_error = ?, lease = NULL, lease_until = NULL
+          WHERE id = ? AND lease = ?`,
+        args: [error, id, lease],
+      },
+      guard("job.lease"),
+    ],
+  };
+}
+
+const toClaimedJob = (row: Row): ClaimedJob => ({
+  id: String(row.id),
+  kind: String(row.kind),
+  payload: JSON.parse(String(row.payload)),
+  attempt: Number(row.attempt),
+  maxAttempts: Number(row.max_attempts),
+  lease: String(row.lease),
+});

@@ -1,0 +1,292 @@
+// Durable work: asked for in the batch of its cause, done later with retries, and at fixed intervals; nothing is polled on a local file.
+
+import { type Database, GuardFailed, type Statement } from "../database/database.ts";
+import { AppError } from "../errors.ts";
+import { type Log, redact } from "../telemetry/log.ts";
+import {
+  type ClaimedJob,
+  createJobStore,
+  type EnqueueOptions,
+  insertJobStatement,
+  insertRecurringStatement,
+  LEASE_MS,
+} from "./job-store.ts";
+
+export type { EnqueueOptions } from "./job-store.ts";
+
+/** What a handler is told beside the payload. */
+export interface JobRun {
+  jobId: string;
+  /** 1 at the first try. */
+  attempt: number;
+  /** Aborts at the timeout, at shutdown, and when the claim is lost. */
+  signal: AbortSignal;
+}
+
+/**
+ * Does the work. Statements it returns are committed together with the job's completion: exactly once. What it throws
+ * is tried again after 1 s, 2 s, 4 s, … up to an hour, with jitter.
+ */
+export type JobHandler = (payload: unknown, run: JobRun) => JobResult;
+export type JobResult = Promise<Statement[] | undefined> | Promise<void>;
+
+export interface HandlerOptions {
+  /** Jobs of this kind at the same time. Default 4. */
+  concurrency?: number;
+  /** Default 60,000. */
+  timeoutMs?: number;
+}
+
+export interface Jobs {
+  /** To be put into the batch of what causes the work. */
+  enqueueStatement(kind: string, payload: unknown, options?: EnqueueOptions): Statement;
+  /** Says who does jobs of a kind; each kind has one handler. Jobs without a handler wait. */
+  handle(kind: string, handler: JobHandler, options?: HandlerOptions): void;
+  /** Runs again and again, the first time one interval from now; kept over restarts, never twice at a time, skipped rather than caught up. */
+  every(name: string, intervalMs: number, handler: (run: JobRun) => JobResult): void;
+  start(): Promise<void>;
+  /** Claims nothing more and waits for what runs; after the grace (default 10,000 ms) aborts it and gives it back. */
+  stop(graceMs?: number): Promise<void>;
+  /** True while the worker can reach its jobs. */
+  ready(): boolean;
+}
+
+interface Handler {
+  run: JobHandler;
+  concurrency: number;
+  timeoutMs: number;
+  /** Set for what recurs. */
+  intervalMs?: number;
+  running: number;
+}
+
+interface RunningJob {
+  job: ClaimedJob;
+  abort: AbortController;
+  finished: Promise<void>;
+}
+
+const SHARED_POLL_MS = 1_000;
+const MAX_DELAY_MS = 3_600_000;
+/** setTimeout takes 31 bits. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export function createJobs(deps: { database: Database; log: Log; now?: () => number }): Jobs {
+  const { database, log, now = Date.now } = deps;
+  const store = createJobStore(database);
+  const shared = database.file === undefined;
+  const handlers = new Map<string, Handler>();
+  const runs = new Set<RunningJob>();
+  let state: "new" | "started" | "stopped" = "new";
+  let isHealthy = false;
+  let timer: Timer | undefined;
+  let renewalTimer: Timer | undefined;
+  let currentTick: Promise<void> | undefined;
+  let rerun = false;
+
+  /** Looks for due jobs now, or right after the look that is under way. */
+  function wake(): void {
+    rerun = true;
+    if (state === "started") currentTick ??= tick();
+  }
+
+  async function tick(): Promise<void> {
+    clearTimeout(timer);
+    let wait = shared ? SHARED_POLL_MS : MAX_TIMER_MS;
+    try {
+      while (rerun && state === "started") {
+        rerun = false;
+        wait = Math.min(await claimDue(), shared ? SHARED_POLL_MS : MAX_TIMER_MS);
+      }
+      isHealthy = true;
+    } catch (error) {
+      isHealthy = false;
+      wait = SHARED_POLL_MS;
+      log.warn("Jobs could not be read; trying again.", { error });
+    }
+    currentTick = undefined;
+    if (rerun) wake();
+    else if (state === "started") timer = setTimeout(wake, wait).unref();
+  }
+
+  /** Starts what is due and has room; returns the milliseconds until the next is. A kind without room is looked at when one of its jobs ends. */
+  async function claimDue(): Promise<number> {
+    const free = [...handlers].filter(([, handler]) => handler.running < handler.concurrency);
+    const due = await store.dueTimes(free.map(([kind]) => kind));
+    const at = now();
+    const wanted = free
+      .filter(([kind]) => (due.get(kind) ?? Number.POSITIVE_INFINITY) <= at)
+      .map(([kind, handler]) => ({ kind, limit: handler.concurrency - handler.running }));
+    if (wanted.length > 0) {
+      for (const job of await store.claim(wanted, at)) startJob(job);
+      rerun = true;
+    }
+    return Math.max(0, Math.min(...due.values()) - at);
+  }
+
+  function startJob(job: ClaimedJob): void {
+    const handler = handlers.get(job.kind);
+    if (!handler) return;
+    const abort = new AbortController();
+    handler.running++;
+    const run: RunningJob = { job, abort, finished: Promise.resolve() };
+    runs.add(run);
+    run.finished = runJob(job, handler, abort).finally(() => {
+      handler.running--;
+      runs.delete(run);
+      wake();
+    });
+  }
+
+  async function runJob(job: ClaimedJob, handler: Handler, abort: AbortController): Promise<void> {
+    const run: JobRun = { jobId: job.id, attempt: job.attempt, signal: abort.signal };
+    const timeout = setTimeout(
+      () => abort.abort(new Error(`No end within ${handler.timeoutMs} ms.`)),
+      handler.timeoutMs,
+    );
+    try {
+      const effects = (await Promise.race([handler.run(job.payload, run), rejectOnAbort(abort.signal)])) ?? [];
+      await completeJob(job, handler, effects);
+    } catch (error) {
+      await handleFailure(job, handler, error);
+    } finally {
+      clearTimeout(timeout);
+    }
+  }
+
+  async function completeJob(job: ClaimedJob, handler: Handler, effects: readonly Statement[]): Promise<void> {
+    if (handler.intervalMs !== undefined) {
+      const next = { runAt: now() + handler.intervalMs, attempt: 0, error: null };
+      await storeOutcome(store.requeueStatements(job, next, effects));
+      return;
+    }
+    try {
+      await storeOutcome(store.completeStatements(job, effects));
+    } catch (error) {
+      if (!(error instanceof GuardFailed && error.guard === "job.done")) throw error;
+      // It was asked for again while it ran, or the claim is lost, which the next guard finds out.
+      await storeOutcome(
+        store.requeueStatements(job, { runAt: Number.MAX_SAFE_INTEGER, attempt: 0, error: null }, effects),
+      );
+    }
+  }
+
+  async function handleFailure(job: ClaimedJob, handler: Handler, error: unknown): Promise<void> {
+    if (error instanceof GuardFailed && error.guard === "job.lease") {
+      log.warn("A job was taken over by another process.", { kind: job.kind, job: job.id });
+      return;
+    }
+    const reason = redact(error instanceof Error ? error.message : String(error)).slice(0, 500);
+    const fields = { kind: job.kind, job: job.id, attempt: job.attempt, error };
+    const isLastAttempt = job.attempt >= job.maxAttempts;
+    try {
+      if (error === SHUTDOWN) {
+        await storeOutcome(store.requeueStatements(job, { runAt: now(), attempt: job.attempt - 1, error: null }));
+      } else if (isLastAttempt && handler.intervalMs !== undefined) {
+        log.warn("Recurring work failed; its next turn comes.", fields);
+        await storeOutcome(
+          store.requeueStatements(job, { runAt: now() + handler.intervalMs, attempt: 0, error: reason }),
+        );
+      } else if (isLastAttempt) {
+        log.warn("A job failed for good and was parked.", fields);
+        await storeOutcome(store.parkStatements(job, reason));
+      } else {
+        log.debug("A job failed and will be tried again.", fields);
+        await storeOutcome(
+          store.requeueStatements(job, { runAt: now() + backoff(job.attempt), attempt: job.attempt, error: reason }),
+        );
+      }
+    } catch (cause) {
+      // It stays claimed: its lease runs out, or the next start gives it back.
+      log.error("The end of a job could not be stored.", { kind: job.kind, job: job.id, error: cause });
+    }
+  }
+
+  /** Stores the end of a job; while the storage is in trouble the job keeps its place and waits. */
+  async function storeOutcome(statements: Statement[]): Promise<void> {
+    for (;;) {
+      try {
+        await database.write(statements);
+        return;
+      } catch (error) {
+        if (!(error instanceof AppError && error.status === 503) || state === "stopped") throw error;
+        isHealthy = false;
+        await Bun.sleep(SHARED_POLL_MS);
+      }
+    }
+  }
+
+  /** Where processes share a server: keeps the claims of this one, and gives back those of the dead. */
+  async function renewLeases(): Promise<void> {
+    try {
+      const own = [...runs].map((run) => run.job);
+      await database.write([...store.renewStatements(own, now()), store.releaseStatement(now(), "expired")]);
+    } catch (error) {
+      log.warn("The leases of running jobs could not be renewed.", { error });
+    }
+  }
+
+  return {
+    enqueueStatement(kind, payload, options = {}) {
+      return { ...insertJobStatement(kind, payload, options, now()), after: wake };
+    },
+    handle(kind, handler, { concurrency = 4, timeoutMs = 60_000 } = {}) {
+      if (handlers.has(kind)) throw new Error(`Two handlers for jobs of kind ${kind}.`);
+      handlers.set(kind, { run: handler, concurrency, timeoutMs, running: 0 });
+      wake();
+    },
+    every(name, intervalMs, handler) {
+      if (handlers.has(name)) throw new Error(`Two handlers for jobs of kind ${name}.`);
+      const timeoutMs = Math.max(60_000, intervalMs);
+      handlers.set(name, { run: (_, run) => handler(run), concurrency: 1, timeoutMs, intervalMs, running: 0 });
+      if (state === "started") void scheduleRecurring(name, intervalMs);
+    },
+    async start() {
+      const recurringStatements = [...handlers].flatMap(([kind, { intervalMs }]) =>
+        intervalMs ? [insertRecurringStatement(kind, intervalMs, now())] : [],
+      );
+      await database.write([store.releaseStatement(now(), shared ? "expired" : "all"), ...recurringStatements]);
+      state = "started";
+      isHealthy = true;
+      if (shared) renewalTimer = setInterval(renewLeases, LEASE_MS / 3).unref();
+      wake();
+    },
+    async stop(graceMs = 10_000) {
+      state = "stopped";
+      clearTimeout(timer);
+      clearInterval(renewalTimer);
+      await currentTick;
+      const all = Promise.all([...runs].map((run) => run.finished));
+      const grace = Promise.withResolvers<void>();
+      const end = setTimeout(grace.resolve, graceMs);
+      await Promise.race([all, grace.promise]);
+      clearTimeout(end);
+      for (const { abort } of runs) abort.abort(SHUTDOWN);
+      await all;
+    },
+    ready: () => state === "started" && isHealthy,
+  };
+
+  async function scheduleRecurring(name: string, intervalMs: number): Promise<void> {
+    try {
+      await database.write([{ ...insertRecurringStatement(name, intervalMs, now()), after: wake }]);
+    } catch (error) {
+      log.error("Recurring work could not be planned.", { kind: name, error });
+    }
+  }
+}
+
+const SHUTDOWN = new Error("The service is shutting down.");
+
+/** 1 s, 2 s, 4 s, … up to an hour, of which a random half. */
+function backoff(attempt: number): number {
+  const full = Math.min(MAX_DELAY_MS, 1_000 * 2 ** (attempt - 1));
+  return Math.round(full / 2 + (Math.random() * full) / 2);
+}
+
+/** Never resolves; rejects with the reason when the signal aborts, so that a handler that ignores it doesn't hold its place. */
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,121 @@
+// Puts the kernel together from the configuration, and takes it apart again in reverse.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { createChains } from "./chains/chains.ts";
+import type { Config } from "./config/config.ts";
+import { type Database, openDatabase } from "./database/database.ts";
+import { StartError } from "./errors.ts";
+import { createEvents } from "./events/events.ts";
+import { createBackendTransport, createServiceTokens } from "./http/backend-transport.ts";
+import { createIdempotency } from "./http/idempotency.ts";
+import { createJobs } from "./jobs/jobs.ts";
+import { createMailer } from "./mail/mailer.ts";
+import type { Kernel } from "./plugin.ts";
+import { createKeyRotation } from "./security/key-rotation.ts";
+import { createOutbound } from "./security/outbound.ts";
+import { createRateLimiter } from "./security/rate-limits/rate-limiter.ts";
+import { createVault, loadOrCreateSecretKey, type Vault } from "./security/vault.ts";
+import { createLog, type Log } from "./telemetry/log.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+
+export interface RunningKernel extends Kernel {
+  /** Writes what is still in memory and closes the database. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the database, checks that the root key is the one it knows, and builds every kernel service. Throws StartError,
+ * with everything closed again.
+ */
+export async function openKernel(config: Config): Promise<RunningKernel> {
+  const log = createLog(config.log);
+  for (const secret of configuredSecrets(config)) log.redactSecret(secret, "always");
+  const metrics = createMetrics();
+  const opened: { close(): unknown }[] = [{ close: metrics.stop }];
+  const close = async () => {
+    for (const { close } of opened.splice(0).reverse()) await close();
+  };
+  try {
+    const database = await openDatabase({
+      url: config.database.url,
+      authToken: config.database.authToken,
+      dataDir: config.dataDir,
+      log,
+      metrics,
+    });
+    opened.push(database);
+    const vault = await openVault(config, database, log);
+    const limits = await createRateLimiter({ database, rateLimits: config.rateLimits, log });
+    opened.push(limits);
+    const jobs = createJobs({ database, log });
+    const mail = createMailer({ config, jobs, vault, log, metrics });
+    opened.push(mail);
+    return {
+      config,
+      log,
+      metrics,
+      database,
+      vault,
+      keyRotation: createKeyRotation({ database, vault, log }),
+      jobs,
+      mail,
+      limits,
+      events: createEvents({ database, jobs, log }),
+      idempotency: createIdempotency({ database, vault }),
+      chains: createChains(config),
+      outbound: createOutbound({ allow: config.outboundAllow, log }),
+      backend: createBackendTransport(
+        createServiceTokens(vault),
+        config.role === "web" ? config.backend.url : undefined,
+      ),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** What the operator told us in confidence. */
+function configuredSecrets({ providers, secretKey, secretKeyPrevious, database, ...more }: Config): string[] {
+  const { metricsToken, webhook, oauth, smtp, channels, walletPlatform } = more;
+  const all = [
+    ...Object.values(providers).map(({ apiKey }) => apiKey),
+    ...[secretKey, secretKeyPrevious, database.authToken, metricsToken, webhook.secret],
+    ...[oauth.google.clientSecret, oauth.github.clientSecret, channels.channel_c.appSecret],
+    ...[walletPlatform.cdp.apiKeySecret, walletPlatform.cdp.walletSecret, smtp.url && passwordOf(smtp.url)],
+  ];
+  return all.filter((secret): secret is string => Boolean(secret));
+}
+
+const passwordOf = (url: string) => decodeURIComponent(URL.parse(url)?.password ?? "");
+
+/**
+ * The vault under the root key that this database was made with. Another key would lose every stored secret silently,
+ * so that start is refused, and no new key is made for a database whose own is missing.
+ */
+async function openVault(config: Config, database: Database, log: Log): Promise<Vault> {
+  const { rows } = await database.read("SELECT value FROM meta WHERE key = 'secret_fingerprint'");
+  const storedFingerprint = rows[0]?.value;
+  const file = join(config.dataDir, "secret.key");
+  if (storedFingerprint !== undefined && config.secretKey === undefined && !existsSync(file)) {
+    throw new StartError(`${file} is missing, and this database needs it. Put it back, or give the key as SECRET_KEY.`);
+  }
+  const key = config.secretKey ?? loadOrCreateSecretKey(config.dataDir, log);
+  log.redactSecret(key, "always");
+  const vault = createVault({ key, previous: config.secretKeyPrevious });
+  const current = vault.fingerprint();
+  if (storedFingerprint === current) return vault;
+  if (storedFingerprint !== undefined && storedFingerprint !== vault.previousFingerprint()) {
+    throw new StartError(
+      "SECRET_KEY is not the one this database was made with. Put the old key back, or give it as SECRET_KEY_PREVIOUS to rotate.",
+    );
+  }
+  await database.write([
+    {
+      sql: "INSERT INTO meta (key, value) VALUES ('secret_fingerprint', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+      args: [current],
+    },
+  ]);
+  return vault;
+}

@@ -1,0 +1,211 @@
+// Counters, gauges and histograms in Prometheus's text format. Our own since the known library is larger than all we need,
+// loads at start and hashes labels at each increment; a bound series here costs one addition.
+
+type LabelValues<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
+
+/** One series of a counter. */
+export interface Counter {
+  /** By 1, or by a given amount of at least 0. */
+  inc(by?: number): void;
+}
+
+/** One series of a histogram. */
+export interface Histogram {
+  /** In the unit the metric's name ends in; by custom seconds and bytes. */
+  observe(value: number): void;
+}
+
+/** A metric with labels. Bind a series once, keep it, and use it on the hot path. */
+export interface Labelled<Series, Names extends readonly string[]> {
+  labels(values: LabelValues<Names>): Series;
+}
+
+/** What a gauge with labels gives at each scrape: the labels of a series, and its value. */
+export type GaugeReadings<Names extends readonly string[]> = Iterable<readonly [LabelValues<Names>, number]>;
+
+export interface Metrics {
+  counter(name: string, help: string): Counter;
+  counter<const Names extends readonly string[]>(name: string, help: string, labels: Names): Labelled<Counter, Names>;
+  /** `read` is called at each scrape. */
+  gauge(name: string, help: string, read: () => number): void;
+  gauge<const Names extends readonly string[]>(
+    name: string,
+    help: string,
+    labels: Names,
+    read: () => GaugeReadings<Names>,
+  ): void;
+  /** `buckets` are upper bounds, ascending. Default: `secondsBuckets`. */
+  histogram(name: string, help: string, buckets?: readonly number[]): Histogram;
+  histogram<const Names extends readonly string[]>(
+    name: string,
+    help: string,
+    labels: Names,
+    buckets?: readonly number[],
+  ): Labelled<Histogram, Names>;
+  /** Everything, in the text format 0.0.4 (`text/plain; version=0.0.4`). */
+  render(): string;
+  /** Ends the measuring of the event loop. */
+  stop(): void;
+}
+
+/** For requests and model calls: half a millisecond to a minute. */
+export const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** A metric has at most so many series; what comes later is counted together, every label being "other". */
+const MAX_SERIES = 1000;
+const LAG_INTERVAL_MS = 500;
+
+/** An empty registry, but for the figures of the process itself. Throws when a name is used twice. */
+export function createMetrics(): Metrics {
+  const renderers = new Map<string, () => string>();
+
+  function register(name: string, help: string, type: string, samples: () => string): void {
+    if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name for a metric.`);
+    if (renderers.has(name)) throw new Error(`There are two metrics called ${name}.`);
+    const head = `# HELP ${name} ${escapeText(help)}\n# TYPE ${name} ${type}\n`;
+    renderers.set(name, () => head + samples());
+  }
+
+  function counter(name: string, help: string): Counter;
+  function counter<const N extends readonly string[]>(name: string, help: string, labels: N): Labelled<Counter, N>;
+  function counter(name: string, help: string, labels: readonly string[] = []): Counter | Labelled<Counter, string[]> {
+    const series = family(labels, makeCounter);
+    register(name, help, "counter", () => series.render((text, { value }) => formatSample(name, text, value())));
+    return labels.length === 0 ? series.labels({}) : series;
+  }
+
+  function gauge(name: string, help: string, read: () => number): void;
+  function gauge<const N extends readonly string[]>(
+    name: string,
+    help: string,
+    labels: N,
+    read: () => GaugeReadings<N>,
+  ): void;
+  function gauge(name: string, help: string, ...rest: GaugeRest) {
+    register(name, help, "gauge", () => {
+      if (rest.length === 1) return formatSample(name, "", rest[0]());
+      const [labels, read] = rest;
+      return Array.from(read(), ([values, value]) => formatSample(name, labelText(labels, values), value)).join("");
+    });
+  }
+
+  function histogram(name: string, help: string, buckets?: readonly number[]): Histogram;
+  function histogram<const N extends readonly string[]>(
+    name: string,
+    help: string,
+    labels: N,
+    buckets?: readonly number[],
+  ): Labelled<Histogram, N>;
+  function histogram(
+    name: string,
+    help: string,
+    third: readonly number[] | readonly string[] = [],
+    fourth?: readonly number[],
+  ): Histogram | Labelled<Histogram, string[]> {
+    const labels = third.filter((label) => typeof label === "string");
+    const own = third.filter((bound) => typeof bound === "number");
+    const buckets = fourth ?? (own.length > 0 ? own : secondsBuckets);
+    const series = family(labels, () => makeHistogram(buckets));
+    register(name, help, "histogram", () => series.render((text, one) => one.lines(name, text)));
+    return labels.length === 0 ? series.labels({}) : series;
+  }
+
+  const stop = processMetrics(gauge);
+  const render = () => Array.from(renderers.values(), (text) => text()).join("");
+  return { counter, gauge, histogram, render, stop };
+}
+
+type GaugeRest = [read: () => number] | [labels: readonly string[], read: () => GaugeReadings<string[]>];
+
+/** The series of one metric, by their label values. */
+function family<Series>(names: readonly string[], make: () => Series) {
+  const all = new Map<string, Series>();
+  return {
+    labels(values: Readonly<Record<string, string>>): Series {
+      let text = labelText(names, values);
+      if (!all.has(text) && all.size >= MAX_SERIES) text = labelText(names, {}, "other");
+      let series = all.get(text);
+      if (!series) {
+        series = make();
+        all.set(text, series);
+      }
+      return series;
+    },
+    render: (one: (labels: string, series: Series) => string) =>
+      Array.from(all, ([labels, series]) => one(labels, series)).join(""),
+  };
+}
+
+function makeCounter() {
+  let total = 0;
+  return {
+    inc(by = 1) {
+      if (by > 0) total += by; // A counter that falls, or becomes NaN, reads as a restart of the process.
+    },
+    value: () => total,
+  };
+}
+
+function makeHistogram(bounds: readonly number[]) {
+  const counts = new Float64Array(bounds.length + 1);
+  let sum = 0;
+  return {
+    observe(value: number) {
+      let index = 0;
+      while (index < bounds.length && value > (bounds[index] ?? 0)) index++;
+      counts[index] = (counts[index] ?? 0) + 1;
+      sum += value;
+    },
+    lines(name: string, labels: string) {
+      const separator = labels && ",";
+      let total = 0;
+      let text = "";
+      counts.forEach((count, index) => {
+        total += count;
+        const bound = bounds[index] ?? "+Inf";
+        text += formatSample(`${name}_bucket`, `${labels}${separator}le="${bound}"`, total);
+      });
+      return text + formatSample(`${name}_sum`, labels, sum) + formatSample(`${name}_count`, labels, total);
+    },
+  };
+}
+
+const formatSample = (name: string, labels: string, value: number) =>
+  `${name}${labels && `{${labels}}`} ${formatNumber(value)}\n`;
+
+const labelText = (names: readonly string[], values: Readonly<Record<string, string>>, otherwise = "") =>
+  names.map((name) => `${name}="${escapeText(values[name] ?? otherwise).replaceAll('"', '\\"')}"`).join(",");
+
+const escapeText = (text: string) => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+
+function formatNumber(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+}
+
+/** Figures of the process. The loop's lag is how late a timer came, at worst since the last scrape. */
+function processMetrics(gauge: Metrics["gauge"]): () => void {
+  const startedAt = Date.now() - process.uptime() * 1000;
+  gauge("process_resident_memory_bytes", "Memory the process holds.", () => process.memoryUsage.rss());
+  gauge("process_start_time_seconds", "When the process started, since the epoch.", () => startedAt / 1000);
+  gauge("process_uptime_seconds", "Time since the process started.", () => process.uptime());
+  gauge("process_cpu_seconds_total", "CPU time used, by user and system together.", () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  });
+
+  let worst = 0;
+  let due = performance.now() + LAG_INTERVAL_MS;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    worst = Math.max(worst, now - due);
+    due = now + LAG_INTERVAL_MS;
+  }, LAG_INTERVAL_MS);
+  timer.unref();
+  gauge("berth_event_loop_lag_seconds", "Worst delay of a timer since the last scrape.", () => {
+    const seconds = Math.max(worst, performance.now() - due, 0) / 1000;
+    worst = 0;
+    return seconds;
+  });
+  return () => clearInterval(timer);
+}

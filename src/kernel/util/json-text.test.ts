@@ -1,0 +1,32 @@
+// Changing members of a JSON text changes nothing else.
+import { expect, test } from "bun:test";
+import { setJsonMembers } from "./json-text.ts";
+
+const odd = String.raw`{ "seed" : 123456789012345678901234567890, "model":"a" ,"x":{"model":"inner","y":[1,{"model":2}]}, "s":"\"model\": \\", "e":1e999, "u":"\ud83d\ude00é" }`;
+
+test("a member's value is replaced where it stands, and every other byte stays", () => {
+  const changed = setJsonMembers(odd, { model: '"provider/b"' });
+  expect(changed.replace('"provider/b"', '"a"').replaceAll(/\s/g, "")).toBe(odd.replaceAll(/\s/g, ""));
+  expect(changed).toContain("123456789012345678901234567890");
+  expect(changed).toContain('{"model":"inner","y":[1,{"model":2}]}');
+  expect(changed).toContain(String.raw`"\"model\": \\"`);
+});
+
+test("nothing to change gives back the same text", () => {
+  expect(setJsonMembers(odd, {})).toBe(odd);
+  expect(setJsonMembers(odd, { taskType: undefined })).toBe(odd);
+});
+
+test.each([
+  ['{"a":1,"b":2,"c":3}', { b: undefined }, '{"a":1,"c":3}'],
+  ['{"a":1}', { a: undefined }, "{}"],
+  ["{}", { a: "1" }, '{"a":1}'],
+  [' { "a" : [1,2] } ', { b: "true", a: undefined }, '{"b":true}'],
+  ['{"a":1,"a":2}', { a: "3" }, '{"a":3,"a":3}'],
+  [String.raw`{"\u0061":1}`, { a: "2" }, String.raw`{"\u0061":2}`],
+  ['{"a":"}\\"]","b":null}', { b: "0" }, '{"a":"}\\"]","b":0}'],
+  ['{"toString":1}', { model: '"m"' }, '{"toString":1,"model":"m"}'],
+])("%s with %o becomes %s", (text, changes, expected) => {
+  expect(setJsonMembers(text, changes)).toBe(expected);
+  expect(() => JSON.parse(setJsonMembers(text, changes))).not.toThrow();
+});

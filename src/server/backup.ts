@@ -1,0 +1,127 @@
+// A consistent copy of the database beside the running service, and the way back from one.
+
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname, resolve } from "node:path";
+import { migrations as builtInMigrations, type Migration } from "../../migrations/index.ts";
+import { openReadOnly } from "../kernel/database/connection.ts";
+import { localDatabasePath } from "../kernel/database/database.ts";
+import { sqliteCode } from "../kernel/database/errors.ts";
+import { inspectFile } from "../kernel/database/file-inspection.ts";
+import { lockDatabase } from "../kernel/database/file-lock.ts";
+import { StartError } from "../kernel/errors.ts";
+
+/**
+ * Writes a checked copy of the database as it is now. The service may run and write meanwhile: it isn't held up, as
+ * long as this runs in another process. The copy holds the sealed secrets; what opens them (the secret key) isn't in it.
+ *
+ * @throws StartError when the target exists, can't be written, or the database is damaged or a server's
+ */
+export function backUpDatabase(databaseUrl: string, target: string): { path: string; bytes: number } {
+  const source = requireLocalFile(databaseUrl);
+  const path = resolve(target);
+  if (!existsSync(source)) throw new StartError(`There is no database at ${source} yet.`);
+  if (existsSync(path)) throw new StartError(`${path} exists already. Choose another name.`);
+  const temporaryPath = `${path}.unfinished`;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    rmSync(temporaryPath, { force: true });
+    closeSync(openSync(temporaryPath, "wx", 0o600));
+    const connection = openReadOnly(source);
+    try {
+      connection.run("VACUUM INTO ?", [temporaryPath]);
+    } finally {
+      connection.close();
+    }
+    inspectFile(temporaryPath, migrationNames(builtInMigrations), true);
+    syncFile(temporaryPath);
+    renameSync(temporaryPath, path);
+    return { path, bytes: statSync(path).size };
+  } catch (error) {
+    rmSync(temporaryPath, { force: true });
+    throw toStartError("The backup was not made", error);
+  }
+}
+
+/**
+ * Puts a backup in the place of the database. What was there is kept beside it, under a name with the time.
+ *
+ * @returns where the replaced database is now, if there was one
+ * @throws StartError, with nothing changed, when the backup is damaged or newer than this binary, or the database is in use
+ */
+export function restoreDatabase(
+  from: string,
+  databaseUrl: string,
+  migrations: readonly Migration[] = builtInMigrations,
+): { path: string; replaced: string | undefined } {
+  const path = requireLocalFile(databaseUrl);
+  const source = resolve(from);
+  if (!existsSync(source) || statSync(source).size === 0) throw new StartError(`There is no backup at ${source}.`);
+  inspectFile(source, migrationNames(migrations), true);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const lock = lockDatabase(path);
+  const temporaryPath = `${path}.restoring`;
+  try {
+    copyFileSync(source, temporaryPath);
+    chmodSync(temporaryPath, 0o600);
+    inspectFile(temporaryPath, migrationNames(migrations), true);
+    syncFile(temporaryPath);
+    const replaced = existsSync(path) ? keepReplacedFile(path) : undefined;
+    renameSync(temporaryPath, path);
+    return { path, replaced };
+  } catch (error) {
+    rmSync(temporaryPath, { force: true });
+    throw toStartError("The backup was not restored", error);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Gives the database a second name before the first is taken over, so that at no moment it has none. */
+function keepReplacedFile(path: string): string {
+  const keptPath = `${path}.replaced-${new Date().toISOString().replace(/[:.]/g, "-")}`;
+  // A write-ahead log holds what a crash left out of the file: it goes with it, and never meets the new one.
+  for (const suffix of ["", "-wal"]) if (existsSync(path + suffix)) linkOrCopy(path + suffix, keptPath + suffix);
+  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  return keptPath;
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    // Not every file system has hard links.
+    copyFileSync(from, to);
+  }
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, "r+");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+function requireLocalFile(databaseUrl: string): string {
+  const path = localDatabasePath(databaseUrl);
+  if (path !== undefined) return path;
+  throw new StartError("The database is on a server. Use that server's own backup and restore.");
+}
+
+const migrationNames = (migrations: readonly Migration[]) => new Set(migrations.map((migration) => migration.name));
+
+function toStartError(what: string, error: unknown): unknown {
+  if (error instanceof StartError) return error;
+  const reason = sqliteCode(error).startsWith("SQLITE_FULL") ? "the disk is full" : String(error);
+  return new StartError(`${what}: ${reason.replace(/\s+/g, " ")}`, { cause: error });
+}

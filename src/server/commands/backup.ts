@@ -1,0 +1,25 @@
+// `berth backup` and `berth restore`: a consistent copy of the database, also while the service runs.
+import { resolve } from "node:path";
+import { environment, loadConfig } from "../../kernel/config/config.ts";
+import { backUpDatabase, restoreDatabase } from "../backup.ts";
+
+export async function backupCommand(file: string | undefined): Promise<number> {
+  if (!file) return usage("backup");
+  const { bytes } = backUpDatabase(loadConfig(environment()).database.url, resolve(file));
+  process.stdout.write(
+    `${resolve(file)}: ${(bytes / 1024 / 1024).toFixed(1)} MiB, checked. Keep secret.key with it.\n`,
+  );
+  return 0;
+}
+
+export async function restoreCommand(file: string | undefined): Promise<number> {
+  if (!file) return usage("restore");
+  const { replaced } = restoreDatabase(resolve(file), loadConfig(environment()).database.url);
+  process.stdout.write(`Restored.${replaced ? ` What was there before is kept as ${replaced}.` : ""}\n`);
+  return 0;
+}
+
+function usage(name: string): number {
+  process.stderr.write(`Usage: berth ${name} FILE\n`);
+  return 2;
+}

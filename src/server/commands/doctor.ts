@@ -1,0 +1,9 @@
+// `berth doctor`: every setting in force, and what is wrong.
+import { environment } from "../../kernel/config/config.ts";
+import { doctorReport } from "../doctor.ts";
+
+export async function doctorCommand(): Promise<number> {
+  const { text, exitCode } = doctorReport(environment(), process.cwd());
+  process.stdout.write(text);
+  return exitCode;
+}

@@ -1,0 +1,27 @@
+// `berth openapi`: the document that /swagger/json serves, without a server or a data folder of its own.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../kernel/config/config.ts";
+import { openKernel } from "../../kernel/kernel.ts";
+import { createApp } from "../app.ts";
+
+export async function openapiCommand(surfaceName = "web"): Promise<number> {
+  if (surfaceName !== "web" && surfaceName !== "backend") {
+    process.stderr.write("Usage: berth openapi [web|backend]\n");
+    return 2;
+  }
+  const dir = await mkdtemp(join(tmpdir(), "berth-openapi-"));
+  try {
+    const kernel = await openKernel(loadConfig({ DATA_DIR: dir, LOG_LEVEL: "error" }, { cwd: dir }));
+    try {
+      const response = await createApp(kernel)[surfaceName].handle(new Request("http://localhost/swagger/json"));
+      process.stdout.write(`${JSON.stringify(await response.json(), null, 2)}\n`);
+      return 0;
+    } finally {
+      await kernel.close();
+    }
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}

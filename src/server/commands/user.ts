@@ -1,0 +1,191 @@
+// `berth user …`: accounts from the command line, also while the service runs.
+import { type Config, environment, loadConfig } from "../../kernel/config/config.ts";
+
+export type UserFlags = Readonly<Record<string, string | boolean | string[] | undefined>>;
+
+/** A user as the commands answer it. */
+interface UserSummary {
+  email: string;
+  name: string;
+  plan: string;
+  isAdmin: boolean;
+  disabled: boolean;
+  emailVerified: boolean;
+  subscription: { active: boolean; currentPeriodEnd: string } | null;
+  createdAt: string;
+  link?: string;
+}
+
+interface Subcommand {
+  usage: string;
+  summary: string;
+  /** How many words come after the action's name. */
+  positionals: number;
+  flags: readonly string[];
+  /** What is said on standard output. */
+  run(send: SendCommand, positionals: string[], flags: UserFlags): Promise<string>;
+}
+
+type SendCommand = <Result = UserSummary>(action: string, args: Record<string, string | undefined>) => Promise<Result>;
+
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  create: {
+    usage: "create EMAIL [--name NAME] [--admin] [--password-stdin]",
+    summary: "make an account; without a password print a link to set one",
+    positionals: 1,
+    flags: ["name", "admin", "password-stdin"],
+    async run(send, [email], { name, admin, "password-stdin": fromStdin }) {
+      const password = fromStdin ? await passwordFromStdin() : undefined;
+      const created = await send("create", {
+        email,
+        name: stringFlag(name),
+        admin: admin ? "true" : undefined,
+        password,
+      });
+      const message = `${created.email} has an account${created.isAdmin ? ", and is an admin" : ""}.\n`;
+      return created.link
+        ? `${message}Its owner sets the password here, once, within 24 hours:\n${created.link}\n`
+        : message;
+    },
+  },
+  grant: {
+    usage: "grant EMAIL PLAN [--days N]",
+    summary: "give an account a plan (free, starter, pro, enterprise) for 30 days",
+    positionals: 2,
+    flags: ["days"],
+    async run(send, [email, plan], { days }) {
+      const granted = await send<Record<string, string>>("grant", { email, plan, days: stringFlag(days) });
+      return `${granted.email} has the plan ${granted.plan} until ${granted.currentPeriodEnd}.\n`;
+    },
+  },
+  admin: {
+    usage: "admin EMAIL [--off]",
+    summary: "make an account an admin, or no longer one",
+    positionals: 1,
+    flags: ["off"],
+    async run(send, [email], { off }) {
+      const user = await send("admin", { email, off: off ? "true" : undefined });
+      return `${user.email} is ${user.isAdmin ? "an admin" : "no admin"}.\n`;
+    },
+  },
+  list: {
+    usage: "list [--query TEXT] [--json]",
+    summary: "show the accounts, or those with this text in address or name",
+    positionals: 0,
+    flags: ["query", "json"],
+    async run(send, _, { query, json }) {
+      const users = await listAllUsers(send, stringFlag(query));
+      return json ? `${JSON.stringify(users, null, 2)}\n` : table(users);
+    },
+  },
+  disable: {
+    usage: "disable EMAIL",
+    summary: "sign an account out everywhere and keep it out",
+    positionals: 1,
+    flags: [],
+    run: async (send, [email]) => `${(await send("disable", { email })).email} is disabled.\n`,
+  },
+  enable: {
+    usage: "enable EMAIL",
+    summary: "let a disabled account in again",
+    positionals: 1,
+    flags: [],
+    run: async (send, [email]) => `${(await send("enable", { email })).email} is enabled.\n`,
+  },
+  "reset-password": {
+    usage: "reset-password EMAIL",
+    summary: "print a link to set a new password",
+    positionals: 1,
+    flags: [],
+    async run(send, [email]) {
+      const { email: address, link } = await send("reset-password", { email });
+      return `The owner of ${address} sets a new password here, once, within an hour:\n${link}\n`;
+    },
+  },
+  "two-factor-off": {
+    usage: "two-factor-off EMAIL",
+    summary: "turn off the second factor of somebody who has lost it",
+    positionals: 1,
+    flags: [],
+    async run(send, [email]) {
+      return `${(await send("two-factor-off", { email })).email} signs in without a second factor.\n`;
+    },
+  },
+};
+
+/** The exit code: 0, or 2 with the usage on standard error. What is refused is thrown as an AppError. */
+export async function userCommand([name = "", ...positionals]: string[], flags: UserFlags): Promise<number> {
+  const action = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
+  if (!action) return usage(Object.values(SUBCOMMANDS));
+  if (positionals.length !== action.positionals || Object.keys(flags).some((flag) => !action.flags.includes(flag))) {
+    return usage([action]);
+  }
+  process.stdout.write(await action.run(createCommandSender(loadConfig(environment())), positionals, flags));
+  return 0;
+}
+
+function usage(actions: readonly Subcommand[]): number {
+  const width = Math.max(...actions.map(({ usage }) => usage.length));
+  const lines = actions.map(({ usage, summary }) => `berth user ${usage.padEnd(width)}  ${summary}`);
+  process.stderr.write(`Usage: ${lines.join("\n       ")}\n`);
+  return 2;
+}
+
+/** What is undefined is left out. */
+function createCommandSender(config: Config): SendCommand {
+  return async <Result>(action: string, args: Record<string, string | undefined>) => {
+    // Loads the whole service, which a usage has no need of.
+    const { runCommand } = await import("../control-socket.ts");
+    const definedArgs = Object.entries(args).filter((pair): pair is [string, string] => pair[1] !== undefined);
+    return (await runCommand(config, `user.${action}`, Object.fromEntries(definedArgs))) as Result;
+  };
+}
+
+const stringFlag = (value: UserFlags[string]) => (typeof value === "string" ? value : undefined);
+
+/** Never an argument: those show in the list of processes. One line break at the end does not count. */
+const passwordFromStdin = async () => (await Bun.stdin.text()).replace(/\r?\n$/, "");
+
+/** Every page, the newest first; somebody who signs up meanwhile shows nobody twice. */
+async function listAllUsers(send: SendCommand, query: string | undefined): Promise<UserSummary[]> {
+  const found = new Map<string, UserSummary>();
+  for (let offset = 0, total = 1; offset < total; ) {
+    const page = await send<{ users: UserSummary[]; total: number }>("list", { query, offset: String(offset) });
+    if (page.users.length === 0) break;
+    for (const user of page.users) found.set(user.email, user);
+    offset += page.users.length;
+    total = page.total;
+  }
+  return [...found.values()];
+}
+
+function table(users: readonly UserSummary[]): string {
+  if (users.length === 0) return "There is no such account.\n";
+  const rows = users.map(({ email, name, plan, subscription, createdAt, ...user }) => [
+    email,
+    name,
+    plan + (subscription?.active ? ` until ${subscription.currentPeriodEnd.slice(0, 10)}` : ""),
+    accountState(user),
+    createdAt.slice(0, 10),
+  ]);
+  const all = [["EMAIL", "NAME", "PLAN", "STATE", "SINCE"], ...rows].map((row) => row.map(stripControlCharacters));
+  const widths = all[0]?.map((_, at) => Math.max(...all.map((row) => Bun.stringWidth(row[at] ?? "")))) ?? [];
+  const line = (row: string[]) =>
+    row
+      .map((cell, at) => cell + " ".repeat(Math.max(0, (widths[at] ?? 0) - Bun.stringWidth(cell))))
+      .join("  ")
+      .trimEnd();
+  return `${all.map(line).join("\n")}\n`;
+}
+
+function accountState({
+  isAdmin,
+  disabled,
+  emailVerified,
+}: Pick<UserSummary, "isAdmin" | "disabled" | "emailVerified">): string {
+  const labels = [disabled && "disabled", isAdmin && "admin", !emailVerified && "unverified"];
+  return labels.filter(Boolean).join(", ") || "active";
+}
+
+/** Nothing that a terminal would obey. */
+const stripControlCharacters = (text: string) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "");

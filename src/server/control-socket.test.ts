@@ -1,0 +1,202 @@
+// Commands from this machine: over a private socket while the service runs, on the file while it doesn't.
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { createClient } from "../../tests/support/client.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { temporaryDir } from "../../tests/support/process.ts";
+import { type Config, loadConfig } from "../kernel/config/config.ts";
+import { createLog, type Log } from "../kernel/telemetry/log.ts";
+import { createCommandHandlers, listenOnControlSocket, runCommand } from "./control-socket.ts";
+
+let house: House;
+let control: Awaited<ReturnType<typeof listenOnControlSocket>> | undefined;
+let warnings: string[];
+let log: Log;
+beforeEach(async () => {
+  house = await openHouse();
+  warnings = [];
+  log = createLog({ level: "warn", format: "json", write: (line) => warnings.push(line) });
+});
+afterEach(async () => {
+  await control?.close();
+  control = undefined;
+  await house?.[Symbol.asyncDispose]();
+});
+
+const socketOf = (config: Pick<Config, "dataDir"> = house.kernel.config) => join(config.dataDir, "berth.sock");
+const listen = async (config = house.kernel.config) => {
+  control = await listenOnControlSocket({ config, log }, createCommandHandlers(house.kernel, house.app));
+  return control;
+};
+const grant = (email: string, plan = "pro", days = "30") =>
+  runCommand(house.kernel.config, "user.grant", { email, plan, days });
+const inDirectory = (dataDir: string) => loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "error" }, { cwd: house.dir });
+
+describe("while the service runs", () => {
+  test("a plan is granted in it, and counts from the next request on", async () => {
+    await listen();
+    const ada = createClient(house.web);
+    await ada.join();
+    expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "free", subscription: null });
+    const granted = await grant(` ${ada.account.email.toUpperCase()} `);
+    expect(granted).toMatchObject({ email: ada.account.email, plan: "pro", status: "active" });
+    const { body } = await ada.get("/api/settings");
+    expect(body).toMatchObject({ plan: "pro", subscription: { plan: "pro", status: "active", active: true } });
+    expect(granted).toMatchObject({
+      currentPeriodEnd: (body as { subscription: { currentPeriodEnd: string } }).subscription.currentPeriodEnd,
+    });
+  });
+
+  test("a wallet's account can be granted one too", async () => {
+    await listen();
+    const email = "0x1234567890abcdef1234567890abcdef12345678@wallet.invalid";
+    await house.app.accounts.users.create({ email, passwordHash: null });
+    expect(await grant(email)).toMatchObject({ email, plan: "pro" });
+  });
+
+  test.each([
+    ["nobody@example.com", "pro", "30", "USER_NOT_FOUND"],
+    ["", "pro", "30", "USER_NOT_FOUND"],
+    ["ada@example.com", "gold", "30", "UNKNOWN_PLAN"],
+    ["ada@example.com", "", "30", "UNKNOWN_PLAN"],
+    ["ada@example.com", "pro", "0", "INVALID_DAYS"],
+    ["ada@example.com", "pro", "1.5", "INVALID_DAYS"],
+    ["ada@example.com", "pro", "-1", "INVALID_DAYS"],
+    ["ada@example.com", "pro", "36501", "INVALID_DAYS"],
+    ["ada@example.com", "pro", "soon", "INVALID_DAYS"],
+    ["ada@example.com", "pro", "", "INVALID_DAYS"],
+  ])("%j %j %j is refused in words: %s", async (email, plan, days, code) => {
+    await listen();
+    await house.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
+    await expect(grant(email, plan, days)).rejects.toMatchObject({ code });
+  });
+
+  test("the socket is its owner's alone, and gone afterwards", async () => {
+    const { close } = await listen();
+    expect(statSync(socketOf()).mode & 0o777).toBe(0o600);
+    await close();
+    expect(existsSync(socketOf())).toBe(false);
+    await close();
+    expect(warnings).toEqual([]);
+  });
+
+  test("what is no command is refused, and tells nothing", async () => {
+    await listen();
+    const send = async (body: string) => {
+      const answer = await fetch("http://localhost/", { unix: socketOf(), method: "POST", body });
+      return { status: answer.status, text: await answer.text() };
+    };
+    for (const name of ["user.delete", "", "toString", "__proto__", "constructor"]) {
+      expect((await send(JSON.stringify({ name, args: {} }))).status).toBe(404);
+    }
+    for (const body of ["", "{", "null", "[]", '{"name":"user.grant"}', '{"name":"user.grant","args":null}']) {
+      const { status, text } = await send(body);
+      expect(status).toBe(400);
+      expect(JSON.parse(text)).toHaveProperty("code");
+      expect(text).not.toMatch(/TypeError|Syntax|\bat |\/srv\//);
+    }
+    await expect(runCommand(house.kernel.config, "dance", {})).rejects.toMatchObject({ code: "UNKNOWN_COMMAND" });
+  });
+
+  test("the log names a command and who gave it, and nothing that it was given or answered", async () => {
+    log = createLog({ level: "info", format: "json", write: (line) => warnings.push(line) });
+    control = await listenOnControlSocket(
+      { config: house.kernel.config, log },
+      createCommandHandlers({ log }, house.app),
+    );
+    const password = "a password for nobody else";
+    const run = (name: string, args: Record<string, string>) => runCommand(house.kernel.config, name, args);
+    await run("user.create", { email: "ada@example.com", password, operator: "grace" });
+    const { link } = (await run("user.reset-password", { email: "ada@example.com" })) as { link: string };
+    expect(link).toContain("/reset-password?token=");
+    const lines = warnings.map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([
+      { message: "command", name: "user.create", operator: "grace" },
+      { message: "command", name: "user.reset-password", operator: expect.stringMatching(/./) },
+    ]);
+    expect(warnings.join()).not.toContain(password);
+    expect(warnings.join()).not.toContain(link.split("token=")[1] ?? "");
+  });
+
+  test("a visitor who says nothing keeps nobody waiting", async () => {
+    await listen();
+    const silent = connect(socketOf());
+    await new Promise<void>((resolve) => silent.once("connect", () => resolve()));
+    await expect(grant("nobody@example.com")).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
+    await control?.close();
+    silent.destroy();
+  });
+});
+
+describe("a socket that can't be had", () => {
+  test("what a killed service has left is replaced", async () => {
+    mkdirSync(house.kernel.config.dataDir, { recursive: true });
+    writeFileSync(socketOf(), "");
+    await listen();
+    await expect(grant("nobody@example.com")).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
+    expect(warnings).toEqual([]);
+  });
+
+  test("another service's is left to it, whoever stops first", async () => {
+    const first = await listen();
+    const second = await listenOnControlSocket(
+      { config: house.kernel.config, log },
+      createCommandHandlers(house.kernel, house.app),
+    );
+    expect(warnings).toHaveLength(1);
+    await second.close();
+    await expect(grant("nobody@example.com")).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
+    await first.close();
+  });
+
+  test("too long a path, a folder that isn't there, a folder in its place: one line, and on without it", async () => {
+    const long = join(house.dir, "x".repeat(120));
+    const taken = join(house.dir, "taken");
+    mkdirSync(long);
+    mkdirSync(join(taken, "berth.sock"), { recursive: true });
+    writeFileSync(join(taken, "berth.sock", "file"), "");
+    for (const dataDir of [long, join(house.dir, "missing"), taken]) {
+      warnings.length = 0;
+      const { close } = await listen(inDirectory(dataDir));
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toContain("no commands can be taken");
+      await close();
+    }
+    expect(existsSync(join(taken, "berth.sock", "file"))).toBe(true);
+  });
+
+  test("a path of just the length that fits is used", async () => {
+    const room = 107 - Buffer.byteLength(join(house.dir, "/berth.sock")) - 1;
+    const dataDir = join(house.dir, "x".repeat(room));
+    mkdirSync(dataDir);
+    const config = inDirectory(dataDir);
+    expect(Buffer.byteLength(socketOf(config))).toBe(107);
+    await listen(config);
+    expect(warnings).toEqual([]);
+    expect(existsSync(socketOf(config))).toBe(true);
+  });
+});
+
+describe("while nothing runs", () => {
+  test("a command works on the file, and leaves it free", async () => {
+    const dir = temporaryDir();
+    const config = loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path });
+    const args = { email: "ada@example.com", plan: "starter", days: "7" };
+    await expect(runCommand(config, "user.grant", args)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
+    await using made = await openHouse({ dir: dir.path, env: { DATA_DIR: dir.path } });
+    const { id } = await made.app.accounts.users.create({ email: args.email, passwordHash: null });
+    await made[Symbol.asyncDispose]();
+    const granted = (await runCommand(config, "user.grant", args)) as { currentPeriodEnd: string };
+    const days = (Date.parse(granted.currentPeriodEnd) - Date.now()) / 86_400_000;
+    expect(days).toBeWithin(6.99, 7.01);
+    await using again = await openHouse({ dir: dir.path, env: { DATA_DIR: dir.path } });
+    expect((await again.app.accounts.users.byId(id))?.plan).toBe("starter");
+    dir.remove();
+  });
+
+  test("a service that runs without its socket is not gone behind", async () => {
+    await expect(grant("ada@example.com")).rejects.toThrow("Another process is using the database");
+  });
+});

@@ -1,0 +1,81 @@
+import { afterAll, expect, test } from "bun:test";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Environment } from "../kernel/config/config.ts";
+import { variableNames } from "../kernel/config/variables.ts";
+import { doctorReport } from "./doctor.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "berth-doctor-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const report = (env: Environment, dotenv: string | false = false) =>
+  doctorReport(env, folder, { dotenv, terminal: false });
+const row = (text: string, name: string) => text.split("\n").find((line) => line.slice(2).startsWith(`${name} `));
+
+test("an empty environment is fine, and every variable is shown", () => {
+  const { text, exitCode } = report({});
+  expect(exitCode).toBe(0);
+  expect(text).toContain("Nothing is wrong.");
+  expect(text).toContain("the demo model, answers");
+  for (const name of variableNames) expect(text).toContain(`  ${name} `);
+  expect(row(text, "BASE_URL")).toMatch(/ default +http:\/\/localhost:3000$/);
+  expect(row(text, "SMTP_URL")).toEndWith("not set");
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("columns are aligned", () => {
+  const { text } = report({ PORT: "4000" });
+  const columns = ["PORT", "VERIFY_ATTESTATION_SCHEMAS"].map((name) => row(text, name)?.search(/environment|default/));
+  expect(columns[0]).toBe(columns[1]);
+});
+
+test("it says where a value came from", () => {
+  const { text } = report({ PORT: "4000" }, "HOST=127.0.0.2");
+  expect(row(text, "PORT")).toMatch(/environment +4000$/);
+  expect(row(text, "HOST")).toMatch(/\.env file +127\.0\.0\.2$/);
+});
+
+test("secrets are masked, also in addresses, also when they are bad", () => {
+  const canary = "canary-5b1f0c77d2";
+  const { text } = report({
+    SECRET_KEY: `${canary}-0123456789abcdef`,
+    PROVIDER_1_API_KEY: canary,
+    PROVIDER_2_BASE_URL: `https://ann:${canary}@ai.example/v1`,
+    SMTP_URL: `smtp://ann:${canary}@mail.example:587`,
+    MAINNET_RPC_URL: `https://rpc.example/v2/${canary}`,
+    DATABASE_URL: `libsql://db.example?authToken=${canary}`,
+    WEBHOOK_URL: `https://hooks.example/${canary}`,
+    SECRET_KEY_PREVIOUS: canary.slice(0, 10),
+  });
+  expect(text).not.toContain(canary.slice(0, 10));
+  expect(row(text, "SMTP_URL")).toEndWith("smtp://mail.example:587/***");
+  expect(row(text, "MAINNET_RPC_URL")).toEndWith("https://rpc.example/***");
+  expect(row(text, "PROVIDER_1_API_KEY")).toEndWith("*** (17 characters)");
+});
+
+test("everything wrong is listed at once, and the exit code says so", () => {
+  const { text, exitCode } = report({ PORT: "x", ROLE: "y" });
+  expect(exitCode).toBe(1);
+  expect(text).toContain('✗ PORT: found "x"');
+  expect(text).toContain('✗ ROLE: found "y"');
+  expect(text).toContain("2 wrong");
+  expect(text).not.toContain("Nothing is wrong");
+});
+
+test("what does not fit together is said", () => {
+  expect(report({ ROLE: "web" }).text).toContain("needs a remote DATABASE_URL and an explicit SECRET_KEY");
+  const { text, exitCode } = report({ GOOGLE_CLIENT_ID: "x" }, "PROVIDER_1_APIKEY=k");
+  expect(exitCode).toBe(0);
+  expect(text).toContain("! GOOGLE_CLIENT_ID: is set without GOOGLE_CLIENT_SECRET");
+  expect(text).toContain("! PROVIDER_1_APIKEY: in the .env file, but Berth has no such variable.");
+});
+
+test("files and folders that can't be used are said", () => {
+  writeFileSync(join(folder, "file"), "");
+  expect(report({ DATA_DIR: "file" }).text).toContain("✗ DATA_DIR:");
+  expect(report({ PLUGINS: "gone.ts" })).toMatchObject({ exitCode: 1 });
+  writeFileSync(join(folder, "secret.key"), "");
+  chmodSync(join(folder, "secret.key"), 0o644);
+  expect(report({ DATA_DIR: "." }).text).toContain("its mode should be 0600");
+});

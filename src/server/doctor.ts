@@ -1,0 +1,101 @@
+// `berth doctor`: every setting in force, where it came from, and what is wrong, for people.
+
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ConfigError, type Environment, type ReadOptions } from "../kernel/config/config.ts";
+import { type Finding, validateVariables } from "../kernel/config/validation.ts";
+import {
+  maskValue,
+  type ResolvedVariable,
+  type ResolvedVariables,
+  readVariables,
+} from "../kernel/config/variable-reader.ts";
+import { variables } from "../kernel/config/variables.ts";
+
+export interface DoctorReport {
+  /** Lines for a terminal; secrets are masked. */
+  text: string;
+  /** 1 when something is wrong that stops the start; warnings alone are 0. */
+  exitCode: 0 | 1;
+}
+
+/**
+ * Looks at the environment, the `.env` file in `cwd` and the folders they name. Changes nothing.
+ *
+ * @example const { text, exitCode } = doctorReport(process.env, process.cwd());
+ */
+export function doctorReport(env: Environment, cwd: string, options: Omit<ReadOptions, "cwd"> = {}): DoctorReport {
+  let resolved: ResolvedVariables;
+  try {
+    resolved = readVariables(env, { ...options, cwd });
+  } catch (error) {
+    if (error instanceof ConfigError) return { text: `✗ ${error.message}\n`, exitCode: 1 };
+    throw error;
+  }
+  const valueFindings = validateVariables(resolved);
+  const findings = valueFindings.some(isErrorFinding)
+    ? valueFindings
+    : [...valueFindings, ...checkFileSystem(resolved)];
+  const errors = findings.filter(isErrorFinding);
+  const sections = [
+    formatVariables(resolved.list, new Set(findings.map(({ name }) => name))),
+    ...findings.map(({ severity, message }) => `${severity === "error" ? "✗" : "!"} ${message}`),
+    ...(resolved.list.some(configuresModel)
+      ? []
+      : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
+    errors.length > 0 ? `${errors.length} wrong: the start would be refused.` : "Nothing is wrong.",
+  ];
+  return { text: `${sections.join("\n")}\n`, exitCode: errors.length > 0 ? 1 : 0 };
+}
+
+const isErrorFinding = ({ severity }: Finding) => severity === "error";
+
+/** A key for any provider, or a server of one's own as provider 3. */
+const configuresModel = ({ name, source }: ResolvedVariable) =>
+  source !== "default" && source !== "not set" && /^PROVIDER_(\d_API_KEY|3_BASE_URL)$/.test(name);
+
+function formatVariables(list: ResolvedVariable[], highlighted: Set<string>): string {
+  const nameWidth = Math.max(...list.map(({ name }) => name.length));
+  const lines = list.map(({ name, text, source }) => {
+    const secrecy = source === "default" ? "open" : variables[name].secrecy;
+    const value = text === undefined ? "" : maskValue(text, secrecy) || "(empty)";
+    return `${highlighted.has(name) ? "›" : " "} ${name.padEnd(nameWidth)}  ${source.padEnd(11)}  ${value}`.trimEnd();
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+/** What no value shows by itself: whether the folders and files it names can be used. */
+function checkFileSystem({ values }: ResolvedVariables): Finding[] {
+  const findings: Finding[] = [];
+  const error = (name: string, text: string) => findings.push({ name, severity: "error", message: `${name}: ${text}` });
+
+  const folder = values.DATA_DIR;
+  const nearest = nearestExistingParent(folder);
+  if (!statSync(nearest).isDirectory()) error("DATA_DIR", `${nearest} is not a folder.`);
+  else if (!isWritable(nearest)) error("DATA_DIR", `${nearest} can't be written by this user.`);
+  const file = values.DATABASE_URL.file;
+  if (file && existsSync(file) && !isWritable(file)) error("DATABASE_URL", `${file} can't be written by this user.`);
+
+  const key = join(folder, "secret.key");
+  if (!values.SECRET_KEY && existsSync(key) && (statSync(key).mode & 0o077) !== 0) {
+    findings.push({
+      name: "DATA_DIR",
+      severity: "warning",
+      message: `${key} can be read by others: its mode should be 0600.`,
+    });
+  }
+  for (const plugin of values.PLUGINS) if (!existsSync(plugin)) error("PLUGINS", `${plugin} is not there.`);
+  return findings;
+}
+
+const nearestExistingParent = (path: string): string =>
+  existsSync(path) ? path : nearestExistingParent(dirname(path));
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,42 @@
+// Third-party plugins: loaded from source at start, by the same contract, with what they can't import handed in.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { Elysia, t } from "elysia";
+import { AppError, StartError } from "../kernel/errors.ts";
+import { guarded, openRoutes } from "../kernel/http/http.ts";
+import { type Plugin, plugin } from "../kernel/plugin.ts";
+
+/** What a plugin file gets, since it can't import what isn't beside it. */
+export const toolkit = { plugin, Elysia, t, AppError, guarded, openRoutes };
+export type Toolkit = typeof toolkit;
+
+/**
+ * Loads each file's default export, a function from the toolkit to a plugin. Throws StartError with the name and why.
+ *
+ * @example
+ * // my-plugin.ts
+ * export default ({ plugin, Elysia, openRoutes }) =>
+ *   plugin("hello", () => ({ service: {}, web: new Elysia().use(openRoutes).get("/hello", () => "hi", { open: true }) }));
+ */
+export async function loadExternalPlugins(files: readonly string[]): Promise<Plugin<unknown>[]> {
+  const loaded: Plugin<unknown>[] = [];
+  for (const file of files) {
+    try {
+      if (!existsSync(resolve(file))) throw new Error("there is no such file");
+      const module = (await import(resolve(file))) as { default?: unknown };
+      if (typeof module.default !== "function") throw new Error("its default export is not a function");
+      const result: unknown = module.default(toolkit);
+      if (!isPlugin(result)) throw new Error("its default export did not return plugin(name, setup)");
+      loaded.push(result);
+    } catch (cause) {
+      const reason = (cause instanceof Error ? cause.message : String(cause)).trim().replace(/\s*\n\s*/g, " ");
+      throw new StartError(`The plugin ${file} can't be loaded: ${reason.replace(/\.$/, "")}.`, { cause });
+    }
+  }
+  return loaded;
+}
+
+function isPlugin(value: unknown): value is Plugin<unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  return "name" in value && typeof value.name === "string" && "setup" in value && typeof value.setup === "function";
+}

@@ -1,0 +1,72 @@
+// A listener: its port is taken before anything else is touched, and it says that it is alive while the rest comes up.
+import type { Server } from "bun";
+import { errorBody, StartError } from "../kernel/errors.ts";
+import type { SocketSession, WebServer } from "../kernel/http/http.ts";
+import type { Surface } from "../kernel/http/surface.ts";
+
+export interface Listener {
+  server: Server<SocketSession>;
+  address: string;
+  /** From now on this surface answers; requests that came earlier were held. */
+  open(surface: Surface): void;
+}
+
+/** Takes the port first: a busy one stops the start before anything is touched. Until `open`, only /healthz is answered. */
+export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: number): Listener {
+  let surface: Surface | undefined;
+  let open: (surface: Surface) => void = () => undefined;
+  const opened = new Promise<Surface>((resolve) => {
+    open = resolve;
+  });
+  try {
+    const server = Bun.serve<SocketSession>({
+      development: false,
+      // Without development, Bun would share the port with whoever else serves there.
+      reusePort: false,
+      hostname: host,
+      port,
+      // Streams may be silent for long; what limits a request is said by its route.
+      idleTimeout: 0,
+      // Too long a body is refused in our own words, when it is read.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch(request: Request, server: WebServer) {
+        if (surface) return surface.fetch(request, server);
+        if (new URL(request.url).pathname === "/healthz") return Response.json({ status: "ok" });
+        return opened.then((ready) => ready.fetch(request, server));
+      },
+      error(error) {
+        const { status, body } = errorBody(error);
+        return Response.json(body, { status });
+      },
+      websocket: {
+        maxPayloadLength: 1024 * 1024,
+        idleTimeout: 120,
+        open: (socket) => socket.data.open(socket),
+        message: (socket, data) => socket.data.message(socket, data),
+        close: (socket, code) => socket.data.close(socket, code),
+      },
+    });
+    const name = host === "0.0.0.0" || host === "::" ? "localhost" : host;
+    return {
+      server,
+      address: `http://${name.includes(":") ? `[${name}]` : name}:${server.port}`,
+      open(ready) {
+        surface = ready;
+        open(ready);
+      },
+    };
+  } catch (cause) {
+    throw new StartError(bindErrorMessage(variable, host, port, cause), { cause });
+  }
+}
+
+function bindErrorMessage(variable: "PORT" | "BACKEND_PORT", host: string, port: number, error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "EADDRINUSE") {
+    return `${variable}: port ${port} is in use by another program. Free it, or set ${variable} to another port.`;
+  }
+  if (code === "EACCES")
+    return `${variable}: this user may not listen on port ${port}. Set ${variable} to another port.`;
+  const hostVariable = variable === "PORT" ? "HOST" : "BACKEND_HOST";
+  return `${hostVariable}: this machine can't listen on ${host}. Set ${hostVariable} to an address of its own.`;
+}

@@ -1,0 +1,126 @@
+// The command line: what is said, where, and with which exit code.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { version } from "../../package.json";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { bun, run, temporaryDir } from "../../tests/support/process.ts";
+import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
+
+const dir = temporaryDir();
+afterAll(() => dir.remove());
+const berth = (args: string[], env: Record<string, string> = {}) =>
+  run([bun, join(import.meta.dir, "main.ts"), ...args], env, dir.path);
+
+/** One line on standard error, for a person. */
+const line = /^berth: [^\n]{10,300}\n$/;
+
+test("the version and the help are on standard output", async () => {
+  for (const args of [["version"], ["--version"], ["-v"]]) {
+    expect(await berth(args)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+  }
+  const [help, flag] = await Promise.all([berth(["help"]), berth(["--help"])]);
+  expect(help).toEqual(flag);
+  expect(help.exitCode).toBe(0);
+  for (const name of ["serve", "demo", "doctor", "user", "backup", "restore", "migrate", "openapi", "health"]) {
+    expect(help.stdout).toContain(`berth ${name}`);
+  }
+});
+
+test.each([
+  [["dance"], /no command "dance"/],
+  [["toString"], /no command "toString"/],
+  [["serve", "--dance"], /--dance/],
+  [["-x"], /-x/],
+  [["serve", "--ready-fd", "three"], /--ready-fd .*"three"/],
+  [["serve", "--plugin"], /--plugin/],
+])("%j makes no sense: exit code 2 and one line", async (args, says) => {
+  const { exitCode, stdout, stderr } = await berth(args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toMatch(line);
+  expect(stderr).toMatch(says);
+});
+
+test.each([
+  [["user"]],
+  [["user", "grant", "ada@example.com"]],
+  [["user", "dance", "a", "b"]],
+  [["backup"]],
+  [["openapi", "x"]],
+])("%j lacks something: exit code 2 and how it is used", async (args) => {
+  const { exitCode, stdout, stderr } = await berth(args);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr).toMatch(/^Usage: berth /);
+});
+
+test("what fails is one line on standard error and exit code 1, without where it came from", async () => {
+  for (const [args, env, says] of [
+    [["serve"], { PORT: "none" }, /^berth: PORT/],
+    [["user", "grant", "nobody@example.com", "pro"], {}, /no account/],
+    [["user", "grant", "nobody@example.com", "gold"], {}, /Unknown plan/],
+    [["health"], { PORT: "1" }, /nothing answers on 127\.0\.0\.1:1/],
+    [["health"], { PORT: "1", HOST: "::1" }, /nothing answers on \[::1\]:1/],
+    [["restore", "missing.db"], {}, /missing\.db/],
+  ] as [string[], Record<string, string>, RegExp][]) {
+    const { exitCode, stdout, stderr } = await berth(args, env);
+    expect({ args, exitCode, stdout }).toEqual({ args, exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(line);
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/\bat \S+[:(]|Error:/);
+  }
+});
+
+describe("beside a running service", () => {
+  let house: House;
+  let control: { close(): Promise<void> };
+  beforeAll(async () => {
+    house = await openHouse({ dir: dir.path });
+    control = await listenOnControlSocket(house.kernel, createCommandHandlers(house.kernel, house.app));
+    await house.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
+  });
+  afterAll(async () => {
+    await control?.close();
+    await house?.[Symbol.asyncDispose]();
+  });
+
+  test("health is exit code 0 and silence", async () => {
+    const { port } = new URL(house.web);
+    expect(await berth(["health"], { PORT: port })).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+    const backend = { PORT: "1", BACKEND_PORT: new URL(house.backend).port, ROLE: "backend" };
+    const split = { DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1".repeat(64) };
+    expect((await berth(["health"], { ...backend, ...split })).exitCode).toBe(0);
+  });
+
+  test("user grant works in it, and says until when", async () => {
+    const { exitCode, stdout, stderr } = await berth(["user", "grant", "ada@example.com", "pro", "--days", "7"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^ada@example\.com has the plan pro until \d{4}-\d\d-\d\dT[\d:.]+Z\.\n$/);
+    expect((await house.app.accounts.users.byEmail("ada@example.com"))?.plan).toBe("pro");
+  });
+
+  test("migrate is refused by the lock", async () => {
+    const { exitCode, stderr } = await berth(["migrate"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/Another process is using the database/);
+  });
+});
+
+test("the API's description is printed without a data folder", async () => {
+  const before = readdirSync(dir.path);
+  const { exitCode, stdout } = await berth(["openapi", "backend"]);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout).openapi).toStartWith("3.1");
+  expect(readdirSync(dir.path)).toEqual(before);
+});
+
+test("who reads slowly reads all, and who has heard enough is no failure", async () => {
+  const piped = (reader: string) =>
+    run(
+      ["bash", "-o", "pipefail", "-c", `"$0" "$1" openapi web | ${reader}`, bun, join(import.meta.dir, "main.ts")],
+      { PATH: "/usr/local/bin:/usr/bin:/bin" },
+      dir.path,
+    );
+  const slow = await piped("(sleep 0.3; cat)");
+  expect(JSON.parse(slow.stdout).openapi).toStartWith("3.1");
+  expect({ ...(await piped("head -c 9")), stdout: "" }).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+});

@@ -1,0 +1,141 @@
+// Start in order, stop in reverse: listeners, kernel, plugins, work; and back.
+// The loop gets a turn between the steps of the start, so /healthz answers while the rest is under way.
+
+import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
+import { openKernel, type RunningKernel } from "../kernel/kernel.ts";
+import { type App, createApp } from "./app.ts";
+import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
+import { loadExternalPlugins } from "./external-plugins.ts";
+import { bind, type Listener } from "./listener.ts";
+
+export interface ServeOptions {
+  env: Environment;
+  /** Third-party plugins, beside those named by PLUGINS. */
+  plugins: string[];
+}
+
+export interface RunningServer {
+  config: Config;
+  /** Addresses that answer, by surface. */
+  addresses: { web?: string; backend?: string };
+  defaultModel: App["defaultModel"];
+  /** What a newcomer does next. */
+  firstAdminLink: string | undefined;
+  /** Ends what is in flight within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds in which the answers to what was broken off by the end of the grace can still leave. */
+const FINAL_RESPONSE_MS = 1_000;
+
+/** Milliseconds after which what only the start needed is given back: about 3 MB, once. */
+const MEMORY_RELEASE_DELAY_MS = 2_000;
+
+/** Collects, and returns what is free to the system. */
+function releaseMemory(): void {
+  Bun.gc(true);
+  Bun.shrink();
+}
+
+/** Lets the loop answer what has come in meanwhile. */
+const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+/** Serves until `stop()`. Throws StartError or ConfigError when it can't, with everything closed again. */
+export async function serve({ env, plugins }: ServeOptions): Promise<RunningServer> {
+  const initialConfig = loadConfig(env);
+  const listeners: Listener[] = [];
+  const listen = (
+    variable: "PORT" | "BACKEND_PORT",
+    { host, port }: { readonly host: string; readonly port: number },
+  ) => {
+    const listener = bind(variable, host, port);
+    listeners.push(listener);
+    return listener;
+  };
+  const closeListeners = async (now: boolean) =>
+    void (await Promise.all(listeners.map(({ server }) => server.stop(now))));
+  let kernel: RunningKernel | undefined;
+  let app: App | undefined;
+  let controlSocket: { close(): Promise<void> } | undefined;
+
+  /** A promise that somebody left behind must not end the service for everybody. */
+  const logUnhandledRejection = (error: unknown) =>
+    kernel?.log.error("a promise failed and nobody was listening", { error });
+
+  /** Ends what is in flight within the grace, then closes what is open; a step that fails does not keep the others from it. */
+  async function close(graceMs: number, finalResponseMs: number): Promise<void> {
+    const deadline = performance.now() + graceMs;
+    const drained = closeListeners(false);
+    const steps = [
+      () => controlSocket?.close(),
+      () => app?.stop(),
+      () => waitAtMost(drained, Math.max(finalResponseMs, deadline - performance.now())),
+      () => kernel?.jobs.stop(),
+      () => closeListeners(true),
+      () => kernel?.close(),
+      () => void process.off("unhandledRejection", logUnhandledRejection),
+    ];
+    const failures: unknown[] = [];
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  try {
+    const web = initialConfig.role === "backend" ? undefined : listen("PORT", initialConfig.web);
+    const backend = initialConfig.role === "web" ? undefined : listen("BACKEND_PORT", initialConfig.backend);
+    const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
+    const config = loadConfig({ ...env, ...omitUndefined(ports) });
+    await yieldToEventLoop();
+    const external = await loadExternalPlugins([...config.plugins, ...plugins]);
+    kernel = await openKernel(config);
+    process.on("unhandledRejection", logUnhandledRejection);
+    await yieldToEventLoop();
+    app = createApp(kernel, external);
+    await yieldToEventLoop();
+    if (config.role !== "web") {
+      await kernel.jobs.start();
+      await app.start();
+    }
+    controlSocket = await listenOnControlSocket(kernel, createCommandHandlers(kernel, app));
+    const firstAdminLink = config.role === "backend" ? undefined : await app.accounts.createFirstAdminLink();
+    web?.open(app.web);
+    backend?.open(app.backend);
+
+    setTimeout(releaseMemory, MEMORY_RELEASE_DELAY_MS).unref();
+    let stopping: Promise<void> | undefined;
+    return {
+      config,
+      addresses: omitUndefined({ web: web?.address, backend: backend?.address }),
+      defaultModel: app.defaultModel,
+      firstAdminLink,
+      stop: () => {
+        stopping ??= close(config.shutdownGraceMs, FINAL_RESPONSE_MS);
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await close(0, 0).catch((closeError: unknown) =>
+      kernel?.log.error("what was started could not be closed", { error: closeError }),
+    );
+    throw error;
+  }
+}
+
+/** Resolves with the promise, or after so many milliseconds. */
+async function waitAtMost(promise: Promise<void>, ms: number): Promise<void> {
+  const timeout = Promise.withResolvers<void>();
+  const timer = setTimeout(timeout.resolve, ms);
+  await Promise.race([promise, timeout.promise]).finally(() => clearTimeout(timer));
+}
+
+/** The entries that have a value. */
+function omitUndefined<Key extends string, Value>(record: Record<Key, Value | undefined>): Partial<Record<Key, Value>> {
+  const entries = Object.entries(record).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Partial<Record<Key, Value>>;
+}
