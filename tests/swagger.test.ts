@@ -36,10 +36,11 @@ async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
   try {
     const host = createHost(kernel);
     for (const path of [...new Bun.Glob("plugins/*/index.ts").scanSync(join(import.meta.dir, ".."))].sort()) {
-      const [, name = ""] = path.split("/");
-      const door = (await import(`../${path}`)) as Record<string, Plugin<unknown>>;
-      const found = door[name];
-      if (!found) throw new Error(`${path} exports no plugin of its own name.`);
+      const [, folder = ""] = path.split("/");
+      const exported = (await import(`../${path}`)) as Record<string, Plugin<unknown>>;
+      // The folder agent-stats exports agentStats.
+      const found = exported[folder.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+      if (!found) throw new Error(`${path} exports no plugin of its folder's name.`);
       host.use(found);
     }
     const of = (side: Side) =>
