@@ -155,7 +155,9 @@ describe("values with a form of their own", () => {
     [{ DATABASE_URL: "file:///srv/b.db" }, { database: { file: "/srv/b.db" } }],
     [
       { PROVIDER_3_BASE_URL: "http://127.0.0.1:11434/v1/" },
-      { providers: { provider_3: { baseUrl: "http://127.0.0.1:11434/v1", hasCustomBaseUrl: true, apiKey: undefined } } },
+      {
+        providers: { provider_3: { baseUrl: "http://127.0.0.1:11434/v1", hasCustomBaseUrl: true, apiKey: undefined } },
+      },
     ],
     [{ BOT_DETECTION: "STRICT" }, { botDetection: "strict" }],
   ])("%j", (env, expected) => {
