@@ -1,7 +1,7 @@
-// The fake in a process of its own: its control endpoints, and the client through which a test drives it.
+// Controls the Discord fake in its own process: the verbs that it serves and the client that calls them.
 
 import type { Accident, AccidentOptions, Discord, DiscordStats, FakeBot, Route } from "./discord-types.ts";
-import { bun, type Child, launch } from "./process.ts";
+import { type ControlVerbs, createControlCaller, type SpawnedFake, serveControl, spawnFake } from "./fake-control.ts";
 
 type Settings = Parameters<Discord["set"]>[0];
 type BotVerb = {
@@ -24,14 +24,11 @@ export interface DiscordControl {
 }
 
 /** The fake as a child process. */
-export interface SpawnedDiscord extends DiscordControl, AsyncDisposable {
-  readonly child: Child;
-  stop(): Promise<void>;
-}
+export type SpawnedDiscord = DiscordControl & SpawnedFake;
 
 /** Serves `/_control/<verb>`: the arguments as a JSON list in the body. */
-export async function control(discord: Discord, request: Request, verb: string): Promise<Response> {
-  const verbs: Record<string, (body: never) => unknown> = {
+export function control(discord: Discord, request: Request, verb: string): Promise<Response> {
+  const verbs: ControlVerbs = {
     addBots: ([bots]: [({ token: string } & Parameters<Discord["addBot"]>[1])[]]) => {
       for (const { token, ...options } of bots) discord.addBot(token, options);
     },
@@ -44,23 +41,11 @@ export async function control(discord: Discord, request: Request, verb: string):
       discord.fail(route, accident, options ?? {}),
     set: ([settings]: [Settings]) => discord.set(settings),
   };
-  const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-  if (!run) return Response.json({ error: `No control verb ${verb}.` }, { status: 404 });
-  try {
-    const given = await request.text();
-    return Response.json((run(JSON.parse(given || "[]") as never) as unknown) ?? null);
-  } catch (error) {
-    return Response.json({ error: String(error) }, { status: 400 });
-  }
+  return serveControl(verbs, request, verb);
 }
 
 export function discordControl(url: string): DiscordControl {
-  async function call<T>(verb: string, ...args: unknown[]): Promise<T> {
-    const body = JSON.stringify(args);
-    const response = await fetch(`${new URL(url).origin}/_control/${verb}`, { method: "POST", body });
-    if (!response.ok) throw new Error(`${verb}: ${await response.text()}`);
-    return (await response.json()) as T;
-  }
+  const call = createControlCaller(url);
   return {
     url,
     addBots: (bots) => call("addBots", bots),
@@ -71,14 +56,6 @@ export function discordControl(url: string): DiscordControl {
   };
 }
 
-/** Starts `bun tests/support/discord.ts` with those arguments; it ends with this process at the latest. */
-export async function spawnDiscord(...args: string[]): Promise<SpawnedDiscord> {
-  const command = [bun, `${import.meta.dir}/discord.ts`, ...args];
-  const child = launch({ command, env: {}, dir: import.meta.dir });
-  const { url } = JSON.parse(await child.ready()) as { url: string };
-  const stop = async () => {
-    child.signal("SIGKILL");
-    await child.exited;
-  };
-  return { ...discordControl(url), child, stop, [Symbol.asyncDispose]: stop };
-}
+/** Starts the fake with these command line arguments. */
+export const spawnDiscord = (...args: string[]): Promise<SpawnedDiscord> =>
+  spawnFake("discord.ts", args, discordControl);

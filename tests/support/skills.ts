@@ -3,27 +3,11 @@
 import type { PreparedTool } from "../../plugins/skills/prepared-tool.ts";
 import type { ToolContext } from "../../plugins/skills/skill.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
-import type { Database } from "../../src/kernel/database/database.ts";
 
 /** All defaults: role `all`, so that caches are on. */
 export const config = loadConfig({});
 
-/** A new agent of a new account; its id. */
-export async function insertAgent(database: Database): Promise<string> {
-  const [user, agent] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()];
-  await database.write([
-    {
-      sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 0, 0)`,
-      args: [user],
-    },
-    {
-      sql: `INSERT INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, created_at, updated_at)
-        VALUES (?1, ?2, 'Bot', 'model_a', 'active', 'up', ?1, '1', 0, 0)`,
-      args: [agent, user],
-    },
-  ]);
-  return agent;
-}
+export { insertAgent } from "./records.ts";
 
 /** The owner speaking over the web, unless said otherwise. */
 export const toolContext = (agentId: string, but: Partial<ToolContext> = {}): ToolContext => ({

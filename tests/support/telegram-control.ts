@@ -1,6 +1,6 @@
-// The fake in a process of its own: its control endpoints, and the client through which a test drives them.
+// Controls the Telegram fake in its own process: the verbs that it serves and the client that calls them.
 
-import { bun, type Child, launch } from "./process.ts";
+import { type ControlVerbs, createControlCaller, type SpawnedFake, serveControl, spawnFake } from "./fake-control.ts";
 import type { Draft, Says, SentMessage } from "./telegram-bot.ts";
 import type { Accident, AccidentOptions, Telegram, TelegramStats } from "./telegram-types.ts";
 
@@ -28,14 +28,11 @@ export interface TelegramControl {
 }
 
 /** The fake as a child process. */
-export interface SpawnedTelegram extends TelegramControl, AsyncDisposable {
-  readonly child: Child;
-  stop(): Promise<void>;
-}
+export type SpawnedTelegram = TelegramControl & SpawnedFake;
 
 /** Serves `/_control/<verb>`: the arguments as a JSON list in the body. */
-export async function control(telegram: Telegram, request: Request, verb: string): Promise<Response> {
-  const verbs: Record<string, (body: never) => unknown> = {
+export function control(telegram: Telegram, request: Request, verb: string): Promise<Response> {
+  const verbs: ControlVerbs = {
     addBots: ([bots]: [{ token: string; username?: string }[]]) => {
       for (const { token, username } of bots) telegram.addBot(token, username === undefined ? {} : { username });
     },
@@ -48,22 +45,11 @@ export async function control(telegram: Telegram, request: Request, verb: string
       telegram.fail(method, accident, options ?? {}),
     set: ([settings]: [Settings]) => telegram.set(settings),
   };
-  const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-  if (!run) return Response.json({ error: `No control verb ${verb}.` }, { status: 404 });
-  try {
-    const given = await request.text();
-    return Response.json((run(JSON.parse(given || "[]") as never) as unknown) ?? null);
-  } catch (error) {
-    return Response.json({ error: String(error) }, { status: 400 });
-  }
+  return serveControl(verbs, request, verb);
 }
 
 export function telegramControl(url: string): TelegramControl {
-  async function call<T>(verb: string, ...args: unknown[]): Promise<T> {
-    const response = await fetch(`${url}/_control/${verb}`, { method: "POST", body: JSON.stringify(args) });
-    if (!response.ok) throw new Error(`${verb}: ${await response.text()}`);
-    return (await response.json()) as T;
-  }
+  const call = createControlCaller(url);
   type Said = { updateId: number; messageId: number };
   return {
     url,
@@ -82,14 +68,6 @@ export function telegramControl(url: string): TelegramControl {
   };
 }
 
-/** Starts `bun tests/support/telegram.ts` with those arguments; it ends with this process at the latest. */
-export async function spawnTelegram(...args: string[]): Promise<SpawnedTelegram> {
-  const command = [bun, `${import.meta.dir}/telegram.ts`, ...args];
-  const child = launch({ command, env: {}, dir: import.meta.dir });
-  const { url } = JSON.parse(await child.ready()) as { url: string };
-  const stop = async () => {
-    child.signal("SIGKILL");
-    await child.exited;
-  };
-  return { ...telegramControl(url), child, stop, [Symbol.asyncDispose]: stop };
-}
+/** Starts the fake with these command line arguments. */
+export const spawnTelegram = (...args: string[]): Promise<SpawnedTelegram> =>
+  spawnFake("telegram.ts", args, telegramControl);

@@ -1,6 +1,6 @@
-// The fake in a process of its own: its control endpoints, and the client through which a test drives them.
+// Controls the WhatsApp fake in its own process: the verbs that it serves and the client that calls them.
 
-import { bun, type Child, launch } from "./process.ts";
+import { type ControlVerbs, createControlCaller, type SpawnedFake, serveControl, spawnFake } from "./fake-control.ts";
 import type {
   Accident,
   AccidentOptions,
@@ -35,14 +35,11 @@ export interface WhatsAppControl {
 }
 
 /** The fake as a child process. */
-export interface SpawnedWhatsApp extends WhatsAppControl, AsyncDisposable {
-  readonly child: Child;
-  stop(): Promise<void>;
-}
+export type SpawnedWhatsApp = WhatsAppControl & SpawnedFake;
 
 /** Serves `/_control/<verb>`: the arguments as a JSON list in the body. */
-export async function control(whatsapp: WhatsApp, request: Request, verb: string): Promise<Response> {
-  const verbs: Record<string, (body: never) => unknown> = {
+export function control(whatsapp: WhatsApp, request: Request, verb: string): Promise<Response> {
+  const verbs: ControlVerbs = {
     addApp: ([id, secret]: [string, string]) => whatsapp.addApp(id, secret),
     addAccounts: ([accounts]: [(AccountAbout & { token: string })[]]) => {
       for (const { token, ...about } of accounts) whatsapp.addAccount(token, about);
@@ -55,22 +52,11 @@ export async function control(whatsapp: WhatsApp, request: Request, verb: string
       whatsapp.fail(kind, accident, options ?? {}),
     set: ([settings]: [Settings]) => whatsapp.set(settings),
   };
-  const run = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
-  if (!run) return Response.json({ error: `No control verb ${verb}.` }, { status: 404 });
-  try {
-    const given = await request.text();
-    return Response.json((run(JSON.parse(given || "[]") as never) as unknown) ?? null);
-  } catch (error) {
-    return Response.json({ error: String(error) }, { status: 400 });
-  }
+  return serveControl(verbs, request, verb);
 }
 
 export function whatsappControl(url: string): WhatsAppControl {
-  async function call<T>(verb: string, ...args: unknown[]): Promise<T> {
-    const response = await fetch(new URL(`/_control/${verb}`, url), { method: "POST", body: JSON.stringify(args) });
-    if (!response.ok) throw new Error(`${verb}: ${await response.text()}`);
-    return (await response.json()) as T;
-  }
+  const call = createControlCaller(url);
   return {
     url,
     addApp: (...args) => call("addApp", ...args),
@@ -83,14 +69,6 @@ export function whatsappControl(url: string): WhatsAppControl {
   };
 }
 
-/** Starts `bun tests/support/whatsapp.ts` with those arguments; it ends with this process at the latest. */
-export async function spawnWhatsApp(...args: string[]): Promise<SpawnedWhatsApp> {
-  const command = [bun, `${import.meta.dir}/whatsapp.ts`, ...args];
-  const child = launch({ command, env: {}, dir: import.meta.dir });
-  const { url } = JSON.parse(await child.ready()) as { url: string };
-  const stop = async () => {
-    child.signal("SIGKILL");
-    await child.exited;
-  };
-  return { ...whatsappControl(url), child, stop, [Symbol.asyncDispose]: stop };
-}
+/** Starts the fake with these command line arguments. */
+export const spawnWhatsApp = (...args: string[]): Promise<SpawnedWhatsApp> =>
+  spawnFake("whatsapp.ts", args, whatsappControl);
