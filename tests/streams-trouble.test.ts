@@ -24,7 +24,7 @@ test.concurrent("a taken port is one line in the log, Berth serves without it, a
       .stderr.split("\n")
       .filter((line) => line.includes("RTMP"));
   await eventually(() => lines().length > 0);
-  expect(lines()).toEqual([expect.stringContaining(`RTMP_PORT: port ${squatter.port} can't be had`)]);
+  expect(lines()).toEqual([expect.stringContaining(`RTMP_PORT: port ${squatter.port} can't be opened`)]);
   expect((await ada.post("/api/agent", { message: "Hello" })).status).toBe(200);
   await squatter.stop(true);
   await becomes("idle", 15_000);

@@ -134,7 +134,7 @@ test.concurrent("the page plays it in Chromium, by itself and again after an int
       const { totalVideoFrames: frames } = video.getVideoPlaybackQuality();
       const off = document.getElementById("off");
       return { time: video.currentTime, frames, width: video.videoWidth, title: document.title,
-        said: document.getElementById("said").textContent, isOff: !off.hidden };
+        said: document.getElementById("message").textContent, isOff: !off.hidden };
     })()`);
   await eventually(async () => (await seen()).said === "Off the air", { timeoutMs: 20_000, everyMs: 100 });
   // The name is nobody's business while the agent's public page is off.
@@ -223,7 +223,7 @@ test.concurrent("the newest publisher wins, and viewers go on with the same play
   );
   expect(joined.match(/#EXT-X-MAP/g)).toHaveLength(2);
   expect((await becomes("active")).since).toBe(since);
-  expect(await lines()).toContain("Another publisher came with the same key and has taken over.");
+  expect(await lines()).toContain("Another publisher connected with the same key and has taken over.");
   two.signal("SIGKILL");
 }, 60_000);
 
@@ -239,7 +239,7 @@ test.concurrent("a publisher that vanishes ends the stream: killed at once, sile
   await becomes("active");
   silent.signal("SIGSTOP");
   await becomes("idle", 25_000);
-  expect((await lines())[0]).toBe("The live stream was ended: nothing came for 15 seconds.");
+  expect((await lines())[0]).toBe("The live stream was ended: it sent nothing for 15 seconds.");
   silent.signal("SIGKILL");
 }, 90_000);
 
@@ -248,11 +248,11 @@ test.concurrent("other codecs and too much of it are refused, and the agent's lo
   const flv1 = ["-c:v", "flv1", "-b:v", "500k", "-c:a", "aac"];
   expect(await publish(stream.rtmp, { seconds: 30, codecs: flv1 }).exited).not.toBe(0);
   await eventually(async () =>
-    (await lines())[0]?.includes("the video is Sorenson H.263, and only H.264 can be taken."),
+    (await lines())[0]?.includes("the video is Sorenson H.263, and only H.264 is supported."),
   );
   const mp3 = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "libmp3lame", "-ar", "44100"];
   expect(await publish(stream.rtmp, { seconds: 30, codecs: mp3 }).exited).not.toBe(0);
-  await eventually(async () => (await lines())[0]?.includes("the sound is MP3, and only AAC can be taken."));
+  await eventually(async () => (await lines())[0]?.includes("the sound is MP3, and only AAC is supported."));
 
   const noise = ["-f", "lavfi", "-i", "nullsrc=size=640x360:rate=25,geq=random(1)*255:128:128"];
   const heavy = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-qp", "1", "-g", "25", "-an"];

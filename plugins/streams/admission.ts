@@ -1,4 +1,4 @@
-// Who may publish: whoever shows the key of an agent that is up, whose owner may come in.
+// Decides who may publish: the holder of a stream key whose agent is not stopped and whose owner's account is enabled.
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import { type auth, isActiveSubscription, isPlaceholderAccount, type User } from "../auth/index.ts";
@@ -11,7 +11,7 @@ interface Deps {
   rows: Pick<StreamStore, "findByKey">;
 }
 
-/** Streams on the air at once, by plan; others have room for one. */
+/** Streams that one user may publish at once, by plan; 1 for all other plans and without a subscription. */
 const MAX_STREAMS_BY_PLAN: Readonly<Record<string, number>> = { starter: 1, pro: 3, enterprise: 20 };
 
 function maxStreamsOf({ isAdmin, subscription }: User): number {
@@ -24,7 +24,7 @@ export function createAdmission({ users, agents, rows }: Deps) {
     const stream = await rows.findByKey(key);
     const agent = stream && (await agents.find(stream.agentId));
     const owner = agent && (await users.byId(agent.userId));
-    // The same for all of these: a stranger is told nothing.
+    // One refusal for all of these cases, so that it tells a stranger nothing about accounts.
     if (!stream || !agent || !owner || owner.disabledAt !== null) return { refusal: "This stream key is not known." };
     if (agent.status === "stopped") return { refusal: "The agent is stopped. Start it first." };
     return {

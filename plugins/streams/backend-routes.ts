@@ -1,4 +1,4 @@
-// The backend's routes of streams, where they are published and kept.
+// Defines the backend surface's routes of live streams; publishers connect to the backend, and it holds the segments.
 import { Elysia } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -14,18 +14,16 @@ import {
   toRotateResult,
   toStream,
 } from "./model.ts";
+import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION, WATCH_STREAM_ACTION } from "./stream-actions.ts";
 import { type StreamService, streamNotFound, streamsDisabled } from "./stream-service.ts";
-import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION, WATCH_STREAM_ACTION } from "./web-routes.ts";
 
 interface Deps {
   identities: Pick<ServiceOf<typeof auth>["identities"], "guards">;
   guards: ServiceOf<typeof agentsPlugin>["guards"];
   streamService: StreamService;
-  /** What viewers ask for; throws 404. */
-  mediaResponse: (id: string, file: string) => Response;
 }
 
-export function backendRoutes({ identities, guards, streamService, mediaResponse }: Deps) {
+export function backendRoutes({ identities, guards, streamService }: Deps) {
   const detail = { tags: ["Live streams"] };
 
   async function statusOf(agentId: string) {
@@ -42,7 +40,7 @@ export function backendRoutes({ identities, guards, streamService, mediaResponse
       response: { 200: stream },
       detail: {
         ...detail,
-        summary: "An agent's live stream: addresses, key, and how it is",
+        summary: "Show an agent's live stream: addresses, key and state",
         ...documentErrors({ 404: "STREAM_NOT_FOUND" }),
       },
     })
@@ -58,7 +56,7 @@ export function backendRoutes({ identities, guards, streamService, mediaResponse
         response: { 200: stream },
         detail: {
           ...detail,
-          summary: "Give an agent a live stream, or show the one it has",
+          summary: "Create an agent's live stream, or show the existing one",
           ...documentErrors(CREATE_ERRORS),
         },
       },
@@ -69,7 +67,11 @@ export function backendRoutes({ identities, guards, streamService, mediaResponse
       {
         agentCall: { action: CHANGE_STREAM_ACTION, changes: true },
         response: { 200: rotateResult },
-        detail: { ...detail, summary: "Another key; whoever publishes is sent away", ...documentErrors(CHANGE_ERRORS) },
+        detail: {
+          ...detail,
+          summary: "Replace the stream key and disconnect the publisher",
+          ...documentErrors(CHANGE_ERRORS),
+        },
       },
     )
     .delete(
@@ -83,18 +85,22 @@ export function backendRoutes({ identities, guards, streamService, mediaResponse
         response: { 200: removeResult },
         detail: {
           ...detail,
-          summary: "Take the live stream from an agent",
+          summary: "Remove an agent's live stream",
           ...documentErrors({ 404: "STREAM_NOT_FOUND", 409: "OPERATION_IN_PROGRESS" }),
         },
       },
     )
-    .get("/api/live/:liveStreamId/:file", ({ params: { liveStreamId, file } }) => mediaResponse(liveStreamId, file), {
-      granted: { action: WATCH_STREAM_ACTION, scope: "read" },
-      detail: {
-        ...detail,
-        summary: "What a viewer asks for; for the web surface alone",
-        ...mediaResponses,
-        ...documentErrors({ 404: "STREAM_OFF_AIR" }),
+    .get(
+      "/api/live/:liveStreamId/:file",
+      ({ params: { liveStreamId, file } }) => streamService.mediaResponse(liveStreamId, file),
+      {
+        granted: { action: WATCH_STREAM_ACTION, scope: "read" },
+        detail: {
+          ...detail,
+          summary: "Get the playlist or a segment of a live stream; only for the web surface",
+          ...mediaResponses,
+          ...documentErrors({ 404: "STREAM_OFF_AIR" }),
+        },
       },
-    });
+    );
 }

@@ -1,25 +1,29 @@
-// What an agent's owner is told of its stream: a line in the agent's log and an event, written with the state itself.
+// Records each start and end of a live stream: a line in the agent's log, and the row's state with an event in one batch.
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { EndReason } from "./stream-driver.ts";
 import type { StreamStore } from "./stream-store.ts";
 
 interface Deps extends Pick<Kernel, "events" | "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
-  rows: Pick<StreamStore, "setActive" | "active">;
+  rows: Pick<StreamStore, "setActive" | "listActive">;
 }
 
 export interface StateRecorder {
-  /** Returns at once; what goes wrong is logged. */
+  /** Returns at once and writes later; a failed write is logged. */
   recordState(stream: { id: string; agentId: string }, state: "active" | "idle", reason?: EndReason): void;
-  /** Tells that those are off the air that a process before this one left as if they were on it. */
+  /** Records the end of streams that a killed process left as active. Call it once, before publishers can come. */
   recordInterrupted(): Promise<void>;
-  /** Resolves when all that was told is written. */
+  /** Resolves when every recorded state is written. */
   flush(): Promise<void>;
 }
 
+/** All writes share one queue, which `flush` can wait for. */
+const QUEUE_KEY = "states";
+
 export function createStateRecorder({ agents, rows, events, log }: Deps): StateRecorder {
-  let lastWrite: Promise<void> = Promise.resolve();
+  const enqueue = createKeyedQueue();
 
   async function writeState(
     id: string,
@@ -40,17 +44,17 @@ export function createStateRecorder({ agents, rows, events, log }: Deps): StateR
     if (state === "active") agents.log(agentId, "info", "The live stream is on the air.", "stream");
     else if (reason === undefined) agents.log(agentId, "info", "The live stream has ended.", "stream");
     else agents.log(agentId, "warning", `The live stream was ended: ${reason}`, "stream");
-    // One after the other: what happened last must be what stays.
-    lastWrite = lastWrite
-      .then(() => writeState(id, agentId, state, reason ?? null))
-      .catch((error: unknown) => log.error("the state of a stream could not be recorded", { agentId, error }));
+    // In order, so that the newest state is the one that stays in the row.
+    enqueue(QUEUE_KEY, () => writeState(id, agentId, state, reason ?? null)).catch((error: unknown) =>
+      log.error("The state of a live stream could not be recorded.", { agentId, error }),
+    );
   }
 
   return {
     recordState,
-    flush: () => lastWrite,
+    flush: () => enqueue(QUEUE_KEY, () => Promise.resolve()),
     async recordInterrupted() {
-      for (const stream of await rows.active())
+      for (const stream of await rows.listActive())
         recordState(stream, "idle", "Berth was stopped while it was on the air.");
     },
   };

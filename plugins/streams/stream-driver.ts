@@ -1,77 +1,78 @@
-// The port behind which video comes in and goes out: in this process, nowhere, or one day at somebody else's service.
+// Defines the port that a stream driver implements. A driver receives video from publishers and serves it to viewers.
 
-/** Who a stream belongs to. */
+/** A stream with the agent and the user that it belongs to. */
 export interface OwnedStream {
   readonly id: string;
   readonly agentId: string;
   readonly userId: string;
 }
 
-/** Addresses of a stream; each is null where there are no streams. */
+/** Addresses of a stream; all are null with `STREAM_DRIVER=off`. */
 export interface StreamUrls {
-  /** Where publishers send to, without the key. */
+  /** The RTMP address for publishers, without the key. */
   rtmpServer: string | null;
-  /** The same with the key: a secret. */
+  /** The RTMP address with the key: a secret. */
   rtmp: string | null;
-  /** The playlist, for players. */
+  /** The HLS playlist, for players. */
   hls: string | null;
-  /** The page, for people. */
+  /** The page that plays the stream in a browser. */
   playbackUrl: string | null;
 }
 
-/** How a stream is that somebody publishes right now. */
+/** The status of a stream that is on the air. */
 export interface LiveStatus {
-  /** Epoch ms. */
+  /** When its first segment was ready; epoch ms. */
   since: number;
-  /** Bits in a second, over the last ten. */
+  /** Bits per second, averaged over the last ten seconds. */
   bitrate: number;
 }
 
-/** Why a publisher was sent away, in words for the agent's log; undefined: it ended by itself. */
+/** Why Berth disconnected the publisher, as text for the agent's log; undefined if the publisher ended the stream. */
 export type EndReason = string | undefined;
 
 /**
- * Whose key it is, how many streams its owner may have on the air at once, and whether the agent is nobody's so far; or
- * why it is refused, in words.
+ * The answer to a stream key: its stream, the number of streams that the owner may publish at once, and whether the agent
+ * is still unclaimed (its owner is a placeholder account); or a refusal, as text for the publisher.
  */
 export type Admission = { stream: OwnedStream; maxStreams: number; isUnclaimed: boolean } | { refusal: string };
 
-/** Who may publish, and whom a driver tells what happens. What is told returns at once. */
+/** What a driver calls: `admit` decides who may publish; the others report, and return at once. */
 export interface StreamHooks {
   admit(key: string): Promise<Admission>;
-  /** Called when a publisher's first picture is there. */
+  /** Called when the first segment of a publisher is ready. */
   onStarted(stream: OwnedStream): void;
-  /** Called when it is off the air. */
+  /** Called when a stream that `onStarted` has reported ends. */
   onEnded(stream: OwnedStream, reason: EndReason): void;
-  /** A line in the agent's log. */
+  /** Writes a line into the agent's log. */
   logForAgent(stream: OwnedStream, text: string): void;
 }
 
 export interface StreamDriver {
-  /** As answers name it. */
+  /** The value of `STREAM_DRIVER`. */
   readonly name: "embedded" | "off";
-  /** How long what is published takes to be seen, in a word; null where nothing is. */
+  /** The latency class that the API reports; null with `off`. */
   readonly latency: "standard" | null;
   urlsOf(stream: { id: string; key: string }): StreamUrls;
-  /** At the start: removes what a process that was killed has left. */
+  /** Removes the files that a killed process has left. Call it once, at the start. */
   removeLeftovers(): void;
-  /** From now on publishers can come, until `close`. Returns when the first try is over, whatever came of it. */
+  /** Accepts publishers until `close`. Resolves after the first attempt, also a failed one, which is then retried. */
   open(): Promise<void>;
-  /** Whether publishers can come. */
+  /** Whether publishers can connect now. */
   isReady(): boolean;
+  /** Undefined unless the stream is on the air. */
   liveStatusOf(id: string): LiveStatus | undefined;
-  /** The streams of publishers that were let in. */
+  /** The streams that have an admitted publisher. */
   publishedStreams(): readonly OwnedStream[];
-  /** Sends the publisher away, if there is one, and removes what viewers could still see. `why`: for the agent's log. */
+  /** Disconnects the publisher, if there is one, and removes all segments. `reason` goes into the agent's log. */
   end(id: string, reason: string): Promise<void>;
-  /** A file that players ask for, such as `index.m3u8`; undefined when there is none. */
+  /** A file for players, such as `index.m3u8`; undefined if there is none. */
   fileResponse(id: string, name: string): Response | undefined;
   close(): Promise<void>;
 }
 
 const NO_URLS: StreamUrls = { rtmpServer: null, rtmp: null, hls: null, playbackUrl: null };
 
-/** `STREAM_DRIVER=off`. */
+/** The driver for `STREAM_DRIVER=off`: it accepts no publisher and serves no file. */
 export const disabledDriver: StreamDriver = {
   name: "off",
   latency: null,

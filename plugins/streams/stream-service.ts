@@ -1,42 +1,44 @@
-// The service of streams: each agent can have one, with a key for its publisher and addresses for its viewers.
+// Manages live streams: each agent can have one, with a key for its publisher and addresses for its viewers.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import { agentNotFound } from "../agents/index.ts";
 import type { StreamDriver, StreamUrls } from "./stream-driver.ts";
 import type { StreamRow, StreamStore } from "./stream-store.ts";
 
-/** An agent's stream, key included: for its owner alone. Every field is null with `STREAM_DRIVER=off`. */
+/** An agent's stream, including its key: only for its owner. Every field is null with `STREAM_DRIVER=off`. */
 export interface StreamAddresses extends StreamUrls {
   liveStreamId: string | null;
   streamKey: string | null;
 }
 
-/** `active`: somebody publishes. `unavailable`: nobody can, since the port is taken or there are no streams here. */
+/** `active`: it is published. `unavailable`: it can't be, since the RTMP port is taken or streams are switched off. */
 export type StreamState = "idle" | "active" | "unavailable";
 
 export interface StreamStatus extends StreamAddresses {
   state: StreamState;
-  /** Since when it is on the air, or is not; epoch ms. Null where there are no streams. */
+  /** When it last went on or off the air, or was created; epoch ms. Null with `STREAM_DRIVER=off`. */
   since: number | null;
-  /** Bits in a second; null while nobody publishes. */
+  /** Bits per second; null unless active. */
   bitrate: number | null;
 }
 
 export interface StreamService {
-  /** For `metadata.streaming`: which driver, and how long pictures take, in a word; both null with `STREAM_DRIVER=off`. */
+  /** For `metadata.streaming`: the driver and its latency class; both null with `STREAM_DRIVER=off`. */
   readonly streaming: { readonly provider: string | null; readonly latency: string | null };
-  /** The stream of an agent that is being made, for the batch that makes it. */
+  /** The stream of a new agent, to be inserted in the batch that creates the agent. */
   createStatements(agentId: string): { addresses: StreamAddresses; statements: Statement[] };
-  /** The agent's stream, made when it has none. 404 when there is no such agent. */
+  /** The agent's stream, created if it has none. 404 `AGENT_NOT_FOUND`. */
   create(agentId: string): Promise<StreamAddresses>;
-  /** Undefined: the agent has none. */
+  /** Undefined if the agent has no stream. */
   statusOf(agentId: string): Promise<StreamStatus | undefined>;
-  /** Another key, and the end of whoever publishes with the one before. 404 `STREAM_NOT_FOUND`. */
+  /** Replaces the key and disconnects the publisher that used the old one. 404 `STREAM_NOT_FOUND`, 409 `STREAMS_OFF`. */
   rotateKey(agentId: string): Promise<StreamAddresses>;
-  /** The same whatever the driver; false when the agent has no stream. */
+  /** Rotates the key also while streams are switched off; false if the agent has no stream. */
   rotateKeyIfPresent(agentId: string): Promise<boolean>;
-  /** False when there was none. */
+  /** Removes the stream and disconnects its publisher; false if the agent had none. */
   remove(agentId: string): Promise<boolean>;
+  /** A file for players, by the stream's id: the playlist or a segment. 404 `STREAM_OFF_AIR`. */
+  mediaResponse(id: string, file: string): Response;
 }
 
 const NO_ADDRESSES: StreamAddresses = {
@@ -52,10 +54,17 @@ export const streamsDisabled = () => new AppError(409, "STREAMS_OFF", "Live stre
 export const streamNotFound = () =>
   notFound("This agent has no live stream. PUT …/stream gives it one.", "STREAM_NOT_FOUND");
 
+/** Players on other origins may read the refusal too, and no cache keeps it: the stream can start at any moment. */
+const OFF_AIR_HEADERS = { "access-control-allow-origin": "*", "cache-control": "no-store" };
+const streamOffAir = () => {
+  const text = "Nothing is on the air here right now. Try again later.";
+  return new AppError(404, "STREAM_OFF_AIR", text, {}, { headers: OFF_AIR_HEADERS });
+};
+
 interface Deps {
   driver: StreamDriver;
   rows: StreamStore;
-  /** Whether publishers are let in as soon as there is a stream: only where background work runs. */
+  /** Whether the RTMP port is opened for the first stream: true only in the process that runs background work. */
   acceptsPublishers: () => boolean;
 }
 
@@ -81,7 +90,7 @@ export function createStreamService({ driver, rows, acceptsPublishers }: Deps): 
       if (isOff) return { addresses: NO_ADDRESSES, statements: [] };
       const { row, statement } = rows.insertStatement(agentId);
       const after = () => {
-        // What keeps publishers out is the driver's to tell; the stream is there in any case.
+        // The driver itself logs a port that it can't open, and retries; the stream exists in any case.
         if (acceptsPublishers()) driver.open().catch(() => undefined);
       };
       return { addresses: addressesOf(row), statements: [{ ...statement, after }] };
@@ -91,7 +100,7 @@ export function createStreamService({ driver, rows, acceptsPublishers }: Deps): 
       if (isOff) return NO_ADDRESSES;
       const row = await rows.findOrCreate(agentId);
       if (!row) throw agentNotFound();
-      // Here and not at each start: who has no stream pays for none.
+      // Opened here and not at every start, so that a host without streams opens no port.
       if (acceptsPublishers()) await driver.open();
       return addressesOf(row);
     },
@@ -120,6 +129,12 @@ export function createStreamService({ driver, rows, acceptsPublishers }: Deps): 
       if (id === undefined) return false;
       await driver.end(id, "it was removed.");
       return true;
+    },
+
+    mediaResponse(id, file) {
+      const response = driver.fileResponse(id, file);
+      if (!response) throw streamOffAir();
+      return response;
     },
   };
 }

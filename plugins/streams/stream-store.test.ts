@@ -1,4 +1,4 @@
-// An agent's stream as a row: its key, whom it lets in, and what becomes of it when the account changes hands.
+// Tests the stored streams over a real database: creation, keys, removal with the agent, and rotation at an account reclaim.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -19,14 +19,14 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const noStatement = () => ({ sql: "SELECT 1", args: [] });
 const storedRows = (agentId: string) => scene.rows("SELECT * FROM live_streams WHERE agent_id = ?", agentId);
 
-test("however many ask at once, an agent gets one stream; one that does not exist gets none", async () => {
+test("an agent gets one stream however many calls run at once; an unknown agent gets none", async () => {
   const agentId = await scene.provision(owner);
-  const made = await Promise.all(Array.from({ length: 20 }, () => store.findOrCreate(agentId)));
-  expect(new Set(made.map((stream) => stream?.key)).size).toBe(1);
+  const created = await Promise.all(Array.from({ length: 20 }, () => store.findOrCreate(agentId)));
+  expect(new Set(created.map((stream) => stream?.key)).size).toBe(1);
   expect(await store.findOrCreate(Bun.randomUUIDv7())).toBeUndefined();
 });
 
-test("a key is nowhere in clear, is found by itself alone, and another takes its place", async () => {
+test("a key is not stored in clear, finds its stream only as a whole, and stops working after a rotation", async () => {
   const agentId = await scene.provision(owner);
   const first = await store.findOrCreate(agentId);
   const { id = "", key = "" } = first ?? {};
@@ -42,7 +42,7 @@ test("a key is nowhere in clear, is found by itself alone, and another takes its
   expect(second?.key).not.toBe(key);
 });
 
-test("a key is sealed anew with all other secrets", async () => {
+test("a rotation of the root key covers stream keys", async () => {
   const agentId = await scene.provision(owner);
   const before = await store.findOrCreate(agentId);
   const { "stream keys": kind } = await scene.kernel.keyRotation.run();
@@ -50,7 +50,7 @@ test("a key is sealed anew with all other secrets", async () => {
   expect(await store.findByAgent(agentId)).toEqual(before as NonNullable<typeof before>);
 });
 
-test("its stream goes with an agent", async () => {
+test("removing an agent removes its stream", async () => {
   const agentId = await scene.provision(owner);
   const stream = await store.findOrCreate(agentId);
   expect((await owner.delete(`/api/agents/${agentId}`)).status).toBe(200);
@@ -58,8 +58,8 @@ test("its stream goes with an agent", async () => {
   expect(await storedRows(agentId)).toEqual([]);
 });
 
-/** A stranger was shown a stream's key; then the account is taken over. Answers the key, which opens nothing any more. */
-async function takeOverAccount(scene: Scene, store: StreamStore): Promise<string | undefined> {
+/** A stranger reads a stream's key; then the owner of the email address reclaims the account. Returns the exposed key. */
+async function reclaimAccount(scene: Scene, store: StreamStore): Promise<string | undefined> {
   const stranger = await scene.member();
   const agentId = await scene.provision(stranger);
   const exposed = await store.findOrCreate(agentId);
@@ -72,12 +72,12 @@ async function takeOverAccount(scene: Scene, store: StreamStore): Promise<string
   return exposed?.key;
 }
 
-test("a takeover of the account gives its agents other keys: the one a stranger was shown opens nothing", async () => {
-  expect(await store.findByKey((await takeOverAccount(scene, store)) ?? "")).toBeUndefined();
+test("reclaiming an account rotates the keys of its agents' streams: an exposed key stops working", async () => {
+  expect(await store.findByKey((await reclaimAccount(scene, store)) ?? "")).toBeUndefined();
 });
 
-test("and so while streams are switched off: the key would be good again once they are back", async () => {
+test("reclaiming rotates the keys also while streams are switched off, since they would work once switched on", async () => {
   await using off = await openScene({ STREAM_DRIVER: "off", BASE_URL: "http://localhost:3000" });
   const rows = createStreamStore(off.kernel);
-  expect(await rows.findByKey((await takeOverAccount(off, rows)) ?? "")).toBeUndefined();
+  expect(await rows.findByKey((await reclaimAccount(off, rows)) ?? "")).toBeUndefined();
 });

@@ -1,50 +1,50 @@
-// The rows of streams: one of an agent, its key hashed to be recognised and sealed to be shown to its owner again.
+// Stores live streams, one row per agent. A key is stored twice: hashed to look it up, and sealed to show it to its owner.
 import { randomBytes } from "node:crypto";
 import type { Row } from "@libsql/client";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 
-/** A row. Times are epoch ms. */
+/** A stream's row, with its key opened. Times are epoch ms. */
 export interface StreamRow {
   readonly id: string;
   readonly agentId: string;
-  /** What publishers show: a secret. */
+  /** The secret by which a publisher is recognized. */
   readonly key: string;
-  /** Whether its owner was last told that it is on the air, and since when it is or is not. */
+  /** The state in the last `stream.state` event, and when it began. */
   readonly active: boolean;
   readonly since: number;
 }
 
 export interface StreamStore {
   findByAgent(agentId: string): Promise<StreamRow | undefined>;
-  /** Whose stream this is; any text may be given. */
+  /** The agent of a stream; `id` may be any text. */
   agentIdOf(id: string): Promise<string | undefined>;
-  /** Whose key this is; any text may be given. */
+  /** The stream with this key; `key` may be any text. */
   findByKey(key: string): Promise<{ id: string; agentId: string } | undefined>;
-  /** The stream of an agent that is being made, for the batch that makes it. */
+  /** The stream of a new agent, to be inserted in the batch that creates the agent. */
   insertStatement(agentId: string): { row: StreamRow; statement: Statement };
-  /** The agent's stream, made when it has none; undefined when there is no such agent. */
+  /** The agent's stream, created if it has none; undefined if there is no such agent. */
   findOrCreate(agentId: string): Promise<StreamRow | undefined>;
-  /** Another key in place of the one there is; false when there is no stream. */
+  /** Replaces the key; false if the agent has no stream. */
   rotateKey(agentId: string): Promise<boolean>;
-  /** Gives the stream's id; undefined when there was none. */
+  /** Returns the stream's id; undefined if the agent had none. */
   remove(agentId: string): Promise<string | undefined>;
-  /** Notes whether it is on the air, together with what follows from that. */
+  /** Stores whether the stream is on the air, in one batch with `extraStatements`. */
   setActive(id: string, active: boolean, extraStatements: readonly Statement[]): Promise<void>;
-  /** Those noted as on the air. */
-  active(): Promise<{ id: string; agentId: string }[]>;
-  /** Whether there is any stream at all. */
+  /** The streams stored as on the air. */
+  listActive(): Promise<{ id: string; agentId: string }[]>;
+  /** Whether any agent has a stream. */
   hasAny(): Promise<boolean>;
 }
 
 const KEY_PATTERN = /^[0-9a-f]{64}$/;
 const ID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Nothing else is ever put into a query or a path. */
-export const isStreamId = (text: string) => ID_PATTERN.test(text);
+/** Only texts of this form are put into a query or a path. */
+const isStreamId = (text: string) => ID_PATTERN.test(text);
 
 const keyHashOf = (key: string) => new Bun.CryptoHasher("sha256").update(key).digest("hex");
-const placeOf = (agentId: string) => `agent:${agentId}:stream-key`;
+const sealingContextOf = (agentId: string) => `agent:${agentId}:stream-key`;
 
 const INSERT = `INSERT INTO live_streams (agent_id, id, key_hash, key_sealed, active, since, created_at)
   SELECT id, ?2, ?3, ?4, 0, ?5, ?5 FROM agents WHERE id = ?1 ON CONFLICT (agent_id) DO NOTHING`;
@@ -53,14 +53,18 @@ const FIND_BY_AGENT = "SELECT id, key_sealed, active, since FROM live_streams WH
 type Deps = Pick<Kernel, "database" | "vault" | "keyRotation">;
 
 export function createStreamStore({ database, vault, keyRotation }: Deps): StreamStore {
-  const place = ({ agent_id }: Row) => placeOf(String(agent_id));
-  const sealedColumn = { table: "live_streams", keyColumns: ["agent_id"], sealed: "key_sealed" };
-  keyRotation.registerColumn({ label: "stream keys", ...sealedColumn, sealContext: place });
+  keyRotation.registerColumn({
+    label: "stream keys",
+    table: "live_streams",
+    keyColumns: ["agent_id"],
+    sealed: "key_sealed",
+    sealContext: ({ agent_id }: Row) => sealingContextOf(String(agent_id)),
+  });
 
-  /** 256 bits, hashed and sealed. A key of that length needs no slow hash. */
+  /** 256 random bits, hashed and sealed. A random key of that length needs no slow hash. */
   function newKey(agentId: string): { key: string; hash: string; sealed: string } {
     const key = randomBytes(32).toString("hex");
-    return { key, hash: keyHashOf(key), sealed: vault.seal(key, placeOf(agentId)) };
+    return { key, hash: keyHashOf(key), sealed: vault.seal(key, sealingContextOf(agentId)) };
   }
 
   function insertStatement(agentId: string): { row: StreamRow; statement: Statement } {
@@ -74,7 +78,7 @@ export function createStreamStore({ database, vault, keyRotation }: Deps): Strea
     const { rows } = await database.read(FIND_BY_AGENT, [agentId]);
     const [row] = rows;
     if (!row) return undefined;
-    const key = vault.open(String(row.key_sealed), placeOf(agentId));
+    const key = vault.open(String(row.key_sealed), sealingContextOf(agentId));
     return { id: String(row.id), agentId, key, active: row.active === 1, since: Number(row.since) };
   }
 
@@ -101,7 +105,7 @@ export function createStreamStore({ database, vault, keyRotation }: Deps): Strea
     async findOrCreate(agentId) {
       const found = await findByAgent(agentId);
       if (found) return found;
-      // Of several that ask at once, one makes it, and all are given that.
+      // Of concurrent inserts one succeeds (ON CONFLICT DO NOTHING), and all callers read that row.
       await database.write([insertStatement(agentId).statement]);
       return findByAgent(agentId);
     },
@@ -124,7 +128,7 @@ export function createStreamStore({ database, vault, keyRotation }: Deps): Strea
       await database.write([{ sql, args: [active, Date.now(), id] }, ...extraStatements]);
     },
 
-    async active() {
+    async listActive() {
       const { rows } = await database.read("SELECT id, agent_id FROM live_streams WHERE active = 1");
       return rows.map(toIds);
     },

@@ -1,4 +1,4 @@
-// The web's routes of streams: the owner's, passed on to the backend, and what anybody may watch.
+// Defines the web surface's routes of live streams: the owner's are forwarded to the backend; the viewers' are open.
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { type BackendTransport, encodePathSegment, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
@@ -10,11 +10,8 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { CHANGE_ERRORS, CREATE_ERRORS, mediaResponses, removeResult, rotateResult, stream } from "./model.ts";
 import type { PlayerPages } from "./player-page.ts";
-
-/** What service tokens name. */
-export const READ_STREAM_ACTION = "agent.stream";
-export const CHANGE_STREAM_ACTION = "agent.stream.change";
-export const WATCH_STREAM_ACTION = "stream.watch";
+import { CHANGE_STREAM_ACTION, READ_STREAM_ACTION, WATCH_STREAM_ACTION } from "./stream-actions.ts";
+import type { StreamService } from "./stream-service.ts";
 
 interface Deps {
   config: Pick<Config, "role">;
@@ -22,14 +19,13 @@ interface Deps {
   limits: RateLimiter;
   identities: ServiceOf<typeof auth>["identities"];
   guards: ServiceOf<typeof agentsPlugin>["guards"];
-  /** What viewers ask for; throws 404. */
-  mediaResponse: (id: string, file: string) => Response;
-  /** The name that viewers may be told, null for none; undefined when there is no such stream. */
+  streamService: Pick<StreamService, "mediaResponse">;
+  /** The agent's name, null while its public page is off; undefined if there is no such stream. */
   publicNameOf: (id: string) => Promise<string | null | undefined>;
   playerPages: PlayerPages;
 }
 
-/** Of what comes from the backend, what players go by. */
+/** The backend's response headers that players need. */
 const FORWARDED_HEADERS = ["content-type", "cache-control", "access-control-allow-origin"];
 
 export function webRoutes({
@@ -38,12 +34,12 @@ export function webRoutes({
   limits,
   identities,
   guards,
-  mediaResponse,
+  streamService,
   publicNameOf,
   playerPages,
 }: Deps) {
   const detail = { tags: ["Live streams"] };
-  // Also to look: the key lets whoever knows it publish.
+  // Reading requires the write scope too: the response contains the key, which lets its holder publish.
   const ownerWrite = { ownAgent: { scope: "write" as const, kind: "data" as const } };
 
   interface OwnerRequest {
@@ -52,7 +48,7 @@ export function webRoutes({
     agent: { id: string };
   }
 
-  /** Asks the backend for the same, in the caller's name, and passes its answer on. */
+  /** Sends the request to the backend in the caller's name and returns its response. */
   async function forwardToBackend({ identity, request, agent }: OwnerRequest, path = ""): Promise<Response> {
     const { method, signal } = request;
     const grant = identities.createGrant(
@@ -75,20 +71,20 @@ export function webRoutes({
     return new Response(response.body, { status: response.status, headers: Object.fromEntries(headers) });
   }
 
-  /** What is there is not limited (contract §1); who asks for what is not there is limited as anybody else. */
+  /** Files of a live stream are not rate limited; requests for other files count under the rule `default`. */
   function countMiss(request: Request): void {
     const decision = limits.take("default", contextOf(request).address);
     if (!decision.allowed) throw limits.tooManyRequests(decision);
   }
 
-  async function file(request: Request, id: string, name: string): Promise<Response> {
+  async function serveMedia(request: Request, id: string, name: string): Promise<Response> {
     if (config.role === "web") {
-      const answer = await fetchFromBackend(request, id, name);
-      if (answer.status === 404) countMiss(request);
-      return answer;
+      const response = await fetchFromBackend(request, id, name);
+      if (response.status === 404) countMiss(request);
+      return response;
     }
     try {
-      return mediaResponse(id, name);
+      return streamService.mediaResponse(id, name);
     } catch (error) {
       countMiss(request);
       throw error;
@@ -113,7 +109,7 @@ export function webRoutes({
       response: { 200: stream },
       detail: {
         ...detail,
-        summary: "An agent's live stream: addresses, key, and how it is",
+        summary: "Show an agent's live stream: addresses, key and state",
         ...documentErrors({ 404: "STREAM_NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -122,7 +118,7 @@ export function webRoutes({
       response: { 200: stream },
       detail: {
         ...detail,
-        summary: "Give an agent a live stream, or show the one it has",
+        summary: "Create an agent's live stream, or show the existing one",
         ...documentErrors({ ...CREATE_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -131,7 +127,7 @@ export function webRoutes({
       response: { 200: rotateResult },
       detail: {
         ...detail,
-        summary: "Another key; whoever publishes is sent away",
+        summary: "Replace the stream key and disconnect the publisher",
         ...documentErrors({ ...CHANGE_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -140,7 +136,7 @@ export function webRoutes({
       response: { 200: removeResult },
       detail: {
         ...detail,
-        summary: "Take the live stream from an agent",
+        summary: "Remove an agent's live stream",
         ...documentErrors({ 404: "STREAM_NOT_FOUND", 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
       },
     })
@@ -149,7 +145,7 @@ export function webRoutes({
       async ({ params, headers }) => {
         const name = await publicNameOf(params.liveStreamId);
         if (name === undefined) return playerPages.notFoundPage();
-        // A player that was given this address wants what the page plays.
+        // A player that was given the page's address gets the playlist that the page plays.
         return headers.accept?.includes("text/html")
           ? playerPages.playerPage(name)
           : redirectToPlaylist(params.liveStreamId);
@@ -158,21 +154,24 @@ export function webRoutes({
         open: true,
         detail: {
           ...detail,
-          summary: "A page that plays a live stream; players are sent on to its playlist",
+          summary: "Show a page that plays a live stream; players are redirected to its playlist",
           responses: {
-            302: { description: "To the playlist, for who doesn't take HTML" },
+            302: { description: "To the playlist, for clients that don't accept HTML" },
             200: { description: "The page", content: { "text/html": { schema: { type: "string" } } } },
-            404: { description: "A page that says so", content: { "text/html": { schema: { type: "string" } } } },
+            404: {
+              description: "A page: there is no such stream",
+              content: { "text/html": { schema: { type: "string" } } },
+            },
           },
         },
       },
     )
-    .get("/live/:liveStreamId/:file", ({ request, params }) => file(request, params.liveStreamId, params.file), {
+    .get("/live/:liveStreamId/:file", ({ request, params }) => serveMedia(request, params.liveStreamId, params.file), {
       open: true,
       detail: {
         ...detail,
-        summary: "The playlist (index.m3u8) and the pieces of a live stream, by HLS",
-        description: "Pages of any origin may read them. Not limited while the stream is on the air.",
+        summary: "Get the HLS playlist (index.m3u8) or a segment of a live stream",
+        description: "Pages of any origin may read them. They are not rate limited while the stream is on the air.",
         ...mediaResponses,
         ...documentErrors({ 404: "STREAM_OFF_AIR", 502: "BACKEND_UNAVAILABLE" }),
       },

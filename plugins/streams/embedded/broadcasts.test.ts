@@ -1,4 +1,4 @@
-// Room on the air: whose streams a host carries when more would like to be seen.
+// Tests the host's limits on published streams.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import type { Admission } from "../stream-driver.ts";
@@ -13,7 +13,7 @@ beforeEach(() => {
   dir = temporaryDir();
   agentLog = [];
   broadcasts = createBroadcasts(dir.path, {
-    // A key is the agent's name and, for one that nobody has claimed, a question mark.
+    // A key is the agent's name, with a question mark for an unclaimed one.
     admit: async (key): Promise<Admission> => ({
       stream: { id: key.replace("?", ""), agentId: key, userId: key },
       maxStreams: 1,
@@ -47,19 +47,19 @@ async function publish(key: string): Promise<string> {
   return "refusal" in admission ? admission.refusal : "on the air";
 }
 
-test("a host carries so many streams, whosever they are", async () => {
+test("a host carries a limited number of streams in total", async () => {
   for (let n = 0; n < MAX_STREAMS; n++) expect(await publish(`agent ${n}`)).toBe("on the air");
   expect(await publish("one more")).toContain(`carries ${MAX_STREAMS} live streams already`);
 });
 
-test("agents that nobody has claimed share a few of them, and never take the room of those that are somebody's", async () => {
+test("unclaimed agents share a few of the streams and never take those of claimed ones", async () => {
   for (let n = 0; n < MAX_UNCLAIMED_STREAMS; n++) expect(await publish(`agent ${n}?`)).toBe("on the air");
-  expect(await publish("one more?")).toContain("nobody has claimed");
+  expect(await publish("one more?")).toContain("unclaimed agents");
   expect(agentLog).toEqual([expect.stringContaining("A publisher was refused: ")]);
   for (let n = MAX_UNCLAIMED_STREAMS; n < MAX_STREAMS; n++) expect(await publish(`agent ${n}`)).toBe("on the air");
 });
 
-test("one that is on the air already may publish anew; once it is claimed, it makes room for another", async () => {
+test("an agent on the air may publish again; once it is claimed, another unclaimed one may publish", async () => {
   for (let n = 0; n < MAX_UNCLAIMED_STREAMS; n++) await publish(`agent ${n}?`);
   expect(await publish("agent 0?")).toBe("on the air");
   expect(await publish("agent 0")).toBe("on the air");

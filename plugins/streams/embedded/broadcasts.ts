@@ -1,45 +1,46 @@
-// The streams that are on the air: who publishes each, and what its viewers can have.
+// Holds the streams with a publisher or recent segments, enforces the host's limits, and connects publishers to playlists.
 import { join } from "node:path";
+import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Admission, LiveStatus, OwnedStream, StreamHooks } from "../stream-driver.ts";
 import { createHlsPlaylist, type HlsPlaylist } from "./hls-playlist.ts";
 import type { Publisher, PublisherEvents, ReadySegment } from "./publisher.ts";
 
 export interface Broadcasts {
-  /** What a new connection is given: `self` is asked for once it wants to publish. */
+  /** The events of a new connection. `self` is called later, so it may return a publisher that is created from them. */
   publisherEventsFor(self: () => Publisher, onRefused: (reason: string) => void): PublisherEvents;
   liveStatusOf(id: string): LiveStatus | undefined;
   publishedStreams(): readonly OwnedStream[];
   end(id: string, reason: string): Promise<void>;
   fileResponse(id: string, name: string): Response | undefined;
-  /** Ends all. */
+  /** Ends all streams. */
   close(reason: string): Promise<void>;
 }
 
 interface Broadcast {
   readonly stream: OwnedStream;
-  /** Whether the agent was nobody's when its publisher came. */
+  /** Whether the agent was unclaimed when its publisher was admitted. */
   isUnclaimed: boolean;
   readonly playlist: HlsPlaylist;
   publisher: Publisher | undefined;
-  /** Since when viewers have something to see; epoch ms. */
+  /** When the publisher's first segment was ready; epoch ms. */
   since: number | undefined;
-  /** Removes all when no publisher comes back. */
+  /** Removes the stream's segments unless a publisher returns before. */
   removalTimer: Timer | undefined;
 }
 
 type Admitted = Extract<Admission, { stream: OwnedStream }>;
 
-/** On the air at once, whosever they are: what a machine with two processors and a disk carries with ease. */
+/** Published streams per host, which a machine with two processors and a disk carries easily. */
 export const MAX_STREAMS = 50;
-/** Of these, for agents that nobody has claimed: whoever has bots' tokens can have many, without an account. */
+/** Of these, for unclaimed agents: anyone with bot tokens can create many of them without an account. */
 export const MAX_UNCLAIMED_STREAMS = 10;
-/** What viewers can have stays so long: they see the end, and an encoder that lost its connection goes on where it was. */
-const LINGER_MS = 15_000;
+/** Segments stay after the end, so that viewers see the last ones and a reconnecting encoder continues the playlist. */
+const LINGER_MS = 15 * SECOND;
 
-/** `folder`: for the files of all streams. */
+/** `folder`: holds one folder per stream. */
 export function createBroadcasts(folder: string, hooks: StreamHooks): Broadcasts {
   const broadcasts = new Map<string, Broadcast>();
-  /** How many streams were ended from here, so that nobody slips in who was asked about before. */
+  /** Counts calls of `end`, so that an admission decided before one of them is decided again. */
   let endCount = 0;
 
   const publishing = () => [...broadcasts.values()].filter(({ publisher }) => publisher);
@@ -48,31 +49,31 @@ export function createBroadcasts(folder: string, hooks: StreamHooks): Broadcasts
     const others = publishing().filter(({ stream: { id } }) => id !== stream.id);
     if (others.length >= MAX_STREAMS) return `This host carries ${MAX_STREAMS} live streams already. Try again later.`;
     if (isUnclaimed && others.filter((other) => other.isUnclaimed).length >= MAX_UNCLAIMED_STREAMS) {
-      return `This host carries ${MAX_UNCLAIMED_STREAMS} live streams of agents that nobody has claimed. Claim this one, or try again later.`;
+      return `This host carries ${MAX_UNCLAIMED_STREAMS} live streams of unclaimed agents already. Claim this one, or try again later.`;
     }
     if (others.filter(({ stream: { userId } }) => userId === stream.userId).length < maxStreams) return undefined;
     return `Your plan has room for ${maxStreams} live ${maxStreams === 1 ? "stream" : "streams"} at once. End one first.`;
   }
 
   async function admit(key: string, publisher: Publisher): Promise<Admission> {
-    let answer: Admission;
-    let before: number;
+    let admission: Admission;
+    let countBefore: number;
     do {
-      before = endCount;
-      answer = await hooks.admit(key);
-    } while (before !== endCount);
-    if ("refusal" in answer) return answer;
-    const { stream } = answer;
-    const refusal = capacityRefusal(answer);
+      countBefore = endCount;
+      admission = await hooks.admit(key);
+    } while (countBefore !== endCount);
+    if ("refusal" in admission) return admission;
+    const { stream } = admission;
+    const refusal = capacityRefusal(admission);
     if (refusal) {
       hooks.logForAgent(stream, `A publisher was refused: ${refusal}`);
       return { refusal };
     }
-    setPublisher(answer, publisher);
-    return answer;
+    setPublisher(admission, publisher);
+    return admission;
   }
 
-  /** The newest publisher wins: mostly it is the same encoder, whose connection is dead without our knowing. */
+  /** The newest publisher wins: mostly it is the same encoder, whose old connection died unnoticed. */
   function setPublisher({ stream, isUnclaimed }: Admitted, publisher: Publisher): void {
     const found = broadcasts.get(stream.id);
     const broadcast: Broadcast = found ?? {
@@ -89,8 +90,8 @@ export function createBroadcasts(folder: string, hooks: StreamHooks): Broadcasts
     const previous = broadcast.publisher;
     broadcast.publisher = publisher;
     if (!previous) return;
-    hooks.logForAgent(stream, "Another publisher came with the same key and has taken over.");
-    previous.end("another publisher came with the same key.");
+    hooks.logForAgent(stream, "Another publisher connected with the same key and has taken over.");
+    previous.end("another publisher connected with the same key.");
   }
 
   const broadcastOf = (publisher: Publisher) =>
@@ -115,7 +116,7 @@ export function createBroadcasts(folder: string, hooks: StreamHooks): Broadcasts
     const endReason = reason ?? (isClean ? undefined : "the publisher's connection was lost.");
     if (since !== undefined) hooks.onEnded(stream, endReason);
     else if (endReason !== undefined)
-      hooks.logForAgent(stream, `A publisher was there, but nothing came on the air: ${endReason}`);
+      hooks.logForAgent(stream, `A publisher left before its stream was on the air: ${endReason}`);
     if (isClean) playlist.close();
     broadcast.removalTimer = setTimeout(() => {
       broadcasts.delete(stream.id);

@@ -1,4 +1,4 @@
-// One segment as a file: CMAF, ISO 23000-19, which browsers and players of HLS read alike.
+// Writes a segment as a CMAF file (ISO 23000-19), a format that both browsers and HLS players read.
 import {
   BufferTarget,
   CmafOutputFormat,
@@ -11,12 +11,12 @@ import { type AudioConfig, type Frame, UnusableMediaError, type VideoConfig } fr
 import type { SegmentFrames } from "./segmenter.ts";
 
 export interface CmafSegment {
-  /** What players need before any segment of this set-up. */
+  /** The initialization segment, which players load before the segments with the same configuration. */
   readonly init: Uint8Array;
   readonly data: Uint8Array;
 }
 
-/** Samples in a frame of AAC, ISO 14496-3 §4.5.1.1. */
+/** Samples per AAC frame, ISO 14496-3 §4.5.1.1. */
 const AAC_SAMPLES = 1024;
 
 const videoTrackMetadata = ({ codec, width, height, description }: VideoConfig) => ({
@@ -26,7 +26,7 @@ const audioTrackMetadata = ({ codec, sampleRate, channels, description }: AudioC
   decoderConfig: { codec, sampleRate, numberOfChannels: channels, description },
 });
 
-/** Throws UnusableMedia for what can't be written. */
+/** Throws UnusableMediaError if the library can't write the frames. */
 export async function muxSegment(segment: SegmentFrames): Promise<CmafSegment> {
   const { video, audio, frames, end } = segment;
   const [target, initTarget] = [new BufferTarget(), new BufferTarget()];
@@ -51,7 +51,7 @@ export async function muxSegment(segment: SegmentFrames): Promise<CmafSegment> {
     await output.finalize();
   } catch (cause) {
     await output.cancel().catch(() => undefined);
-    throw new UnusableMediaError("its pictures or sound could not be put into a file. Start the encoder anew.", {
+    throw new UnusableMediaError("its pictures or sound could not be written to a file. Restart the encoder.", {
       cause,
     });
   }

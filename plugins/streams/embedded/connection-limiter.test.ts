@@ -1,8 +1,8 @@
-// Who may connect, how many at once and how often.
+// Tests the limits for connections that are not admitted yet.
 import { expect, test } from "bun:test";
 import { createConnectionLimiter } from "./connection-limiter.ts";
 
-test("sixteen wait of one address, 128 in all", () => {
+test("allows sixteen pending connections per address, 128 in total", () => {
   const limiter = createConnectionLimiter();
   const acquireMany = (address: string) =>
     Array.from({ length: 20 }, () => limiter.tryAcquire(address)).filter(Boolean).length;
@@ -15,7 +15,7 @@ test("sixteen wait of one address, 128 in all", () => {
   expect(limiter.tryAcquire("198.51.100.1")).toBe(true);
 });
 
-test("thirty in a minute that were not let in; an IPv6 network counts as one", () => {
+test("allows thirty failed attempts per minute; an IPv6 network counts as one address", () => {
   let now = 0;
   const limiter = createConnectionLimiter(() => now);
   let acquired = 0;
@@ -30,7 +30,7 @@ test("thirty in a minute that were not let in; an IPv6 network counts as one", (
   expect(limiter.tryAcquire("2001:db8::1")).toBe(true);
 });
 
-test("who is let in may come as often as it likes", () => {
+test("does not limit how often an admitted publisher connects", () => {
   const limiter = createConnectionLimiter();
   for (let n = 0; n < 200; n++) {
     expect(limiter.tryAcquire("192.0.2.1")).toBe(true);

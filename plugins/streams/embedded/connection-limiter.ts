@@ -1,23 +1,25 @@
-// Who may connect: so many at once, and so often, from one address, whatever they want.
+// Limits connections that are not admitted yet: how many are open at once, and how many failed per minute and address.
 import { rateLimitKey } from "../../../src/kernel/http/client-address.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 
 export interface ConnectionLimiter {
-  /** Takes a place among those that have not been let in; false when there is none for this address. */
+  /** Takes a place for a connection; false if a limit is reached. */
   tryAcquire(address: string): boolean;
-  /** Gives it back. `wasWelcome`: it was let in, so its coming doesn't count. */
+  /** Returns the place. An admitted connection does not count as a failed attempt. */
   release(address: string, wasAdmitted: boolean): void;
-  /** Once a second: forgets what is long ago. */
+  /** Forgets attempts whose minute is over. Call it once a second, with the time in epoch ms. */
   removeExpired(now: number): void;
-  /** Places that are taken. */
+  /** The number of places taken. */
   readonly pending: number;
 }
 
-/** At once, from everywhere and from one address. */
+/** Connections at once: in total, and per address. */
 const MAX_PENDING = 128;
 const MAX_PENDING_PER_ADDRESS = 16;
-/** That were not let in, in a minute from one address: a key is not to be guessed, and a broken encoder tries again. */
+/** Failed attempts per address and minute: few enough to stop guessing, enough for an encoder that reconnects. */
 const MAX_FAILED_ATTEMPTS = 30;
-const ATTEMPT_WINDOW_MS = 60_000;
+const ATTEMPT_WINDOW_MS = MINUTE;
+/** Addresses whose attempts are counted; a new one replaces the oldest. */
 const MAX_ADDRESSES = 10_000;
 
 export function createConnectionLimiter(now: () => number = Date.now): ConnectionLimiter {

@@ -1,15 +1,16 @@
-// The driver inside this process. Until there is a stream it opens no port, and loads nothing that it takes to carry one.
+// The stream driver that receives and serves video in this process. It opens the port, and loads its code, with the first stream.
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { StreamDriver, StreamHooks } from "../stream-driver.ts";
 import type { Broadcasts } from "./broadcasts.ts";
 import type { Ingest } from "./ingest.ts";
 
-const FIRST_RETRY_MS = 5_000;
-const MAX_RETRY_MS = 60_000;
+const FIRST_RETRY_MS = 5 * SECOND;
+const MAX_RETRY_MS = MINUTE;
 
-/** The files of streams, in the data folder. */
+/** The folder for segments, inside the data folder. */
 const STREAMS_FOLDER = "streams";
 
 export function createEmbeddedDriver(
@@ -40,9 +41,9 @@ export function createEmbeddedDriver(
       if (retryMs > FIRST_RETRY_MS) log.info("The RTMP port is free now: live streams can be published.");
       retryMs = FIRST_RETRY_MS;
     } catch (error) {
-      // Said once; what follows is the same trouble.
+      // Logged once; the retries fail for the same reason.
       if (retryMs === FIRST_RETRY_MS) {
-        const text = `RTMP_PORT: port ${rtmpPort} can't be had, so no live stream can be published. Free it, or set another port.`;
+        const text = `RTMP_PORT: port ${rtmpPort} can't be opened, so no live stream can be published. Free it, or set another port.`;
         log.warn(text, { host, error });
       }
       retryTimer = setTimeout(() => {
@@ -53,7 +54,7 @@ export function createEmbeddedDriver(
     }
   }
 
-  /** With port 0 the address is only known once there is a port. */
+  /** With port 0 the address is known once the system has chosen a port. */
   function serverAddress(): string {
     if (rtmpPort !== 0 || !ingest || config.sources.STREAM_RTMP_URL !== "default") return rtmpUrl;
     return rtmpUrl.replace(/:0\//, `:${ingest.port}/`);

@@ -1,4 +1,4 @@
-// What is read of H.264 and AAC as FLV carries them; the bytes are those of real encoders.
+// Tests the reading of H.264 and AAC as FLV carries them, with the bytes of real encoders.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readMedia, UnusableMediaError } from "./flv-media.ts";
@@ -7,7 +7,7 @@ const VIDEO = 9;
 const AUDIO = 8;
 const read = (type: number, hex: string, clock = 0) => readMedia(type, clock, Buffer.from(hex, "hex"));
 
-describe("the set-up of a picture", () => {
+describe("the configuration of video", () => {
   test.each([
     [
       "baseline",
@@ -53,27 +53,27 @@ describe("the set-up of a picture", () => {
     ],
   ])("%s", (_, hex, codec, width, height) => {
     expect(read(VIDEO, hex)).toEqual({
-      kind: "video-setup",
+      kind: "video-config",
       config: { codec, width, height, description: new Uint8Array(Buffer.from(hex.slice(10), "hex")) },
     });
   });
 
-  test("that claims more than it holds is refused at once, however much it claims", () => {
-    // Profile 66, order of pictures of type 1, and a cycle of 2³¹ - 2 entries that are not there.
+  test("is refused at once if it declares more entries than it contains, however many", () => {
+    // Profile 66, picture order count type 1, and a cycle of 2³¹ - 2 entries that are missing.
     const sps = "6742c00d" + "d" + "000001000000000";
     expect(() => read(VIDEO, `170000000001${"42c00d"}ffe1000c${sps}`)).toThrow(UnusableMediaError);
   });
 });
 
-test("the set-up of sound", () => {
+test("the configuration of sound is read, and refused if it is malformed", () => {
   expect(read(AUDIO, "af00119056e500")).toMatchObject({
-    kind: "audio-setup",
+    kind: "audio-config",
     config: { codec: "mp4a.40.2", sampleRate: 48_000, channels: 2 },
   });
-  expect(() => read(AUDIO, "af00ffff")).toThrow("the set-up of the");
+  expect(() => read(AUDIO, "af00ffff")).toThrow("the configuration of the");
 });
 
-test("pictures have a time to be decoded at and one to be shown at, which may lie before", () => {
+test("a picture has a decoding time and a presentation time, which may be earlier", () => {
   const after = read(VIDEO, "1701000050aabbcc", 1_000);
   expect(after).toEqual({
     kind: "frame",
@@ -82,7 +82,7 @@ test("pictures have a time to be decoded at and one to be shown at, which may li
   expect(read(VIDEO, "2701ffffd8aabbcc", 1_000)).toMatchObject({ frame: { isKey: false, offset: -40 } });
 });
 
-test("a frame is a copy: the reader uses its bytes again", () => {
+test("a frame is a copy, since the reader reuses its buffer", () => {
   const body = Buffer.from("af01aabbcc", "hex");
   const media = readMedia(AUDIO, 0, body);
   body.fill(0);
@@ -100,7 +100,7 @@ test.each([
   expect(() => read(type, hex)).toThrow(text);
 });
 
-test("whatever comes, it is media, nothing, or refused in our own words, and soon", () => {
+test("any bytes are read as media, ignored, or refused with an UnusableMediaError", () => {
   fc.assert(
     fc.property(fc.constantFrom(AUDIO, VIDEO, 18, 0), fc.uint8Array({ maxLength: 64 }), (type, body) => {
       try {

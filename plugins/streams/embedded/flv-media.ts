@@ -1,18 +1,18 @@
-// What is in the media messages of RTMP: H.264 and AAC, as FLV carries them (Video File Format 10.1, annex E.4).
+// Reads the media messages of RTMP: H.264 and AAC, as FLV carries them (Video File Format 10.1, annex E.4).
 
 /** One H.264 picture or AAC frame. Times in milliseconds. */
 export interface Frame {
   readonly kind: "video" | "audio";
-  /** Its own copy. */
+  /** A copy: it stays valid after the reader overwrites its buffer. */
   readonly data: Uint8Array;
   readonly isKey: boolean;
-  /** When it is decoded. */
+  /** The decoding time. */
   readonly dts: number;
-  /** How much later it is shown. */
+  /** The presentation time minus the decoding time. */
   readonly offset: number;
 }
 
-/** How a track is decoded. `description`: the decoder's configuration record, as MP4 holds it too. */
+/** The decoder configuration of a track. `description`: the configuration record, as MP4 holds it too. */
 export interface VideoConfig {
   readonly codec: string;
   readonly width: number;
@@ -28,21 +28,21 @@ export interface AudioConfig {
 
 export type Media =
   | { kind: "frame"; frame: Frame }
-  | { kind: "video-setup"; config: VideoConfig }
-  | { kind: "audio-setup"; config: AudioConfig }
-  /** Of no use here: an end of sequence, a picture that says nothing. */
-  | { kind: "nothing" };
+  | { kind: "video-config"; config: VideoConfig }
+  | { kind: "audio-config"; config: AudioConfig }
+  /** A message without media that matters here, such as an end of sequence or a script tag. */
+  | { kind: "ignored" };
 
-/** What can't be taken, in words for the publisher's owner. */
+/** Media that Berth can't use. The message is for the agent's owner; it continues "The live stream was ended: ". */
 export class UnusableMediaError extends Error {
   override readonly name = "UnusableMediaError";
 }
 
 const AUDIO = 8;
 const VIDEO = 9;
-const IGNORED: Media = { kind: "nothing" };
+const IGNORED: Media = { kind: "ignored" };
 
-/** Names of FLV's numbers, for those whose encoder is set to something else. */
+/** Names of FLV's codec numbers, so that a refusal can say which codec the encoder is set to. */
 const VIDEO_CODECS: Readonly<Record<number, string>> = { 2: "Sorenson H.263", 4: "VP6", 5: "VP6", 12: "HEVC" };
 const AUDIO_CODECS: Readonly<Record<number, string>> = { 2: "MP3", 3: "PCM", 7: "G.711", 8: "G.711", 11: "Speex" };
 const FOURCC_NAMES: Readonly<Record<string, string>> = {
@@ -56,7 +56,10 @@ const FOURCC_NAMES: Readonly<Record<string, string>> = {
   ".mp3": "MP3",
 };
 
-/** Reads one message. Throws UnusableMedia for another codec, and for what is no media at all. */
+/**
+ * Reads one message: FLV's tag type (8 audio, 9 video), the timestamp in milliseconds, and the body.
+ * Throws UnusableMediaError for other codecs and for malformed configurations.
+ */
 export function readMedia(type: number, clock: number, body: Uint8Array): Media {
   if (body.length < 2) return IGNORED;
   if (type === VIDEO) return readVideo(clock, body);
@@ -69,13 +72,13 @@ function readVideo(clock: number, body: Uint8Array): Media {
   if (first & 0x80) throw unsupportedVideo(fourccName(body));
   const codec = first & 0x0f;
   const frameType = (first >> 4) & 0x07;
-  // A command to the player, such as the end of a seek.
+  // Frame type 5 is a command to the player, such as the end of a seek.
   if (frameType === 5) return IGNORED;
   if (codec !== 7) throw unsupportedVideo(VIDEO_CODECS[codec]);
-  if (packetType === 0) return { kind: "video-setup", config: readVideoConfig(copyFromOffset(body, 5)) };
+  if (packetType === 0) return { kind: "video-config", config: readVideoConfig(copyFromOffset(body, 5)) };
   if (packetType !== 1 || body.length < 6) return IGNORED;
   const [, , a = 0, b = 0, c = 0] = body;
-  // 24 bits with a sign.
+  // A signed 24-bit integer.
   const offset = (((a << 24) | (b << 16) | (c << 8)) >> 8) as number;
   return {
     kind: "frame",
@@ -88,21 +91,21 @@ function readAudio(clock: number, body: Uint8Array): Media {
   const format = first >> 4;
   if (format === 9) throw unsupportedAudio(fourccName(body));
   if (format !== 10) throw unsupportedAudio(AUDIO_CODECS[format]);
-  if (packetType === 0) return { kind: "audio-setup", config: readAudioConfig(copyFromOffset(body, 2)) };
+  if (packetType === 0) return { kind: "audio-config", config: readAudioConfig(copyFromOffset(body, 2)) };
   if (body.length < 3) return IGNORED;
   return { kind: "frame", frame: { kind: "audio", data: copyFromOffset(body, 2), isKey: true, dts: clock, offset: 0 } };
 }
 
-/** `slice` of a Buffer would be the same bytes, which the next message overwrites. */
+/** Copies the bytes. `slice` of a Buffer would share them, and the next message overwrites them. */
 const copyFromOffset = (body: Uint8Array, at: number) => new Uint8Array(body.subarray(at));
 
 const fourccName = (body: Uint8Array) => FOURCC_NAMES[String.fromCharCode(...body.subarray(1, 5))];
 const unsupportedVideo = (found = "another codec") =>
-  new UnusableMediaError(`the video is ${found}, and only H.264 can be taken. Set the encoder to H.264.`);
+  new UnusableMediaError(`the video is ${found}, and only H.264 is supported. Set the encoder to H.264.`);
 const unsupportedAudio = (found = "in another codec") =>
-  new UnusableMediaError(`the sound is ${found}, and only AAC can be taken. Set the encoder to AAC.`);
+  new UnusableMediaError(`the sound is ${found}, and only AAC is supported. Set the encoder to AAC.`);
 
-/** AVCDecoderConfigurationRecord, ISO 14496-15 §5.3.3.1. */
+/** Reads an AVCDecoderConfigurationRecord, ISO 14496-15 §5.3.3.1. */
 function readVideoConfig(description: Uint8Array): VideoConfig {
   const [version, profile = 0, compatibility = 0, level = 0, , spsCount = 0, high = 0, low = 0] = description;
   const sps = description.subarray(8, 8 + ((high << 8) | low));
@@ -115,7 +118,7 @@ const SAMPLE_RATES = [
   96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8_000, 7_350,
 ];
 
-/** AudioSpecificConfig, ISO 14496-3 §1.6.2.1. */
+/** Reads an AudioSpecificConfig, ISO 14496-3 §1.6.2.1. */
 function readAudioConfig(description: Uint8Array): AudioConfig {
   const reader = createBitReader(description);
   const type = reader.readBits(5);
@@ -128,13 +131,13 @@ function readAudioConfig(description: Uint8Array): AudioConfig {
 }
 
 const malformed = (what: string) =>
-  new UnusableMediaError(`the set-up of the ${what} can't be read. Start the encoder anew.`);
+  new UnusableMediaError(`the configuration of the ${what} can't be read. Restart the encoder.`);
 
-/** Profiles whose parameter sets say more of colour, H.264 §7.3.2.1.1. */
+/** Profiles whose parameter sets contain the chroma format and bit depths, H.264 §7.3.2.1.1. */
 const HIGH_PROFILES = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135];
 const MAX_DIMENSION = 8_192;
 
-/** The size of the picture out of a sequence parameter set, H.264 §7.3.2.1.1 and §7.4.2.1.1. */
+/** Reads the picture size from a sequence parameter set, H.264 §7.3.2.1.1 and §7.4.2.1.1. */
 function pictureSizeOf(sps: Uint8Array): { width: number; height: number } {
   const reader = createBitReader(removeEmulationPrevention(sps.subarray(1)));
   const profile = reader.readBits(8);
@@ -157,7 +160,7 @@ function pictureSizeOf(sps: Uint8Array): { width: number; height: number } {
     reader.readBits(1);
     reader.readExpGolomb();
     reader.readExpGolomb();
-    // Ends with the bits, however many are claimed.
+    // The count is not trusted: the reader throws at the end of the bytes.
     for (let left = reader.readExpGolomb(); left > 0; left--) reader.readExpGolomb();
   }
   reader.readExpGolomb();
@@ -191,18 +194,18 @@ function skipScalingList(reader: BitReader, size: number): void {
   }
 }
 
-/** Without the bytes that keep start codes from appearing, H.264 §7.3.1. */
+/** Removes the emulation prevention bytes, which keep start codes from appearing in a NAL unit, H.264 §7.3.1. */
 function removeEmulationPrevention(bytes: Uint8Array): Uint8Array {
   return bytes.filter((byte, i) => !(byte === 3 && i >= 2 && bytes[i - 1] === 0 && bytes[i - 2] === 0));
 }
 
 interface BitReader {
   readBits(count: number): number;
-  /** Exp-Golomb, unsigned, H.264 §9.1. */
+  /** Reads an unsigned Exp-Golomb code, H.264 §9.1. */
   readExpGolomb(): number;
 }
 
-/** Reads bits, the highest first; throws past the end. */
+/** Reads bits, the most significant first; throws UnusableMediaError past the end. */
 function createBitReader(bytes: Uint8Array): BitReader {
   let at = 0;
   function readBits(count: number): number {

@@ -1,4 +1,4 @@
-// The playlist that viewers see, and the files behind it.
+// Tests the HLS playlist of a stream, and the files behind it in a temporary folder.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ const playlistText = async () => (await playlist.fileResponse("index.m3u8")?.tex
 const firstSequence = async () => Number(/MEDIA-SEQUENCE:(\d+)/.exec(await playlistText())?.[1]);
 const listedSegments = async () => (await playlistText()).split("\n").filter((line) => line.endsWith(".m4s"));
 
-test("a playlist as RFC 8216 has it", async () => {
+test("renders a playlist of RFC 8216", async () => {
   await playlist.append(segment({ hasNewInit: true }));
   await playlist.append(segment({ at: Date.UTC(2026, 0, 1, 0, 0, 2), duration: 1_960 }));
   const sequence = await firstSequence();
@@ -55,7 +55,7 @@ test("a playlist as RFC 8216 has it", async () => {
   expect(await playlist.fileResponse(`${sequence}.m4s`)?.text()).toBe("data");
 });
 
-test("six are named, seven more are kept for those who read an older playlist, the rest is removed", async () => {
+test("lists six segments, keeps seven more for players with an older playlist, and removes the rest", async () => {
   await playlist.append(segment({ hasNewInit: true }));
   const start = await firstSequence();
   for (let n = 1; n < 40; n++) await playlist.append(segment());
@@ -66,7 +66,7 @@ test("six are named, seven more are kept for those who read an older playlist, t
   expect(playlist.fileResponse(`${start + 27}.m4s`)).toBeDefined();
 });
 
-test("what begins anew is marked, counted once it has gone, and its set-up is kept as long as it is needed", async () => {
+test("marks a discontinuity, counts it once it left the playlist, and keeps an init segment as long as it is needed", async () => {
   await playlist.append(segment({ hasNewInit: true }));
   await playlist.append(segment({ hasNewInit: true, init: Buffer.from("second") }));
   expect((await playlistText()).match(/#EXT-X-DISCONTINUITY\n/g)).toHaveLength(1);
@@ -81,14 +81,14 @@ test("what begins anew is marked, counted once it has gone, and its set-up is ke
   expect(readdirSync(folder).filter((name) => name.startsWith("init"))).toHaveLength(1);
 });
 
-test("a longer segment makes the target longer, for good", async () => {
+test("a longer segment raises the target duration for good", async () => {
   await playlist.append(segment({ hasNewInit: true }));
   await playlist.append(segment({ duration: 8_300 }));
   for (let n = 0; n < 10; n++) await playlist.append(segment());
   expect(await playlistText()).toContain("#EXT-X-TARGETDURATION:8\n");
 });
 
-test("closed, it says so; a publisher that comes back opens it again", async () => {
+test("a closed playlist has an end tag; another segment opens it again", async () => {
   await playlist.append(segment({ hasNewInit: true }));
   playlist.close();
   expect(await playlistText()).toEndWith("#EXT-X-ENDLIST\n");
@@ -96,7 +96,7 @@ test("closed, it says so; a publisher that comes back opens it again", async () 
   expect(await playlistText()).not.toContain("ENDLIST");
 });
 
-test("cleared, nothing is there, and nothing comes any more", async () => {
+test("a cleared playlist has no files and takes no more segments", async () => {
   await playlist.append(segment({ hasNewInit: true }));
   const late = playlist.append(segment());
   await playlist.clear();
@@ -106,7 +106,7 @@ test("cleared, nothing is there, and nothing comes any more", async () => {
   expect(existsSync(folder)).toBe(false);
 });
 
-test("only names that were given out are opened", async () => {
+test("opens only files that it has written", async () => {
   await playlist.append(segment({ hasNewInit: true }));
   for (const name of ["../one", "/etc/passwd", "", ".", "__proto__", "index.m3u8 "]) {
     expect(playlist.fileResponse(name)).toBeUndefined();

@@ -1,27 +1,28 @@
-// What viewers of one stream can have: a playlist (RFC 8216) and the last segments, as files in a folder of their own.
+// Keeps one stream's HLS playlist (RFC 8216) in memory and its newest segments as files in the stream's own folder.
 import { mkdir, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { createKeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
 import type { CmafSegment } from "./cmaf-muxer.ts";
 
 export interface HlsSegment extends CmafSegment {
   /** Milliseconds. */
   readonly duration: number;
-  /** When it was filmed, as far as is known; epoch ms. */
+  /** When its first frame arrived; epoch ms. */
   readonly at: number;
-  /** Players have to be set up anew for it. */
+  /** Whether it needs a new initialization segment. */
   readonly hasNewInit: boolean;
-  /** For `MediaSource`, such as `avc1.64001f,mp4a.40.2`. */
+  /** The codecs parameter for `MediaSource`, such as `avc1.64001f,mp4a.40.2`. */
   readonly codecs: string;
 }
 
 export interface HlsPlaylist {
-  /** Writes a segment, names it in the playlist, and removes what is too old. One after the other. */
+  /** Writes a segment, lists it in the playlist and removes the oldest ones. Calls run one after the other. */
   append(segment: HlsSegment): Promise<void>;
-  /** No more will come: players may stop asking. */
+  /** Marks the playlist as ended, so that players stop reloading it. A later `append` opens it again. */
   close(): void;
-  /** A file by the name that players ask for; undefined when there is none. */
+  /** The playlist (`index.m3u8`), or a file by its name; undefined if there is none. */
   fileResponse(name: string): Response | undefined;
-  /** Removes all. */
+  /** Removes the playlist and all files; later calls of `append` do nothing. */
   clear(): Promise<void>;
 }
 
@@ -30,34 +31,34 @@ interface PlaylistEntry {
   readonly init: string;
   readonly duration: number;
   readonly at: number;
-  /** It does not go on where the one before it ended. */
+  /** Whether its timestamps don't continue those of the segment before. */
   readonly isDiscontinuity: boolean;
   readonly codecs: string;
 }
 
-/** Named in the playlist. */
+/** Segments listed in the playlist. */
 const WINDOW_SEGMENTS = 6;
-/** Kept beyond: what leaves a playlist has to be there for as long as the playlist was (RFC 8216 §6.2.2). */
+/** Segments kept after they left the playlist: they must stay available for its duration (RFC 8216 §6.2.2). */
 const KEPT_AFTER_WINDOW = 7;
 const TARGET_SECONDS = 2;
 
-/** `*`: anybody may embed a player of these. */
+/** Pages of any origin may embed a player. */
 const ANY_ORIGIN = { "access-control-allow-origin": "*" };
 const PLAYLIST_HEADERS = {
   ...ANY_ORIGIN,
   "content-type": "application/vnd.apple.mpegurl",
   "cache-control": "no-cache",
 };
-/** Names are never used twice. */
+/** Immutable, since file names are never reused. */
 const MEDIA_HEADERS = { ...ANY_ORIGIN, "content-type": "video/mp4", "cache-control": "public, max-age=60, immutable" };
 
 const segmentName = ({ sequence }: Pick<PlaylistEntry, "sequence">) => `${sequence}.m4s`;
 
 export function createHlsPlaylist(folder: string): HlsPlaylist {
   let entries: PlaylistEntry[] = [];
-  /** Names to paths: nothing else is ever opened. */
+  /** File names to paths. Only these paths are opened. */
   const files = new Map<string, string>();
-  // Grows from one publisher to the next and over restarts, since segments last longer than a second.
+  // Starts at the current time in seconds. Segments last longer than that, so numbers also grow over restarts.
   let sequence = Math.floor(Date.now() / 1000);
   let init = "";
   let discontinuitySequence = 0;
@@ -65,6 +66,8 @@ export function createHlsPlaylist(folder: string): HlsPlaylist {
   let playlist = "";
   let hasEnded = false;
   let isCleared = false;
+  /** Runs one task at a time, so that no file is written after `clear` has removed the folder. */
+  const enqueue = createKeyedQueue();
 
   async function writeFile(name: string, bytes: Uint8Array): Promise<void> {
     const path = join(folder, name);
@@ -103,7 +106,7 @@ export function createHlsPlaylist(folder: string): HlsPlaylist {
     ];
     let currentInit = "";
     for (const entry of listed) {
-      // The first one's break is counted, not shown.
+      // Before the first segment the discontinuity is counted in the header, not marked.
       if (entry.isDiscontinuity && entry !== first) lines.push("#EXT-X-DISCONTINUITY");
       if (entry.init !== currentInit) {
         currentInit = entry.init;
@@ -130,22 +133,14 @@ export function createHlsPlaylist(folder: string): HlsPlaylist {
     await writeFile(segmentName(entry), data);
     if (isCleared) return;
     entries.push(entry);
-    // Whatever has just come to the top of the playlist.
+    // The segment that is now the first of the playlist.
     if (entries.at(-WINDOW_SEGMENTS)?.isDiscontinuity) discontinuitySequence++;
     renderPlaylist();
     await removeOldSegments();
   }
 
-  let lastTask: Promise<void> = Promise.resolve();
-  /** One after the other: nothing is written once all is removed. */
-  function enqueue(work: () => Promise<void>): Promise<void> {
-    const done = lastTask.then(work);
-    lastTask = done.catch(() => undefined);
-    return done;
-  }
-
   return {
-    append: (segment) => enqueue(() => append(segment)),
+    append: (segment) => enqueue(folder, () => append(segment)),
 
     close() {
       hasEnded = true;
@@ -164,7 +159,7 @@ export function createHlsPlaylist(folder: string): HlsPlaylist {
       entries = [];
       files.clear();
       playlist = "";
-      return enqueue(() => rm(folder, { recursive: true, force: true }));
+      return enqueue(folder, () => rm(folder, { recursive: true, force: true }));
     },
   };
 }

@@ -1,26 +1,27 @@
-// Where publishers connect: the RTMP port, with bounds on who comes, and nothing a stranger sends can hurt.
+// Listens on the RTMP port: limits new connections and gives each accepted one to a publisher.
 import type { Socket, TCPSocketListener } from "bun";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Broadcasts } from "./broadcasts.ts";
 import { createConnectionLimiter } from "./connection-limiter.ts";
 import { createPublisher, type Publisher, type Transport } from "./publisher.ts";
 
 export interface Ingest {
   readonly port: number;
-  /** Closes the port and all connections. */
+  /** Closes the port and disconnects all publishers. */
   close(): void;
 }
 
 interface Connection {
   readonly address: string;
   readonly publisher: Publisher;
-  /** Counted at the door until it is let in, or goes. */
+  /** Whether the connection limiter still counts it: until it is admitted or closed. */
   isPending: boolean;
 }
 
-const TICK_MS = 1_000;
+const TICK_MS = SECOND;
 
-/** Throws when the port can't be had. */
+/** Throws if the port can't be opened. */
 export function listen(options: { host: string; port: number; broadcasts: Broadcasts; log: Log }): Ingest {
   const { host, port, broadcasts, log } = options;
   const limiter = createConnectionLimiter();
@@ -46,10 +47,10 @@ export function listen(options: { host: string; port: number; broadcasts: Broadc
 
   function open(socket: Socket<undefined>): void {
     const address = socket.remoteAddress;
-    // One that comes too often is not worth a line each time.
+    // Not logged: a flood of connections must not fill the log.
     if (!limiter.tryAcquire(address)) return void socket.terminate();
     const transport = transportOf(socket);
-    const onRefused = (reason: string) => log.debug("a publisher was refused", { address, reason });
+    const onRefused = (reason: string) => log.debug("A publisher was refused.", { address, reason });
     const publisher: Publisher = createPublisher(
       transport,
       broadcasts.publisherEventsFor(() => publisher, onRefused),
@@ -63,7 +64,7 @@ export function listen(options: { host: string; port: number; broadcasts: Broadc
     if (!connection) return;
     connections.delete(socket);
     const { publisher, address, isPending } = connection;
-    // Who was let in and went within a second counts as one who tries.
+    // Admission is noticed by the next tick, so a publisher that leaves within a second counts as a failed attempt.
     if (isPending) limiter.release(address, false);
     publisher.onDisconnected();
   }
@@ -92,7 +93,7 @@ export function listen(options: { host: string; port: number; broadcasts: Broadc
 }
 
 const transportOf = (socket: Socket<undefined>): Transport => ({
-  // All that publishers are told fits into what the system holds for a socket; one that takes nothing is not listening.
+  // Everything sent to a publisher fits into the socket's send buffer; a partial write means that it does not read.
   send: (bytes) => socket.write(bytes) === bytes.length,
   pause: () => socket.pause(),
   resume: () => socket.resume(),

@@ -1,4 +1,4 @@
-// What Berth uses of node-media-server, whose parts have no types. The version is pinned, since these paths are its own affair.
+// Types for the modules of node-media-server that Berth imports. They are private, so package.json pins the version.
 declare module "node-media-server/src/protocol/rtmp.js" {
   interface Command {
     cmd: unknown;
@@ -14,7 +14,7 @@ declare module "node-media-server/src/protocol/rtmp.js" {
       readonly payload: Buffer;
       /** Milliseconds. */
       readonly clock: number;
-      /** How much of the message is here. */
+      /** Bytes of the message received so far. */
       readonly bytes: number;
     };
     onOutputCallback: (buffer: Buffer) => void;

@@ -1,4 +1,4 @@
-// One connection, byte by byte: being let in, being sent away, and going at the wrong moment.
+// Tests one publisher's connection over a recorded transport: admission, refusal, limits, and closing at any moment.
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { command, message } from "../../../tests/support/publisher.ts";
@@ -10,7 +10,7 @@ const HANDSHAKE = Buffer.concat([Buffer.from([3]), Buffer.alloc(1536), Buffer.al
 const CONNECT = Buffer.concat([HANDSHAKE, command("connect", 1, { app: "live", tcUrl: "rtmp://x/live" })]);
 const PUBLISH = command("publish", 2, null, "the-key?and=more", "live");
 
-function setUp(
+function createFixture(
   admit: (key: string) => Promise<Admission> = async () => ({ stream: STREAM, maxStreams: 1, isUnclaimed: false }),
 ) {
   const calls: string[] = [];
@@ -24,7 +24,7 @@ function setUp(
     pause: () => void calls.push("pause"),
     resume: () => void calls.push("resume"),
     end: () => void calls.push("end"),
-    terminate: () => void calls.push("cut"),
+    terminate: () => void calls.push("terminate"),
   };
   const publisher = createPublisher(transport, {
     admit: (key) => {
@@ -32,8 +32,8 @@ function setUp(
       return admit(key);
     },
     onSegment: async () => undefined,
-    onEnded: (why, clean) => void calls.push(`over ${why} ${clean}`),
-    onRefused: (why) => void calls.push(`refused ${why}`),
+    onEnded: (reason, isClean) => void calls.push(`ended ${reason} ${isClean}`),
+    onRefused: (reason) => void calls.push(`refused ${reason}`),
   });
   const stall = () => {
     isStalled = true;
@@ -41,8 +41,8 @@ function setUp(
   return { publisher, calls, sentText: () => sentText, stall };
 }
 
-test("is let in by its key, without what follows the question mark; read from again only then", async () => {
-  const { publisher, calls, sentText } = setUp();
+test("is admitted by its key, without the query behind it, and is not read from until then", async () => {
+  const { publisher, calls, sentText } = createFixture();
   publisher.read(CONNECT);
   expect(sentText()).toContain("NetConnection.Connect.Success");
   publisher.read(Buffer.from(PUBLISH));
@@ -53,72 +53,72 @@ test("is let in by its key, without what follows the question mark; read from ag
   expect(calls.at(-1)).toBe("resume");
 });
 
-test("a refusal is told in RTMP's own way, then the connection ends", async () => {
-  const { publisher, calls, sentText } = setUp(async () => ({ refusal: "This stream key is not known." }));
+test("sends a refusal as an RTMP status, then closes the connection", async () => {
+  const { publisher, calls, sentText } = createFixture(async () => ({ refusal: "This stream key is not known." }));
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
   await eventually(() => calls.includes("end"));
   expect(sentText()).toContain("NetStream.Publish.BadName");
   expect(sentText()).toContain("This stream key is not known.");
   expect(calls).toContain("refused This stream key is not known.");
-  expect(calls.some((line) => line.startsWith("over"))).toBe(false);
+  expect(calls.some((line) => line.startsWith("ended"))).toBe(false);
 });
 
-test("keys that can't be looked up let nobody in", async () => {
-  const { publisher, calls } = setUp(() => Promise.reject(new Error("no database")));
+test("refuses the publisher if the key lookup fails", async () => {
+  const { publisher, calls } = createFixture(() => Promise.reject(new Error("no database")));
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
   await eventually(() => calls.includes("end"));
   expect(publisher.isLive).toBe(false);
 });
 
-test("one that goes while its key is looked up is not taken for one that is there", async () => {
+test("a connection that closes during the key lookup is reported as ended", async () => {
   const admission = Promise.withResolvers<Admission>();
-  const { publisher, calls } = setUp(() => admission.promise);
+  const { publisher, calls } = createFixture(() => admission.promise);
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
   publisher.onDisconnected();
-  expect(calls.some((line) => line.startsWith("over"))).toBe(false);
+  expect(calls.some((line) => line.startsWith("ended"))).toBe(false);
   admission.resolve({ stream: STREAM, maxStreams: 1, isUnclaimed: false });
-  await eventually(() => calls.includes("over undefined false"));
+  await eventually(() => calls.includes("ended undefined false"));
   expect(publisher.isLive).toBe(false);
 });
 
-describe("one that was let in", () => {
+describe("an admitted publisher", () => {
   async function live() {
-    const made = setUp();
-    made.publisher.read(Buffer.concat([CONNECT, PUBLISH]));
-    await eventually(() => made.publisher.isLive);
-    return made;
+    const fixture = createFixture();
+    fixture.publisher.read(Buffer.concat([CONNECT, PUBLISH]));
+    await eventually(() => fixture.publisher.isLive);
+    return fixture;
   }
 
-  test("is told why it is sent away, and its owner too", async () => {
+  test("is ended with a reason that it and its owner receive", async () => {
     const { publisher, calls, sentText } = await live();
     publisher.end("its key was changed.");
     expect(sentText()).toContain("NetStream.Publish.Failed");
     expect(calls.at(-1)).toBe("end");
-    await eventually(() => calls.includes("over its key was changed. false"));
+    await eventually(() => calls.includes("ended its key was changed. false"));
     publisher.read(Buffer.alloc(10_000));
     publisher.onDisconnected();
-    expect(calls.filter((line) => line.startsWith("over"))).toHaveLength(1);
+    expect(calls.filter((line) => line.startsWith("ended"))).toHaveLength(1);
   });
 
-  test("says that it ends", async () => {
+  test("can announce the end of its stream", async () => {
     const { publisher, calls } = await live();
     publisher.read(Buffer.from(command("deleteStream", 3, null, 1)));
-    await eventually(() => calls.includes("over undefined true"));
+    await eventually(() => calls.includes("ended undefined true"));
   });
 
-  test("is cut off after fifteen silent seconds, not before", async () => {
+  test("is disconnected after fifteen seconds without a byte, not before", async () => {
     const { publisher, calls } = await live();
     publisher.tick(Date.now() + 14_000);
-    expect(calls).not.toContain("cut");
+    expect(calls).not.toContain("terminate");
     publisher.tick(Date.now() + 16_000);
-    expect(calls).toContain("cut");
-    await eventually(() => calls.includes("over nothing came for 15 seconds. false"));
+    expect(calls).toContain("terminate");
+    await eventually(() => calls.includes("ended it sent nothing for 15 seconds. false"));
   });
 
   test("may send eight megabits a second, measured over ten", async () => {
     const { publisher, calls } = await live();
     const megabyte = () => {
-      // Data messages, which are counted and otherwise of no use.
+      // Data messages count towards the bit rate and are otherwise ignored.
       for (let n = 0; n < 20; n++) publisher.read(message(18, new Uint8Array(49_900), 4));
       publisher.tick(Date.now());
     };
@@ -126,22 +126,22 @@ describe("one that was let in", () => {
     expect(calls).not.toContain("end");
     for (let n = 0; n < 40; n++) publisher.read(message(18, new Uint8Array(50_000), 4));
     expect(calls).toContain("end");
-    await eventually(() => calls.some((line) => line.startsWith("over it sent more than 8 Mbit/s")));
+    await eventually(() => calls.some((line) => line.startsWith("ended it sent more than 8 Mbit/s")));
   });
 });
 
-test("one that stops reading can be sent away all the same", async () => {
-  const { publisher, calls, stall } = setUp();
+test("a publisher that stops reading can still be ended", async () => {
+  const { publisher, calls, stall } = createFixture();
   publisher.read(Buffer.concat([CONNECT, PUBLISH]));
   await eventually(() => publisher.isLive);
   stall();
   publisher.end("its key was changed.");
-  expect(calls).toContain("cut");
-  await eventually(() => calls.includes("over its key was changed. false"));
+  expect(calls).toContain("terminate");
+  await eventually(() => calls.includes("ended its key was changed. false"));
 });
 
-test("one that does not read what it is sent is cut off", () => {
-  const { publisher, calls } = setUp();
+test("a publisher that does not read the bytes it is sent is disconnected", () => {
+  const { publisher, calls } = createFixture();
   publisher.read(HANDSHAKE.subarray(0, 100));
   const stalled = createPublisher(
     {
@@ -149,7 +149,7 @@ test("one that does not read what it is sent is cut off", () => {
       pause: () => undefined,
       resume: () => undefined,
       end: () => undefined,
-      terminate: () => void calls.push("cut"),
+      terminate: () => void calls.push("terminate"),
     },
     {
       admit: async () => ({ refusal: "" }),
@@ -159,5 +159,5 @@ test("one that does not read what it is sent is cut off", () => {
     },
   );
   stalled.read(CONNECT);
-  expect(calls).toContain("cut");
+  expect(calls).toContain("terminate");
 });

@@ -1,106 +1,108 @@
-// One connection of a publisher: let in by its key, kept within its bounds, its media made into segments.
+// Handles one publisher's connection: admits it by its stream key, enforces its limits, and turns its media into segments.
+import { createKeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Admission } from "../stream-driver.ts";
+import { createBitrateWindow, WINDOW_SECONDS } from "./bitrate-window.ts";
 import { type CmafSegment, muxSegment } from "./cmaf-muxer.ts";
 import { readMedia, UnusableMediaError } from "./flv-media.ts";
+import { createHandshakeCollector } from "./rtmp-handshake.ts";
 import { createRtmpReader, type RtmpReader } from "./rtmp-reader.ts";
 import { createSegmenter, type SegmentFrames } from "./segmenter.ts";
 
-/** The other side of the wire. */
+/** The socket, as far as a publisher uses it. */
 export interface Transport {
-  /** False when not all of it could be sent. */
+  /** False if not all bytes could be sent. */
   send(bytes: Uint8Array): boolean;
-  /** No more is read until `resume`. */
+  /** Stops reading until `resume`. */
   pause(): void;
   resume(): void;
-  /** After what was sent. */
+  /** Closes the connection after the bytes that were sent. */
   end(): void;
-  /** At once. */
+  /** Closes the connection at once. */
   terminate(): void;
 }
 
-/** A segment that is ready for viewers. */
+/** A segment that viewers can load. */
 export interface ReadySegment extends CmafSegment {
   readonly segment: SegmentFrames;
   readonly codecs: string;
-  /** When its first frame came in; epoch ms. */
+  /** When its first frame arrived; epoch ms. */
   readonly at: number;
 }
 
 export interface Publisher {
-  /** Takes bytes as they come. */
+  /** Takes bytes as they arrive. */
   read(bytes: Buffer): void;
-  /** Once a second: what takes too long ends here. */
+  /** Enforces the time limits. Call it once a second, with the time in epoch ms. */
   tick(now: number): void;
-  /** Sends it away. `why`: for its owner. */
+  /** Disconnects the publisher. `reason` goes to the publisher and to the agent's log. */
   end(reason: string): void;
-  /** The connection is gone. */
+  /** Call it when the connection is closed. */
   onDisconnected(): void;
-  /** Bits in a second, over the last ten. */
+  /** Bits per second, averaged over the last ten seconds. */
   bitrate(): number;
-  /** Whether it was let in. */
+  /** Whether the publisher is admitted and still publishes. */
   readonly isLive: boolean;
 }
 
 export interface PublisherEvents {
-  /** Whose key it is. Called once. */
+  /** Looks up the stream key. Called once. */
   admit(key: string): Promise<Admission>;
   onSegment(segment: ReadySegment): Promise<void>;
-  /** Called once. `why` undefined: it ended by itself; `said`: it said so before. */
+  /**
+   * Called once for an admitted publisher, after its last segment. `reason` is undefined if the publisher ended the stream;
+   * `isClean`: it announced the end by RTMP.
+   */
   onEnded(reason: string | undefined, isClean: boolean): void;
-  /** A stranger was sent away, for the log. */
+  /** Called when a connection is closed before it was admitted; `reason` is for the service's log. */
   onRefused(reason: string): void;
 }
 
-/** Bytes of the first part of the handshake, RTMP 1.0 §5.2; until then nothing is made for a connection. */
-const HANDSHAKE_BYTES = 1 + 1536;
-const RTMP_VERSION = 3;
-/** From the connection to being let in. */
-const ADMISSION_TIMEOUT_MS = 10_000;
-/** Without a byte. */
-const IDLE_TIMEOUT_MS = 15_000;
+/** From the connection to the admission. */
+const ADMISSION_TIMEOUT_MS = 10 * SECOND;
+/** Between two reads of an admitted publisher. */
+const IDLE_TIMEOUT_MS = 15 * SECOND;
 export const MAX_BITRATE = 8_000_000;
-const WINDOW_SECONDS = 10;
 const MAX_WINDOW_BYTES = (MAX_BITRATE / 8) * WINDOW_SECONDS;
-/** Segments that wait to be written; more means that the disk is slower than the stream. */
+/** Segments waiting to be written; more of them mean that the disk is slower than the stream. */
 const MAX_QUEUED_SEGMENTS = 4;
+/** A connection's segments are written in order: they share one queue. */
+const QUEUE_KEY = "segments";
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 export function createPublisher(transport: Transport, events: PublisherEvents): Publisher {
   const connectedAt = Date.now();
-  let state: "greeting" | "talking" | "asking" | "live" | "over" = "greeting";
-  let handshake: Buffer[] = [];
-  let handshakeBytes = 0;
+  let state: "handshake" | "connected" | "admitting" | "live" | "closed" = "handshake";
+  /** Until the handshake is complete; its bytes are freed then. */
+  let handshake: ReturnType<typeof createHandshakeCollector> | undefined = createHandshakeCollector();
   let reader: RtmpReader | undefined;
   let lastReadAt = connectedAt;
-  /** Bytes by second, the newest last. */
-  const bytesPerSecond = [0];
-  let windowBytes = 0;
+  const bitrateWindow = createBitrateWindow();
   let liveSince = 0;
   let hasEndedCleanly = false;
 
   const segmenter = createSegmenter();
   let firstFrameAt: number | undefined;
   let queuedSegments = 0;
-  let lastWrite: Promise<void> = Promise.resolve();
+  const enqueue = createKeyedQueue();
 
-  function isOver(): boolean {
-    return state === "over";
+  function isClosed(): boolean {
+    return state === "closed";
   }
 
-  /** What was sent until now still becomes a segment, unless it is taken away from the publisher. */
+  /** The remaining frames become a last segment if the publisher ended the stream, and are dropped if Berth ended it. */
   function finish(reason: string | undefined): void {
-    if (state === "over") return;
+    if (state === "closed") return;
     const wasLive = state === "live";
-    state = "over";
-    handshake = [];
+    state = "closed";
+    handshake = undefined;
     if (!wasLive) return;
     if (reason === undefined) enqueueSegment(segmenter.flush());
-    // After its last segment.
-    void lastWrite.finally(() => events.onEnded(reason, hasEndedCleanly));
+    void enqueue(QUEUE_KEY, async () => events.onEnded(reason, hasEndedCleanly));
   }
 
-  /** Tells it, if it listens; whether it does changes nothing. */
+  /** Sends the status if the publisher reads at all; the connection ends in either case. */
   function sendStatus(code: "NetStream.Publish.BadName" | "NetStream.Publish.Failed", text: string): void {
     try {
       reader?.refuse(code, text);
@@ -109,9 +111,9 @@ export function createPublisher(transport: Transport, events: PublisherEvents): 
     }
   }
 
-  /** For strangers, who are owed nothing. */
+  /** Closes the connection at once and sends no status: after a violation of the protocol or of a time limit. */
   function disconnect(reason: string): void {
-    if (isOver()) return;
+    if (isClosed()) return;
     const wasLive = state === "live";
     finish(wasLive ? reason : undefined);
     transport.terminate();
@@ -119,7 +121,7 @@ export function createPublisher(transport: Transport, events: PublisherEvents): 
   }
 
   function endWithReason(reason: string): void {
-    if (isOver()) return;
+    if (isClosed()) return;
     if (state === "live") sendStatus("NetStream.Publish.Failed", reason);
     finish(reason);
     transport.end();
@@ -128,8 +130,7 @@ export function createPublisher(transport: Transport, events: PublisherEvents): 
   function enqueueSegment(segment: SegmentFrames | undefined): void {
     if (!segment) return;
     if (++queuedSegments > MAX_QUEUED_SEGMENTS) endWithReason("this host's disk is slower than the stream.");
-    lastWrite = lastWrite
-      .then(() => muxAndDeliver(segment))
+    void enqueue(QUEUE_KEY, () => muxAndDeliver(segment))
       .catch((error: unknown) =>
         endWithReason(error instanceof UnusableMediaError ? error.message : "it could not be written."),
       )
@@ -145,9 +146,9 @@ export function createPublisher(transport: Transport, events: PublisherEvents): 
   function onMedia(type: number, clock: number, body: Uint8Array): void {
     if (state !== "live") return;
     try {
-      const read = readMedia(type, clock, body);
-      if (read.kind === "frame") firstFrameAt ??= Date.now();
-      enqueueSegment(segmenter.add(read));
+      const media = readMedia(type, clock, body);
+      if (media.kind === "frame") firstFrameAt ??= Date.now();
+      enqueueSegment(segmenter.add(media));
     } catch (error) {
       if (!(error instanceof UnusableMediaError)) throw error;
       endWithReason(error.message);
@@ -162,8 +163,8 @@ export function createPublisher(transport: Transport, events: PublisherEvents): 
     } catch {
       admission = { refusal: "Berth can't check keys right now." };
     }
-    if (isOver()) {
-      // It went while its key was looked up; whoever let it in has to know.
+    if (isClosed()) {
+      // The connection closed during the lookup, but `admit` has registered this publisher: report its end.
       if (!("refusal" in admission)) events.onEnded(undefined, false);
       return;
     }
@@ -185,14 +186,14 @@ export function createPublisher(transport: Transport, events: PublisherEvents): 
   }
 
   function onPublish(key: string): void {
-    if (state !== "talking") throw new Error("published twice");
-    state = "asking";
+    if (state !== "connected") throw new Error("published twice");
+    state = "admitting";
     void requestAdmission(key);
   }
 
   const handler = {
     send: (bytes: Uint8Array) => {
-      if (!transport.send(bytes)) throw new Error("it does not read what it is sent");
+      if (!transport.send(bytes)) throw new Error("it does not read the bytes that it is sent");
     },
     onPublish,
     onMedia,
@@ -203,63 +204,51 @@ export function createPublisher(transport: Transport, events: PublisherEvents): 
     },
   };
 
-  /** Collects the greeting; gives all of it once it is there. */
+  /** Returns all bytes received so far once the handshake's first part is complete, and creates the reader for them. */
   function readHandshake(bytes: Buffer): Buffer | undefined {
-    if (handshakeBytes === 0 && bytes[0] !== RTMP_VERSION) throw new Error("this is not RTMP");
-    handshakeBytes += bytes.length;
-    const all = Buffer.concat([...handshake, bytes]);
-    if (handshakeBytes < HANDSHAKE_BYTES) {
-      handshake = [all];
-      return undefined;
-    }
-    handshake = [];
-    state = "talking";
+    const all = handshake?.(bytes);
+    if (!all) return undefined;
+    handshake = undefined;
+    state = "connected";
     reader = createRtmpReader(handler);
     return all;
   }
 
   function countBytes(bytes: number): void {
-    windowBytes += bytes;
-    bytesPerSecond[bytesPerSecond.length - 1] = (bytesPerSecond.at(-1) ?? 0) + bytes;
-    if (windowBytes > MAX_WINDOW_BYTES) {
-      const megabits = MAX_BITRATE / 1_000_000;
-      endWithReason(
-        `it sent more than ${megabits} Mbit/s over ${WINDOW_SECONDS} seconds. Lower the encoder's bit rate.`,
-      );
-    }
+    bitrateWindow.add(bytes);
+    if (bitrateWindow.bytes <= MAX_WINDOW_BYTES) return;
+    const megabits = MAX_BITRATE / 1_000_000;
+    endWithReason(`it sent more than ${megabits} Mbit/s over ${WINDOW_SECONDS} seconds. Lower the encoder's bit rate.`);
   }
 
   return {
     read(bytes) {
-      if (isOver()) return;
+      if (isClosed()) return;
       lastReadAt = Date.now();
       try {
-        const payload = state === "greeting" ? readHandshake(bytes) : bytes;
+        const payload = state === "handshake" ? readHandshake(bytes) : bytes;
         if (!payload) return;
         if (state === "live") countBytes(payload.length);
-        if (!isOver()) reader?.read(payload);
+        if (!isClosed()) reader?.read(payload);
       } catch (error) {
         disconnect(messageOf(error));
       }
     },
 
     tick(now) {
-      if (isOver()) return;
+      if (isClosed()) return;
       if (state !== "live") {
-        if (now - connectedAt > ADMISSION_TIMEOUT_MS) disconnect("it took too long to say what it wants");
+        if (now - connectedAt > ADMISSION_TIMEOUT_MS) disconnect("it did not publish in time");
         return;
       }
-      if (now - lastReadAt > IDLE_TIMEOUT_MS) return disconnect(`nothing came for ${IDLE_TIMEOUT_MS / 1000} seconds.`);
-      bytesPerSecond.push(0);
-      while (bytesPerSecond.length > WINDOW_SECONDS) windowBytes -= bytesPerSecond.shift() ?? 0;
+      if (now - lastReadAt > IDLE_TIMEOUT_MS)
+        return disconnect(`it sent nothing for ${IDLE_TIMEOUT_MS / SECOND} seconds.`);
+      bitrateWindow.advance();
     },
 
     end: endWithReason,
     onDisconnected: () => finish(undefined),
-    bitrate: () => {
-      const measured = Math.min(WINDOW_SECONDS, Math.max(1, (Date.now() - liveSince) / 1000));
-      return Math.round((windowBytes * 8) / measured);
-    },
+    bitrate: () => bitrateWindow.bitrateSince(liveSince),
     get isLive() {
       return state === "live";
     },

@@ -1,51 +1,51 @@
-// RTMP of one publisher: the library's reader of the protocol, behind bounds of our own (RTMP 1.0, Adobe 2012).
+// Reads one publisher's RTMP (RTMP 1.0, Adobe 2012) by the library's parser, with added limits on sizes and commands.
 import logger from "node-media-server/src/core/logger.js";
 import Rtmp from "node-media-server/src/protocol/rtmp.js";
 
-/** What a publisher says. Each is called while `read` runs. */
+/** Receives a publisher's messages. Each function is called while `read` runs. */
 export interface RtmpHandler {
-  /** To be sent to the publisher. */
+  /** Sends bytes to the publisher. */
   send(bytes: Uint8Array): void;
-  /** It wants to publish under this name. Nothing of its media counts until it is let in. */
+  /** The publisher asks to publish under this name. Its media is ignored until `accept`. */
   onPublish(name: string): void;
-  /** A piece of media: FLV's type of tag (8 audio, 9 video), milliseconds, and a body that is only good for now. */
+  /** A message: FLV's tag type (8 audio, 9 video), the time in ms, and a body that the next message overwrites. */
   onMedia(type: number, clock: number, body: Uint8Array): void;
-  /** It has said that it ends the stream. */
+  /** The publisher has announced the end of the stream. */
   onEnded(): void;
 }
 
 export interface RtmpReader {
-  /** Takes bytes as they come. Throws whatever is wrong with them; nothing may be read afterwards. */
+  /** Takes bytes as they arrive. Throws on a violation of the protocol or of a limit; don't call it again then. */
   read(bytes: Buffer): void;
-  /** Answers `publish`. */
+  /** Accepts the `publish` command. */
   accept(): void;
-  /** Answers it with a no, or ends what was accepted. */
+  /** Refuses the `publish` command, or ends a stream that was accepted. */
   refuse(code: "NetStream.Publish.BadName" | "NetStream.Publish.Failed", text: string): void;
 }
 
-/** Bytes of a message before the publisher is let in, and of a command ever. Real ones have a few hundred. */
+/** Limit for messages before the publisher is admitted, and for all commands. Real ones have a few hundred bytes. */
 const MAX_COMMAND_BYTES = 16 * 1024;
-/** Of one message; a key frame at the bit rate that is allowed has a third of it. */
+/** Limit for one message; a key frame at the maximum bit rate has a third of it. */
 const MAX_MESSAGE_BYTES = 2 * 1024 * 1024;
-/** Held for one publisher: for each chunk stream the largest message it carried. */
+/** Limit for all buffers of one publisher. The parser keeps one per chunk stream, sized by its largest message. */
 const MAX_BUFFERED_BYTES = 6 * 1024 * 1024;
 /** Encoders use four or five. */
 const MAX_CHUNK_STREAMS = 16;
 const MAX_CHUNK_BYTES = 0xff_ff_ff;
-/** What we tell publishers to wait for, RTMP 1.0 §5.4.4; the library names 5,000,000. */
+/** An acknowledgement is sent each time so many bytes arrived (RTMP 1.0 §5.4.4): half of the library's window of 5,000,000. */
 const ACK_EVERY_BYTES = 2_500_000;
 const MAX_STREAM_NAME_LENGTH = 512;
 
 const COMMAND_TYPES = [17, 20];
 
-// It would write what strangers send to standard output.
+// The library's logger would write bytes from unknown clients to standard output.
 logger.log = () => undefined;
 
 class BoundedRtmp extends Rtmp {
   accepted = false;
   constructor(readonly handler: RtmpHandler) {
     super();
-    // A parser of FLV files with a megabyte of its own, of which nothing is used here.
+    // The FLV parser holds a megabyte and is not used here.
     this.flv = undefined;
     this.onOutputCallback = (bytes) => handler.send(bytes);
   }
@@ -54,7 +54,7 @@ class BoundedRtmp extends Rtmp {
     super.packetParse();
     const { inPackets, parserPacket } = this;
     if (inPackets.size > MAX_CHUNK_STREAMS) throw new Error("too many chunk streams");
-    // Else its length could change under what was read already, and the library would read backwards, for ever.
+    // A new header could shorten a message below the bytes already read; the library would then loop forever.
     if (parserPacket.bytes > 0 && parserPacket.header.fmt !== 3) throw new Error("a message within a message");
   }
 
@@ -65,12 +65,12 @@ class BoundedRtmp extends Rtmp {
     super.packetAlloc();
     let buffered = 0;
     for (const { capacity } of this.inPackets.values()) buffered += capacity;
-    if (buffered > MAX_BUFFERED_BYTES) throw new Error("too much at once");
+    if (buffered > MAX_BUFFERED_BYTES) throw new Error("too many bytes in unfinished messages");
   }
 
   protected override controlHandler(): void {
     super.controlHandler();
-    if (this.inChunkSize < 1 || this.inChunkSize > MAX_CHUNK_BYTES) throw new Error("a chunk size that can't be");
+    if (this.inChunkSize < 1 || this.inChunkSize > MAX_CHUNK_BYTES) throw new Error("an invalid chunk size");
   }
 
   protected override dataHandler(): void {
@@ -80,13 +80,13 @@ class BoundedRtmp extends Rtmp {
 
   protected override onPublish({ streamName }: { streamName?: unknown }): void {
     if (typeof streamName !== "string" || streamName.length > MAX_STREAM_NAME_LENGTH)
-      throw new Error("no name to publish under");
+      throw new Error("no valid stream name");
     this.streamId = this.parserPacket.header.stream_id;
     this.handler.onPublish(streamName.split("?")[0] ?? "");
   }
 
   protected override onPlay(): void {
-    throw new Error("nothing is played by RTMP here");
+    throw new Error("playing by RTMP is not supported");
   }
 
   protected override onDeleteStream(): void {
@@ -106,7 +106,7 @@ export function createRtmpReader(handler: RtmpHandler): RtmpReader {
       if (problem !== null) throw new Error(problem);
       if (rtmp.accepted && bytesRead - bytesAcknowledged >= ACK_EVERY_BYTES) {
         bytesAcknowledged = bytesRead;
-        // A sequence number of 32 bits that begins anew (§5.4.3).
+        // The sequence number has 32 bits and wraps around (§5.4.3).
         rtmp.sendACK(bytesRead % 2 ** 32);
       }
     },

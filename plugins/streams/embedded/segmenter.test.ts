@@ -1,14 +1,14 @@
-// Where segments are cut, and what can't be cut.
+// Tests where the segmenter cuts a stream, and which streams it refuses.
 import { describe, expect, test } from "bun:test";
 import type { Media } from "./flv-media.ts";
 import { createSegmenter, type SegmentFrames } from "./segmenter.ts";
 
 const videoConfig = (description = 1): Media => ({
-  kind: "video-setup",
+  kind: "video-config",
   config: { codec: "avc1.42c00d", width: 320, height: 240, description: Uint8Array.of(description) },
 });
 const audioConfig = (description = 1): Media => ({
-  kind: "audio-setup",
+  kind: "audio-config",
   config: { codec: "mp4a.40.2", sampleRate: 48_000, channels: 2, description: Uint8Array.of(description) },
 });
 const video = (dts: number, isKey = false, bytes = 10): Media => ({
@@ -31,7 +31,7 @@ const run = (media: Iterable<Media>, segmenter = createSegmenter()) =>
   [...media].map((one) => segmenter.add(one)).filter((segment): segment is SegmentFrames => segment !== undefined);
 const times = (segments: SegmentFrames[]) => segments.map(({ start, end, hasNewInit }) => [start, end, hasNewInit]);
 
-test("at the first key frame after nearly two seconds; times begin with the publisher", () => {
+test("cuts at the first key frame after nearly two seconds, with times from the publisher's first frame", () => {
   const segments = run([videoConfig(), audioConfig(), ...camera(50_000, 56_100)]);
   expect(times(segments)).toEqual([
     [0, 2_000, true],
@@ -45,7 +45,7 @@ test("at the first key frame after nearly two seconds; times begin with the publ
   }
 });
 
-test("key frames that come oftener don't make segments shorter, and rarer ones make them longer", () => {
+test("more frequent key frames don't shorten segments; rarer ones lengthen them", () => {
   expect(times(run([videoConfig(), audioConfig(), ...camera(0, 4_200, 480)]))).toEqual([
     [0, 1_920, true],
     [1_920, 3_840, false],
@@ -56,12 +56,12 @@ test("key frames that come oftener don't make segments shorter, and rarer ones m
   ]);
 });
 
-test("what comes before the first key frame is left out", () => {
+test("leaves out frames before the first key frame", () => {
   const segments = run([videoConfig(), audioConfig(), video(0), audio(20), video(40), ...camera(80, 2_200)]);
   expect(times(segments)).toEqual([[80, 2_080, true]]);
 });
 
-test("sound alone is cut every two seconds", () => {
+test("cuts sound alone every two seconds", () => {
   const segments = run([audioConfig(), ...Array.from({ length: 300 }, (_, n) => audio(n * 21))]);
   expect(segments.length).toBe(2);
   for (const { start, end, video } of segments) {
@@ -71,10 +71,10 @@ test("sound alone is cut every two seconds", () => {
   }
 });
 
-test("another set-up begins with the next key frame, and players are told", () => {
+test("a new configuration applies from the next key frame on and is marked for players", () => {
   const segmenter = createSegmenter();
   run([videoConfig(), audioConfig(), ...camera(0, 1_000)], segmenter);
-  // The same again is none.
+  // The same configuration again is no change.
   run([videoConfig(), audioConfig()], segmenter);
   const segments = run([videoConfig(2), ...camera(1_000, 3_100)], segmenter);
   expect(times(segments)).toEqual([
@@ -84,7 +84,7 @@ test("another set-up begins with the next key frame, and players are told", () =
   expect(segments.map(({ video }) => video?.description)).toEqual([Uint8Array.of(1), Uint8Array.of(2)]);
 });
 
-test("pictures that need those before the key frame are left out: every segment can be the first", () => {
+test("leaves out pictures that depend on those before the key frame, so that a player can start at any segment", () => {
   const segmenter = createSegmenter();
   const videoFrame = (dts: number, offset: number, isKey = false): Media => ({
     kind: "frame",
@@ -100,7 +100,7 @@ test("pictures that need those before the key frame are left out: every segment 
   expect(segmenter.flush()?.frames.map(({ dts, offset }) => dts + offset)).toEqual([2_120, 2_240]);
 });
 
-test("what is left at the end is a segment too", () => {
+test("flushes the remaining frames as a last segment", () => {
   const segmenter = createSegmenter();
   run([videoConfig(), audioConfig(), ...camera(0, 500)], segmenter);
   expect(segmenter.flush()).toMatchObject({ start: 0, end: 500, hasNewInit: true });
@@ -108,38 +108,38 @@ test("what is left at the end is a segment too", () => {
 });
 
 describe("clocks", () => {
-  test("one that stumbles is set right", () => {
+  test("small steps backward are corrected", () => {
     const segmenter = createSegmenter();
     run([videoConfig(), video(10_000, true), video(10_040), video(10_030), video(10_080)], segmenter);
     expect(segmenter.flush()?.frames.map(({ dts }) => dts)).toEqual([0, 40, 40, 80]);
   });
 
   test.each([
-    ["jumps ahead", 30_000],
-    ["jumps back", 2_000],
-  ])("one that %s is another clock", (_, to) => {
+    ["ahead", 30_000],
+    ["back", 2_000],
+  ])("a jump %s is refused", (_, to) => {
     const segmenter = createSegmenter();
     run([videoConfig(), video(10_000, true), video(10_040)], segmenter);
     expect(() => segmenter.add(video(to))).toThrow("its clock jumped");
   });
 });
 
-describe("what can't be cut", () => {
-  test("no key frame for fifteen seconds", () => {
+describe("refuses", () => {
+  test("a stream without a key frame for fifteen seconds", () => {
     expect(() => run([videoConfig(), audioConfig(), ...camera(0, 16_000, 60_000)])).toThrow(
       "no key frame for 15 seconds",
     );
   });
 
-  test("frames without end in no time, or of great size", () => {
+  test("too many frames in one segment, or too many bytes", () => {
     expect(() => run([videoConfig(), video(0, true), ...Array.from({ length: 6_001 }, () => video(1))])).toThrow(
       "key frame",
     );
     expect(() => run([videoConfig(), video(0, true), video(1, false, 17 << 20)])).toThrow("key frame");
   });
 
-  test("media before their set-up", () => {
-    expect(() => run([video(0, true)])).toThrow("before their set-up");
-    expect(() => run([videoConfig(), audio(0)])).toThrow("before their set-up");
+  test("media before their configuration", () => {
+    expect(() => run([video(0, true)])).toThrow("before the decoder configuration");
+    expect(() => run([videoConfig(), audio(0)])).toThrow("before the decoder configuration");
   });
 });

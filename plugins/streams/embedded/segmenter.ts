@@ -1,11 +1,12 @@
-// Cuts what a publisher sends into segments of about two seconds, each beginning with a key frame.
+// Cuts a publisher's media into segments of about two seconds, each of which begins with a key frame.
+import { SECOND } from "../../../src/kernel/util/time.ts";
 import { type AudioConfig, type Frame, type Media, UnusableMediaError, type VideoConfig } from "./flv-media.ts";
 
-/** The frames of one segment, in the order they came in. Times in milliseconds from the publisher's first frame. */
+/** The frames of one segment, in the order of arrival. Times in milliseconds since the publisher's first frame. */
 export interface SegmentFrames {
   readonly video: VideoConfig | undefined;
   readonly audio: AudioConfig | undefined;
-  /** Whether players have to be set up anew for it: for the first, and after a change. */
+  /** Whether players need a new initialization segment: for the first segment, and after a configuration change. */
   readonly hasNewInit: boolean;
   readonly frames: readonly Frame[];
   readonly start: number;
@@ -13,30 +14,30 @@ export interface SegmentFrames {
 }
 
 export interface Segmenter {
-  /** Takes one message. Gives the segment that it completes. Throws UnusableMedia. */
+  /** Takes one message and returns the segment that it completes, if any. Throws UnusableMediaError. */
   add(media: Media): SegmentFrames | undefined;
-  /** What is left at the end. */
+  /** The remaining frames as a last segment; undefined if there are none. */
   flush(): SegmentFrames | undefined;
 }
 
-/** A key frame cuts when so much has come before it: encoders that send one every two seconds are not exact. */
+/** A key frame begins a new segment after this time. It is under two seconds because encoders' intervals are not exact. */
 const MIN_SEGMENT_MS = 1_800;
-const AUDIO_SEGMENT_MS = 2_000;
-/** Sound alone for so long is a stream without pictures. */
-const AUDIO_ONLY_AFTER_MS = 1_000;
-/** Encoders' own defaults go up to ten seconds between key frames. */
-const MAX_SEGMENT_MS = 15_000;
-/** Above what 15 seconds of the bit rate and of 240 pictures a second come to. */
+const AUDIO_SEGMENT_MS = 2 * SECOND;
+/** A stream without pictures for this time is taken for one of sound alone. */
+const AUDIO_ONLY_AFTER_MS = 1 * SECOND;
+/** Encoders' defaults go up to ten seconds between key frames. */
+const MAX_SEGMENT_MS = 15 * SECOND;
+/** Both are above 15 seconds at the maximum bit rate and at 240 pictures per second. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const MAX_FRAMES = 6_000;
-/** A clock that stands back so far is set right; one that is off by more is another clock. */
-const MAX_CLOCK_BACKWARD_MS = 1_000;
-const MAX_CLOCK_JUMP_MS = 10_000;
+/** Smaller steps backward are corrected; larger ones, and jumps ahead, end the stream. */
+const MAX_CLOCK_BACKWARD_MS = 1 * SECOND;
+const MAX_CLOCK_JUMP_MS = 10 * SECOND;
 
 export function createSegmenter(): Segmenter {
   let video: VideoConfig | undefined;
   let audio: AudioConfig | undefined;
-  /** What was announced since, good from the next cut on. */
+  /** Configurations that were received since; they apply from the next segment on. */
   let pendingVideo: VideoConfig | undefined;
   let pendingAudio: AudioConfig | undefined;
 
@@ -44,22 +45,22 @@ export function createSegmenter(): Segmenter {
   let bytes = 0;
   let start: number | undefined;
   let hasNewInit = true;
-  /** When the key frame that begins the segment is shown. */
+  /** The presentation time of the segment's key frame. */
   let keyFramePts = 0;
 
-  /** The publisher's clock at its first frame. */
+  /** The decoding time of the first frame, by the publisher's clock. */
   let firstDts: number | undefined;
   const lastDts: { video?: number; audio?: number } = {};
   let audioOnlySince: number | undefined;
 
-  /** On our own clock, which never goes back. */
+  /** Makes decoding times start at 0 and never decrease within a track. */
   function normalizeTimestamp(frame: Frame): Frame {
     firstDts ??= frame.dts;
     let dts = frame.dts - firstDts;
     const latestDts = Math.max(lastDts.video ?? lastDts.audio ?? dts, lastDts.audio ?? lastDts.video ?? dts);
     const previousDts = lastDts[frame.kind] ?? latestDts - MAX_CLOCK_BACKWARD_MS;
     if (dts < previousDts - MAX_CLOCK_BACKWARD_MS || dts > latestDts + MAX_CLOCK_JUMP_MS) {
-      throw new UnusableMediaError("its clock jumped. Start the encoder anew.");
+      throw new UnusableMediaError("its clock jumped. Restart the encoder.");
     }
     dts = Math.max(dts, previousDts, 0);
     lastDts[frame.kind] = dts;
@@ -90,7 +91,7 @@ export function createSegmenter(): Segmenter {
   }
   const hasConfigChange = () => pendingVideo !== undefined || pendingAudio !== undefined;
 
-  /** Whether a first segment can begin here. */
+  /** Whether the first segment can begin with this frame. */
   function canStartFirstSegment({ kind, isKey, dts }: Frame): boolean {
     if (pendingVideo ?? video) return kind === "video" && isKey;
     audioOnlySince ??= dts;
@@ -101,7 +102,7 @@ export function createSegmenter(): Segmenter {
     if (frame.kind === "video") {
       const pts = frame.dts + frame.offset;
       if (frames.length === 0) keyFramePts = pts;
-      // Made of the pictures before the key frame too (an open group of pictures): who begins here can't decode it.
+      // A picture shown before the key frame also depends on earlier ones (open GOP): a player that starts here can't decode it.
       else if (pts < keyFramePts) return;
     }
     frames.push(frame);
@@ -117,7 +118,8 @@ export function createSegmenter(): Segmenter {
 
   function addFrame(input: Frame): SegmentFrames | undefined {
     const config = input.kind === "video" ? (pendingVideo ?? video) : (pendingAudio ?? audio);
-    if (!config) throw new UnusableMediaError("its media came before their set-up. Start the encoder anew.");
+    if (!config)
+      throw new UnusableMediaError("its media arrived before the decoder configuration. Restart the encoder.");
     const frame = normalizeTimestamp(input);
     let segment: SegmentFrames | undefined;
     if (start === undefined) {
@@ -128,7 +130,7 @@ export function createSegmenter(): Segmenter {
       segment = closeSegment(frame.dts);
       start = frame.dts;
     }
-    // Decoded in another way than the segment under way says: until the next one begins, it is left out.
+    // The frame needs the new configuration, which only applies from the next segment on: leave it out.
     if (frame.kind === "video" ? pendingVideo : pendingAudio) return segment;
     appendFrame(frame);
     return segment;
@@ -137,15 +139,15 @@ export function createSegmenter(): Segmenter {
   return {
     add(media) {
       switch (media.kind) {
-        case "video-setup":
+        case "video-config":
           if (!isSameConfig(media.config, pendingVideo ?? video)) pendingVideo = media.config;
           return undefined;
-        case "audio-setup":
+        case "audio-config":
           if (!isSameConfig(media.config, pendingAudio ?? audio)) pendingAudio = media.config;
           return undefined;
         case "frame":
           return addFrame(media.frame);
-        case "nothing":
+        case "ignored":
           return undefined;
       }
     },
