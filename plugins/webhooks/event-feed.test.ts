@@ -1,4 +1,4 @@
-// The stream of events: the own ones, without gap or duplicate, as fast as the reader reads, and over when it has to be.
+// Tests the event feed over HTTP: access, resuming without gap or duplicate, backpressure, and its end.
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
@@ -25,7 +25,7 @@ async function member(account?: { email: string }): Promise<{ client: Client; us
   return { client, userId: await client.join(account) };
 }
 
-/** Reads until so many events have come. */
+/** Reads until `count` events have arrived. */
 async function read(client: Client, path: string, count: number, headers: Record<string, string> = {}) {
   const events: ServerSentEvent[] = [];
   if (count === 0) return events;
@@ -36,12 +36,12 @@ async function read(client: Client, path: string, count: number, headers: Record
   return events;
 }
 
-/** The stream's text so far; `over` when it has ended. */
+/** Opens a stream and collects its text; `hasEnded` is true once it has ended. */
 async function follow(client: Client, path = "/api/events") {
   const abort = new AbortController();
   const response = await client.fetch("GET", path, undefined, { signal: abort.signal });
   expect(response.status).toBe(200);
-  const state = { text: "", over: false, response, leave: () => abort.abort() };
+  const state = { text: "", hasEnded: false, response, leave: () => abort.abort() };
   const decoder = new TextDecoder();
   void (async () => {
     try {
@@ -49,13 +49,13 @@ async function follow(client: Client, path = "/api/events") {
     } catch (error) {
       if (!abort.signal.aborted) throw error;
     }
-    state.over = true;
+    state.hasEnded = true;
   })();
   await eventually(() => state.text.includes("id:"));
   return state;
 }
 
-test("own events come as they happen, in the shape of a webhook's body; others' never", async () => {
+test("sends the user's own events as they happen, in the format of a webhook's body", async () => {
   const { client, userId } = await member();
   const stranger = await member();
   const stream = await follow(client);
@@ -92,7 +92,7 @@ test("a client that is cut off before its first event resumes from where it bega
   expect(JSON.parse(event?.data ?? "{}").data).toEqual({ n: 1 });
 });
 
-test("types choose; nonsense is 400", async () => {
+test("filters by types; unknown types and malformed ids are 400", async () => {
   const { client, userId } = await member();
   await recordEvent("agent.created", userId, { n: 1 });
   await recordEvent("channel.state", userId, { n: 2 });
@@ -103,7 +103,7 @@ test("types choose; nonsense is 400", async () => {
   expectRefusal(await client.get("/api/events", { headers: { "last-event-id": "-1" } }), 400, "INVALID_INPUT");
 });
 
-test("everybody's events are for admins who ask for them", async () => {
+test("sends all users' events only to admins who request them", async () => {
   const { client, userId } = await member();
   const root = (await member({ email: "root@example.com" })).client;
   expectRefusal(await client.get("/api/events?all=1"), 403, "ADMIN_REQUIRED");
@@ -116,29 +116,29 @@ test("everybody's events are for admins who ask for them", async () => {
 });
 
 describe("ends", () => {
-  test("when the caller signs out, and only the own", async () => {
+  test("when the caller signs out; other users' streams continue", async () => {
     const { client } = await member();
     const other = createClient(house.web);
     Object.assign(other.account, client.account);
-    const [stream, stays] = [await follow(client), await follow((await member()).client)];
+    const [stream, otherStream] = [await follow(client), await follow((await member()).client)];
     await client.signOut();
-    await eventually(() => stream.over);
-    expect(stays.over).toBe(false);
-    stays.leave();
+    await eventually(() => stream.hasEnded);
+    expect(otherStream.hasEnded).toBe(false);
+    otherStream.leave();
   });
 
-  test("at a stop, at once", async () => {
+  test("at once when the service stops", async () => {
     const second = await openHouse({ env: { PORT: "0" } });
     const client = createClient(second.web);
     await client.join();
     const stream = await follow(client);
     await second.app.stop();
-    await eventually(() => stream.over);
+    await eventually(() => stream.hasEnded);
     await second[Symbol.asyncDispose]();
   });
 });
 
-test("twenty streams of one user are the limit; one that is left makes room", async () => {
+test("allows twenty streams per user; closing one allows another", async () => {
   const { client } = await member();
   const streams = await Promise.all(Array.from({ length: 20 }, () => follow(client)));
   expectRefusal(await client.get("/api/events"), 429, "TOO_MANY_STREAMS");
@@ -153,7 +153,7 @@ test("twenty streams of one user are the limit; one that is left makes room", as
   for (const stream of streams) stream.leave();
 });
 
-test("a reader that does not read is read for no further, and gets the rest when it goes on", async () => {
+test("stops reading the database for a client that does not read, and sends the rest when it continues", async () => {
   const { client, userId } = await member();
   const big = "x".repeat(20_000);
   const events = 3_000;
@@ -170,7 +170,7 @@ test("a reader that does not read is read for no further, and gets the rest when
   });
   socket.pause();
   socket.write(`GET /api/events?lastEventId=0 HTTP/1.1\r\nhost: x\r\ncookie: ${client.cookie}\r\n\r\n`);
-  // Somebody else reads all of it meanwhile, in batches of a hundred.
+  // Meanwhile another reader of the same user reads all of it, in batches of a hundred.
   await read(client, "/api/events?lastEventId=0&types=agent.status", events);
   const [others, own] = [events / 100, reads.mock.calls.length - events / 100];
   expect(own).toBeGreaterThan(0);
@@ -181,7 +181,7 @@ test("a reader that does not read is read for no further, and gets the rest when
   socket.destroy();
 }, 30_000);
 
-describe("without a network in between", () => {
+describe("called directly", () => {
   const refused = { value: undefined as Error | undefined };
   const open = (heartbeatMs: number) => {
     const { events, log } = house.kernel;
@@ -206,7 +206,7 @@ describe("without a network in between", () => {
     return { types: ["*"], all: false, after: 0, request };
   };
 
-  test("silence is broken by signs of life, until the caller's right ends in whatever process", async () => {
+  test("sends heartbeats until the caller's authentication fails, and survives a database error", async () => {
     const { body } = await open(10).follow(identity, following());
     const reader = body?.getReader();
     const text = async () => new TextDecoder().decode((await reader?.read())?.value);

@@ -1,4 +1,4 @@
-// Events as a stream (server-sent events, WHATWG HTML §9.2): read from the database by cursor, as fast as the reader reads.
+// Streams events as server-sent events (WHATWG HTML §9.2), read from the database by a cursor at the reader's pace.
 import type { Event, Events } from "../../src/kernel/events/events.ts";
 import { createSseStreams, formatEvent, type StreamSource } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -10,15 +10,15 @@ const BATCH = 100;
 
 export interface FollowOptions {
   types: readonly string[];
-  /** Everybody's events, not only the own. */
+  /** All users' events instead of the caller's own. */
   all: boolean;
-  /** The last event seen; undefined begins with what happens from now on. */
+  /** The number of the last event seen; undefined starts with the next event. */
   after: number | undefined;
   request: Request;
 }
 
 export interface EventFeed {
-  /** 429 `TOO_MANY_STREAMS` past 20 of one user. */
+  /** Opens a stream. 429 `TOO_MANY_STREAMS` if the user has 20 open. */
   follow(identity: Identity, options: FollowOptions): Promise<Response>;
   /** Ends all streams. */
   close(): void;
@@ -39,7 +39,7 @@ export function createEventFeed({ events, log, identities, onSessionRevoked, hea
   async function sourceOf(userId: string, { types, all, after }: FollowOptions): Promise<StreamSource> {
     const exactTypes = types.includes("*") ? undefined : EVENT_TYPES.filter((type) => matchesEventType(types, type));
     const filter = { ...(all ? {} : { userId }), ...(exactTypes ? { types: exactTypes } : {}), limit: BATCH };
-    /** Every event up to here has been told, whether it was meant for this reader or not. */
+    /** The last event reported by the subscription, whether it matches this reader's filter or not. */
     let lastSeenSeq = 0;
     let cursor = after ?? (await events.latest());
     return {
@@ -49,7 +49,7 @@ export function createEventFeed({ events, log, identities, onSessionRevoked, hea
         const found = await events.since(cursor, filter);
         const more = found.length === BATCH;
         cursor = found.at(-1)?.seq ?? cursor;
-        // What was not meant for this reader is not looked through again.
+        // Skip the events that the filter has excluded, so that the next read does not scan them again.
         if (!more) cursor = Math.max(cursor, seenBeforeRead);
         return { text: found.map(toFrame).join(""), more };
       },

@@ -1,7 +1,7 @@
-// The types of events that leave Berth, and the patterns that choose among them.
+// Lists the event types that webhooks and the event feed deliver, and matches them against patterns.
 import { invalidInput } from "../../src/kernel/errors.ts";
 
-/** Contract §9. */
+/** The types that are delivered; docs/webhooks.md describes each one's data. */
 export const EVENT_TYPES = [
   "user.created",
   "user.updated",
@@ -21,7 +21,10 @@ export const EVENT_TYPES = [
 const GROUPS = [...new Set(EVENT_TYPES.map((type) => `${type.split(".")[0]}.*`))];
 const KNOWN_PATTERNS = new Set<string>(["*", ...GROUPS, ...EVENT_TYPES]);
 
-/** What was asked for, each once: types, groups such as `agent.*`, or `*`, which is also what nothing means. Else 400. */
+/**
+ * Checks patterns and removes duplicates: types, groups such as `agent.*`, or `*`, which is also the default. 400 for an
+ * unknown pattern or an empty list.
+ */
 export function requireEventTypes(requested: readonly string[] | undefined): string[] {
   if (requested === undefined) return ["*"];
   if (requested.length === 0)
@@ -31,13 +34,13 @@ export function requireEventTypes(requested: readonly string[] | undefined): str
     const path = `types.${unknown}`;
     throw invalidInput({
       path,
-      message: `No such type of event. There are: *, ${[...GROUPS, ...EVENT_TYPES].join(", ")}.`,
+      message: `There is no such event type. Choose from: *, ${[...GROUPS, ...EVENT_TYPES].join(", ")}.`,
     });
   }
   return [...new Set(requested)];
 }
 
-/** Whether one of the patterns means this type. */
+/** Whether one of the patterns matches this type. */
 export const matchesEventType = (patterns: readonly string[], type: string): boolean =>
   patterns.some((pattern) => pattern === "*" || pattern === type || isInGroup(pattern, type));
 

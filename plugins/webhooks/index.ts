@@ -1,21 +1,23 @@
-// Webhooks and the stream of events: what happened, sent to whoever asked for it.
+// Webhooks and the event feed: deliver recorded events to registered addresses, and to API clients as server-sent events.
 import { AppError } from "../../src/kernel/errors.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createOutbound } from "../../src/kernel/security/outbound.ts";
+import { HOUR, SECOND } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
-import { createDeliveries } from "./deliveries.ts";
-import { createDeliveryAttempt } from "./delivery-attempt.ts";
-import { createDispatcher } from "./dispatcher.ts";
-import { createEndpoints, deleteEndpointsStatement } from "./endpoints.ts";
-import { createEventAccess } from "./event-access.ts";
+import { createDeliveries } from "./delivery/deliveries.ts";
+import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
+import { createDispatcher } from "./delivery/dispatcher.ts";
+import { createSender } from "./delivery/sender.ts";
+import { deleteEndpointsStatement } from "./endpoints/endpoint-statements.ts";
+import { createEndpoints } from "./endpoints/endpoints.ts";
+import { createEventAccess } from "./endpoints/event-access.ts";
+import { operatorEndpointStatements } from "./endpoints/operator-endpoint.ts";
+import { reencryptPreviousSecrets } from "./endpoints/previous-secrets.ts";
 import { createEventFeed } from "./event-feed.ts";
-import { reencryptPreviousSecrets } from "./previous-secrets.ts";
-import { createSender } from "./sender.ts";
 import { WAKE_JOB, webRoutes } from "./web-routes.ts";
 
-const HOUR = 3_600_000;
-/** Where processes share a server: how often to look for deliveries that one of them left behind. */
-const POLL_PENDING_MS = 30_000;
+/** On a shared database: the interval of looking for deliveries that another process left pending. */
+const POLL_PENDING_MS = 30 * SECOND;
 
 export const webhooks = plugin("webhooks", (host) => {
   const { kernel } = host;
@@ -60,16 +62,18 @@ export const webhooks = plugin("webhooks", (host) => {
   return {
     service: {},
     web: webRoutes({ ...kernel, identities, endpoints, deliveries, eventAccess, eventFeed }),
-    // None; but streams are like them: they are ended at a stop also where no background work runs.
+    // No WebSockets, but feeds are long-lived too: with `sockets`, `stop` runs also where no background work does.
     sockets: [],
     async start() {
-      await database.write(endpoints.operatorEndpointStatements());
+      await database.write(operatorEndpointStatements(kernel.config, now()));
       if (!isSharedDatabase) await deliveries.releaseAllClaims();
       await sendPending();
       dispatcher.start();
       if (!isSharedDatabase) return;
       const poll = () =>
-        void sendPending().catch((error: unknown) => log.warn("Webhooks could not be read; trying again.", { error }));
+        void sendPending().catch((error: unknown) =>
+          log.warn("Pending webhook deliveries could not be read; trying again.", { error }),
+        );
       pollTimer = setInterval(poll, POLL_PENDING_MS).unref();
     },
     async stop() {

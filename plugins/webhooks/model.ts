@@ -1,7 +1,7 @@
-// What webhooks look like on the wire.
+// Defines the API's request and response schemas of webhooks and the event feed.
 import { type Static, t } from "elysia";
-import type { Delivery } from "./deliveries.ts";
-import type { Endpoint } from "./endpoints.ts";
+import type { Delivery } from "./delivery/delivery-rows.ts";
+import type { Endpoint } from "./endpoints/endpoints.ts";
 
 const text = (maxLength: number, error: string) => t.String({ maxLength, error });
 const nullable = (schema: ReturnType<typeof t.String> | ReturnType<typeof t.Number>) => t.Union([schema, t.Null()]);
@@ -31,7 +31,7 @@ const fields = {
   description: t.String(),
   active: t.Boolean(),
   disabledReason: nullable(t.String({ description: "Why it is not active" })),
-  allEvents: t.Boolean({ description: "Gets the events of all users, as long as its owner is an admin" }),
+  allEvents: t.Boolean({ description: "Receives the events of all users, as long as its owner is an admin" }),
   createdAt: t.String(),
   updatedAt: t.String(),
 };
@@ -39,12 +39,12 @@ const fields = {
 export const webhook = t.Object(fields);
 export const createdWebhook = t.Object({
   ...fields,
-  secret: nullable(t.String({ description: "Shown this once; null when the answer is replayed" })),
+  secret: nullable(t.String({ description: "Shown only in this response; null when it is replayed" })),
 });
 export const webhookList = t.Object({ webhooks: t.Array(webhook), count: t.Number() });
 export const removeResult = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
 export const rotateResult = t.Object({
-  secret: nullable(t.String({ description: "Shown this once; null when the answer is replayed" })),
+  secret: nullable(t.String({ description: "Shown only in this response; null when it is replayed" })),
 });
 
 export const delivery = t.Object({
@@ -53,7 +53,7 @@ export const delivery = t.Object({
   type: t.String(),
   status: t.Union([t.Literal("pending"), t.Literal("delivered"), t.Literal("failed")]),
   attempts: t.Number(),
-  lastStatus: nullable(t.Number({ description: "What the receiver answered last" })),
+  lastStatus: nullable(t.Number({ description: "The HTTP status of the receiver's last answer" })),
   lastError: nullable(t.String()),
   nextAttemptAt: nullable(t.String()),
   createdAt: t.String(),
@@ -71,7 +71,7 @@ export const feedQuery = t.Object({
   types: t.Optional(
     t.String({ description: "Types or groups, separated by commas", examples: ["agent.*,user.updated"] }),
   ),
-  lastEventId: t.Optional(t.String({ description: "As the header `Last-Event-ID`: resumes after this event" })),
+  lastEventId: t.Optional(t.String({ description: "Like the header `Last-Event-ID`: resumes after this event" })),
   all: t.Optional(t.String({ description: "`1`: the events of all users, for admins", examples: ["1"] })),
 });
 

@@ -1,5 +1,4 @@
-// What the tests of webhooks share: the parts over a temporary database, with a clock of their own.
-
+// Test support: the services of webhooks over a temporary database, with a clock that the test sets.
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents, type Events } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
@@ -7,15 +6,12 @@ import { createOutbound } from "../../src/kernel/security/outbound.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import type { User } from "../auth/index.ts";
-import { createDeliveries } from "./deliveries.ts";
-import { createDeliveryAttempt } from "./delivery-attempt.ts";
-import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
-import { createEndpoints } from "./endpoints.ts";
-import { createEventAccess } from "./event-access.ts";
-import { createSender, type Sender } from "./sender.ts";
-
-export const MINUTE = 60_000;
-export const HOUR = 60 * MINUTE;
+import { createDeliveries } from "./delivery/deliveries.ts";
+import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
+import { createDispatcher, type Dispatcher } from "./delivery/dispatcher.ts";
+import { createSender, type Sender } from "./delivery/sender.ts";
+import { createEndpoints } from "./endpoints/endpoints.ts";
+import { createEventAccess } from "./endpoints/event-access.ts";
 
 export interface Clock {
   time: number;
@@ -25,11 +21,11 @@ export interface WebhookStandOptions {
   env?: Record<string, string>;
   server?: boolean;
   timeoutMs?: number;
-  /** Networks that addresses of users may reach. */
+  /** Private networks that users' endpoints may be in. */
   allow?: string[];
 }
 
-/** Everything but routes; users are those put into `users`. */
+/** Opens all services of the plugin without its routes. The test puts the users into `users`. */
 export async function openWebhookStand({
   env = {},
   server = false,
@@ -68,7 +64,7 @@ export async function openWebhookStand({
   });
   const deliveries = createDeliveries({ database, endpoints, eventAccess, now });
 
-  /** A dispatcher and a sender of their own, as another process has them. */
+  /** Creates another dispatcher and sender, like those of another process. */
   function startProcess() {
     const sender = createSender({ log, deliveries, attempt, now, graceMs: 20 });
     const dispatcher = createDispatcher({
@@ -88,7 +84,7 @@ export async function openWebhookStand({
 
   return {
     ...{ database, clock, events, users, endpoints, deliveries, dispatcher, sender, startProcess, config },
-    /** One endpoint of a user's. */
+    /** Creates an endpoint; its owner is `ada` by default. */
     async createEndpoint(
       url: string,
       more: { userId?: string; types?: string[]; allEvents?: boolean; allEventsByEmail?: string | null } = {},
@@ -107,7 +103,7 @@ export async function openWebhookStand({
       await database.write([events.recordStatement(type, { userId, data })]);
     },
     async [Symbol.asyncDispose]() {
-      // Once, however often it is asked for.
+      // Runs once, also if a test disposes of it more often.
       disposed ??= (async () => {
         await Promise.all(running.flatMap(({ dispatcher, sender }) => [dispatcher.stop(), sender.stop()]));
         await opened.remove();
@@ -117,7 +113,6 @@ export async function openWebhookStand({
   };
 }
 
-/** Somebody with an account. */
 export function testUser(id: string, more: Partial<User> = {}): User {
   return {
     id,

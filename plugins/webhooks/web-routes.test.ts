@@ -1,4 +1,4 @@
-// Webhooks over HTTP: what may be registered, whose it is, and what is shown of it.
+// Tests the routes of webhooks over HTTP: validation, ownership, scopes, and the shown deliveries.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -54,7 +54,7 @@ async function createWebhook(client: Client, body: object = {}): Promise<Webhook
   return answer.body;
 }
 
-test("making, reading, changing and removing one; the secret is shown this once", async () => {
+test("a webhook can be created, read, changed and removed; only its creation shows the secret", async () => {
   const { status, body } = await ada.post<Webhook>("/api/webhooks", {
     url: receiver.url,
     types: ["agent.*", "user.updated", "agent.*"],
@@ -91,7 +91,7 @@ test("making, reading, changing and removing one; the secret is shown this once"
   expect(dump).not.toContain(secret ?? "");
 });
 
-test("somebody else's is as one that is not there, whatever is sent", async () => {
+test("another user's webhook looks like an unknown one, whatever the request", async () => {
   const { id } = await createWebhook(ada);
   const bad = { url: 7 };
   for (const path of [id, crypto.randomUUID(), "operator", "%00"]) {
@@ -111,12 +111,12 @@ test("somebody else's is as one that is not there, whatever is sent", async () =
   expect((await ada.get(`/api/webhooks/${id}`)).status).toBe(200);
 });
 
-test("nobody gets in without signing in, whatever is sent", async () => {
-  const nobody = createClient(house.web);
-  expectRefusal(await nobody.post("/api/webhooks", { url: 7 }), 401);
-  expectRefusal(await nobody.get("/api/webhooks"), 401);
-  expectRefusal(await nobody.patch("/api/webhooks/x", { url: 7 }), 401);
-  expectRefusal(await nobody.get("/api/events?types=nonsense"), 401);
+test("a caller who is not signed in is refused, whatever the request", async () => {
+  const anonymous = createClient(house.web);
+  expectRefusal(await anonymous.post("/api/webhooks", { url: 7 }), 401);
+  expectRefusal(await anonymous.get("/api/webhooks"), 401);
+  expectRefusal(await anonymous.patch("/api/webhooks/x", { url: 7 }), 401);
+  expectRefusal(await anonymous.get("/api/events?types=nonsense"), 401);
 });
 
 describe("an address", () => {
@@ -131,22 +131,22 @@ describe("an address", () => {
     "ftp://hooks.example.com/",
     "file:///etc/passwd",
     "javascript:alert(1)",
-  ])("%s is refused, at once and when changed to", async (url) => {
+  ])("%s is refused at the creation and at a change", async (url) => {
     expectRefusal(await ada.post("/api/webhooks", { url }), 400, "ADDRESS_NOT_ALLOWED");
     const { id } = await createWebhook(ada);
     expectRefusal(await ada.patch(`/api/webhooks/${id}`, { url }), 400, "ADDRESS_NOT_ALLOWED");
     expect((await ada.get(`/api/webhooks/${id}`)).body).toMatchObject({ url: receiver.url });
   });
 
-  test.each([["/hook"], [""], ["not an address"], ["http://"]])("%j is none", async (url) => {
+  test.each([["/hook"], [""], ["not an address"], ["http://"]])("%j is not valid", async (url) => {
     expectRefusal(await ada.post("/api/webhooks", { url }), 400, "INVALID_ADDRESS");
   });
 
-  test("whose name can't be asked now is taken: it is checked again at each delivery", async () => {
+  test("whose name can't be looked up is accepted: it is checked again at each delivery", async () => {
     expect((await ada.post("/api/webhooks", { url: "https://nowhere.invalid/hook" })).status).toBe(201);
   });
 
-  test("of 2,048 characters is the longest", async () => {
+  test("may have 2,048 characters", async () => {
     const long = (length: number) => `${receiver.url}/`.padEnd(length, "x");
     expect((await ada.post("/api/webhooks", { url: long(2_048) })).status).toBe(201);
     expect(expectRefusal(await ada.post("/api/webhooks", { url: long(2_049) }), 400).issues?.[0]?.path).toBe("url");
@@ -164,12 +164,12 @@ test.each([
   [{ url, types: [1] }, "types.0"],
   [{ url, description: 1 }, "description"],
   [{ url, description: "x".repeat(501) }, "description"],
-])("%j is 400 and says where", async (body, path) => {
+])("%j is 400 with the path of the wrong field", async (body, path) => {
   const { issues } = expectRefusal(await ada.post("/api/webhooks", body), 400);
   expect(issues?.map((issue) => issue.path)).toEqual([path]);
 });
 
-test("twenty are the limit, also all at once", async () => {
+test("a user can have twenty webhooks, also with concurrent requests", async () => {
   const answers = await Promise.all(Array.from({ length: 25 }, () => ada.post("/api/webhooks", { url: receiver.url })));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
   const refused = answers.find(({ status }) => status !== 201);
@@ -177,7 +177,7 @@ test("twenty are the limit, also all at once", async () => {
   await createWebhook(bob);
 });
 
-test("with an Idempotency-Key one is made once, and its secret is not kept", async () => {
+test("with an Idempotency-Key a webhook is created once, and its secret is not stored", async () => {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const send = () => ada.post<Webhook>("/api/webhooks", { url: receiver.url }, { headers });
   const first = await send();
@@ -190,22 +190,22 @@ test("with an Idempotency-Key one is made once, and its secret is not kept", asy
   expect((await rotate()).body).toEqual({ secret: null });
 });
 
-test("an admin's gets everybody's events, as it says", async () => {
+test("an admin's webhook receives all users' events, as `allEvents` says", async () => {
   const root = createClient(house.web);
   await root.join({ email: "root@example.com" });
   expect(await createWebhook(root)).toMatchObject({ allEvents: true });
   expect(await createWebhook(ada)).toMatchObject({ allEvents: false });
 });
 
-test("deliveries show what became of each event, page by page; one is replayed under its id", async () => {
+test("deliveries show the outcome of each event, page by page; a replay keeps the message id", async () => {
   await house.kernel.jobs.start();
   await house.app.start();
   const { id, secret } = await createWebhook(ada, { url: `${receiver.url}/page`, types: ["user.updated"] });
-  const here = ({ path }: { path: string }) => path === "/page";
+  const isHere = ({ path }: { path: string }) => path === "/page";
   const userId = (await ada.get<{ id: string }>("/api/settings")).body.id;
   const { database, events } = house.kernel;
   for (const n of [1, 2, 3]) await database.write([events.recordStatement("user.updated", { userId, data: { n } })]);
-  await receiver.take(3, here);
+  await receiver.take(3, isHere);
   const list = (query = "") =>
     ada.get<{ deliveries: DeliveryItem[]; count: number }>(`/api/webhooks/${id}/deliveries${query}`);
   await eventually(async () => (await list()).body.deliveries.every(({ status }) => status === "delivered"));
@@ -232,7 +232,7 @@ test("deliveries show what became of each event, page by page; one is replayed u
   const [newest] = body.deliveries;
   const replay = await ada.post<{ delivery: DeliveryItem }>(`/api/webhooks/${id}/deliveries/${newest?.id}/replay`);
   expect(replay).toMatchObject({ status: 202, body: { delivery: { id: newest?.id, status: "pending", attempts: 0 } } });
-  const fourth = (await receiver.take(4, here))[3];
+  const fourth = (await receiver.take(4, isHere))[3];
   expect(fourth?.id).toBe(newest?.eventId ?? "");
   expect(fourth && isSignedWith(fourth, secret)).toBe(true);
   const other = await createWebhook(ada);
@@ -249,7 +249,7 @@ describe("an API key", () => {
   const client = () => createClient(house.web);
 
   test.each([[["write"]], [["read"]], [["chat", "write"]]])(
-    "for %p has no events sent anywhere, whatever the body: that wants both to read and to write",
+    "with %p can't have events sent to an address, whatever the body: that needs read and write",
     async (scopes) => {
       const { id } = await createWebhook(ada);
       const options = await keyOf(...scopes);
@@ -262,7 +262,7 @@ describe("an API key", () => {
     },
   );
 
-  test("that may read and write does", async () => {
+  test("with read and write can", async () => {
     const options = await keyOf("read", "write");
     const answer = await client().post<Webhook>("/api/webhooks", { url: receiver.url }, options);
     expect(answer.status).toBe(201);
@@ -270,7 +270,7 @@ describe("an API key", () => {
     expect((await client().patch(path, { description: "mine" }, options)).status).toBe(200);
   });
 
-  test("that may write rotates and removes one, and sees none", async () => {
+  test("with write can rotate and remove a webhook, but not read it", async () => {
     const { id } = await createWebhook(ada);
     const options = await keyOf("write");
     expectRefusal(await client().get(`/api/webhooks/${id}`, options), 403, "MISSING_SCOPE");
@@ -279,7 +279,7 @@ describe("an API key", () => {
   });
 });
 
-test("who takes an account over that nobody had verified finds none of a stranger's", async () => {
+test("reclaiming an unverified account removes a stranger's webhooks from it", async () => {
   const stranger = createClient(house.web);
   const id = await stranger.join();
   await createWebhook(stranger, { url: `${receiver.url}/stranger` });
@@ -294,7 +294,7 @@ test("who takes an account over that nobody had verified finds none of a strange
   expect((await ada.get("/api/webhooks")).body).toMatchObject({ count: 1 });
 });
 
-test("who is no admin any more is refused the replay of what is about others", async () => {
+test("a former admin can't replay events about other users", async () => {
   const chief = createClient(house.web);
   const chiefId = await chief.join();
   const { database, events } = house.kernel;
@@ -305,13 +305,13 @@ test("who is no admin any more is refused the replay of what is about others", a
   const adaId = (await ada.get<{ id: string }>("/api/settings")).body.id;
   for (const userId of [adaId, chiefId])
     await database.write([events.recordStatement("user.updated", { userId, data: {} })]);
-  const here = ({ path }: { path: string }) => path === "/chief";
-  await receiver.take(2, here);
+  const isHere = ({ path }: { path: string }) => path === "/chief";
+  await receiver.take(2, isHere);
   const [own, others] = (await chief.get<{ deliveries: DeliveryItem[] }>(`/api/webhooks/${id}/deliveries`)).body
     .deliveries;
   const replay = (delivery?: DeliveryItem) => chief.post(`/api/webhooks/${id}/deliveries/${delivery?.id}/replay`);
   expect((await replay(others)).status).toBe(202);
-  await receiver.take(3, here);
+  await receiver.take(3, isHere);
 
   await database.write([users.updateStatement(chiefId, { isAdmin: false })]);
   await chief.patch(`/api/webhooks/${id}`, { url: `${receiver.url}/elsewhere` });

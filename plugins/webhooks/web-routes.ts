@@ -1,4 +1,4 @@
-// The web's routes of webhooks and of the stream of events.
+// Defines the web surface's routes of webhooks and of the event feed.
 import { Elysia } from "elysia";
 import { AppError, forbidden, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -6,9 +6,10 @@ import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import { eventStreamResponse } from "../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth } from "../auth/index.ts";
-import type { Deliveries } from "./deliveries.ts";
-import type { Endpoint, EndpointChanges, Endpoints } from "./endpoints.ts";
-import type { EventAccess } from "./event-access.ts";
+import type { Deliveries } from "./delivery/deliveries.ts";
+import type { Endpoint, EndpointChanges, Endpoints } from "./endpoints/endpoints.ts";
+import type { EventAccess } from "./endpoints/event-access.ts";
+import { createWebhookGuards, ID_PATTERN, webhookNotFound } from "./endpoints/webhook-guards.ts";
 import type { EventFeed } from "./event-feed.ts";
 import { requireEventTypes } from "./event-types.ts";
 import {
@@ -26,7 +27,6 @@ import {
   webhookChanges,
   webhookList,
 } from "./model.ts";
-import { createWebhookGuards, ID_PATTERN, webhookNotFound } from "./webhook-guards.ts";
 
 interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs"> {
   identities: ServiceOf<typeof auth>["identities"];
@@ -36,7 +36,7 @@ interface Deps extends Pick<Kernel, "outbound" | "idempotency" | "jobs"> {
   eventFeed: EventFeed;
 }
 
-/** The job that tells whoever sends that an endpoint's owner wants a delivery now. */
+/** The job that wakes the sender, which may run in another process, after a replay. */
 export const WAKE_JOB = "webhooks.wake";
 
 const ADDRESS_ERRORS = ["INVALID_ADDRESS", "ADDRESS_NOT_ALLOWED"];
@@ -47,7 +47,10 @@ export function webRoutes(deps: Deps) {
   const tags = ["Webhooks"];
   const detail = { tags };
 
-  /** Refuses what leads into our own network. A name that can't be asked now may be good later, when it is checked again. */
+  /**
+   * Refuses addresses that lead into private networks. A failed name lookup passes (the error has a 5xx status): the address
+   * is checked again at each delivery.
+   */
   async function requireAllowedAddress(url: string): Promise<void> {
     try {
       await outbound.check(url);
@@ -67,18 +70,18 @@ export function webRoutes(deps: Deps) {
           { request, userId: identity.user.id },
           async (keep) => {
             await requireAllowedAddress(body.url);
-            const wanted = {
+            const newEndpoint = {
               userId: identity.user.id,
               url: body.url,
               types: requireEventTypes(body.types),
               description: body.description ?? "",
               ...eventAccess.eventScopeOf(identity),
             };
-            const answer = (created: Endpoint, secret: string) => ({ ...toWebhook(created), secret });
-            const { endpoint, secret } = await endpoints.create(wanted, (created, secret) =>
-              keep({ status: 201, body: JSON.stringify(answer(created, secret)) }),
+            const responseBody = (created: Endpoint, secret: string) => ({ ...toWebhook(created), secret });
+            const { endpoint, secret } = await endpoints.create(newEndpoint, (created, secret) =>
+              keep({ status: 201, body: JSON.stringify(responseBody(created, secret)) }),
             );
-            return Response.json(answer(endpoint, secret), { status: 201 });
+            return Response.json(responseBody(endpoint, secret), { status: 201 });
           },
           { secretFields: ["secret"] },
         ),
@@ -88,9 +91,9 @@ export function webRoutes(deps: Deps) {
         response: { 201: createdWebhook },
         detail: {
           ...detail,
-          summary: "Have events sent to an address",
+          summary: "Register an address that receives events",
           description:
-            "An admin's gets the events of all users, anybody else's those of the own account and agents. " +
+            "An admin's webhook receives the events of all users, other webhooks those of their owner's account and agents. " +
             "An API key needs both `read` and `write`.",
           ...documentErrors({ 400: ADDRESS_ERRORS, 409: ["WEBHOOK_LIMIT", ...IDEMPOTENCY_ERRORS] }),
         },
@@ -105,13 +108,13 @@ export function webRoutes(deps: Deps) {
       {
         signedIn: "read",
         response: { 200: webhookList },
-        detail: { ...detail, summary: "The caller's webhooks, newest first" },
+        detail: { ...detail, summary: "List the caller's webhooks, newest first" },
       },
     )
     .get("/api/webhooks/:id", ({ endpoint }) => toWebhook(endpoint), {
       ownWebhook: "read",
       response: { 200: webhook },
-      detail: { ...detail, summary: "A webhook" },
+      detail: { ...detail, summary: "Show a webhook" },
     })
     .patch(
       "/api/webhooks/:id",
@@ -130,14 +133,14 @@ export function webRoutes(deps: Deps) {
         return toWebhook(updated);
       },
       {
-        ownWebhook: "sending",
+        ownWebhook: "read+write",
         body: webhookChanges,
         response: { 200: webhook },
         detail: {
           ...detail,
           summary: "Change a webhook, switch it off, or on again",
           description:
-            "Switching it off gives up what waits; switched on again, it gets the events from then on. " +
+            "Switching it off gives up pending deliveries; switched on again, it receives later events. " +
             "An API key needs both `read` and `write`.",
           ...documentErrors({ 400: ADDRESS_ERRORS }),
         },
@@ -168,7 +171,7 @@ export function webRoutes(deps: Deps) {
         response: { 200: rotateResult },
         detail: {
           ...detail,
-          summary: "Give a webhook a new secret; the old one signs too for 24 hours",
+          summary: "Replace a webhook's secret; the old one signs too for 24 hours",
           ...documentErrors({ 409: IDEMPOTENCY_ERRORS }),
         },
       },
@@ -186,7 +189,7 @@ export function webRoutes(deps: Deps) {
         ownWebhook: "read",
         query: pageQuery,
         response: { 200: deliveryList },
-        detail: { ...detail, summary: "What was sent to a webhook, newest event first; kept 30 days" },
+        detail: { ...detail, summary: "List a webhook's deliveries, newest event first; kept for 30 days" },
       },
     )
     .post(
@@ -236,10 +239,11 @@ export function webRoutes(deps: Deps) {
         query: feedQuery,
         detail: {
           tags,
-          summary: "Events as they happen",
+          summary: "Follow events as they happen",
           description:
             "Server-sent events: `id` is the place to resume from, `event` the type, `data` is `{ type, timestamp, data }`. " +
-            "The own account's and agents' events, or with `all=1` everybody's, for admins. Ends when the caller is signed out.",
+            "They are those of the caller's account and agents, or with `all=1`, for admins, those of all users. " +
+            "The stream ends when the caller is signed out.",
           responses: { 200: eventStreamResponse },
           ...documentErrors({ 403: "ADMIN_REQUIRED", 429: "TOO_MANY_STREAMS" }),
         },
@@ -250,9 +254,9 @@ export function webRoutes(deps: Deps) {
 const deliveryNotFound = () => notFound("This webhook has no delivery with this id.", "DELIVERY_NOT_FOUND");
 
 const eventNotAllowed = () =>
-  forbidden("ADMIN_REQUIRED", "This event is about somebody else: only admins can have it sent.");
+  forbidden("ADMIN_REQUIRED", "This event is about another user: only admins can have it sent.");
 
-/** Undefined: from now on. */
+/** Undefined if there is none, so that the feed starts with the next event. */
 function parseEventId(given: string | undefined): number | undefined {
   if (given === undefined || given === "") return undefined;
   if (!/^\d{1,15}$/.test(given)) {

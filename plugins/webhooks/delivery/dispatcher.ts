@@ -1,23 +1,24 @@
-// Hands each event out to the endpoints that want it: read by a cursor that is on disk, so that a kill loses none.
+// Dispatches each event to the matching endpoints. It reads events by a stored cursor, so that a crash loses none.
 import type { Row } from "@libsql/client";
-import { GuardFailed } from "../../src/kernel/database/database.ts";
-import type { Kernel } from "../../src/kernel/plugin.ts";
+import { GuardFailed } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
+import { DELETE_ORPHANED_ENDPOINTS, disableStatements } from "../endpoints/endpoint-statements.ts";
+import type { EventAccess } from "../endpoints/event-access.ts";
+import { matchesEventType } from "../event-types.ts";
 import { type Deliveries, MAX_PENDING, type MatchedEvent } from "./deliveries.ts";
-import { DELETE_ORPHANED_ENDPOINTS, disableStatements } from "./endpoints.ts";
-import type { EventAccess } from "./event-access.ts";
-import { matchesEventType } from "./event-types.ts";
 
 const BATCH = 500;
-/** Events that come so close together are handed out together. */
+/** Events within this time are dispatched together. */
 const BATCH_DELAY_MS = 20;
-/** On a server other processes write events and endpoints too. Also how soon trouble is tried again. */
-const POLL_MS = 1_000;
-/** How often an endpoint's backlog is measured: after so many events handed out to it. */
+/** The interval of polling on a shared database, where other processes write too, and the delay after an error. */
+const POLL_MS = SECOND;
+/** An endpoint's backlog is measured after so many events dispatched to it. */
 const CHECK_BACKLOG_EVERY = 5_000;
 
 export interface Dispatcher {
   start(): void;
-  /** Some endpoint may want events now. */
+  /** Looks for events soon. Call it when an endpoint is created or switched on. */
   wake(): void;
   stop(): Promise<void>;
 }
@@ -25,7 +26,7 @@ export interface Dispatcher {
 interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   deliveries: Pick<Deliveries, "insertStatements" | "hasBacklog">;
   eventAccess: Pick<EventAccess, "filterFor">;
-  /** Something waits for this endpoint. */
+  /** Called when deliveries of an endpoint are pending. */
   wakeSender(endpointId: string): void;
   now: () => number;
 }
@@ -49,12 +50,13 @@ interface EventRow {
 export function createDispatcher(deps: Deps): Dispatcher {
   const { database, events, log, deliveries, eventAccess, wakeSender, now } = deps;
   const isSharedDatabase = database.file === undefined;
-  const handedOutSinceCheck = new Map<string, number>();
+  /** Events per endpoint since its backlog was last measured. */
+  const dispatchedSinceCheck = new Map<string, number>();
   let state: "new" | "started" | "stopped" = "new";
   let timer: Timer | undefined;
   let running: Promise<void> | undefined;
   let hasMore = false;
-  /** Set while there is an endpoint: without one, events cost nothing here. */
+  /** Set while there is an active endpoint: without one, events cost nothing here. */
   let unsubscribe: (() => void) | undefined;
 
   function wake(delay = BATCH_DELAY_MS): void {
@@ -71,7 +73,7 @@ export function createDispatcher(deps: Deps): Dispatcher {
     });
   }
 
-  /** Hands out all there is; the milliseconds until the next look, undefined when somebody will wake us. */
+  /** Dispatches all events. Returns the delay until the next run in ms; undefined if the next event wakes the dispatcher. */
   async function dispatchAll(): Promise<number | undefined> {
     try {
       hasMore = false;
@@ -79,12 +81,12 @@ export function createDispatcher(deps: Deps): Dispatcher {
       if (hasMore) return BATCH_DELAY_MS;
       return isSharedDatabase ? POLL_MS : undefined;
     } catch (error) {
-      log.warn("Events could not be handed out to webhooks; trying again.", { error });
+      log.warn("Events could not be dispatched to webhooks; trying again.", { error });
       return POLL_MS;
     }
   }
 
-  /** Hands out the next events; true when there are more. */
+  /** Dispatches the next batch of events; true if there are more. */
   async function dispatchBatch(): Promise<boolean> {
     const { rows } = await database.read(
       "SELECT seq, (SELECT min(from_seq) FROM webhook_endpoints WHERE active = 1) AS floor FROM webhook_cursor",
@@ -114,7 +116,7 @@ export function createDispatcher(deps: Deps): Dispatcher {
     return newEvents.length === BATCH;
   }
 
-  /** A server's other processes may make endpoints unseen, so there the time tells. */
+  /** Subscribes to new events, or unsubscribes. Not on a shared database: other processes' writes are found by polling. */
   function setListening(shouldListen: boolean): false {
     if (!isSharedDatabase && shouldListen) unsubscribe ??= events.subscribe(() => wake());
     if (!shouldListen) {
@@ -152,7 +154,7 @@ export function createDispatcher(deps: Deps): Dispatcher {
     );
   }
 
-  /** Endpoints of those the events are about, and those that may get everybody's. */
+  /** The active endpoints of the events' users, those that receive all users' events, and the operator's. */
   async function candidatesFor(newEvents: readonly EventRow[]): Promise<Candidate[]> {
     const users = [...new Set(newEvents.map(({ userId }) => userId))].filter((userId) => userId !== null);
     const active = "SELECT id, user_id, types, wide, wide_as, from_seq FROM webhook_endpoints WHERE active = 1";
@@ -165,10 +167,13 @@ export function createDispatcher(deps: Deps): Dispatcher {
   }
 
   async function checkBacklog(endpointId: string, dispatched: number): Promise<void> {
-    const since = (handedOutSinceCheck.get(endpointId) ?? 0) + dispatched;
-    handedOutSinceCheck.set(endpointId, since % CHECK_BACKLOG_EVERY);
+    const since = (dispatchedSinceCheck.get(endpointId) ?? 0) + dispatched;
+    dispatchedSinceCheck.set(endpointId, since % CHECK_BACKLOG_EVERY);
     if (since < CHECK_BACKLOG_EVERY || !(await deliveries.hasBacklog(endpointId))) return;
-    log.warn("A webhook lets too much wait and was switched off.", { endpoint: endpointId, limit: MAX_PENDING });
+    log.warn("A webhook had too many pending deliveries and was switched off.", {
+      endpoint: endpointId,
+      limit: MAX_PENDING,
+    });
     const reason = `More than ${MAX_PENDING} events were waiting for the receiver.`;
     await database.write(disableStatements(endpointId, reason, now()));
   }

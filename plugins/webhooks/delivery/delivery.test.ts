@@ -1,8 +1,10 @@
-// Events arrive at least once, signed, under one id; a receiver that misbehaves harms itself alone.
+// Tests that events are delivered at least once, signed, under one id, and that a failing receiver does not affect others.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { eventually } from "../../tests/support/eventually.ts";
-import { isSignedWith, type Receiver, startReceiver, verify } from "../../tests/support/receiver.ts";
-import { HOUR, MINUTE, openWebhookStand, testUser } from "./support.test.ts";
+import { DAY, HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { isSignedWith, type Receiver, startReceiver, verify } from "../../../tests/support/receiver.ts";
+import { operatorEndpointStatements } from "../endpoints/operator-endpoint.ts";
+import { openWebhookStand, testUser } from "../support.test.ts";
 
 type WebhookStand = Awaited<ReturnType<typeof openWebhookStand>>;
 let stand: WebhookStand;
@@ -25,7 +27,7 @@ afterEach(async () => {
   await receiver[Symbol.asyncDispose]();
 });
 
-/** The only delivery of an endpoint, once it is in that state. */
+/** Waits until the newest delivery of an endpoint has these fields. */
 const eventuallyDelivery = (endpointId: string, is: object) =>
   eventually(async () => {
     const [one] = await stand.deliveries.list(endpointId, { limit: 10, offset: 0 });
@@ -33,13 +35,13 @@ const eventuallyDelivery = (endpointId: string, is: object) =>
     return one;
   });
 
-/** The clock moves on, and the lane looks. */
+/** Advances the clock and wakes the endpoint's lane. */
 function advanceClock(ms: number, endpointId: string): void {
   stand.clock.time += ms;
   stand.sender.wake(endpointId);
 }
 
-test("a message as Standard Webhooks wants it: id, time, signature, and the event as it was recorded", async () => {
+test("sends a message of Standard Webhooks: id, time, signature, and the recorded event", async () => {
   const { endpoint, secret } = await stand.createEndpoint(`${receiver.url}/hook?from=berth`);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const data = { id: "a1", name: 'Häfen \u2028 "quoted"', nested: { z: 1, a: [null] } };
@@ -68,7 +70,7 @@ test("a message as Standard Webhooks wants it: id, time, signature, and the even
   });
 });
 
-test("a secret is on disk only sealed, and not in the rows of deliveries", async () => {
+test("stores a secret only sealed, and not in the rows of deliveries", async () => {
   const { secret } = await stand.createEndpoint(receiver.url);
   await stand.recordEvent("agent.created", "ada");
   await receiver.take(1);
@@ -76,11 +78,11 @@ test("a secret is on disk only sealed, and not in the rows of deliveries", async
   expect(JSON.stringify(rows)).not.toContain(secret.slice(6));
 });
 
-describe("who gets what", () => {
-  test("a user the own events, an admin and the operator all of them", async () => {
+describe("the receivers of an event", () => {
+  test("are its user's endpoints, those of admins, and the operator's", async () => {
     await stand[Symbol.asyncDispose]();
     await open({ env: { WEBHOOK_URL: `${receiver.url}/operator`, WEBHOOK_SECRET: "whsec_b3BlcmF0b3Igc2VjcmV0" } });
-    await stand.database.write(stand.endpoints.operatorEndpointStatements());
+    await stand.database.write(operatorEndpointStatements(stand.config, stand.clock.time));
     await stand.createEndpoint(`${receiver.url}/ada`);
     await stand.createEndpoint(`${receiver.url}/bob`, { userId: "bob", types: ["user.*"] });
     await stand.createEndpoint(`${receiver.url}/root`, { userId: "root", allEvents: true });
@@ -92,9 +94,9 @@ describe("who gets what", () => {
     await receiver.take(4, ({ path }) => path === "/operator");
     await receiver.take(4, ({ path }) => path === "/root");
     await eventually(() => stand.sender.running() === 0);
-    const came = Map.groupBy(receiver.received, ({ path }) => path);
+    const byPath = Map.groupBy(receiver.received, ({ path }) => path);
     const typesAt = (path: string) =>
-      came
+      byPath
         .get(path)
         ?.map(({ message }) => message.type)
         .sort();
@@ -102,13 +104,13 @@ describe("who gets what", () => {
     expect(typesAt("/bob")).toEqual(["user.updated"]);
     expect(typesAt("/no-admin")).toEqual(["agent.created"]);
     expect(receiver.received).toHaveLength(11);
-    const operators = came.get("/operator") ?? [];
+    const operators = byPath.get("/operator") ?? [];
     expect(operators.every((one) => isSignedWith(one, "whsec_b3BlcmF0b3Igc2VjcmV0"))).toBe(true);
     const { rows } = await stand.database.read("SELECT * FROM webhook_endpoints WHERE user_id IS NULL");
     expect(JSON.stringify(rows)).not.toContain(receiver.url);
   });
 
-  test("nobody what happened before, and a blocked account nothing", async () => {
+  test("don't include endpoints created later, nor those of a disabled account", async () => {
     await stand.recordEvent("agent.created", "ada", { n: 1 });
     await stand.createEndpoint(receiver.url);
     await stand.createEndpoint(receiver.url, { userId: "bob" });
@@ -121,8 +123,8 @@ describe("who gets what", () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("an address in ADMIN_EMAILS counts once it is verified, or on a machine of one's own", async () => {
-    for (const [baseUrl, emailVerified, gets] of [
+  test("include an owner by ADMIN_EMAILS whose address is verified, or where the service runs on loopback", async () => {
+    for (const [baseUrl, emailVerified, isAdmin] of [
       ["https://berth.example.com", false, false],
       ["https://berth.example.com", true, true],
       ["http://localhost:3000", false, true],
@@ -137,13 +139,13 @@ describe("who gets what", () => {
       });
       await stand.recordEvent("agent.created", "ada");
       await stand.recordEvent("agent.created", "chief");
-      await receiver.take(gets ? 2 : 1);
+      await receiver.take(isAdmin ? 2 : 1);
       await eventually(() => stand.sender.running() === 0);
-      expect(receiver.received).toHaveLength(gets ? 2 : 1);
+      expect(receiver.received).toHaveLength(isAdmin ? 2 : 1);
     }
   });
 
-  test("a deleted user's own endpoint gets the news of that, then goes; nobody else's does but admins'", async () => {
+  test("of a deletion are the user's own endpoint, which is then removed, and admins' endpoints", async () => {
     await stand.database.write([
       {
         sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
@@ -168,7 +170,7 @@ describe("who gets what", () => {
     expect((await stand.endpoints.list("bob")).length + (await stand.endpoints.list("root")).length).toBe(2);
   });
 
-  test("a deleted user's endpoint that does not want the news goes at once", async () => {
+  test("of a deletion don't include the user's endpoint for other types, which is removed at once", async () => {
     await stand.database.write([
       {
         sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
@@ -186,20 +188,20 @@ describe("who gets what", () => {
 });
 
 describe("a receiver that fails", () => {
-  test("is tried ten times over three days, under one id, each time with a fresh time and signature", async () => {
+  test("gets ten attempts over three days, under one id, each with its own time and signature", async () => {
     receiver.answer(500);
     const { endpoint, secret } = await stand.createEndpoint(receiver.url);
     await stand.recordEvent("agent.created", "ada");
-    const waits = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
-    for (const [n, wait] of waits.entries()) {
+    const delays = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+    for (const [n, delay] of delays.entries()) {
       const at = stand.clock.time;
       const one = await eventuallyDelivery(endpoint.id, { status: "pending", attempts: n + 1, lastStatus: 500 });
       const next = (one.nextAttemptAt ?? 0) - at;
-      expect(next).toBeGreaterThanOrEqual(wait);
-      expect(next).toBeLessThanOrEqual(wait * 1.1);
-      advanceClock(wait - 1, endpoint.id);
+      expect(next).toBeGreaterThanOrEqual(delay);
+      expect(next).toBeLessThanOrEqual(delay * 1.1);
+      advanceClock(delay - 1, endpoint.id);
       expect(receiver.received).toHaveLength(n + 1);
-      advanceClock(wait * 0.1 + 1, endpoint.id);
+      advanceClock(delay * 0.1 + 1, endpoint.id);
       await receiver.take(n + 2);
     }
     await eventuallyDelivery(endpoint.id, {
@@ -218,7 +220,7 @@ describe("a receiver that fails", () => {
   test.each([
     ["redirects", () => Response.redirect("http://127.0.0.1:9/elsewhere", 307), { lastStatus: 307 }],
     ["refuses", () => new Response("secret words of the receiver", { status: 400 }), { lastStatus: 400 }],
-  ])("%s: is tried again, and no word of its answer is kept", async (_, behave, is) => {
+  ])("that %s is tried again, and the body of its answer is not stored", async (_, behave, is) => {
     receiver.answer(() => behave());
     const { endpoint } = await stand.createEndpoint(receiver.url);
     await stand.recordEvent("agent.created", "ada");
@@ -230,7 +232,7 @@ describe("a receiver that fails", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test("hangs: is broken off, and others don't wait for it", async () => {
+  test("that hangs is aborted, and other receivers don't wait for it", async () => {
     await open({ timeoutMs: 300 });
     receiver.answer(({ path }) => (path === "/dead" ? "hang" : 204));
     const { endpoint } = await stand.createEndpoint(`${receiver.url}/dead`);
@@ -248,7 +250,7 @@ describe("a receiver that fails", () => {
     });
   });
 
-  test("is gone: what waits arrives when it is back", async () => {
+  test("that is unreachable gets its deliveries once it is back", async () => {
     await receiver.kill();
     const { endpoint } = await stand.createEndpoint(receiver.url);
     await stand.recordEvent("agent.created", "ada");
@@ -263,7 +265,7 @@ describe("a receiver that fails", () => {
     await receiver.take(1);
   });
 
-  test("answers 410: gets nothing more, and the reason shows", async () => {
+  test("that answers 410 is switched off, with the reason", async () => {
     receiver.answer(({ path }) => (path === "/other" ? 204 : 410));
     const { endpoint } = await stand.createEndpoint(receiver.url);
     await stand.recordEvent("agent.created", "ada");
@@ -282,7 +284,7 @@ describe("a receiver that fails", () => {
   test.each([
     ["in seconds", () => "3600"],
     ["as a date", () => new Date(stand.clock.time + HOUR).toUTCString()],
-  ])("asks for patience with Retry-After %s: gets it, for all its events", async (_, value) => {
+  ])("that sends Retry-After %s gets no event before that time", async (_, value) => {
     receiver.answer(() => new Response(null, { status: 429, headers: { "retry-after": value() } }));
     const { endpoint } = await stand.createEndpoint(receiver.url);
     await stand.recordEvent("agent.created", "ada", { n: 1 });
@@ -297,15 +299,15 @@ describe("a receiver that fails", () => {
     await receiver.take(3);
   });
 
-  test("asks for a year: gets a day", async () => {
+  test("that sends a Retry-After of a year is tried again after a day", async () => {
     receiver.answer(() => new Response(null, { status: 503, headers: { "retry-after": "31536000" } }));
     const { endpoint } = await stand.createEndpoint(receiver.url);
     await stand.recordEvent("agent.created", "ada");
     const { nextAttemptAt } = await eventuallyDelivery(endpoint.id, { attempts: 1 });
-    expect((nextAttemptAt ?? 0) - stand.clock.time).toBe(24 * HOUR);
+    expect((nextAttemptAt ?? 0) - stand.clock.time).toBe(DAY);
   });
 
-  test("answers 200 with a body without an end: the 200 counts", async () => {
+  test("that answers 200 with an endless body counts as successful", async () => {
     receiver.answer(() => new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(65_536)) })));
     const { endpoint } = await stand.createEndpoint(receiver.url);
     await stand.recordEvent("agent.created", "ada");
@@ -313,7 +315,7 @@ describe("a receiver that fails", () => {
   });
 });
 
-test("an address that leads into our own network is never connected to, whenever it came to do so", async () => {
+test("never connects to an address in a private network, whether it was one at the registration or not", async () => {
   await open({ allow: [] });
   const { endpoint } = await stand.createEndpoint(receiver.url);
   const named = await stand.createEndpoint(receiver.url.replace("127.0.0.1", "localhost"));
@@ -325,7 +327,7 @@ test("an address that leads into our own network is never connected to, whenever
   expect(receiver.received).toEqual([]);
 });
 
-test("both secrets sign for 24 hours after a rotation, also after several", async () => {
+test("previous secrets sign for 24 hours after a rotation, also after several", async () => {
   const { endpoint, secret: first } = await stand.createEndpoint(receiver.url);
   const second = (await stand.endpoints.rotateSecret(endpoint.id)) ?? "";
   const third = (await stand.endpoints.rotateSecret(endpoint.id)) ?? "";
@@ -333,14 +335,14 @@ test("both secrets sign for 24 hours after a rotation, also after several", asyn
   const [before] = await receiver.take(1);
   expect([first, second, third].map((secret) => before && isSignedWith(before, secret))).toEqual([true, true, true]);
   expect(before?.headers["webhook-signature"]?.split(" ")).toHaveLength(3);
-  stand.clock.time += 24 * HOUR + 1;
+  stand.clock.time += DAY + 1;
   await stand.recordEvent("agent.created", "ada");
   const after = (await receiver.take(2))[1];
   expect(after?.headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
   expect(await stand.endpoints.rotateSecret("nobody's")).toBeUndefined();
 });
 
-test("rotations at the same time lose no secret", async () => {
+test("concurrent rotations lose no secret", async () => {
   const { endpoint, secret } = await stand.createEndpoint(receiver.url);
   const rotated = await Promise.all([1, 2].map(() => stand.endpoints.rotateSecret(endpoint.id)));
   await stand.recordEvent("agent.created", "ada");
@@ -348,7 +350,7 @@ test("rotations at the same time lose no secret", async () => {
   expect([secret, ...rotated].map((each) => one && isSignedWith(one, each ?? ""))).toEqual([true, true, true]);
 });
 
-test("a replay sends the same message again, in spite of all patience asked for", async () => {
+test("a replay sends the same message again, in spite of an earlier Retry-After", async () => {
   receiver.answer(() => new Response(null, { status: 429, headers: { "retry-after": "3600" } }));
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.recordEvent("agent.created", "ada");
@@ -363,7 +365,7 @@ test("a replay sends the same message again, in spite of all patience asked for"
   expect(await stand.deliveries.replay("another", id, [])).toBe(false);
 });
 
-test("what a process had claimed when it died is sent by the next; what it had stored is not lost", async () => {
+test("a delivery that a dead process had claimed is sent by the next one", async () => {
   receiver.answer("hang");
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.recordEvent("agent.created", "ada");
@@ -377,7 +379,7 @@ test("what a process had claimed when it died is sent by the next; what it had s
   expect(two?.id).toBe(one?.id ?? "");
 });
 
-test("a stop breaks off what hangs; that attempt does not count", async () => {
+test("a stop aborts a hanging attempt, which does not count", async () => {
   receiver.answer("hang");
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.recordEvent("agent.created", "ada");
@@ -391,7 +393,7 @@ test("a stop breaks off what hangs; that attempt does not count", async () => {
   await receiver.take(2);
 });
 
-test("however many hang, an endpoint that has answered before does not wait for them", async () => {
+test("a reliable endpoint does not wait for hanging ones, however many", async () => {
   receiver.answer(({ path }) => (path === "/dead" ? "hang" : 204));
   await stand.createEndpoint(`${receiver.url}/alive`);
   await stand.recordEvent("agent.created", "ada");
@@ -404,7 +406,7 @@ test("however many hang, an endpoint that has answered before does not wait for 
   expect(receiver.received.filter(({ path }) => path === "/dead")).toHaveLength(64);
 });
 
-test("an endpoint that lets 50,000 wait is switched off, and says why", async () => {
+test("an endpoint with more than 50,000 pending deliveries is switched off, with the reason", async () => {
   receiver.answer("hang");
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.database.write([
@@ -424,7 +426,7 @@ test("an endpoint that lets 50,000 wait is switched off, and says why", async ()
   expect(await stand.deliveries.endpointsWithPending()).toEqual([]);
 }, 20_000);
 
-test("an endpoint that is switched off gets nothing; on again, what happens from then on", async () => {
+test("an endpoint that is switched off gets nothing; switched on again, it gets later events", async () => {
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.endpoints.update(endpoint.id, { active: false });
   await stand.recordEvent("agent.created", "ada", { n: 1 });
@@ -437,7 +439,7 @@ test("an endpoint that is switched off gets nothing; on again, what happens from
   expect(one?.message.data).toEqual({ n: 2 });
 });
 
-test("without an endpoint nothing listens, and the first one begins with what happens then", async () => {
+test("the first endpoint gets later events, not those recorded while there was none", async () => {
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.endpoints.remove(endpoint.id);
   for (let n = 0; n < 5; n++) await stand.recordEvent("agent.message", "ada", { n });
@@ -447,7 +449,7 @@ test("without an endpoint nothing listens, and the first one begins with what ha
   expect(one?.message.data).toEqual({ n: 5 });
 });
 
-test("a thousand events at once arrive, each once", async () => {
+test("delivers a thousand events recorded at once, each once", async () => {
   await stand.createEndpoint(receiver.url);
   const records = Array.from({ length: 1_000 }, (_, n) =>
     stand.events.recordStatement("agent.message", { userId: "ada", data: { n } }),
@@ -459,19 +461,19 @@ test("a thousand events at once arrive, each once", async () => {
   expect(receiver.received).toHaveLength(1_000);
 }, 30_000);
 
-test("deliveries are kept 30 days", async () => {
+test("deliveries are kept for 30 days", async () => {
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.recordEvent("agent.created", "ada");
   await eventuallyDelivery(endpoint.id, { status: "delivered" });
-  stand.clock.time += 29 * 24 * HOUR;
+  stand.clock.time += 29 * DAY;
   await stand.deliveries.prune();
   await eventuallyDelivery(endpoint.id, { status: "delivered" });
-  stand.clock.time += 2 * 24 * HOUR;
+  stand.clock.time += 2 * DAY;
   await stand.deliveries.prune();
   expect(await stand.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).toEqual([]);
 });
 
-test("two dispatchers on one server hand each event out once, and each delivery is sent by one", async () => {
+test("two processes on one database server dispatch each event once and send each delivery once", async () => {
   await open({ server: true });
   const other = stand.startProcess();
   other.dispatcher.start();

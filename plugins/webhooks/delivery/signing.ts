@@ -1,4 +1,4 @@
-// Standard Webhooks 1.0: secrets, and what is signed with them.
+// Creates secrets and signs messages by Standard Webhooks 1.0.
 import { randomBytes } from "node:crypto";
 
 const PREFIX = "whsec_";
@@ -6,7 +6,7 @@ const PREFIX = "whsec_";
 /** `whsec_` and 32 random bytes in base64. */
 export const newSecret = () => PREFIX + randomBytes(32).toString("base64");
 
-/** The headers of one attempt: the same id for each attempt of a message, the time of this one, a signature per secret. */
+/** The headers of one attempt: the message's id, the time of this attempt, and one signature per secret. `now`: epoch ms. */
 export function signedHeaders(message: { id: string; body: string }, secrets: readonly string[], now: number) {
   const timestamp = Math.floor(now / 1000);
   const signed = `${message.id}.${timestamp}.${message.body}`;
@@ -20,7 +20,7 @@ export function signedHeaders(message: { id: string; body: string }, secrets: re
 
 const hmac = (key: Uint8Array, text: string) => new Bun.CryptoHasher("sha256", key).update(text).digest("base64");
 
-/** What receivers' libraries make of a secret; an operator's own that is no base64 is taken as the text it is. */
+/** Decodes a secret as receivers' libraries do. An operator's secret that is not base64 is used as text. */
 function keyOf(secret: string): Uint8Array {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
   return Buffer.from(encoded, /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? "base64" : "utf8");

@@ -1,67 +1,29 @@
-// Deliveries: each event's way to each endpoint that wants it, from the moment it is taken up until it is there or given up.
-import type { Row } from "@libsql/client";
-import { guard, type Statement } from "../../src/kernel/database/database.ts";
-import type { Kernel } from "../../src/kernel/plugin.ts";
+// Stores deliveries: one row per event and endpoint, from the dispatch of the event until it is delivered or given up.
+import { guard, type Statement } from "../../../src/kernel/database/database.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY, MINUTE } from "../../../src/kernel/util/time.ts";
+import { DELETE_ORPHANED_ENDPOINTS } from "../endpoints/endpoint-statements.ts";
+import { type Endpoint, type Endpoints, toEndpoint } from "../endpoints/endpoints.ts";
+import type { EventAccess } from "../endpoints/event-access.ts";
+import type { AttemptOutcome } from "./delivery-attempt.ts";
 import {
-  DELETE_ORPHANED_ENDPOINTS,
-  type DeliveryTarget,
-  disableStatements,
-  type Endpoint,
-  type Endpoints,
-  toEndpoint,
-} from "./endpoints.ts";
-import type { EventAccess } from "./event-access.ts";
-import { retryDelayAfter } from "./retry-schedule.ts";
+  bodyOf,
+  type ClaimedDelivery,
+  type Delivery,
+  minUuidV7At,
+  subjectUserIdOf,
+  toDelivery,
+} from "./delivery-rows.ts";
+import { outcomeStatements } from "./outcome-statements.ts";
 
-/** Whoever claims a delivery has so long; longer than an attempt can take. */
-const CLAIM_LIFETIME_MS = 60_000;
-const RETENTION_MS = 30 * 86_400_000;
+/** Longer than an attempt can take. After this time another process may claim the delivery. */
+const CLAIM_LIFETIME_MS = MINUTE;
+const RETENTION_MS = 30 * DAY;
 const PRUNE_BATCH = 2_000;
-/** An endpoint that lets more wait than this is switched off, before it fills the disk. */
+/** An endpoint with more pending deliveries is switched off, before they fill the disk. */
 export const MAX_PENDING = 50_000;
 
-export type DeliveryStatus = "pending" | "delivered" | "failed";
-
-/** One event on its way to one endpoint. Times are epoch ms. */
-export interface Delivery {
-  id: string;
-  eventId: string;
-  type: string;
-  status: DeliveryStatus;
-  attempts: number;
-  lastStatus: number | null;
-  lastError: string | null;
-  nextAttemptAt: number | null;
-  createdAt: number;
-  deliveredAt: number | null;
-}
-
-/** A delivery that is this process's to attempt. */
-export interface ClaimedDelivery {
-  id: string;
-  endpointId: string;
-  /** `webhook-id`: the event's, so the same over attempts, replays, and endpoints that share a receiver. */
-  messageId: string;
-  /** The same bytes each time, or why it can't ever be sent. */
-  message: { body: string } | { lost: string };
-  attempts: number;
-  claimedUntil: number;
-  target: DeliveryTarget;
-}
-
-/** What became of one attempt. */
-export type AttemptOutcome =
-  | { kind: "delivered"; status: number }
-  /** To be tried again, not before `retryAfter` ms. */
-  | { kind: "failed"; status?: number; error: string; retryAfter?: number }
-  /** It can't ever arrive. */
-  | { kind: "lost"; error: string }
-  /** The receiver wants nothing more (410). */
-  | { kind: "gone"; status: number }
-  /** Broken off by ourselves: it does not count. */
-  | { kind: "stopped" };
-
-/** An event for an endpoint. */
+/** An event that an endpoint is to receive. */
 export interface MatchedEvent {
   endpointId: string;
   seq: number;
@@ -70,27 +32,31 @@ export interface MatchedEvent {
 }
 
 export interface Deliveries {
-  /** One batch: the rows and the cursor. Guard `webhooks.cursor`: somebody else handed out these events. */
+  /**
+   * Inserts the deliveries and moves the cursor, in one batch. The guard `webhooks.cursor` fails if another process has
+   * dispatched these events.
+   */
   insertStatements(matched: readonly MatchedEvent[], cursor: { from: number; to: number }): Statement[];
+  /** Claims up to `limit` due deliveries, oldest event first. */
   claim(endpointId: string, limit: number): Promise<ClaimedDelivery[]>;
-  /** When to look again: the next is due then, or a claim ends; undefined when none waits. */
+  /** When the next delivery is due or its claim expires, in epoch ms; undefined if none is pending. */
   nextDueAt(endpointId: string): Promise<number | undefined>;
-  /** Endpoints for which something waits. */
+  /** Active endpoints with pending deliveries. */
   endpointsWithPending(): Promise<string[]>;
-  /** Writes what came of an attempt. Nothing when it was replayed or removed meanwhile. */
+  /** Stores the outcome of an attempt, unless the delivery was replayed or removed meanwhile. */
   settle(claimed: ClaimedDelivery, outcome: AttemptOutcome): Promise<void>;
-  /** Gives up all claims: of a process that ended, where no other can have made them. */
+  /** Releases the claims of an ended process. Call it only where no other process can hold any. */
   releaseAllClaims(): Promise<void>;
   /** Newest event first. */
   list(endpointId: string, page: { limit: number; offset: number }): Promise<Delivery[]>;
-  /** Whether its event is for this endpoint as its owner stands now. */
+  /** Whether the endpoint may receive the delivery's event, by its owner's present rights. */
   isAllowedFor(endpoint: Endpoint, id: string): Promise<boolean>;
-  /** Begins anew with the first attempt. `also` is written in the same batch. False when there is no such delivery. */
+  /** Makes the delivery pending again with all its attempts, in one batch with `extraStatements`. False if there is none. */
   replay(endpointId: string, id: string, extraStatements: Statement[]): Promise<boolean>;
   find(endpointId: string, id: string): Promise<Delivery | undefined>;
-  /** Whether too much waits for this endpoint. */
+  /** Whether more than `MAX_PENDING` deliveries are pending. */
   hasBacklog(endpointId: string): Promise<boolean>;
-  /** Removes what is older than 30 days, and endpoints whose users are gone. */
+  /** Removes deliveries older than 30 days, and the endpoints of deleted users. */
   prune(): Promise<void>;
 }
 
@@ -113,46 +79,6 @@ const CLAIMED_EVENTS = `SELECT seq, user_id, type, data, created_at FROM events
   WHERE seq IN (SELECT event_seq FROM webhook_deliveries WHERE endpoint_id = ? AND status = 'pending' AND claimed_until = ?)`;
 
 export function createDeliveries({ database, endpoints, eventAccess, now }: Deps): Deliveries {
-  const settleStatement = (
-    { id, claimedUntil }: ClaimedDelivery,
-    set: string,
-    args: (string | number | null)[],
-  ): Statement => ({
-    sql: `UPDATE webhook_deliveries SET claimed_until = NULL, ${set} WHERE id = ? AND claimed_until = ? AND status = 'pending'`,
-    args: [...args, id, claimedUntil],
-  });
-
-  function outcomeStatements(claimed: ClaimedDelivery, outcome: AttemptOutcome): Statement[] {
-    const at = now();
-    switch (outcome.kind) {
-      case "stopped":
-        return [settleStatement(claimed, "status = 'pending'", [])];
-      case "delivered": {
-        const set = `status = 'delivered', attempts = attempts + 1, last_status = ?, last_error = NULL,
-          next_attempt_at = NULL, delivered_at = ?`;
-        return [settleStatement(claimed, set, [outcome.status, at])];
-      }
-      case "lost":
-        return [settleStatement(claimed, "status = 'failed', last_error = ?, next_attempt_at = NULL", [outcome.error])];
-      case "gone": {
-        const reason = "The receiver answered 410: it wants nothing more.";
-        const set =
-          "status = 'failed', attempts = attempts + 1, last_status = ?, last_error = ?, next_attempt_at = NULL";
-        return [
-          settleStatement(claimed, set, [outcome.status, reason]),
-          ...disableStatements(claimed.endpointId, reason, at),
-        ];
-      }
-      case "failed": {
-        const delay = retryDelayAfter(claimed.attempts + 1, outcome.retryAfter);
-        const next = delay === undefined ? null : at + delay;
-        const set = "status = ?, attempts = attempts + 1, last_status = ?, last_error = ?, next_attempt_at = ?";
-        const status = next === null ? "failed" : "pending";
-        return [settleStatement(claimed, set, [status, outcome.status ?? null, outcome.error, next])];
-      }
-    }
-  }
-
   return {
     insertStatements(matched, { from, to }) {
       const cursor: Statement[] = [
@@ -204,7 +130,7 @@ export function createDeliveries({ database, endpoints, eventAccess, now }: Deps
     },
 
     async nextDueAt(endpointId) {
-      // Those that somebody is at were due first, so they are among the first.
+      // Claimed deliveries were due first, so they and the next unclaimed one are among the first rows.
       const { rows } = await database.read(
         `SELECT min(max(next_attempt_at, coalesce(claimed_until, 0))) AS due FROM (
           SELECT next_attempt_at, claimed_until FROM webhook_deliveries
@@ -224,8 +150,11 @@ export function createDeliveries({ database, endpoints, eventAccess, now }: Deps
     },
 
     async settle(claimed, outcome) {
-      const isLast = claimed.target.ownerDeleted && outcome.kind !== "stopped";
-      await database.write([...outcomeStatements(claimed, outcome), ...(isLast ? [DELETE_ORPHANED_ENDPOINTS] : [])]);
+      const mayBeLast = claimed.target.ownerDeleted && outcome.kind !== "stopped";
+      await database.write([
+        ...outcomeStatements(claimed, outcome, now()),
+        ...(mayBeLast ? [DELETE_ORPHANED_ENDPOINTS] : []),
+      ]);
     },
 
     async releaseAllClaims() {
@@ -289,29 +218,4 @@ export function createDeliveries({ database, endpoints, eventAccess, now }: Deps
       await database.write([DELETE_ORPHANED_ENDPOINTS]);
     },
   };
-}
-
-/** Contract §9. The data goes out as the text it was stored as, so that every attempt signs the same bytes. */
-const bodyOf = ({ type, created_at, data }: Row) =>
-  `{"type":${JSON.stringify(type)},"timestamp":"${new Date(Number(created_at)).toISOString()}","data":${data}}`;
-
-const subjectUserIdOf = ({ user_id }: Row) => (user_id === null ? null : String(user_id));
-
-const toDelivery = (row: Row): Delivery => ({
-  id: String(row.id),
-  eventId: String(row.event_id),
-  type: String(row.type),
-  status: String(row.status) as DeliveryStatus,
-  attempts: Number(row.attempts),
-  lastStatus: row.last_status === null ? null : Number(row.last_status),
-  lastError: row.last_error === null ? null : String(row.last_error),
-  nextAttemptAt: row.next_attempt_at === null ? null : Number(row.next_attempt_at),
-  createdAt: Number(row.created_at),
-  deliveredAt: row.delivered_at === null ? null : Number(row.delivered_at),
-});
-
-/** Before every UUIDv7 of this millisecond (RFC 9562 §5.7: the time comes first). */
-function minUuidV7At(time: number): string {
-  const hex = time.toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8)}`;
 }

@@ -1,27 +1,40 @@
-// One attempt to deliver: a signed POST, and what its answer means.
-import { version } from "../../package.json";
-import { AppError } from "../../src/kernel/errors.ts";
-import type { Outbound } from "../../src/kernel/security/outbound.ts";
-import type { AttemptOutcome, ClaimedDelivery } from "./deliveries.ts";
-import { OPERATOR_ENDPOINT_ID } from "./endpoints.ts";
+// Makes one attempt to deliver an event: sends a signed POST and classifies the response.
+import { version } from "../../../package.json";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Outbound } from "../../../src/kernel/security/outbound.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
+
+import { OPERATOR_ENDPOINT_ID } from "../endpoints/operator-endpoint.ts";
+import type { ClaimedDelivery } from "./delivery-rows.ts";
 import { readRetryAfter } from "./retry-schedule.ts";
 import { signedHeaders } from "./signing.ts";
 
-/** Contract §9. */
-const TIMEOUT_MS = 15_000;
+/** The receiver must answer within this time. */
+const TIMEOUT_MS = 15 * SECOND;
+
+export type AttemptOutcome =
+  | { kind: "delivered"; status: number }
+  /** To be retried, at the earliest after `retryAfter` ms. */
+  | { kind: "failed"; status?: number; error: string; retryAfter?: number }
+  /** It can never be delivered. */
+  | { kind: "lost"; error: string }
+  /** The receiver wants no more events (410). */
+  | { kind: "gone"; status: number }
+  /** Aborted by Berth: the attempt does not count. */
+  | { kind: "stopped" };
 
 export type AttemptDelivery = (delivery: ClaimedDelivery, signal: AbortSignal) => Promise<AttemptOutcome>;
 
 export interface DeliveryAttemptOptions {
-  /** For addresses that users gave: never into a private network. */
+  /** For users' endpoints: never connects to private networks. */
   outbound: Outbound;
-  /** For the operator's own address. */
+  /** For the operator's endpoint. */
   unrestrictedOutbound: Outbound;
   now: () => number;
   timeoutMs?: number;
 }
 
-/** Any 2xx is success, 410 the end; everything else, a redirect too, is tried again. The answer's body is not read. */
+/** Any 2xx is a success, 410 ends the endpoint, and everything else (redirects too) is retried. Bodies are not read. */
 export function createDeliveryAttempt({
   outbound,
   unrestrictedOutbound,
@@ -61,7 +74,7 @@ export function createDeliveryAttempt({
   };
 }
 
-/** Only the operator's address may hold some; they go where HTTP wants them. */
+/** Moves credentials from the address into the `Authorization` header. Only the operator's address may contain some. */
 function extractCredentials(address: string): { url: string; authorization: Record<string, string> } {
   const url = URL.parse(address);
   if (!url || (url.username === "" && url.password === "")) return { url: address, authorization: {} };

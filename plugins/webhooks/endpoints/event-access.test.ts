@@ -1,8 +1,9 @@
-// Whose events an endpoint may have is asked again before each attempt: what somebody was when it happened does not count.
+// Tests that an endpoint's access to events is checked before each attempt, by its owner's rights at that time.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { eventually } from "../../tests/support/eventually.ts";
-import { type Receiver, startReceiver } from "../../tests/support/receiver.ts";
-import { HOUR, MINUTE, openWebhookStand, testUser } from "./support.test.ts";
+import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
+import { eventually } from "../../../tests/support/eventually.ts";
+import { type Receiver, startReceiver } from "../../../tests/support/receiver.ts";
+import { openWebhookStand, testUser } from "../support.test.ts";
 
 type WebhookStand = Awaited<ReturnType<typeof openWebhookStand>>;
 let stand: WebhookStand;
@@ -27,24 +28,26 @@ afterEach(async () => {
 const promote = () => stand.users.set("root", testUser("root", { isAdmin: true }));
 const demote = () => stand.users.set("root", testUser("root"));
 const deliveries = (endpointId: string) => stand.deliveries.list(endpointId, { limit: 10, offset: 0 });
-const all = (endpointId: string, is: object) =>
+/** Waits until all deliveries of an endpoint have these fields. */
+const eventuallyAll = (endpointId: string, is: object) =>
   eventually(async () => {
     const found = await deliveries(endpointId);
     expect(found.length).toBeGreaterThan(0);
     for (const one of found) expect(one).toMatchObject(is);
     return found;
   });
-/** Root's, which gets everybody's events as long as root is an admin. */
-const wide = async () => (await stand.createEndpoint(receiver.url, { userId: "root", allEvents: true })).endpoint.id;
+/** Creates an endpoint of root's, which receives all users' events as long as root is an admin. */
+const createAdminEndpoint = async () =>
+  (await stand.createEndpoint(receiver.url, { userId: "root", allEvents: true })).endpoint.id;
 
-describe("an admin who is none any more", () => {
-  test("gets nothing of others that was on its way, and goes on with the own", async () => {
+describe("a former admin", () => {
+  test("receives no pending events of other users, and still the own ones", async () => {
     receiver.answer(500);
-    const id = await wide();
+    const id = await createAdminEndpoint();
     await stand.recordEvent("user.created", "ada", { email: "ada@example.com" });
     await stand.recordEvent("user.updated", "root", { email: "root@example.com" });
     await receiver.take(2);
-    await all(id, { status: "pending", attempts: 1 });
+    await eventuallyAll(id, { status: "pending", attempts: 1 });
     receiver.forget();
     receiver.answer(204);
     demote();
@@ -62,53 +65,53 @@ describe("an admin who is none any more", () => {
     });
   });
 
-  test("gets no old event of others again, whatever address it points to now", async () => {
-    const id = await wide();
+  test("receives no replay of other users' events, also at a changed address", async () => {
+    const id = await createAdminEndpoint();
     await stand.recordEvent("user.created", "ada", { email: "ada@example.com" });
-    const [first] = await all(id, { status: "delivered" });
+    const [first] = await eventuallyAll(id, { status: "delivered" });
     receiver.forget();
     demote();
     await stand.endpoints.update(id, { url: `${receiver.url}/elsewhere` });
     await stand.deliveries.replay(id, first?.id ?? "", []);
     stand.sender.wake(id);
-    await all(id, { status: "failed" });
+    await eventuallyAll(id, { status: "failed" });
     expect(receiver.received).toEqual([]);
   });
 
-  test("and is one again gets them again", async () => {
-    const id = await wide();
+  test("who becomes an admin again receives them again", async () => {
+    const id = await createAdminEndpoint();
     await stand.recordEvent("user.created", "ada");
-    const [first] = await all(id, { status: "delivered" });
+    const [first] = await eventuallyAll(id, { status: "delivered" });
     demote();
     await stand.deliveries.replay(id, first?.id ?? "", []);
     stand.sender.wake(id);
-    await all(id, { status: "failed" });
+    await eventuallyAll(id, { status: "failed" });
     promote();
     await stand.deliveries.replay(id, first?.id ?? "", []);
     stand.sender.wake(id);
-    await all(id, { status: "delivered" });
+    await eventuallyAll(id, { status: "delivered" });
     expect(receiver.received).toHaveLength(2);
   });
 });
 
-test("a disabled account gets nothing that was on its way, not even of its own", async () => {
+test("a disabled account receives no pending events, not even its own", async () => {
   receiver.answer(503);
   const { endpoint } = await stand.createEndpoint(receiver.url);
   await stand.recordEvent("agent.message", "ada", { text: "for Ada" });
-  await all(endpoint.id, { status: "pending", attempts: 1 });
+  await eventuallyAll(endpoint.id, { status: "pending", attempts: 1 });
   stand.users.set("ada", testUser("ada", { disabledAt: 1 }));
   stand.clock.time += HOUR;
   stand.sender.wake(endpoint.id);
-  await all(endpoint.id, { status: "failed", attempts: 1 });
+  await eventuallyAll(endpoint.id, { status: "failed", attempts: 1 });
   expect(receiver.received).toHaveLength(1);
 });
 
-describe("an unverified address of ADMIN_EMAILS, where the service is on a machine of one's own", () => {
+describe("an unverified address of ADMIN_EMAILS, with the service on loopback", () => {
   const chief = "chief@example.com";
   beforeEach(() => open({ ADMIN_EMAILS: chief, BASE_URL: "http://localhost:3000" }));
 
-  /** What of Ada's and of their own reaches somebody's wide endpoint. */
-  async function reaches(allEventsByEmail: string | null, email: string) {
+  /** The types of Ada's and Eve's events that reach Eve's endpoint. */
+  async function receivedTypes(allEventsByEmail: string | null, email: string) {
     stand.users.set("eve", testUser("eve", { email }));
     await stand.createEndpoint(receiver.url, { userId: "eve", allEvents: true, allEventsByEmail });
     await stand.recordEvent("user.created", "ada");
@@ -118,19 +121,19 @@ describe("an unverified address of ADMIN_EMAILS, where the service is on a machi
     return receiver.received.map(({ message }) => message.type).sort();
   }
 
-  test("counts for an endpoint that was made under it, straight on that machine", async () => {
-    expect(await reaches(chief, chief)).toEqual(["user.created", "user.updated"]);
+  test("counts for an endpoint that was created under it", async () => {
+    expect(await receivedTypes(chief, chief)).toEqual(["user.created", "user.updated"]);
   });
 
-  test("not for one that was made wide otherwise: whoever was an admin once could just take the address", async () => {
-    expect(await reaches(null, chief)).toEqual(["user.updated"]);
+  test("does not count for an endpoint of an admin by other means, who could just take the address later", async () => {
+    expect(await receivedTypes(null, chief)).toEqual(["user.updated"]);
   });
 
-  test("not once its owner has another address", async () => {
-    expect(await reaches(chief, "other@example.com")).toEqual(["user.updated"]);
+  test("does not count once the owner has another address", async () => {
+    expect(await receivedTypes(chief, "other@example.com")).toEqual(["user.updated"]);
   });
 
-  test("not for one that was made under another address", async () => {
-    expect(await reaches("other@example.com", chief)).toEqual(["user.updated"]);
+  test("does not count for an endpoint that was created under another address", async () => {
+    expect(await receivedTypes("other@example.com", chief)).toEqual(["user.updated"]);
   });
 });

@@ -1,14 +1,13 @@
-// A rotation of the root key, while the secrets from before an endpoint's own rotation still sign.
+// Tests a rotation of the root key while previous secrets of an endpoint still sign.
 import { expect, test } from "bun:test";
-import { loadConfig } from "../../src/kernel/config/config.ts";
-import { createVault, type Vault } from "../../src/kernel/security/vault.ts";
-import { fileDatabase, silent as log } from "../../tests/support/database.ts";
+import { loadConfig } from "../../../src/kernel/config/config.ts";
+import { createVault, type Vault } from "../../../src/kernel/security/vault.ts";
+import { HOUR } from "../../../src/kernel/util/time.ts";
+import { fileDatabase, silent as log } from "../../../tests/support/database.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { reencryptPreviousSecrets } from "./previous-secrets.ts";
 
-const HOUR = 3_600_000;
-
-test("they come under the new key too, and those whose day is over go", async () => {
+test("reseals previous secrets with the new key and drops expired ones", async () => {
   const storage = await fileDatabase();
   const { database } = storage;
   try {
@@ -56,12 +55,12 @@ test("they come under the new key too, and those whose day is over go", async ()
   }
 });
 
-test("one that does not open stays as it is, and is told of", async () => {
+test("counts a secret that can't be opened, and leaves it as it is", async () => {
   const storage = await fileDatabase();
   const { database } = storage;
   try {
-    const strange = createVault({ key: "a key nobody has" }).seal("text", "webhook:1");
-    const list = JSON.stringify([{ secret: strange, until: 9 }]);
+    const unreadable = createVault({ key: "an unknown key" }).seal("text", "webhook:1");
+    const list = JSON.stringify([{ secret: unreadable, until: 9 }]);
     const sql = `INSERT INTO webhook_endpoints (id, url, types, description, secret, previous_secrets, from_seq, created_at, updated_at)
       VALUES ('1', '', '[]', '', '', ?, 0, 0, 0)`;
     await database.write([{ sql, args: [list] }]);

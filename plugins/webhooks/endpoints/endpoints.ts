@@ -1,42 +1,41 @@
-// Endpoints: the addresses that users, and the operator, want events sent to; their secrets sealed.
+// Stores webhook endpoints: the addresses that receive events, with sealed signing secrets.
 import type { Row } from "@libsql/client";
-import { GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
-import { AppError } from "../../src/kernel/errors.ts";
-import type { Kernel } from "../../src/kernel/plugin.ts";
+import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+import { newSecret } from "../delivery/signing.ts";
+import { disableStatements, LATEST_SEQ_SQL } from "./endpoint-statements.ts";
+import { OPERATOR_ENDPOINT_ID, operatorTarget } from "./operator-endpoint.ts";
 import { validPreviousSecrets } from "./previous-secrets.ts";
-import { newSecret } from "./signing.ts";
 
-/** Endpoints of one user, at most. */
+/** Limit per user. */
 export const MAX_ENDPOINTS = 20;
-/** The row of the operator's own endpoint, whose address and secret stay in the configuration. */
-export const OPERATOR_ENDPOINT_ID = "operator";
-
-const DAY = 86_400_000;
-/** Secrets that sign beside the newest, at most, however often it is rotated. */
+/** Previous secrets that sign beside the newest one; more rotations within a day drop the oldest. */
 const MAX_PREVIOUS_SECRETS = 3;
 
 export interface Endpoint {
   id: string;
-  /** Null for the operator's. */
+  /** Null for the operator's endpoint. */
   userId: string | null;
   url: string;
   types: string[];
   description: string;
-  /** Gets everybody's events, while its owner is an admin. */
+  /** Receives all users' events, as long as its owner is an admin. */
   allEvents: boolean;
-  /** Where only an unverified address made its owner an admin: that address. See `audience.ts`. */
+  /** The unverified address of ADMIN_EMAILS by which its owner was an admin; else null. See `event-access.ts`. */
   allEventsByEmail: string | null;
   active: boolean;
-  /** Why it is not active. */
+  /** Why it is not active; null if it is. */
   disabledReason: string | null;
   createdAt: number;
   updatedAt: number;
 }
 
-/** What is kept of how far an endpoint reaches. */
+/** The stored part of an endpoint's access to events. */
 export type EventScope = Pick<Endpoint, "allEvents" | "allEventsByEmail">;
 
-/** Where a delivery goes, and what it is signed with: the newest secret first. */
+/** The address of a delivery and the opened secrets that sign it, the newest first. */
 export interface DeliveryTarget {
   url: string;
   secrets: string[];
@@ -53,7 +52,10 @@ export interface EndpointChanges extends Partial<Pick<Endpoint, "url" | "types" 
 }
 
 export interface Endpoints {
-  /** With its secret, shown this once. `also` is written in the same batch. 409 `WEBHOOK_LIMIT` with `current` and `limit`. */
+  /**
+   * Returns the endpoint with its secret, which can't be read again. `extraStatements` are written in the same batch.
+   * 409 `WEBHOOK_LIMIT` with `current` and `limit`.
+   */
   create(
     endpoint: NewEndpoint,
     extraStatements: (created: Endpoint, secret: string) => Statement[],
@@ -61,42 +63,23 @@ export interface Endpoints {
   find(id: string): Promise<Endpoint | undefined>;
   /** Newest first. */
   list(userId: string): Promise<Endpoint[]>;
-  /** Switching off gives up what waits; switching on again begins with the events from then on. */
+  /**
+   * Switching off gives up pending deliveries; switching on starts with later events. Undefined if there is no such
+   * endpoint.
+   */
   update(id: string, changes: EndpointChanges): Promise<Endpoint | undefined>;
   remove(id: string): Promise<void>;
-  /** A new secret; those before it sign for 24 hours more. Undefined when the endpoint is gone. */
+  /** Returns a new secret; previous ones sign for 24 hours more. Undefined if there is no such endpoint. */
   rotateSecret(id: string): Promise<string | undefined>;
-  /** Makes the operator's own what the configuration says, or takes it away. */
-  operatorEndpointStatements(): Statement[];
+  /** Opens the secrets of a row of `webhook_endpoints`. */
   targetOf(row: Row): DeliveryTarget;
 }
 
 interface Deps extends Pick<Kernel, "database" | "vault" | "config"> {
   now: () => number;
-  /** Some endpoint may want events now. */
+  /** Called when an endpoint is created or switched on. */
   onChange: () => void;
 }
-
-const LATEST_SEQ_SQL = "(SELECT coalesce(max(seq), 0) FROM events)";
-
-/** It gets nothing more, and what waits for it is given up. */
-export const disableStatements = (id: string, reason: string, now: number): Statement[] => [
-  {
-    sql: "UPDATE webhook_endpoints SET active = 0, disabled_reason = ?, updated_at = ? WHERE id = ? AND active = 1",
-    args: [reason, now, id],
-  },
-  {
-    sql: `UPDATE webhook_deliveries SET status = 'failed', last_error = ?, next_attempt_at = NULL, claimed_until = NULL
-      WHERE endpoint_id = ? AND status = 'pending'`,
-    args: [reason, id],
-  },
-];
-
-/** A stranger's who had the account before: it told them of it. */
-export const deleteEndpointsStatement = (userId: string): Statement => ({
-  sql: "DELETE FROM webhook_endpoints WHERE user_id = ?",
-  args: [userId],
-});
 
 export function createEndpoints({ database, vault, config, now, onChange }: Deps): Endpoints {
   const sealSecret = (id: string, secret: string) => vault.seal(secret, `webhook:${id}`);
@@ -204,31 +187,14 @@ export function createEndpoints({ database, vault, config, now, onChange }: Deps
             ],
           },
         ]);
-        // Otherwise another rotation came in between, whose secret must not be lost.
+        // Otherwise a concurrent rotation has replaced the secret: repeat, so that its secret becomes a previous one.
         if (updated?.rowsAffected === 1) return secret;
       }
     },
 
-    operatorEndpointStatements() {
-      if (!config.webhook.url || !config.webhook.secret) {
-        return [{ sql: "DELETE FROM webhook_endpoints WHERE id = ?", args: [OPERATOR_ENDPOINT_ID] }];
-      }
-      return [
-        {
-          sql: `INSERT INTO webhook_endpoints (id, url, types, description, secret, from_seq, created_at, updated_at)
-            VALUES (?1, '', '["*"]', 'WEBHOOK_URL', '', ${LATEST_SEQ_SQL}, ?2, ?2)
-            ON CONFLICT (id) DO UPDATE SET from_seq = CASE active WHEN 1 THEN from_seq ELSE excluded.from_seq END,
-              active = 1, disabled_reason = NULL`,
-          args: [OPERATOR_ENDPOINT_ID, now()],
-        },
-      ];
-    },
-
     targetOf(row) {
       const id = String(row.id);
-      if (id === OPERATOR_ENDPOINT_ID) {
-        return { url: config.webhook.url ?? "", secrets: [config.webhook.secret ?? ""], ownerDeleted: false };
-      }
+      if (id === OPERATOR_ENDPOINT_ID) return operatorTarget(config);
       const sealed = [String(row.secret), ...validPreviousSecrets(row, now()).map(({ secret }) => secret)];
       return {
         url: String(row.url),
@@ -252,12 +218,3 @@ export const toEndpoint = (row: Row): Endpoint => ({
   createdAt: Number(row.created_at),
   updatedAt: Number(row.updated_at),
 });
-
-/** For the batch after which nothing more is to come: endpoints whose users are gone, with all their news delivered. */
-export const DELETE_ORPHANED_ENDPOINTS: Statement = {
-  sql: `DELETE FROM webhook_endpoints WHERE owner_gone = 1
-    AND NOT EXISTS (SELECT 1 FROM webhook_deliveries WHERE endpoint_id = webhook_endpoints.id AND status = 'pending')
-    AND (active = 0 OR NOT EXISTS (SELECT 1 FROM events WHERE events.user_id = webhook_endpoints.user_id
-      AND seq > (SELECT seq FROM webhook_cursor)))`,
-  args: [],
-};

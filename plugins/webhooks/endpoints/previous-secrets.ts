@@ -1,16 +1,16 @@
-// The secrets an endpoint had before, which sign too for a day: several sealed texts in one column, for a rotation of the root key.
+// Handles an endpoint's previous secrets, which sign for a day more: a JSON list of sealed texts in one column.
 import type { Row } from "@libsql/client";
-import type { Kernel } from "../../src/kernel/plugin.ts";
-import type { KeyRotationResult } from "../../src/kernel/security/key-rotation.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { KeyRotationResult } from "../../../src/kernel/security/key-rotation.ts";
 
 export interface PreviousSecret {
-  /** Sealed. */
+  /** The sealed secret. */
   secret: string;
   /** Epoch ms. */
   until: number;
 }
 
-/** Those of an endpoint's row that still sign. */
+/** The previous secrets of an endpoint's row that still sign. */
 export const validPreviousSecrets = ({ previous_secrets }: Row, now: number): PreviousSecret[] =>
   (JSON.parse(String(previous_secrets)) as PreviousSecret[]).filter(({ until }) => until > now);
 
@@ -18,7 +18,7 @@ interface Deps extends Pick<Kernel, "database" | "vault" | "log"> {
   now: () => number;
 }
 
-/** Seals anew those that are not under the present key; what does not sign any more goes. */
+/** Reseals, with the present root key, all previous secrets that still sign, and drops the expired ones. */
 export async function reencryptPreviousSecrets({ database, vault, log, now }: Deps): Promise<KeyRotationResult> {
   const totals = { resealed: 0, unreadable: 0 };
 
@@ -31,12 +31,12 @@ export async function reencryptPreviousSecrets({ database, vault, log, now }: De
       return { secret: sealed, until };
     } catch (error) {
       counts.unreadable++;
-      log.warn("An earlier secret of a webhook does not open, and stays as it is.", { webhook: id, error });
+      log.warn("A previous secret of a webhook can't be opened, and stays as it is.", { webhook: id, error });
       return { secret, until };
     }
   }
 
-  /** False where it was rotated meanwhile. */
+  /** False if the secret was rotated meanwhile, so that the row has to be read again. */
   async function reencryptRow(row: Row): Promise<boolean> {
     const [id, before] = [String(row.id), String(row.previous_secrets)];
     const counts = { resealed: 0, unreadable: 0 };

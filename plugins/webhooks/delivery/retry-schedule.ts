@@ -1,10 +1,7 @@
-// When a delivery that failed is tried again.
+// Decides when a failed delivery is attempted again: after a fixed schedule, or later if the receiver asks for it.
+import { DAY, HOUR, MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-
-/** Waits before each attempt, from the end of the one before: the schedule that Standard Webhooks 1.0 gives. */
+/** The delay before each attempt, from the end of the previous one: the schedule of Standard Webhooks 1.0. */
 const RETRY_DELAYS_MS = [
   0,
   5 * SECOND,
@@ -18,19 +15,19 @@ const RETRY_DELAYS_MS = [
   24 * HOUR,
 ];
 
-/** Each wait is up to so much longer, so that what failed together does not come back together. */
+/** Each delay is up to this fraction longer, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
-/** A receiver can ask for this much patience and no more. */
-const MAX_RETRY_AFTER_MS = 24 * HOUR;
+/** Longer values of `Retry-After` count as one day. */
+const MAX_RETRY_AFTER_MS = DAY;
 
-/** Milliseconds until the next attempt after so many; undefined when there is none. Not before the receiver wants it. */
+/** Milliseconds until the next attempt, at least `retryAfter`; undefined after the last attempt. */
 export function retryDelayAfter(attempts: number, retryAfter = 0, random = Math.random): number | undefined {
   const delay = RETRY_DELAYS_MS[attempts];
   return delay === undefined ? undefined : Math.max(Math.round(delay * (1 + random() * JITTER)), retryAfter);
 }
 
-/** Milliseconds that a `Retry-After` header asks for (RFC 9110 §10.2.3): seconds or a date, bounded; 0 for none. */
+/** Reads a `Retry-After` header (RFC 9110 §10.2.3: seconds or a date) as milliseconds, 0 to one day; 0 if it is missing. */
 export function readRetryAfter(header: string | null, now: number): number {
   if (header === null) return 0;
   const text = header.trim();

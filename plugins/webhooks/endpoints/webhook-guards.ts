@@ -1,32 +1,32 @@
-// Whose webhook it is, settled before the body is read.
+// Route guards that check the caller's scopes and the webhook's owner before the request body is read.
 import { Elysia } from "elysia";
-import { notFound } from "../../src/kernel/errors.ts";
-import { createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
-import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
-import type { ServiceOf } from "../../src/kernel/plugin.ts";
-import { type auth, type Identity, requireScope, type Scope } from "../auth/index.ts";
+import { notFound } from "../../../src/kernel/errors.ts";
+import { createRequestMemo, guarded } from "../../../src/kernel/http/http.ts";
+import { documentGuard } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import { type auth, type Identity, requireScope, type Scope } from "../../auth/index.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
 
 type Identities = ServiceOf<typeof auth>["identities"];
 
-/** What an id looks like; what doesn't names nothing, and the database is not asked. */
+/** The form of an id. Other texts are not looked up. */
 export const ID_PATTERN = /^[0-9a-f-]{36}$/;
 
-/** The same for a webhook that does not exist and for one of somebody else, so that nobody can ask which ids there are. */
+/** The same error for unknown webhooks and those of other users, so that it does not reveal which ids exist. */
 export const webhookNotFound = () => notFound("You have no webhook with this id.", "WEBHOOK_NOT_FOUND");
 
-/** What an API key must be good for: `sending`, for what has events sent somewhere, is to read and to write them both. */
-type RequiredScope = Scope | "sending";
+/** The scope that an API key needs; `read+write` is both, for routes that have events sent to an address. */
+type RequiredScope = Scope | "read+write";
 
 /**
- * Route macros: `mayHaveSent: true` gives `identity`; for routes with an `:id`, `ownWebhook: right` gives `identity` and
- * `endpoint`.
+ * Route macros: `webhookCreator: true` resolves `identity`; for routes with an `:id`, `ownWebhook: scope` resolves
+ * `identity` and `endpoint`.
  */
 export function createWebhookGuards(identities: Identities, endpoints: Endpoints) {
   const ownedWebhooks = createRequestMemo<{ identity: Identity; endpoint: Endpoint }>();
 
   async function authenticate(request: Request, requiredScope: RequiredScope): Promise<Identity> {
-    if (requiredScope !== "sending") return identities.authenticate(request, requiredScope);
+    if (requiredScope !== "read+write") return identities.authenticate(request, requiredScope);
     const identity = await identities.authenticate(request, "write");
     requireScope(identity, "read");
     return identity;
@@ -42,9 +42,11 @@ export function createWebhookGuards(identities: Identities, endpoints: Endpoints
   type Context = { request: Request; params: unknown };
   return new Elysia({ name: "webhooks.guards" }).macro({
     webhookCreator: (_: true) => ({
-      ...guarded(async ({ request }) => void (await authenticate(request, "sending"))),
+      ...guarded(async ({ request }) => void (await authenticate(request, "read+write"))),
       detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
-      resolve: async ({ request }: Pick<Context, "request">) => ({ identity: await authenticate(request, "sending") }),
+      resolve: async ({ request }: Pick<Context, "request">) => ({
+        identity: await authenticate(request, "read+write"),
+      }),
     }),
     ownWebhook: (requiredScope: RequiredScope) => ({
       ...guarded(async ({ request, params }) => void (await requireOwned(request, params.id ?? "", requiredScope))),

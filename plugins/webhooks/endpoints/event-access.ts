@@ -1,16 +1,16 @@
-// Whose events an endpoint may have: asked when they are handed out, and again before each attempt, since admins come and go.
-import { type Config, isLoopbackHost } from "../../src/kernel/config/config.ts";
-import type { ServiceOf } from "../../src/kernel/plugin.ts";
-import type { Administration, auth, Identity, User } from "../auth/index.ts";
+// Decides which users' events an endpoint may receive. It is checked at the dispatch and before each attempt, since rights change.
+import { type Config, isLoopbackHost } from "../../../src/kernel/config/config.ts";
+import type { ServiceOf } from "../../../src/kernel/plugin.ts";
+import type { Administration, auth, Identity, User } from "../../auth/index.ts";
 import type { Endpoint, EventScope } from "./endpoints.ts";
 
-/** Whether an event about this user (null: about none) is meant for the endpoint. */
+/** Whether the endpoint may receive an event about this user (null: about none). */
 export type EventFilter = (subjectUserId: string | null) => boolean;
 
 export interface EventAccess {
-  /** Good for a moment: by what the endpoint's owner is now. */
+  /** The filter by the owner's present rights. Don't keep it. */
   filterFor(endpoint: EventScope & Pick<Endpoint, "userId">): Promise<EventFilter>;
-  /** How far what this caller makes reaches. */
+  /** The scope of an endpoint that this caller creates or changes. */
   eventScopeOf(identity: Pick<Identity, "user" | "isAdmin">): EventScope;
 }
 
@@ -24,15 +24,15 @@ export function createEventAccess({ config, users, administration: { isAdmin } }
   const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
 
   /**
-   * An unverified address of ADMIN_EMAILS counts for who came with it straight from this machine (contract §2). Nobody comes
-   * when an event does, so that was settled when the endpoint was made wide, and holds for that address alone.
+   * An unverified address of ADMIN_EMAILS makes its user an admin only for requests from this machine itself. An event comes
+   * without a request, so the right was checked when the endpoint got its scope, and counts only for that address.
    */
   const isAdminByUnverifiedEmail = ({ email }: User, allEventsByEmail: string | null) =>
     trustsLoopback && allEventsByEmail === email && config.adminEmails.includes(email);
 
   return {
     async filterFor({ userId, allEvents, allEventsByEmail }) {
-      // The operator's.
+      // The operator's endpoint.
       if (userId === null) return () => true;
       const owner = await users.byId(userId);
       if (!owner) return (subjectUserId) => subjectUserId === userId;

@@ -1,19 +1,21 @@
-// Sends what waits: a lane per endpoint, so that a slow or dead one delays nobody else.
-import type { Kernel } from "../../src/kernel/plugin.ts";
-import type { AttemptOutcome, ClaimedDelivery, Deliveries } from "./deliveries.ts";
-import type { AttemptDelivery } from "./delivery-attempt.ts";
+// Sends pending deliveries in one lane per endpoint, so that a slow or dead receiver does not delay the others.
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
+import type { Deliveries } from "./deliveries.ts";
+import type { AttemptDelivery, AttemptOutcome } from "./delivery-attempt.ts";
+import type { ClaimedDelivery } from "./delivery-rows.ts";
 
-/** Attempts at once, all together: those that fail or hang, or may, have places of their own and can't take the others'. */
+/** Attempts at once, by pool. Endpoints that are new or failing have their own pools, so that they can't block steady ones. */
 const SLOTS = { fresh: 64, steady: 128, failing: 64 };
-/** Attempts at once of one endpoint that answers well; the first one, and one that fails, is alone. */
+/** Attempts at once of one endpoint. It starts with 1, doubles with each success, and falls back to 1 with a failure. */
 const MAX_PER_ENDPOINT = 8;
-/** Endpoints that are remembered for having answered well. */
+/** Endpoints remembered as reliable; all are forgotten when there are more. */
 const MAX_RELIABLE = 10_000;
-/** When the storage can't be read or written. */
-const ERROR_RETRY_MS = 5_000;
-/** What is under way at a stop gets so long. */
-const GRACE_MS = 2_000;
-/** setTimeout takes 31 bits. */
+/** The delay after a database error. */
+const ERROR_RETRY_MS = 5 * SECOND;
+/** How long attempts may continue after `stop`. */
+const GRACE_MS = 2 * SECOND;
+/** The longest delay of setTimeout: 31 bits. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type SlotPool = keyof typeof SLOTS;
@@ -21,23 +23,23 @@ type SlotPool = keyof typeof SLOTS;
 interface Lane {
   endpointId: string;
   pool: SlotPool;
-  /** How many at once. */
+  /** Attempts allowed at once. */
   concurrency: number;
   running: number;
-  /** The receiver asked to be left alone until then. */
+  /** No attempt before this time (epoch ms), by the receiver's `Retry-After`. */
   retryNotBefore: number;
   timer: Timer | undefined;
-  /** Looks for work now, and shall look once more after that. */
+  /** It is claiming deliveries now; `shouldPollAgain`: and claims again afterwards. */
   isPolling: boolean;
   shouldPollAgain: boolean;
 }
 
 export interface Sender {
-  /** Something may wait for this endpoint. `fresh`: its owner asked for it, so that no earlier wish of the receiver counts. */
+  /** Looks for due deliveries of this endpoint. `fresh`: ignores an earlier `Retry-After`, since its owner asked for it. */
   wake(endpointId: string, fresh?: boolean): void;
-  /** Attempts under way. */
+  /** The number of running attempts. */
   running(): number;
-  /** Ends what is under way soon; what has not arrived by then waits for the next start. */
+  /** Starts no more attempts and aborts the running ones after a grace period; those stay pending for the next start. */
   stop(): Promise<void>;
 }
 
@@ -45,7 +47,7 @@ interface Deps extends Pick<Kernel, "log"> {
   deliveries: Pick<Deliveries, "claim" | "nextDueAt" | "settle">;
   attempt: AttemptDelivery;
   now: () => number;
-  /** Told of each attempt. */
+  /** Called after each attempt. */
   onAttempt?: (kind: AttemptOutcome["kind"]) => void;
   graceMs?: number;
 }
@@ -53,9 +55,9 @@ interface Deps extends Pick<Kernel, "log"> {
 export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs = GRACE_MS }: Deps): Sender {
   const lanes = new Map<string, Lane>();
   const usedSlots: Record<SlotPool, number> = { fresh: 0, steady: 0, failing: 0 };
-  /** Lanes come and go with the work; what an endpoint has shown stays. */
+  /** Endpoints whose last attempt succeeded. Lanes are deleted when idle, so this is kept apart. */
   const reliable = new Set<string>();
-  /** Lanes that found no place, in the order in which they came. */
+  /** Lanes that found no free slot, in order. */
   const waitingForSlot = new Set<Lane>();
   const attempts = new Set<Promise<void>>();
   const polls = new Set<Promise<void>>();
@@ -72,7 +74,7 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
     return lane;
   }
 
-  /** Looks for work, or once more when it is looking already. */
+  /** Claims due deliveries; if the lane is claiming already, it claims once more afterwards. */
   function poll(lane: Lane): void {
     lane.shouldPollAgain = true;
     if (lane.isPolling || isStopped) return;
@@ -155,8 +157,8 @@ export function createSender({ log, deliveries, attempt, now, onAttempt, graceMs
       if (outcome.kind === "gone")
         log.info("A webhook was switched off by its receiver.", { endpoint: lane.endpointId });
     } catch (error) {
-      // It stays claimed for a minute, and is tried again then.
-      log.error("A webhook's delivery failed on our side.", {
+      // The claim expires after a minute; the delivery is attempted again then.
+      log.error("A webhook's delivery could not be attempted or stored.", {
         endpoint: lane.endpointId,
         delivery: delivery.id,
         error,
