@@ -1,9 +1,9 @@
-// Busy time over the last minute, with the clock in the test's hand.
+// Tests the busy time over the last minute, with a clock that the test advances.
 import { expect, test } from "bun:test";
 import { beginBusy, busyMs, createBusyMeter, endBusy } from "./busy-meter.ts";
 import { createSampleClock } from "./sample-clock.ts";
 
-/** Time passes when the test says so, in steps of 5 s. */
+/** A clock that only `advance` moves on, with a sample every 5 s. */
 function createFixture() {
   const time = { now: 1_000, cpu: 500 };
   const clock = createSampleClock({ now: () => time.now, cpu: () => time.cpu });
@@ -16,7 +16,7 @@ function createFixture() {
   return { clock, time, advance };
 }
 
-test("what runs counts up to now, side by side twice, and nothing once it is over a minute ago", () => {
+test("counts running tasks up to now, concurrent ones each, and none that ended over a minute ago", () => {
   const fixture = createFixture();
   const meter = createBusyMeter(fixture.clock);
   expect(busyMs(meter, fixture.clock)).toBe(0);
@@ -34,7 +34,7 @@ test("what runs counts up to now, side by side twice, and nothing once it is ove
   expect(busyMs(meter, fixture.clock)).toBe(0);
 });
 
-test("one that has been running for long was busy for the last minute alone", () => {
+test("counts only the last minute of a long task", () => {
   const fixture = createFixture();
   const meter = createBusyMeter(fixture.clock);
   beginBusy(meter, fixture.clock);
@@ -47,7 +47,7 @@ test("one that has been running for long was busy for the last minute alone", ()
   expect(busyMs(meter, fixture.clock)).toBeWithin(30_000, 35_001);
 });
 
-test("one that begins late knows nothing of the steps before it", () => {
+test("a meter that is created late counts nothing before its creation", () => {
   const fixture = createFixture();
   fixture.advance(1_000_000);
   const meter = createBusyMeter(fixture.clock);
@@ -58,7 +58,7 @@ test("one that begins late knows nothing of the steps before it", () => {
   expect(busyMs(meter, fixture.clock)).toBe(2_000);
 });
 
-test("the processor's time is that since the first step of the last minute", () => {
+test("reports the CPU time since the first step of the last minute", () => {
   const fixture = createFixture();
   fixture.advance(10_000);
   fixture.time.cpu += 1_000;

@@ -1,15 +1,15 @@
-// How long something was busy over the last minute, when several things may be so at once: two numbers, and their past in steps.
+// Measures the busy time of concurrent tasks over the last minute: a running sum, with its values at the clock's last steps.
 import { SAMPLE_SLOTS, type SampleClock } from "./sample-clock.ts";
 
-/** A plain object, since there is one for each active agent. Written by the functions here alone. */
+/** A plain object to save memory, since each active agent has one. Only the functions of this file change it. */
 export interface BusyMeter {
-  /** How many are busy now. */
+  /** Tasks running now. */
   running: number;
-  /** Busy time of those that have ended, less the time at which each running one began. */
+  /** Busy ms of ended tasks, minus the start time of each running one. */
   sum: number;
-  /** The last step that is in `past`. */
+  /** The last step recorded in `history`. */
   lastStep: number;
-  /** Busy time altogether at each of the last steps. */
+  /** The total busy ms at each of the last steps: a ring buffer by step number. */
   readonly history: Float64Array;
 }
 
@@ -32,13 +32,13 @@ export function endBusy(meter: BusyMeter, clock: SampleClock): void {
   meter.running--;
 }
 
-/** Busy milliseconds since the clock's first step; two that were busy side by side count twice. */
+/** Busy milliseconds since the clock's first step; concurrent tasks add up. */
 export function busyMs(meter: BusyMeter, clock: SampleClock): number {
   catchUp(meter, clock);
   return meter.sum + meter.running * clock.now() - (meter.history[clock.firstStep() % SAMPLE_SLOTS] ?? 0);
 }
 
-/** Nothing has changed since it was last written, so that what was at each step since then can be told. */
+/** Records the steps since the last call. Nothing began or ended in between, so each step's total can be computed. */
 function catchUp(meter: BusyMeter, clock: SampleClock): void {
   for (let step = Math.max(meter.lastStep + 1, clock.firstStep()); step <= clock.step; step++) {
     meter.history[step % SAMPLE_SLOTS] = meter.sum + meter.running * clock.stepStart(step);

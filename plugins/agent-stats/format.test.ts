@@ -1,4 +1,4 @@
-// Figures as people read them.
+// Tests the formatting of bytes, durations and percentages.
 import { expect, test } from "bun:test";
 import { formatBytes, formatDuration, formatPercent } from "./format.ts";
 

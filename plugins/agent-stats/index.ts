@@ -1,4 +1,4 @@
-// Figures of agents: processor, memory, network, connections, and what became of their messages.
+// Statistics of agents: CPU, memory, network, connections, and the counts and outcomes of their turns.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";

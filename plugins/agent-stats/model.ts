@@ -1,4 +1,4 @@
-// Figures of an agent on the wire.
+// Defines the API's schemas of an agent's statistics, and formats the measured values for them.
 import { type Static, t } from "elysia";
 import type { Agent } from "../agents/index.ts";
 import { formatBytes, formatDuration, formatPercent } from "./format.ts";
@@ -9,18 +9,20 @@ const textOrNotAvailable = (description: string) =>
 
 const live = {
   cpu: t.String({ description: "Share of one processor over the last minute, such as `0.42%`" }),
-  memory: t.String({ description: "Held in caches / allowance of the plan, such as `1.5 KiB / 64 MiB`" }),
-  memoryPercent: t.String({ description: "The same as a percentage" }),
-  network: t.String({ description: "In / out, of model, channel and tool calls since the start" }),
+  memory: t.String({ description: "Bytes held in caches / allowance of the plan, such as `1.5 KiB / 64 MiB`" }),
+  memoryPercent: t.String({ description: "The share of the allowance as a percentage" }),
+  network: t.String({
+    description: "Bytes received / sent by model, channel and tool calls since the service's start",
+  }),
   uptime: t.Integer({ description: "Milliseconds; 0 while the agent is not up" }),
   uptimeFormatted: t.String({ description: "Such as `1d 2h 3m 4s`" }),
   status: t.String(),
-  pids: t.String({ description: "Live connections, and turns being worked on" }),
-  messagesProcessed: textOrNotAvailable("Turns since the agent was made"),
+  pids: t.String({ description: "Live connections plus running turns" }),
+  messagesProcessed: textOrNotAvailable("Turns since the agent was created"),
   messagesPerHour: textOrNotAvailable("Turns in the last hour"),
-  averageResponseTime: textOrNotAvailable("Milliseconds, mean of the last 100 answers"),
-  successRate: textOrNotAvailable("Percent of the last 1,000 turns"),
-  errorRate: textOrNotAvailable("Percent of the last 1,000 turns"),
+  averageResponseTime: textOrNotAvailable("Milliseconds, mean of the last 100 replies"),
+  successRate: textOrNotAvailable("Percentage of the last 1,000 turns that succeeded"),
+  errorRate: textOrNotAvailable("Percentage of the last 1,000 turns that failed"),
 };
 
 export const backendStats = t.Object({ id: t.String(), plan: t.String(), runtimeVersion: t.String(), ...live });
@@ -44,7 +46,7 @@ export const statsResponse = t.Union([
 ]);
 
 const MIB = 1024 * 1024;
-/** Bytes an agent may hold in caches by its owner's plan. Architecture, "Figures of an agent". */
+/** The memory allowance by the owner's plan, in bytes; other plans get the default. See docs/operating.md. */
 const MEMORY_ALLOWANCE: Readonly<Record<string, number>> = { pro: 256 * MIB, enterprise: 1024 * MIB };
 const DEFAULT_MEMORY_ALLOWANCE = 64 * MIB;
 
@@ -76,7 +78,7 @@ export function toStats(agent: Agent, plan: string, stats: AgentStats): Static<t
   };
 }
 
-/** Nothing is known, and nothing is made up. */
+/** Zeros instead of statistics, while the backend can't be reached. */
 export const mockStatsOf = (agentId: string): Static<typeof mockStats> => ({
   agentId,
   messagesProcessed: 0,

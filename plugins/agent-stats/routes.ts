@@ -1,8 +1,9 @@
-// The figures of an agent: taken on the backend, shown on the web, by an agent's id and by `/api/instance/:userId`.
+// Defines the routes of an agent's statistics: the backend measures them, the web surface shows them by agent and by user.
 import { Elysia, type Static } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { type BackendTransport, unwrap } from "../../src/kernel/http/backend-transport.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { backendStats, mockStatsOf, statsResponse, toStats } from "./model.ts";
@@ -26,8 +27,8 @@ interface StatsRequest {
 
 const tags = ["Agents"];
 const STATS_ACTION = "agent.stats";
-/** A backend that takes longer for some figures can't be reached. */
-const BACKEND_TIMEOUT_MS = 5_000;
+/** A backend that takes longer counts as unreachable. */
+const BACKEND_TIMEOUT_MS = 5 * SECOND;
 
 export type AgentStatsBackend = ReturnType<typeof backendRoutes>;
 
@@ -41,7 +42,7 @@ export const backendRoutes = ({ accounts, agents, agentStats }: Deps) =>
     {
       agentCall: STATS_ACTION,
       response: { 200: backendStats },
-      detail: { tags, summary: "Figures of an agent" },
+      detail: { tags, summary: "Show an agent's statistics" },
     },
   );
 
@@ -52,28 +53,32 @@ export function webRoutes({ config, backend, accounts, agents, agentStats }: Dep
       const statsRoute = backend.client<AgentStatsBackend>(grant).api.agents({ id }).stats;
       const response = await statsRoute.get({ fetch: { signal: AbortSignal.timeout(BACKEND_TIMEOUT_MS) } });
       const { id: agentId, plan: _, runtimeVersion: __, pids, ...live } = unwrap(response);
-      // Sockets are kept on this side.
-      const all = config.role === "web" ? String(Number(pids) + agentStats.connectionsOf(id)) : pids;
-      return { stats: { agentId, ...live, pids: all }, status: "ok" };
+      // Clients' sockets are open in the web process, so the backend has not counted them.
+      const total = config.role === "web" ? String(Number(pids) + agentStats.connectionsOf(id)) : pids;
+      return { stats: { agentId, ...live, pids: total }, status: "ok" };
     } catch (error) {
       if (!(error instanceof AppError && error.code === "BACKEND_UNAVAILABLE")) throw error;
       return { stats: mockStatsOf(id), status: "mock" };
     }
   }
   const description =
-    "Each figure is that of this agent: see the operating guide for how it is taken. " +
-    "`status` is `mock`, and the figures are empty, only while the backend can't be reached.";
+    "All values are this agent's own; docs/operating.md says how each is measured. " +
+    "`status` is `mock`, and all values are 0, only while the backend can't be reached.";
 
   return new Elysia({ name: "agent-stats.web" })
     .use(agents.guards)
     .get("/api/agents/:id/stats", stats, {
       ownAgent: { scope: "read", kind: "data" },
       response: { 200: statsResponse },
-      detail: { tags, summary: "Figures of an agent", description },
+      detail: { tags, summary: "Show an agent's statistics", description },
     })
     .get("/api/instance/:userId/stats", stats, {
       ownInstance: "read",
       response: { 200: statsResponse },
-      detail: { tags: ["Life cycle"], summary: "Figures of an agent, by its id or by the caller's own", description },
+      detail: {
+        tags: ["Life cycle"],
+        summary: "Show an agent's statistics, by its id or by the caller's user id",
+        description,
+      },
     });
 }

@@ -1,25 +1,26 @@
-// Time in steps of five seconds, with the process's own processor time at each, so that "the last minute" can be asked for.
+// A clock with steps of five seconds. It samples the time and the process's CPU time at each step, to measure the last minute.
+import { SECOND } from "../../src/kernel/util/time.ts";
 
-/** Steps that are looked back on. */
+/** Steps in the measured minute. */
 const WINDOW_STEPS = 12;
-const STEP_MS = 5_000;
-/** Places in a ring that holds what was at each of these steps, and at the one that is under way. */
+const STEP_MS = 5 * SECOND;
+/** The size of a ring buffer with a value for each of these steps and for the current one. */
 export const SAMPLE_SLOTS = WINDOW_STEPS + 1;
 
 export interface SampleClock {
-  /** Milliseconds; never goes back. */
+  /** Monotonic milliseconds. */
   now(): number;
-  /** The number of the last step that began, from 0. */
+  /** The number of the current step, from 0. */
   readonly step: number;
-  /** When a step began; for the last `RING` of them. */
+  /** The start time of a step; only for the last `SAMPLE_SLOTS` of them. */
   stepStart(step: number): number;
-  /** The first step of the last minute: 60 to 65 seconds ago, later for a process that is younger. */
+  /** The first step of the last minute: 60 to 65 seconds ago, or step 0 of a younger process. */
   firstStep(): number;
-  /** What the process has used of the processor since the first step, over how long; both in ms. */
+  /** The process's CPU time since the first step, and the time elapsed since then; both in ms. */
   cpuUsage(): { cpuMs: number; ms: number };
-  /** Begins a step. */
+  /** Begins the next step. */
   advance(): void;
-  /** Has one begin every five seconds. */
+  /** Advances every five seconds until `stop`. */
   start(): void;
   stop(): void;
 }

@@ -1,5 +1,4 @@
-// What each agent uses and does: told by those who do it, at the price of an addition, and added up when somebody asks.
-
+// Collects the statistics of agents. Other plugins report turns and traffic, which costs one addition each; sums are made on request.
 import { type BusyMeter, beginBusy, busyMs, createBusyMeter, endBusy } from "./busy-meter.ts";
 import type { SampleClock } from "./sample-clock.ts";
 import {
@@ -10,57 +9,60 @@ import {
   type TurnStats,
 } from "./turn-counter.ts";
 
-/** How much of something an agent has here and now. */
+/** Returns the present value of something that belongs to an agent, such as bytes or connections. */
 export type AgentGauge = (agentId: string) => number;
 
-/** Counts an agent's turns in the database, and hands them over before any turn that is not among them is told of. */
+/**
+ * Counts an agent's turns in the database. Must call `onLoaded` before `recordTurn` is called for a turn that the count does
+ * not include, so that each turn counts once.
+ */
 export type LoadTurnHistory = (agentId: string, onLoaded: (history: TurnHistory) => void) => Promise<void>;
 
 export interface AgentStatsService {
-  /** A turn of this agent begins; to be followed by one `end`. */
+  /** Call it when a turn begins, and `turnEnded` once for each. */
   turnStarted(agentId: string): void;
   turnEnded(agentId: string): void;
-  /** A turn was settled. To be told right after its commit. */
+  /** Counts a settled turn. Call it right after the commit. */
   recordTurn(agentId: string, turn: EndedTurn): void;
-  /** Bytes of a call of a model, a channel or a tool in this agent's name. */
+  /** Counts the bytes of a model, channel or tool call of this agent. */
   recordTraffic(agentId: string, sent: number, received: number): void;
-  /** Adds a cache that holds something of agents, in bytes. */
-  addMemoryGauge(cache: AgentGauge): void;
-  /** Adds a place that keeps connections or workers for agents. */
-  addConnectionGauge(place: AgentGauge): void;
-  /** Who can count the turns of the past. */
+  /** Registers a cache: `gauge` returns the bytes it holds for an agent. */
+  addMemoryGauge(gauge: AgentGauge): void;
+  /** Registers a source of connections: `gauge` returns how many an agent has. */
+  addConnectionGauge(gauge: AgentGauge): void;
   setTurnHistoryLoader(loader: LoadTurnHistory): void;
   statsOf(agentId: string): Promise<AgentStats>;
-  /** What this process keeps for an agent beside its turns. */
+  /** The connections that this process holds for an agent, without turns. */
   connectionsOf(agentId: string): number;
-  /** The agent is gone. */
+  /** Call it when the agent is removed. */
   forgetAgent(agentId: string): void;
 }
 
 export interface AgentStats {
-  /** Share of one processor over the last minute, 0 to 1 and beyond. */
+  /** Share of one processor over the last minute; above 1 if more than one is busy. */
   cpu: number;
-  /** Bytes. */
+  /** Bytes, as `sent` and `received`. */
   memory: number;
   sent: number;
   received: number;
+  /** Connections plus running turns. */
   pids: number;
   turns: TurnStats;
 }
 
-/** One for each agent that has done something since the start. */
+/** The counters of an agent that was active since the start. */
 interface Activity {
   readonly busyMeter: BusyMeter;
   sent: number;
   received: number;
 }
 
-/** Agents whose activity is known; the one that began longest ago and does nothing goes first. */
+/** Agents with counters; beyond, the oldest one without a running turn is dropped. */
 const MAX_ACTIVITIES = 20_000;
-/** Agents whose turns are counted as they end, since somebody has asked for their figures. */
+/** Agents with a turn counter, which the first request for their statistics creates; the least recently requested goes first. */
 const MAX_TURN_COUNTERS = 1_000;
 
-/** Everything is kept where the agents run: in one process, whatever the roles. */
+/** Keeps all counters in memory: agents run in one process (the backend, if the roles are split). */
 export function createAgentStatsService({ clock }: { clock: SampleClock }): AgentStatsService {
   const activities = new Map<string, Activity>();
   const turnCounters = new Map<string, TurnCounter>();
@@ -97,11 +99,11 @@ export function createAgentStatsService({ clock }: { clock: SampleClock }): Agen
     const { promise, resolve, reject } = Promise.withResolvers<TurnCounter>();
     loading.set(agentId, promise);
     const onLoaded = (history: TurnHistory) => {
-      const record = createTurnCounter(history);
+      const counter = createTurnCounter(history);
       if (turnCounters.size >= MAX_TURN_COUNTERS)
         for (const oldest of turnCounters.keys()) if (turnCounters.delete(oldest)) break;
-      turnCounters.set(agentId, record);
-      resolve(record);
+      turnCounters.set(agentId, counter);
+      resolve(counter);
     };
     loadTurnHistory(agentId, onLoaded)
       .catch(reject)
@@ -109,11 +111,11 @@ export function createAgentStatsService({ clock }: { clock: SampleClock }): Agen
     return promise;
   }
 
-  /** Those that are asked for stay. */
+  /** Moves the counter to the end of the map, so that the least recently requested is dropped first. */
   async function turnStatsOf(agentId: string): Promise<TurnStats> {
-    const record = turnCounters.get(agentId) ?? (await loadTurnCounter(agentId));
-    if (turnCounters.delete(agentId)) turnCounters.set(agentId, record);
-    return record.snapshot();
+    const counter = turnCounters.get(agentId) ?? (await loadTurnCounter(agentId));
+    if (turnCounters.delete(agentId)) turnCounters.set(agentId, counter);
+    return counter.snapshot();
   }
 
   return {
@@ -122,7 +124,7 @@ export function createAgentStatsService({ clock }: { clock: SampleClock }): Agen
       beginBusy(totalMeter, clock);
     },
     turnEnded(agentId) {
-      // It is there: what is running is not dropped.
+      // Present, since agents with running turns are neither evicted nor forgotten.
       const meter = activities.get(agentId)?.busyMeter;
       if (meter) endBusy(meter, clock);
       endBusy(totalMeter, clock);
@@ -133,8 +135,8 @@ export function createAgentStatsService({ clock }: { clock: SampleClock }): Agen
       activity.sent += sent;
       activity.received += received;
     },
-    addMemoryGauge: (cache) => void memoryGauges.push(cache),
-    addConnectionGauge: (place) => void connectionGauges.push(place),
+    addMemoryGauge: (gauge) => void memoryGauges.push(gauge),
+    addConnectionGauge: (gauge) => void connectionGauges.push(gauge),
     setTurnHistoryLoader(loader) {
       loadTurnHistory = loader;
     },

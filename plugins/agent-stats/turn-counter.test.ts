@@ -1,12 +1,12 @@
-// The record of an agent's turns: begun from a count, kept up turn by turn, forgetful of what is over an hour ago.
+// Tests the turn counter: its initial history, the counting of ended turns, and the sliding hour.
 import { expect, test } from "bun:test";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import { createTurnCounter } from "./turn-counter.ts";
 
 const NONE = { total: 0, minutes: [], recent: [] };
-const MINUTE = 60_000;
 const NOON = 30_000_000 * MINUTE;
 
-test("before the first turn there is no mean and no rate", () => {
+test("has no mean and no rate before the first turn", () => {
   expect(createTurnCounter(NONE).snapshot()).toEqual({
     processed: 0,
     lastHour: 0,
@@ -15,7 +15,7 @@ test("before the first turn there is no mean and no rate", () => {
   });
 });
 
-test("the mean is that of the last 100 answers, the rate that of the last 1,000 turns", () => {
+test("takes the mean of the last 100 answers and the rate of the last 1,000 turns", () => {
   const counter = createTurnCounter(NONE);
   for (let n = 0; n < 2_000; n++) counter.add({ ok: n < 1_000 || n % 4 > 0, ms: n < 1_800 ? 5_000 : n, at: NOON });
   const answered = Array.from({ length: 2_000 }, (_, n) => n).filter((n) => n >= 1_000 && n % 4 > 0);
@@ -28,7 +28,7 @@ test("the mean is that of the last 100 answers, the rate that of the last 1,000 
   });
 });
 
-test("goes on from what was counted", () => {
+test("continues from the loaded history", () => {
   const minute = NOON / MINUTE;
   const recent = [
     { ok: true, ms: 10 },
@@ -48,13 +48,13 @@ test("goes on from what was counted", () => {
   expect(counter.snapshot(NOON + MINUTE)).toEqual({ processed: 501, lastHour: 4, meanMs: 30, successRate: 0.75 });
 });
 
-test("an hour without a turn empties the last hour, and nothing else", () => {
+test("an hour without turns resets the hourly count, and nothing else", () => {
   const counter = createTurnCounter(NONE);
   for (let n = 0; n < 90; n++) counter.add({ ok: true, ms: 1, at: NOON + n * MINUTE });
   expect(counter.snapshot(NOON + 89 * MINUTE).lastHour).toBe(60);
   expect(counter.snapshot(NOON + 100 * MINUTE).lastHour).toBe(49);
   expect(counter.snapshot(NOON + 200 * MINUTE)).toMatchObject({ processed: 90, lastHour: 0, successRate: 1 });
-  // A clock that was put back counts what is within the hour.
+  // After the clock was set back, turns within the hour still count.
   counter.add({ ok: true, ms: 1, at: NOON + 190 * MINUTE });
   expect(counter.snapshot(NOON + 200 * MINUTE)).toMatchObject({ processed: 91, lastHour: 1 });
 });

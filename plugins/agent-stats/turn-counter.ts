@@ -1,35 +1,35 @@
-// Figures of an agent's turns: counted once from the database when somebody asks, then kept up with each turn that ends.
+// Counts an agent's turns: it starts from the history in the database and is updated with each turn that ends.
+import { HOUR, MINUTE } from "../../src/kernel/util/time.ts";
 
-const MINUTE = 60_000;
-/** Minutes that count as the last hour. */
-const MINUTES_PER_HOUR = 60;
-/** Turns whose outcome counts for the rates, and answered ones whose time counts for the mean. Architecture. */
+/** Size of the sliding window of the hourly count, in buckets of one minute. */
+const MINUTES_PER_HOUR = HOUR / MINUTE;
+/** The success rate covers the last 1,000 turns, the mean time the last 100 answered ones. See docs/operating.md. */
 export const RECENT_TURNS = { outcomes: 1_000, times: 100 };
 
-/** A turn that has ended: a message, or a reminder falling due, that was answered or given up. */
+/** A turn that has ended: a message or a due reminder that was answered or given up. */
 export interface EndedTurn {
   ok: boolean;
-  /** From the arrival of the message to its end. */
+  /** From the arrival of the message to the end of the turn. */
   ms: number;
   /** Epoch ms. */
   at: number;
 }
 
-/** What is known of an agent's turns from the database. */
+/** An agent's turns according to the database. */
 export interface TurnHistory {
   total: number;
-  /** Of the last hour: minutes since the epoch, with the turns that ended in each. */
+  /** The last hour by minute (since the epoch), with the turns that ended in it. */
   minutes: readonly (readonly [minute: number, turns: number])[];
-  /** The last ones, oldest first. */
+  /** The last turns, oldest first. */
   recent: readonly Pick<EndedTurn, "ok" | "ms">[];
 }
 
 export interface TurnStats {
   processed: number;
   lastHour: number;
-  /** Mean of the last 100 answered ones, in ms; undefined before the first. */
+  /** Mean of the last 100 answered turns, in ms; undefined before the first. */
   meanMs: number | undefined;
-  /** Of the last 1,000, 0 to 1; undefined before the first. */
+  /** Share of the last 1,000 turns, 0 to 1; undefined before the first. */
   successRate: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface TurnCounter {
   snapshot(now?: number): TurnStats;
 }
 
-/** About 2 KiB. */
+/** Takes about 5 KiB of memory. */
 export function createTurnCounter({ total, minutes, recent }: TurnHistory): TurnCounter {
   let processed = total;
   const perMinute = new Uint32Array(MINUTES_PER_HOUR);
@@ -54,7 +54,7 @@ export function createTurnCounter({ total, minutes, recent }: TurnHistory): Turn
   }
   for (const { ok, ms } of recent) addOutcome(ok, ms);
 
-  /** Minutes without a turn are emptied when the next one comes, or somebody asks. */
+  /** Clears the buckets of minutes without a turn; called with each turn and each snapshot. */
   function advanceTo(minute: number): void {
     for (let empty = Math.max(newest + 1, minute - MINUTES_PER_HOUR + 1); empty <= minute; empty++)
       perMinute[empty % MINUTES_PER_HOUR] = 0;
@@ -82,7 +82,7 @@ export function createTurnCounter({ total, minutes, recent }: TurnHistory): Turn
   };
 }
 
-/** The last so many numbers. */
+/** Keeps the last `size` numbers. */
 function createRingBuffer(size: number) {
   const values = new Float32Array(size);
   let count = 0;
@@ -91,7 +91,7 @@ function createRingBuffer(size: number) {
       values[count % size] = value;
       count++;
     },
-    /** Undefined before the first. */
+    /** Undefined while it is empty. */
     mean(): number | undefined {
       const held = Math.min(count, size);
       return held === 0 ? undefined : values.subarray(0, held).reduce((sum, value) => sum + value, 0) / held;

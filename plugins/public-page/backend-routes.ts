@@ -1,4 +1,4 @@
-// The backend's side of public pages: where they are switched on, and where visitors are answered.
+// Defines the backend surface's routes of public pages: they change the settings and answer visitors' messages.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -7,7 +7,7 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { eventStream, type Observer, type runtime } from "../runtime/index.ts";
-import { reply, settings, settingsBody, visitBody } from "./model.ts";
+import { reply, settings, settingsBody, VISIT_ERRORS, visitBody } from "./model.ts";
 import type { PublicPageStore } from "./public-page-store.ts";
 
 interface Deps {
@@ -16,15 +16,6 @@ interface Deps {
   runtime: Pick<ServiceOf<typeof runtime>, "chat">;
   pageStore: PublicPageStore;
 }
-
-/** What visitors can be refused with. */
-export const VISIT_ERRORS = {
-  402: "BUDGET_EXCEEDED",
-  404: "AGENT_NOT_FOUND",
-  409: ["AGENT_STOPPED", "CANCELLED", "ALREADY_SETTLED"],
-  502: "MODEL_UNAVAILABLE",
-  503: ["STOPPING", "AGENT_CHANGING"],
-};
 
 export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) {
   const tags = ["Public page"];
@@ -35,18 +26,18 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
       agentCall: "agent.public",
       body: settingsBody,
       response: { 200: settings },
-      detail: { tags, summary: "Let anybody talk to an agent at its public address, or nobody" },
+      detail: { tags, summary: "Allow or forbid visitors to talk to an agent at its public address" },
     })
     .post(
       "/api/agents/:id/visits",
       async ({ caller, params: { id }, body: { message, visitor }, request }) => {
-        // Only the web speaks for visitors, and says to whom: nobody talks in their name by a session or a key.
+        // Only the web surface speaks for visitors; its token names the agent. A session or an API key names none: 404.
         const agent = caller.agentId === id ? await agents.find(id) : undefined;
         if (!agent) throw agentNotFound();
         const chatRequest = {
           agent,
           platform: "public" as const,
-          // A conversation, and a circle of memory, of its own.
+          // A peer per visitor gives each one a separate session and separate memories.
           peer: `visitor:${visitor}`,
           message,
           sender: { id: visitor, name: "" },
@@ -61,7 +52,7 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
           }
         };
         if (!acceptsEventStream(request)) return Response.json(await chat(undefined, request.signal));
-        // Which tools an agent has is its owner's business.
+        // Tool calls are not shown: which tools an agent has is private to its owner.
         return eventStream(request.signal, ({ delta }, signal) => chat({ delta, tool: () => undefined }, signal));
       },
       {
@@ -70,7 +61,7 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
         response: { 200: reply },
         detail: {
           tags,
-          summary: "Answer a visitor of an agent's public page; for the web surface alone",
+          summary: "Answer a visitor of an agent's public page; only for the web surface",
           description: "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",
           ...documentErrors(VISIT_ERRORS),
         },
@@ -78,13 +69,14 @@ export function backendRoutes({ identities, agents, runtime, pageStore }: Deps) 
     );
 }
 
-/** What strangers are told: nothing of models, keys and budgets. */
+/** Error messages for visitors by code. They reveal nothing about models, keys and budgets. */
 const VISITOR_MESSAGES: Readonly<Record<string, string>> = {
   AGENT_STOPPED: "This agent is asleep. Come back later.",
-  BUDGET_EXCEEDED: "This agent has said all it can for now. Come back later.",
+  BUDGET_EXCEEDED: "This agent can't answer any more for now. Come back later.",
   MODEL_UNAVAILABLE: "This agent can't answer right now. Try again shortly.",
 };
 
+/** Replaces the messages of server errors too, except 503, whose messages say only that the service is stopping or busy. */
 function toVisitorError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error;
   const { status, code, message } = error;

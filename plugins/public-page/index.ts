@@ -1,4 +1,4 @@
-// The public page of an agent: a card at its address, and a chat for anybody where its owner switches it on.
+// Public pages: each agent has a card at its public address, and a chat for visitors if its owner switches it on.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -17,7 +17,7 @@ export const publicPage = plugin("public-page", (host) => {
   const pageStore = createPublicPageStore(kernel);
   return {
     service: {
-      /** Whether anybody may talk to an agent at its public address, and so know its name. */
+      /** The settings of an agent's page. If it is enabled, the agent's name is public. */
       publicPageOf: pageStore.settingsOf,
     },
     web: webRoutes({

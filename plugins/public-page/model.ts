@@ -1,25 +1,28 @@
-// What public pages take and answer on the wire.
+// Defines the API's request and response schemas of public pages.
 import { t } from "elysia";
 
 export const MAX_MESSAGE = 4_000;
 const MAX_GREETING = 500;
 
 export const settingsBody = t.Object({
-  enabled: t.Boolean({ error: "Say true or false." }),
+  enabled: t.Boolean({ error: "enabled is true or false." }),
   greeting: t.Optional(
     t.String({
       maxLength: MAX_GREETING,
-      description: "What visitors read before they write; left out, it stays",
+      description: "Shown to visitors before their first message. Left out: unchanged",
       error: `A greeting is text of at most ${MAX_GREETING} characters.`,
     }),
   ),
 });
 
 export const settings = t.Object({
-  enabled: t.Boolean({ description: "Anybody may talk to the agent at its public address" }),
+  enabled: t.Boolean({ description: "Visitors may talk to the agent at its public address" }),
   greeting: t.String(),
 });
-export const settingsWithUrl = t.Object({ ...settings.properties, url: t.String({ description: "The address" }) });
+export const settingsWithUrl = t.Object({
+  ...settings.properties,
+  url: t.String({ description: "The public address" }),
+});
 
 export const messageBody = t.Object({
   message: t.String({
@@ -28,21 +31,30 @@ export const messageBody = t.Object({
     error: `Give a message of 1 to ${MAX_MESSAGE} characters.`,
   }),
 });
-/** What the web hands to the backend: the same, and who it is from. */
+/** The web's request to the backend: a visitor's message with the visitor's id. */
 export const visitBody = t.Object({
   ...messageBody.properties,
   visitor: t.String({ pattern: "^[\\w-]{22}$" }),
 });
 export const reply = t.Object({ reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) });
 
-/** The card, for programs. */
+/** The card as JSON, for programs. */
 export const card = t.Object({
   name: t.String(),
   status: t.Union([t.Literal("online"), t.Literal("asleep"), t.Literal("unwell")]),
   verified: t.Boolean(),
   verificationType: t.Union([t.String(), t.Null()]),
-  chat: t.Boolean({ description: "Anybody may talk to it: POST …/messages" }),
+  chat: t.Boolean({ description: "Visitors may talk to it: POST …/messages" }),
   greeting: t.String(),
   url: t.String(),
 });
 export type Card = typeof card.static;
+
+/** Errors of a visitor's message, for the API's documentation. */
+export const VISIT_ERRORS = {
+  402: "BUDGET_EXCEEDED",
+  404: "AGENT_NOT_FOUND",
+  409: ["AGENT_STOPPED", "CANCELLED", "ALREADY_SETTLED"],
+  502: "MODEL_UNAVAILABLE",
+  503: ["STOPPING", "AGENT_CHANGING"],
+};

@@ -1,4 +1,4 @@
-// What is seen at an agent's address: a card that tells nothing private, by whose switch there is a chat.
+// Tests an agent's public page over HTTP: the card without private data, its policy, and the owner's switch for the chat.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { expectRefusal } from "../../tests/support/scene.ts";
 import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene } from "./support.test.ts";
@@ -14,7 +14,7 @@ afterAll(() => pageScene[Symbol.asyncDispose]());
 beforeEach(() => scene.upstream.reset());
 
 describe("the card", () => {
-  test("names the agent, says how it is, and nothing private", async () => {
+  test("shows the agent's name and status, and nothing private", async () => {
     const place = await pageScene.agent(
       { instructions: "The password is tiger.", timezone: "Europe/Oslo" },
       "Fox & Sons",
@@ -34,7 +34,7 @@ describe("the card", () => {
     expect(setCookie).toBeUndefined();
   });
 
-  test("for programs", async () => {
+  test("is JSON for programs", async () => {
     const place = await pageScene.openAgent({}, { greeting: "Ahoy" });
     const { body, headers } = await pageScene
       .visitor()
@@ -51,7 +51,7 @@ describe("the card", () => {
     });
   });
 
-  test("status in words", async () => {
+  test("shows the status in words", async () => {
     const place = await pageScene.agent();
     await scene.agents.setStatus(place.id, "stopped");
     expect((await pageScene.visitor().getPage(`/a/${place.subdomain}`)).text).toContain("Asleep");
@@ -61,7 +61,7 @@ describe("the card", () => {
     expect(text).not.toContain("secret reason");
   });
 
-  test("a badge where it is verified, with how", async () => {
+  test("shows a badge with the method if the agent is verified", async () => {
     const place = await pageScene.agent();
     const sql =
       "UPDATE agents SET verified = 1, verification_type = 'webauthn', attestation_uid = 'secret' WHERE id = ?";
@@ -81,7 +81,7 @@ describe("the card", () => {
     "</title><b>x",
     "{{main}}$&$`$1",
     "\u202eelttil a",
-  ])("the name %j is text and nothing else", async (name) => {
+  ])("shows the name %j as text only", async (name) => {
     const place = await pageScene.agent({}, name);
     await ada.put(`/api/agents/${place.id}/public`, { enabled: true, greeting: `${name} greets` });
     const { text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
@@ -100,7 +100,7 @@ describe("the card", () => {
     expect(text).toContain(`${escaped} greets`);
   });
 
-  test("runs its own script and no other, and may talk to this agent alone", async () => {
+  test("allows its own script and no other, and requests to this agent only", async () => {
     const place = await pageScene.openAgent();
     const { headers, text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
     const policy = headers.get("content-security-policy") ?? "";
@@ -114,11 +114,11 @@ describe("the card", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
     expect(text).not.toMatch(/(?:src|href|action)="(?!data:)/);
-    const shut = await pageScene.visitor().getPage(`/a/${(await pageScene.agent()).subdomain}`);
-    expect(shut.headers.get("content-security-policy")).not.toMatch(/script-src|connect-src/);
+    const closedPage = await pageScene.visitor().getPage(`/a/${(await pageScene.agent()).subdomain}`);
+    expect(closedPage.headers.get("content-security-policy")).not.toMatch(/script-src|connect-src/);
   });
 
-  test("nobody there: a page for people, an error for programs", async () => {
+  test("of an unknown agent is a 404 page for people and an error for programs", async () => {
     for (const path of ["/a/nobody-abcdef", "/a/%3Cscript%3E", "/a/'%20OR%201=1", `/a/${"x".repeat(300)}`, "/a/%00"]) {
       const page = await pageScene.visitor().getPage(path);
       expect({ path, status: page.status }).toEqual({ path, status: 404 });
@@ -134,8 +134,8 @@ describe("the card", () => {
   });
 });
 
-describe("the switch", () => {
-  test("is off at first; on, with a greeting that stays; off again", async () => {
+describe("the owner's switch", () => {
+  test("is off by default, keeps the greeting, and turns the chat on and off", async () => {
     const place = await pageScene.agent();
     const path = `/api/agents/${place.id}/public`;
     const url = `https://${place.subdomain}.${DOMAIN}`;
@@ -156,7 +156,7 @@ describe("the switch", () => {
     expect((await ada.get(path)).body).toMatchObject({ enabled: false });
   });
 
-  test("is its owner's alone, and takes nothing odd", async () => {
+  test("accepts only its owner and valid settings", async () => {
     const { id } = await pageScene.agent();
     const eve = await scene.member();
     const path = `/api/agents/${id}/public`;
@@ -175,15 +175,16 @@ describe("the switch", () => {
     expect((await ada.get(path)).body).toMatchObject({ enabled: false, greeting: "" });
   });
 
-  test("does not count while its owner's account is disabled", async () => {
+  test("has no effect while the owner's account is disabled", async () => {
     const guest = await scene.member();
     const id = await scene.provision(guest);
     await guest.put(`/api/agents/${id}/public`, { enabled: true });
     const { body } = await guest.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
     const place = { id, subdomain: body.agent.subdomain };
     expect((await pageScene.visitor().sendMessage(place, "Hello")).status).toBe(200);
-    const nothing = () => ({ sql: "SELECT 1", args: [] });
-    await scene.app.accounts.administration.update(guest.userId, { disabled: true }, nothing, { keepAnAdmin: false });
+    const noStatement = () => ({ sql: "SELECT 1", args: [] });
+    const { administration } = scene.app.accounts;
+    await administration.update(guest.userId, { disabled: true }, noStatement, { keepAnAdmin: false });
     expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 403, "CHAT_OFF");
   });
 

@@ -1,6 +1,7 @@
-// What people see at an agent's address: a card, a chat, or that nobody is there. One file, no foreign address, no cookie.
+// Renders an agent's public page: a card, with a chat if enabled, or a 404 page. Each is one file without foreign addresses.
 import type { Config } from "../../src/kernel/config/config.ts";
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
+import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../src/kernel/util/html.ts";
 import chat from "./chat.htm" with { type: "text" };
 import layout from "./layout.htm" with { type: "text" };
 import type { Card } from "./model.ts";
@@ -8,9 +9,9 @@ import type { Card } from "./model.ts";
 const [chatBody = "", script = ""] = chat.split(/(?=<script>)/);
 
 export interface PageRenderer {
-  /** The card, with a chat where anybody may talk; `agentOrigin` where it is shown on a host of the agent's own. */
+  /** The card, with a chat if `card.chat`. `agentOrigin`: the agent's own origin, if the page is requested there. */
   agentPage(card: Card, subdomain: string, agentOrigin: string | undefined): Response;
-  /** 404 */
+  /** Status 404. */
   notFoundPage(): Response;
 }
 
@@ -30,18 +31,19 @@ export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">):
   );
 
   function agentPage(card: Card, subdomain: string, agentOrigin: string | undefined): Response {
-    const { name, chat } = card;
-    // Not even our own script may talk to anything but this one agent.
+    const { name, chat: hasChat } = card;
+    const html = fillTemplate(layout, {
+      robots: hasChat ? "" : NOINDEX,
+      title: `${escapeHtml(name)} · Berth`,
+      main: `<main${hasChat ? ' class="chat"' : ""}>\n${renderHeader(card)}\n${renderBody(card)}\n</main>`,
+      script: hasChat ? script : "",
+    });
+    if (!hasChat) return htmlResponse(html, 200, []);
+    // The page's script may send messages to this agent, and no other request.
     const messageUrls = agentOrigin
       ? [`${agentOrigin}/messages`]
-      : webOrigins.map((home) => `${home}/a/${subdomain}/messages`);
-    const html = fillTemplate(layout, {
-      robots: chat ? "" : NOINDEX,
-      title: `${escapeHtml(name)} · Berth`,
-      main: `<main${chat ? ' class="chat"' : ""}>\n${renderHeader(card)}\n${renderBody(card)}\n</main>`,
-      script: chat ? script : "",
-    });
-    return htmlResponse(html, 200, chat ? messageUrls : []);
+      : webOrigins.map((origin) => `${origin}/a/${subdomain}/messages`);
+    return htmlResponse(html, 200, messageUrls);
   }
 
   return {
@@ -54,7 +56,7 @@ export function createPageRenderer(config: Pick<Config, "baseUrl" | "backend">):
   };
 }
 
-function renderHeader({ name, status, verified, verificationType, chat }: Card): string {
+function renderHeader({ name, status, verified, verificationType, chat: hasChat }: Card): string {
   const [initial = ""] = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment.toUpperCase());
   const verificationLabel = VERIFICATION_LABELS[verificationType ?? ""];
   const facts = [
@@ -66,54 +68,17 @@ function renderHeader({ name, status, verified, verificationType, chat }: Card):
   return `<header>
 <div class="face" aria-hidden="true">${escapeHtml(initial)}</div>
 <div><h1><bdi>${escapeHtml(name)}</bdi></h1><p class="facts">${facts.join("")}</p></div>
-${chat ? '<button id="anew" type="button" hidden>Start over</button>' : ""}</header>`;
+${hasChat ? '<button id="reset" type="button" hidden>Start over</button>' : ""}</header>`;
 }
 
-function renderBody({ chat: isChatOpen, greeting }: Card): string {
-  if (!isChatOpen) return "<p>An AI agent. It does not talk to visitors here.</p>";
+function renderBody({ chat: hasChat, greeting }: Card): string {
+  if (!hasChat) return "<p>An AI agent. It does not talk to visitors here.</p>";
   const greetingBlock = greeting === "" ? "" : `<div class="first" dir="auto">${escapeHtml(greeting)}</div>`;
   return fillTemplate(chatBody, { greeting: greetingBlock });
 }
 
-/** Puts values in the place of `{{name}}`; what the values say of places stays as it is. */
-const fillTemplate = (template: string, values: Record<string, string>) =>
-  template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (letter) => ENTITIES[letter] ?? "");
-
-/** Only the script and style that are in our own files may run, told by their hashes (CSP level 3). */
-const cspHash = (source: string, element: string) => {
-  const [, text = ""] = new RegExp(`<${element}>(.*?)</${element}>`, "s").exec(source) ?? [];
-  return `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`;
-};
-let cspHashes: { style: string; script: string } | undefined;
-
-function htmlResponse(html: string, status: number, connectSources: readonly string[]): Response {
-  cspHashes ??= { style: cspHash(layout, "style"), script: cspHash(chat, "script") };
-  const policy = [
-    "default-src 'none'",
-    `style-src ${cspHashes.style}`,
-    ...(connectSources.length > 0 ? [`script-src ${cspHashes.script}`, `connect-src ${connectSources.join(" ")}`] : []),
-    "img-src data:",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ];
-  const headers = {
-    "content-type": "text/html;charset=utf-8",
-    "content-security-policy": policy.join("; "),
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-    vary: "accept",
-  };
-  return new Response(html, { status, headers });
+/** `connect`: the addresses that the chat's script may fetch; without any, the page runs no script. */
+function htmlResponse(html: string, status: number, connect: readonly string[]): Response {
+  const policy = contentPolicy({ styles: layout, ...(connect.length > 0 && { scripts: chat, connect }) });
+  return new Response(html, { status, headers: { ...pageHeaders(policy), vary: "accept" } });
 }

@@ -1,16 +1,16 @@
-// Whether anybody may talk to an agent at its public address, and what it says there first.
+// Stores the settings of public pages: whether visitors may talk to the agent, and the greeting.
 import type { Kernel } from "../../src/kernel/plugin.ts";
 
 export interface PublicPageSettings {
   enabled: boolean;
-  /** What visitors read before they write; empty for none. */
+  /** Shown to visitors before their first message; empty for none. */
   greeting: string;
 }
 
 export interface PublicPageStore {
-  /** Off, until the owner switches it on. */
+  /** `enabled` is false until the owner switches the page on. */
   settingsOf(agentId: string): Promise<PublicPageSettings>;
-  /** What is left out stays as it is. */
+  /** Without a greeting, the stored one is kept. */
   update(agentId: string, changes: { enabled: boolean; greeting?: string | undefined }): Promise<PublicPageSettings>;
 }
 

@@ -1,4 +1,4 @@
-// What visitors are refused: foreign pages, odd messages, floods; and what they are told when an agent can't answer.
+// Tests the refusals of visitors' messages (other origins, invalid bodies, floods), and the errors of an agent that can't answer.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => pageScene[Symbol.asyncDispose]());
 beforeEach(() => scene.upstream.reset());
 
-describe("what is refused", () => {
-  test("pages of other origins, and what is no message", async () => {
+describe("a visitor's message", () => {
+  test("is refused from pages of other origins, and with an invalid body", async () => {
     const place = await pageScene.openAgent();
     const one = pageScene.visitor();
     for (const origin of ["https://evil.example", `https://${place.subdomain}.${DOMAIN}`, "null"]) {
@@ -31,7 +31,7 @@ describe("what is refused", () => {
     expect(pageScene.modelRequests()).toHaveLength(1);
   });
 
-  test("a stopped agent, a budget that is used up, a model that fails: said without a word of the inside", async () => {
+  test("gets an error without internals from a stopped agent, a used-up budget or a failing model", async () => {
     const place = await pageScene.openAgent();
     await scene.agents.setStatus(place.id, "stopped");
     expect(expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 409, "AGENT_STOPPED").error).toContain(
@@ -51,7 +51,7 @@ describe("what is refused", () => {
     expect(pageScene.modelRequests()).toEqual([]);
   });
 
-  test("the backend's own door, to everybody but the web", async () => {
+  test("is accepted by the backend's route only from the web surface", async () => {
     const place = await pageScene.openAgent();
     const path = `/api/agents/${place.id}/visits`;
     const body = JSON.stringify({ message: "Hello", visitor: "A".repeat(22) });
@@ -76,7 +76,7 @@ describe("what is refused", () => {
     expect(pageScene.modelRequests()).toEqual([]);
   });
 
-  test("a flood: of one address, of all, and too much at once", async () => {
+  test("is limited by rate per address and agent, and by number at once", async () => {
     await using own = await openScene({ RATE_LIMITS: '{"ai":"12/m"}' });
     const eve = await own.member();
     const id = await own.provision(eve);
@@ -89,9 +89,9 @@ describe("what is refused", () => {
     const refused = await pageScene.visitor(own.origin).sendMessage(place, "Hello");
     expectRefusal(refused, 429, "RATE_LIMITED");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    // The owner is not held up by it.
+    // The visitors' rate limit does not affect the owner.
     expect((await eve.post("/api/agent", { message: "Hello" })).status).toBe(200);
-    // Looking costs nothing of it.
+    // Viewing the page does not count.
     expect((await pageScene.visitor(own.origin).getPage(`/a/${place.subdomain}`)).status).toBe(200);
 
     const busy = await pageScene.openAgent();

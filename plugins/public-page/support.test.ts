@@ -1,4 +1,4 @@
-// What tests of visits stand on: a scene with an owner, agents that are open to visitors or not, and visitors with a browser each.
+// Test support: a running service with an owner, agents with or without a public chat, and visitors with separate cookies.
 import { expect } from "bun:test";
 import { openScene } from "../interaction/support.test.ts";
 
@@ -35,13 +35,13 @@ export async function openPublicPageScene() {
     agent,
     openAgent,
     visitor: (origin = scene.origin) => createVisitor(origin),
-    /** What the model was asked, as text. */
+    /** The requests that the model received, as JSON texts. */
     modelRequests: () => scene.upstream.chats.map(({ body }) => JSON.stringify(body)),
     [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
   };
 }
 
-/** Somebody with a browser that was never here. */
+/** A visitor whose browser has no cookie yet. */
 export function createVisitor(origin: string) {
   let cookie = "";
   const request = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {

@@ -1,4 +1,4 @@
-// Visitors: each has a conversation of their own, and none meets another, or the owner.
+// Tests that each visitor has a separate conversation, which neither other visitors nor the owner can see.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
@@ -15,7 +15,7 @@ afterAll(() => pageScene[Symbol.asyncDispose]());
 beforeEach(() => scene.upstream.reset());
 
 describe("a visitor", () => {
-  test("goes on with a conversation of their own, by a cookie for this address alone", async () => {
+  test("continues their own conversation by a cookie for this address only", async () => {
     const place = await pageScene.openAgent();
     const [one, two] = [pageScene.visitor(), pageScene.visitor()];
     const first = await one.sendMessage(place, "My name is Bo.");
@@ -51,7 +51,7 @@ describe("a visitor", () => {
     expect(pageScene.modelRequests().at(-1)).not.toContain("Bo.");
   });
 
-  test("is not told the model by any command", async () => {
+  test("learns the model from no command", async () => {
     const place = await pageScene.openAgent();
     const one = pageScene.visitor();
     for (const command of ["/start", "/help", "/status", "/model"]) {
@@ -61,7 +61,7 @@ describe("a visitor", () => {
     }
   });
 
-  test("can't be somebody else: not by a made-up cookie, nor by one of another agent", async () => {
+  test("can't pass for another by a forged cookie, nor by one of another agent", async () => {
     const [place, other] = [await pageScene.openAgent(), await pageScene.openAgent()];
     const one = pageScene.visitor();
     await one.sendMessage(place, "My name is Bo.");
@@ -88,7 +88,7 @@ describe("a visitor", () => {
     expect(pageScene.modelRequests().at(-1)).toContain("Bo.");
   });
 
-  test("never meets the owner: neither session, nor memory, nor the owner's tools; whoever is signed in", async () => {
+  test("gets nothing of the owner's sessions, memories and tools, even if the owner is signed in", async () => {
     const place = await pageScene.openAgent();
     await ada.post("/api/agent", { agentId: place.id, message: "The safe's number is 4711." });
     await scene.kernel.database.write([
@@ -99,26 +99,26 @@ describe("a visitor", () => {
       },
     ]);
     const one = pageScene.visitor();
-    // Even the owner, with a session beside it, is a visitor here.
+    // Even the owner is a visitor on this page, with or without a session.
     one.cookie = ada.cookie;
     await one.sendMessage(place, "Where is the safe, and its number?", { origin: OWN });
-    const asked = pageScene.modelRequests().at(-1) ?? "";
-    expect(asked).not.toMatch(/4711|behind the picture/);
-    expect(asked).toContain("this is a visitor, not your owner");
+    const modelRequest = pageScene.modelRequests().at(-1) ?? "";
+    expect(modelRequest).not.toMatch(/4711|behind the picture/);
+    expect(modelRequest).toContain("this is a visitor, not your owner");
     const [entry] = await scene.rows(
       "SELECT by_owner, sender_id FROM inbox WHERE agent_id = ? AND platform = 'public'",
       place.id,
     );
     expect(entry).toEqual({ by_owner: 0, sender_id: expect.not.stringContaining(ada.userId) });
-    // And the owner does not slip into a visitor's conversation.
+    // Nor does the owner's message continue the visitor's conversation.
     await ada.post("/api/agent", { agentId: place.id, message: "Anybody?" });
     expect(pageScene.modelRequests().at(-1)).not.toContain("and its number?");
-    // Among the owner's sessions there is no visitor's: there may be any number of them.
+    // The owner's list of sessions leaves out visitors', of which there can be any number.
     const { body } = await ada.get<{ sessions: { id: string }[] }>(`/api/agent?action=sessions&agentId=${place.id}`);
     expect(body.sessions).toHaveLength(1);
   });
 
-  test("what an agent remembers of one is known to no other", async () => {
+  test("does not get the agent's memories of another visitor", async () => {
     const place = await pageScene.openAgent();
     const [one, two] = [pageScene.visitor(), pageScene.visitor()];
     scene.upstream.script(({ toolResults }) =>
@@ -139,7 +139,7 @@ describe("a visitor", () => {
     expect(fact?.circle).toMatch(/^public:visitor:[\w-]{22}$/);
   });
 
-  test("sees the reply grow, but not which tools are at work", async () => {
+  test("sees the reply grow, but no tool calls", async () => {
     const place = await pageScene.openAgent();
     scene.upstream.script(({ toolResults }) =>
       toolResults.length > 0 ? "one two three" : { toolCalls: [{ name: "clock", arguments: {} }] },
@@ -158,7 +158,7 @@ describe("a visitor", () => {
     expect(text).not.toContain("clock");
   });
 
-  test("who goes away ends the turn", async () => {
+  test("ends the turn by disconnecting", async () => {
     const place = await pageScene.openAgent();
     scene.upstream.script({ text: "one two three", hangAfter: 2 });
     const left = new AbortController();
@@ -173,14 +173,14 @@ describe("a visitor", () => {
     left.abort();
     await scene.upstream.waitFor(({ open }) => open === 0);
     scene.upstream.reset();
-    // The room it had is free again, too.
+    // The visitor's place is free again, too.
     await eventually(async () => {
       const all = await Promise.all([1, 2].map(() => pageScene.visitor().sendMessage(place, "Hello")));
       return all.every(({ status }) => status === 200);
     });
   });
 
-  test("an Idempotency-Key is answered once", async () => {
+  test("gets one reply per Idempotency-Key", async () => {
     const place = await pageScene.openAgent();
     const one = pageScene.visitor();
     await one.sendMessage(place, "Hello");
@@ -190,31 +190,31 @@ describe("a visitor", () => {
       await one.sendMessage(place, "Count me", key),
     ];
     expect(again.body).toEqual(first.body);
-    expect(pageScene.modelRequests().filter((said) => said.includes("Count me"))).toHaveLength(1);
+    expect(pageScene.modelRequests().filter((text) => text.includes("Count me"))).toHaveLength(1);
     expectRefusal(await one.sendMessage(place, "Something else", key), 409, "IDEMPOTENCY_MISMATCH");
   });
 });
 
-describe("on a host of its own", () => {
+describe("an agent's own host", () => {
   const at = ({ subdomain }: AgentPlace, more: Record<string, string> = {}) => ({
     host: `${subdomain}.${DOMAIN}`,
     ...more,
   });
 
-  test("the page, the chat, and a cookie that is this host's alone", async () => {
+  test("serves the page and the chat, with a cookie for this host only", async () => {
     const place = await pageScene.openAgent();
     const own = `https://${place.subdomain}.${DOMAIN}`;
     const one = pageScene.visitor();
     const page = await one.getPage("/", at(place, { accept: "text/html" }));
     expect(page.text).toContain("Harbour");
     expect(page.headers.get("content-security-policy")).toContain(`connect-src ${own}/messages;`);
-    const said = await one.request("POST", "/messages", { message: "Hello" }, at(place, { origin: own }));
-    expect(said.body).toMatchObject({ reply: "echo: Hello" });
-    expect(said.setCookie).toMatch(/^__Host-berth_visitor=.*; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
-    expect(said.setCookie).not.toMatch(/domain/i);
+    const response = await one.request("POST", "/messages", { message: "Hello" }, at(place, { origin: own }));
+    expect(response.body).toMatchObject({ reply: "echo: Hello" });
+    expect(response.setCookie).toMatch(/^__Host-berth_visitor=.*; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
+    expect(response.setCookie).not.toMatch(/domain/i);
   });
 
-  test("is called by its own pages alone", async () => {
+  test("accepts messages from its own pages only", async () => {
     const [place, other] = [await pageScene.openAgent(), await pageScene.openAgent()];
     for (const origin of [OWN, `https://${other.subdomain}.${DOMAIN}`, "https://evil.example"]) {
       const answer = await pageScene
@@ -224,7 +224,7 @@ describe("on a host of its own", () => {
     }
   });
 
-  test("is no way to the rest of Berth, with whatever cookie", async () => {
+  test("serves nothing else of Berth, whatever the cookie", async () => {
     const place = await pageScene.openAgent();
     for (const path of ["/api/agents", "/api/auth/session", "/login", "/swagger/json", `/a/${place.subdomain}`]) {
       const answer = await pageScene.visitor().request("GET", path, undefined, at(place, { cookie: ada.cookie }));

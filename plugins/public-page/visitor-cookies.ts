@@ -1,28 +1,29 @@
-// Visitors of public pages: nobody knows who they are, only that it is the same one again, at the same agent.
+// Recognizes returning visitors of a public page by a signed cookie with a random id, valid for one agent.
 import { randomBytes } from "node:crypto";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { DAY, SECOND } from "../../src/kernel/util/time.ts";
 
 export interface Visitor {
   id: string;
-  /** Has been here before. */
+  /** Whether the id comes from a valid cookie. */
   isReturning: boolean;
 }
 
 export interface VisitorCookies {
-  /** Whoever the cookie names, if we gave it out for this agent; else somebody new. */
+  /** The visitor of the cookie if its signature is valid for this agent; else a new visitor. */
   readVisitor(cookieHeader: string | null, agentId: string): Visitor;
-  /** What makes the visitor known next time: a `set-cookie` value for that path of this very host. */
+  /** A `set-cookie` value with the visitor's id, for that path of this host only. */
   setCookieValue(visitor: Visitor, agentId: string, path: string): string;
 }
 
-/** Seconds; it begins anew with each message. */
-const MAX_AGE_SECONDS = 30 * 86_400;
+/** Each message renews the cookie. */
+const MAX_AGE_SECONDS = (30 * DAY) / SECOND;
 const SIGNING_PURPOSE = "public-visitor";
 
 export function createVisitorCookies({ config, vault }: Pick<Kernel, "config" | "vault">): VisitorCookies {
   const isSecure = config.baseUrl.startsWith("https:");
   const cookieName = "berth_visitor";
-  /** Browsers keep a name with this prefix from being set for other hosts, or over plain http (RFC 6265bis §4.1.3). */
+  /** Browsers refuse names with these prefixes from other hosts or over plain HTTP (RFC 6265bis §4.1.3). */
   const cookieNameFor = (path: string) => `${isSecure ? (path === "/" ? "__Host-" : "__Secure-") : ""}${cookieName}`;
   const signedText = (id: string, agentId: string) => `${agentId} ${id}`;
 

@@ -1,4 +1,4 @@
-// Turns of visitors: a few inside, the others in a line, in the order of their coming; nobody's place is lost.
+// Tests the turns of visitors: a few are answered at once, the others wait in order, and every turn is returned.
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createRateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { createVisitorLimiter, type VisitorLimiter } from "./visitor-limiter.ts";
@@ -18,16 +18,16 @@ beforeEach(async () => {
 let visitorCount = 0;
 const address = () => `10.0.0.${++visitorCount}`;
 const acquire = (agentId = "fox", signal = FOREVER) => limiter.acquire(address(), agentId, signal);
-/** Whether a promise is settled once all that can happen now has happened. */
+/** Whether a promise is settled after pending microtasks have run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
-  const not = Symbol("not");
+  const pending = Symbol("pending");
   await Promise.resolve();
   await Promise.resolve();
-  return (await Promise.race([promise, Promise.resolve(not)])) !== not;
+  return (await Promise.race([promise, Promise.resolve(pending)])) !== pending;
 }
 
 describe("at one agent", () => {
-  test("three are inside, the next waits until one leaves, in order", async () => {
+  test("three visitors are answered at once; the others wait in order", async () => {
     const [first] = [await acquire(), await acquire(), await acquire()];
     const [fourth, fifth] = [acquire(), acquire()];
     expect(await isSettled(fourth)).toBe(false);
@@ -39,7 +39,7 @@ describe("at one agent", () => {
     (await fifth)();
   });
 
-  test("who waits too long is told to come back, and who went away leaves the line", async () => {
+  test("a visitor who waits too long is refused, and one who disconnects stops waiting", async () => {
     const inside = [await acquire(), await acquire(), await acquire()];
     await expect(acquire()).rejects.toMatchObject({ code: "AGENT_BUSY", headers: { "retry-after": "5" } });
     const gone = new AbortController();
@@ -55,7 +55,7 @@ describe("at one agent", () => {
     expect(await isSettled(acquire().catch(() => undefined))).toBe(false);
   });
 
-  test("the line has an end, and an address has two places", async () => {
+  test("32 visitors may wait, and one address has two places", async () => {
     for (let n = 0; n < 3; n++) await acquire();
     const line = Array.from({ length: 32 }, () => acquire().catch((error: unknown) => error));
     await expect(acquire()).rejects.toMatchObject({ code: "AGENT_BUSY" });
@@ -69,7 +69,7 @@ describe("at one agent", () => {
   });
 });
 
-test("whoever has a whole IPv6 network has the places of one address", async () => {
+test("an IPv6 network counts as one address", async () => {
   await limiter.acquire("2001:db8::1", "fox", FOREVER);
   const leave = await limiter.acquire("2001:db8::2", "fox", FOREVER);
   await expect(limiter.acquire("2001:db8::3:4", "fox", FOREVER)).rejects.toMatchObject({ code: "AGENT_BUSY" });
@@ -78,7 +78,7 @@ test("whoever has a whole IPv6 network has the places of one address", async () 
   await limiter.acquire("2001:db8::5", "fox", FOREVER);
 });
 
-test("agents don't wait for each other", async () => {
+test("each agent has its own places", async () => {
   for (let n = 0; n < 3; n++) await acquire("fox");
   await acquire("owl");
 });

@@ -1,38 +1,40 @@
-// How much visitors may ask of an agent: so much of one address, so much of all, and little enough at once.
-
+// Limits visitors' messages to an agent: their rates, and how many of them are answered at once, by a semaphore per agent.
 import { AppError } from "../../src/kernel/errors.ts";
 import { rateLimitKey } from "../../src/kernel/http/client-address.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { createSemaphore, type Semaphore } from "../../src/kernel/util/semaphore.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 
 /**
- * Visitors count under the rule `ai`, in accounts of their own: all of one agent's as one caller of `/api/ai`, one address
- * of them as a sixth of it. With the rule as it is, 120 messages a minute to an agent, 20 from an address.
+ * Messages count under the rate limit `ai`: 1 for all visitors of an agent together, and this cost for each address. With
+ * the default limit an agent gets 120 messages a minute, 20 of them from one address.
  */
 const ADDRESS_COST = 6;
-/** An agent works on four conversations at once: one place at least is its owner's. */
+/** An agent works on four conversations at once; visitors leave at least one of them to the owner. */
 const MAX_CONCURRENT = 3;
-/** Visitors of an agent who wait for their turn, and how long, in ms. */
+/** Visitors who may wait for one agent, and for how long. */
 const MAX_WAITING = 32;
-const MAX_WAIT_MS = 30_000;
-/** Messages of one address, as rates count it, to one agent, inside or waiting. */
+const MAX_WAIT_MS = 30 * SECOND;
+/** Messages of one address to one agent, answered or waiting. IPv6 addresses count by network, as in rate limits. */
 const MAX_PER_ADDRESS = 2;
-/** Seconds. */
 const RETRY_AFTER_SECONDS = 5;
 
 export interface VisitorLimiter {
-  /** Counts a message of this address to this agent; 429 `RATE_LIMITED` past a rate. */
+  /** Counts a message; 429 `RATE_LIMITED` if a rate is exceeded. */
   countMessage(address: string, agentId: string): void;
   /**
-   * Resolves when it is this visitor's turn, with what ends it. Throws 429 `AGENT_BUSY` where too many wait or the wait is
-   * too long, and the signal's reason.
+   * Waits for the visitor's turn and resolves with the function that ends it (safe to call twice). Throws 429 `AGENT_BUSY`
+   * if too many wait or the wait takes too long, and the signal's reason if it is aborted.
    */
   acquire(address: string, agentId: string, signal: AbortSignal): Promise<() => void>;
 }
 
-interface AgentSlots {
-  running: number;
-  readonly waiting: Set<() => void>;
-  readonly addresses: Map<string, number>;
+/** The visitors of one agent. */
+interface AgentVisitors {
+  readonly semaphore: Semaphore;
+  /** Messages that are answered or waiting: in total, and by address. */
+  total: number;
+  readonly byAddress: Map<string, number>;
 }
 
 export function createVisitorLimiter({
@@ -42,30 +44,26 @@ export function createVisitorLimiter({
   limits: RateLimiter;
   maxWaitMs?: number;
 }): VisitorLimiter {
-  const slotsByAgent = new Map<string, AgentSlots>();
+  const visitorsByAgent = new Map<string, AgentVisitors>();
 
-  function takeFromLimit(key: string, share: number): void {
-    // A rule that was made narrower than the share still lets one through.
-    const cost = Math.max(1, Math.min(share, limits.peek("ai", key).limit));
+  function takeFromLimit(key: string, fullCost: number): void {
+    // If the configured limit is below the cost, one message still passes.
+    const cost = Math.max(1, Math.min(fullCost, limits.peek("ai", key).limit));
     const decision = limits.take("ai", key, cost);
     if (!decision.allowed) throw limits.tooManyRequests(decision);
   }
 
-  /** In the order of their coming, each as soon as somebody leaves. */
-  async function waitForSlot({ waiting }: AgentSlots, signal: AbortSignal): Promise<void> {
-    if (waiting.size >= MAX_WAITING) throw agentBusy();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const onAbort = () => reject(signal.reason);
-    const timeout = setTimeout(() => reject(agentBusy()), maxWaitMs);
-    signal.addEventListener("abort", onAbort, { once: true });
-    waiting.add(resolve);
-    try {
-      await promise;
-    } finally {
-      waiting.delete(resolve);
-      clearTimeout(timeout);
-      signal.removeEventListener("abort", onAbort);
-    }
+  /** Counts the visitor in and returns the function that counts them out. */
+  function enter(agentId: string, visitors: AgentVisitors, addressKey: string): () => void {
+    visitorsByAgent.set(agentId, visitors);
+    visitors.total++;
+    visitors.byAddress.set(addressKey, (visitors.byAddress.get(addressKey) ?? 0) + 1);
+    return () => {
+      const left = (visitors.byAddress.get(addressKey) ?? 1) - 1;
+      if (left > 0) visitors.byAddress.set(addressKey, left);
+      else visitors.byAddress.delete(addressKey);
+      if (--visitors.total === 0) visitorsByAgent.delete(agentId);
+    };
   }
 
   return {
@@ -76,42 +74,39 @@ export function createVisitorLimiter({
 
     async acquire(address, agentId, signal) {
       signal.throwIfAborted();
-      const slots = slotsByAgent.get(agentId) ?? { running: 0, waiting: new Set(), addresses: new Map() };
-      const addressKey = rateLimitKey(address);
-      const addressCount = slots.addresses.get(addressKey) ?? 0;
-      if (addressCount >= MAX_PER_ADDRESS) throw agentBusy();
-      slotsByAgent.set(agentId, slots);
-      slots.addresses.set(addressKey, addressCount + 1);
-      const releaseAddress = () => {
-        const left = (slots.addresses.get(addressKey) ?? 1) - 1;
-        if (left > 0) slots.addresses.set(addressKey, left);
-        else slots.addresses.delete(addressKey);
-        if (slots.addresses.size === 0) slotsByAgent.delete(agentId);
+      const visitors = visitorsByAgent.get(agentId) ?? {
+        semaphore: createSemaphore(MAX_CONCURRENT),
+        total: 0,
+        byAddress: new Map<string, number>(),
       };
+      const addressKey = rateLimitKey(address);
+      const isFull = visitors.total >= MAX_CONCURRENT + MAX_WAITING;
+      if (isFull || (visitors.byAddress.get(addressKey) ?? 0) >= MAX_PER_ADDRESS) throw agentBusy();
+      const leave = enter(agentId, visitors, addressKey);
       try {
-        // Whoever leaves hands the place over, so it is never more than these.
-        if (slots.running >= MAX_CONCURRENT) await waitForSlot(slots, signal);
-        else slots.running++;
+        const release = await visitors.semaphore.acquire(1, { signal, timeout: { ms: maxWaitMs, error: agentBusy } });
+        let isReleased = false;
+        return () => {
+          if (isReleased) return;
+          isReleased = true;
+          release();
+          leave();
+        };
       } catch (error) {
-        releaseAddress();
+        leave();
         throw error;
       }
-      let isReleased = false;
-      return () => {
-        if (isReleased) return;
-        isReleased = true;
-        const [next] = slots.waiting;
-        if (next) {
-          slots.waiting.delete(next);
-          next();
-        } else slots.running--;
-        releaseAddress();
-      };
     },
   };
 }
 
 function agentBusy(): AppError {
   const headers = { "retry-after": String(RETRY_AFTER_SECONDS) };
-  return new AppError(429, "AGENT_BUSY", "Too many are talking to this agent. Try again shortly.", {}, { headers });
+  return new AppError(
+    429,
+    "AGENT_BUSY",
+    "Too many visitors are talking to this agent. Try again shortly.",
+    {},
+    { headers },
+  );
 }

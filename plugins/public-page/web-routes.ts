@@ -1,19 +1,20 @@
-// The web's side of public pages: the owner's switch, the page itself, and the messages of visitors.
+// Defines the web surface's routes of public pages: the owner's settings, the page itself, and visitors' messages.
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { forbidden, notFound } from "../../src/kernel/errors.ts";
 import { type BackendTransport, unwrap, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf, guarded, openRoutes } from "../../src/kernel/http/http.ts";
+import { contextOf, createRequestMemo, guarded, openRoutes } from "../../src/kernel/http/http.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { acceptsEventStream, EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
-import { type backendRoutes, VISIT_ERRORS } from "./backend-routes.ts";
-import { type Card, card, messageBody, reply, settingsBody, settingsWithUrl } from "./model.ts";
+import { createAgentCards } from "./agent-card.ts";
+import type { backendRoutes } from "./backend-routes.ts";
+import { card, messageBody, reply, settingsBody, settingsWithUrl, VISIT_ERRORS } from "./model.ts";
 import type { PageRenderer } from "./page-renderer.ts";
-import type { PublicPageSettings, PublicPageStore } from "./public-page-store.ts";
+import type { PublicPageStore } from "./public-page-store.ts";
 import type { Visitor, VisitorCookies } from "./visitor-cookies.ts";
 import type { VisitorLimiter } from "./visitor-limiter.ts";
 
@@ -32,7 +33,7 @@ interface Deps {
   pageRenderer: PageRenderer;
 }
 
-/** What subdomains are made of; nothing else is looked for. */
+/** The form of a subdomain. Other texts are not looked up. */
 const SUBDOMAIN_LABEL = /^[a-z0-9-]{1,63}$/;
 
 const agentNotFound = () => notFound("There is no agent at this address.", "AGENT_NOT_FOUND");
@@ -41,43 +42,22 @@ export function webRoutes(deps: Deps) {
   const { backend, idempotency, identities, users, agents, pageStore, visitorCookies, visitorLimiter, pageRenderer } =
     deps;
 
+  const { cardOf, enabledPage, urlOf } = createAgentCards({ users, agents, pageStore });
   const findAgent = async (subdomain: string) =>
     SUBDOMAIN_LABEL.test(subdomain) ? agents.findBySubdomain(subdomain) : undefined;
-  const urlOf = (agent: Agent) => agents.views.detail(agent, "").url;
 
-  /** The page, if anybody may talk there now. Nobody may where the account of the agent's owner is disabled. */
-  async function enabledPage(agent: Agent): Promise<PublicPageSettings | undefined> {
-    const page = await pageStore.settingsOf(agent.id);
-    return page.enabled && (await users.byId(agent.userId))?.disabledAt === null ? page : undefined;
-  }
-
-  async function cardOf(agent: Agent): Promise<Card> {
-    const page = await enabledPage(agent);
-    const { name, status, verified, verificationType } = agent;
-    return {
-      name,
-      status: status === "stopped" ? "asleep" : status === "error" ? "unwell" : "online",
-      verified,
-      verificationType: verified ? verificationType : null,
-      chat: page !== undefined,
-      greeting: page?.greeting ?? "",
-      url: urlOf(agent),
-    };
-  }
-
-  /** Where this request finds the agent: by its path on Berth's own host, or on a host of its own. */
+  /** The path that the visitor's cookie is limited to: the page's on Berth's host, or all of the agent's own host. */
   const cookiePathOf = (request: Request, { subdomain }: Agent) =>
     contextOf(request).agentOrigin === undefined ? `/a/${subdomain}` : "/";
 
-  const admittedAgents = new WeakMap<Request, Agent>();
-  /** Settles, before the body is read, whether this visitor may say something now. */
+  const admittedAgents = createRequestMemo<Agent>();
+  /** Checks, before the body is read, whether this visitor may send a message now. */
   async function admitVisitor(request: Request, subdomain: string): Promise<Agent> {
     const agent = await findAgent(subdomain);
     if (!agent) throw agentNotFound();
     if (!(await enabledPage(agent))) throw forbidden("CHAT_OFF", "This agent does not talk to visitors.");
     visitorLimiter.countMessage(contextOf(request).address, agent.id);
-    admittedAgents.set(request, agent);
-    return agent;
+    return admittedAgents.set(request, agent);
   }
   const visitorGuards = new Elysia({ name: "public-page.guards" }).macro({
     visitorChat: (_: true) => ({
@@ -125,7 +105,7 @@ export function webRoutes(deps: Deps) {
       {
         ownAgent: { scope: "read", kind: "data" },
         response: { 200: settingsWithUrl },
-        detail: { tags, summary: "Whether anybody may talk to an agent at its public address" },
+        detail: { tags, summary: "Show the settings of an agent's public page" },
       },
     )
     .put(
@@ -141,8 +121,9 @@ export function webRoutes(deps: Deps) {
         response: { 200: settingsWithUrl },
         detail: {
           tags,
-          summary: "Let anybody talk to an agent at its public address, or nobody",
-          description: "Off at first. Visitors spend the agent's budget: set one (`budget` in its configuration).",
+          summary: "Allow or forbid visitors to talk to an agent at its public address",
+          description:
+            "Forbidden by default. Visitors spend the agent's budget: set one (`budget` in its configuration).",
           ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
         },
       },
@@ -165,8 +146,8 @@ export function webRoutes(deps: Deps) {
         open: true,
         detail: {
           tags,
-          summary: "An agent's public page: a card, and a chat where its owner allows it",
-          description: "HTML, unless `application/json` is asked for.",
+          summary: "Show an agent's public page: a card, and a chat if its owner allows it",
+          description: "HTML, unless the client accepts `application/json` and not `text/html`.",
           ...documentErrors({ 404: "AGENT_NOT_FOUND" }),
           ...documentResponse(card, "The card"),
         },
@@ -184,9 +165,9 @@ export function webRoutes(deps: Deps) {
         body: messageBody,
         detail: {
           tags,
-          summary: "Talk to an agent as a visitor, in a conversation of one's own",
+          summary: "Send an agent a message as a visitor",
           description:
-            "Where the agent's owner allows it. A cookie for this address alone keeps the conversation together. " +
+            "Only if the agent's owner allows it. A cookie for this address identifies the visitor's own conversation. " +
             "With `accept: text/event-stream` the reply is streamed: delta, reply, error.",
           ...documentErrors({
             ...VISIT_ERRORS,
@@ -199,7 +180,7 @@ export function webRoutes(deps: Deps) {
     );
 }
 
-/** The same stream; `over` is called when it has ended, or nobody reads it any more. */
+/** Passes the stream on and calls `onEnd` when it has ended, failed, or been cancelled by the reader. */
 function notifyWhenEnded(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>({
