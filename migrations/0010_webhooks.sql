@@ -1,21 +1,21 @@
--- Webhooks: where events go, and each event's way there. Times are epoch milliseconds.
+-- Webhooks: the endpoints that receive events, and the delivery of each event to each endpoint. Times are epoch milliseconds.
 CREATE TABLE webhook_endpoints (
   id TEXT PRIMARY KEY,
-  -- NULL: the operator's own, from WEBHOOK_URL. No foreign key: it outlives its user by the news of that.
+  -- NULL: the operator's endpoint (WEBHOOK_URL). No foreign key: it stays until the user's deletion is delivered to it.
   user_id TEXT,
   url TEXT NOT NULL,
-  -- JSON: types of events, `agent.*`, `*`.
+  -- JSON list of event types, groups such as `agent.*`, or `*`.
   types TEXT NOT NULL,
   description TEXT NOT NULL,
-  -- Sealed for this endpoint.
+  -- Sealed with the endpoint's id as context.
   secret TEXT NOT NULL,
-  -- JSON: earlier ones, sealed, which sign too until their time is over.
+  -- JSON list of previous secrets, sealed, each with the time (`until`) up to which it signs too.
   previous_secrets TEXT NOT NULL DEFAULT '[]',
-  -- Written by an admin: gets everybody's events, as long as its owner is one.
+  -- 1: created by an admin; receives all users' events, as long as its owner is an admin.
   wide INTEGER NOT NULL DEFAULT 0,
   active INTEGER NOT NULL DEFAULT 1,
   disabled_reason TEXT,
-  -- Events after this one are meant for it.
+  -- It receives the events after this one.
   from_seq INTEGER NOT NULL,
   owner_gone INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
@@ -32,7 +32,7 @@ BEGIN
 END;
 
 CREATE TABLE webhook_deliveries (
-  -- UUIDv7, made when the event was taken up: old ones come first.
+  -- UUIDv7, created at the dispatch of the event, so that ids sort by time.
   id TEXT PRIMARY KEY,
   endpoint_id TEXT NOT NULL REFERENCES webhook_endpoints (id) ON DELETE CASCADE,
   event_seq INTEGER NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE webhook_deliveries (
   last_error TEXT,
   -- NULL unless pending.
   next_attempt_at INTEGER,
-  -- Somebody is at it until then.
+  -- Until then a process attempts it; NULL if none does.
   claimed_until INTEGER,
   created_at INTEGER NOT NULL,
   delivered_at INTEGER
@@ -52,7 +52,7 @@ CREATE TABLE webhook_deliveries (
 CREATE UNIQUE INDEX webhook_deliveries_once ON webhook_deliveries (endpoint_id, event_seq);
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (endpoint_id, next_attempt_at) WHERE status = 'pending';
 
--- Up to which event all are handed out.
+-- The number of the last dispatched event.
 CREATE TABLE webhook_cursor (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   seq INTEGER NOT NULL

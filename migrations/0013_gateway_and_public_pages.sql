@@ -6,11 +6,11 @@ CREATE TABLE gateway_tokens (
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Whether anybody may talk to an agent at its public address; without a row nobody may.
+-- Whether visitors may talk to an agent at its public address; without a row they may not.
 CREATE TABLE public_pages (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
   enabled INTEGER NOT NULL,
-  -- What visitors read before they write; empty for none.
+  -- Shown to visitors before their first message; empty for none.
   greeting TEXT NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

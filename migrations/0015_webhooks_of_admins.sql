@@ -1,3 +1,3 @@
--- The unverified address of ADMIN_EMAILS under which somebody straight on this machine made an endpoint wide.
--- NULL: who made it wide is an admin from anywhere.
+-- The unverified address of ADMIN_EMAILS that made the endpoint's creator an admin, by a request from this machine itself.
+-- NULL: the creator of a wide endpoint was an admin by other means.
 ALTER TABLE webhook_endpoints ADD COLUMN wide_as TEXT;

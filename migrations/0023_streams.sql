@@ -1,11 +1,11 @@
--- Live streams: one of an agent, recognised by the hash of the key that its publisher shows, sealed so that its owner can see it again.
+-- Live streams, at most one per agent. The key is stored as a hash, to look it up, and sealed, to show it to its owner again.
 CREATE TABLE live_streams (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
-  -- Public: the name under which it is played.
+  -- The public id, which is part of the stream's address.
   id TEXT NOT NULL UNIQUE,
   key_hash TEXT NOT NULL UNIQUE,
   key_sealed TEXT NOT NULL,
-  -- Whether it is on the air as far as its owner was told, and since when it is or is not.
+  -- The state in the last `stream.state` event, and when it began.
   active INTEGER NOT NULL,
   since INTEGER NOT NULL,
   created_at INTEGER NOT NULL

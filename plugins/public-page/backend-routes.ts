@@ -76,7 +76,7 @@ const VISITOR_MESSAGES: Readonly<Record<string, string>> = {
   MODEL_UNAVAILABLE: "This agent can't answer right now. Try again shortly.",
 };
 
-/** Replaces the messages of server errors too, except 503, whose messages say only that the service is stopping or busy. */
+/** Keeps the messages of client errors and of 503, unless listed above; other server errors get a general message. */
 function toVisitorError(error: unknown): unknown {
   if (!(error instanceof AppError)) return error;
   const { status, code, message } = error;

@@ -58,17 +58,17 @@ describe("a visitor's message", () => {
     const { tokens } = scene.kernel.backend;
     const grant = { userId: ada.userId, isAdmin: true, action: "agent.visit", address: "" };
     const bearers = {
-      nobody: undefined,
+      "no token": undefined,
       "another action": tokens.sign({ ...grant, action: "agent.chat", agentId: place.id }),
       "another agent": tokens.sign({ ...grant, agentId: (await pageScene.openAgent()).id }),
       "no agent": tokens.sign(grant),
     };
-    for (const [who, bearer] of Object.entries(bearers)) {
+    for (const [name, bearer] of Object.entries(bearers)) {
       const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
       const { status } = await scene.app.backend.handle(
         new Request(`http://b${path}`, { method: "POST", headers, body }),
       );
-      expect([who, status]).toEqual([who, ["nobody", "another action"].includes(who) ? 401 : 404]);
+      expect([name, status]).toEqual([name, ["no token", "another action"].includes(name) ? 401 : 404]);
     }
     const headers = { "content-type": "application/json", cookie: ada.cookie };
     const own = await scene.app.backend.handle(new Request(`http://b${path}`, { method: "POST", headers, body }));

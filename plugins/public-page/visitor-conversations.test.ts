@@ -230,7 +230,7 @@ describe("an agent's own host", () => {
       const answer = await pageScene.visitor().request("GET", path, undefined, at(place, { cookie: ada.cookie }));
       expectRefusal(answer, 404);
     }
-    const nobody = await pageScene.visitor().getPage("/", { host: `nobody.${DOMAIN}`, accept: "text/html" });
-    expect([nobody.status, nobody.text.includes("Nobody is here")]).toEqual([404, true]);
+    const unknown = await pageScene.visitor().getPage("/", { host: `nobody.${DOMAIN}`, accept: "text/html" });
+    expect([unknown.status, unknown.text.includes("Nobody is here")]).toEqual([404, true]);
   });
 });

@@ -41,7 +41,7 @@ export const streams = plugin("streams", (host) => {
   const service = createStreamService({ driver, rows, acceptsPublishers: () => acceptsPublishers });
   endStreamsWithAgents({ agents: agentService, driver, log });
 
-  // An account that the owner of its address reclaims may have been a stranger's, who has seen the keys: replace them.
+  // When the owner of an address reclaims an account, a stranger may have used it before and seen the keys: replace them.
   accounts.onAccountReclaim((userId) => [jobs.enqueueStatement(ROTATE_KEYS_JOB, { userId })]);
   jobs.handle(ROTATE_KEYS_JOB, async (payload) => {
     const { userId } = payload as { userId: string };

@@ -93,7 +93,7 @@ export function webRoutes(deps: Deps) {
           ...detail,
           summary: "Register an address that receives events",
           description:
-            "An admin's webhook receives the events of all users, other webhooks those of their owner's account and agents. " +
+            "An admin's webhook receives the events of all users, any other those of its owner's account and agents. " +
             "An API key needs both `read` and `write`.",
           ...documentErrors({ 400: ADDRESS_ERRORS, 409: ["WEBHOOK_LIMIT", ...IDEMPOTENCY_ERRORS] }),
         },

@@ -32,7 +32,7 @@ const MAX_BUFFERED_BYTES = 6 * 1024 * 1024;
 /** Encoders use four or five. */
 const MAX_CHUNK_STREAMS = 16;
 const MAX_CHUNK_BYTES = 0xff_ff_ff;
-/** An acknowledgement is sent each time so many bytes arrived (RTMP 1.0 §5.4.4): half of the library's window of 5,000,000. */
+/** Bytes between acknowledgements: half of the window of 5,000,000 that the library announces (RTMP 1.0 §5.4.4). */
 const ACK_EVERY_BYTES = 2_500_000;
 const MAX_STREAM_NAME_LENGTH = 512;
 

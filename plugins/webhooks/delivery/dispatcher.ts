@@ -13,7 +13,7 @@ const BATCH = 500;
 const BATCH_DELAY_MS = 20;
 /** The interval of polling on a shared database, where other processes write too, and the delay after an error. */
 const POLL_MS = SECOND;
-/** An endpoint's backlog is measured after so many events dispatched to it. */
+/** An endpoint's backlog is measured each time this number of events was dispatched to it. */
 const CHECK_BACKLOG_EVERY = 5_000;
 
 export interface Dispatcher {

@@ -17,7 +17,7 @@ export const disableStatements = (id: string, reason: string, now: number): Stat
   },
 ];
 
-/** Deletes a user's endpoints when the account is reclaimed: a stranger may have created them, to be told of its events. */
+/** Deletes a user's endpoints when the account is reclaimed: a stranger may have created them to receive its events. */
 export const deleteEndpointsStatement = (userId: string): Statement => ({
   sql: "DELETE FROM webhook_endpoints WHERE user_id = ?",
   args: [userId],
