@@ -15,11 +15,11 @@ beforeEach(() => scene.upstream.reset());
 
 describe("the card", () => {
   test("shows the agent's name and status, and nothing private", async () => {
-    const place = await pageScene.agent(
+    const agent = await pageScene.createAgent(
       { instructions: "The password is tiger.", timezone: "Europe/Oslo" },
       "Fox & Sons",
     );
-    const { status, text: html, headers, setCookie } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    const { status, text: html, headers, setCookie } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
     const text = html.replace(/<style>.*<\/style>/s, "");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html;charset=utf-8");
@@ -27,7 +27,7 @@ describe("the card", () => {
     expect(text).toContain("Online");
     expect(text).toContain("Made with Berth");
     expect(text).not.toMatch(/tiger|Oslo|model|<script|<form|Verified/i);
-    expect(text).not.toContain(place.id);
+    expect(text).not.toContain(agent.id);
     expect(text).not.toContain(ada.userId);
     expect(text).not.toContain(ada.account.email);
     expect(text).toContain('name="robots" content="noindex"');
@@ -35,10 +35,10 @@ describe("the card", () => {
   });
 
   test("is JSON for programs", async () => {
-    const place = await pageScene.openAgent({}, { greeting: "Ahoy" });
+    const agent = await pageScene.createOpenAgent({}, { greeting: "Ahoy" });
     const { body, headers } = await pageScene
       .visitor()
-      .getPage(`/a/${place.subdomain}`, { accept: "application/json" });
+      .getPage(`/a/${agent.subdomain}`, { accept: "application/json" });
     expect(headers.get("vary")).toContain("accept");
     expect(body).toEqual({
       name: "Harbour",
@@ -47,30 +47,30 @@ describe("the card", () => {
       verificationType: null,
       chat: true,
       greeting: "Ahoy",
-      url: `https://${place.subdomain}.${DOMAIN}`,
+      url: `https://${agent.subdomain}.${DOMAIN}`,
     });
   });
 
   test("shows the status in words", async () => {
-    const place = await pageScene.agent();
-    await scene.agents.setStatus(place.id, "stopped");
-    expect((await pageScene.visitor().getPage(`/a/${place.subdomain}`)).text).toContain("Asleep");
-    await scene.agents.setStatus(place.id, "error", { reason: "secret reason" });
-    const { text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    const agent = await pageScene.createAgent();
+    await scene.agents.setStatus(agent.id, "stopped");
+    expect((await pageScene.visitor().getPage(`/a/${agent.subdomain}`)).text).toContain("Asleep");
+    await scene.agents.setStatus(agent.id, "error", { reason: "secret reason" });
+    const { text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
     expect(text).toContain("Not well right now");
     expect(text).not.toContain("secret reason");
   });
 
   test("shows a badge with the method if the agent is verified", async () => {
-    const place = await pageScene.agent();
+    const agent = await pageScene.createAgent();
     const sql =
       "UPDATE agents SET verified = 1, verification_type = 'webauthn', attestation_uid = 'secret' WHERE id = ?";
-    await scene.kernel.database.write([{ sql, args: [place.id] }]);
-    await scene.agents.setStatus(place.id, "active");
-    const { text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    await scene.kernel.database.write([{ sql, args: [agent.id] }]);
+    await scene.agents.setStatus(agent.id, "active");
+    const { text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
     expect(text).toContain("✓ Verified · security key");
     expect(text).not.toContain("secret");
-    const { body } = await pageScene.visitor().getPage(`/a/${place.subdomain}`, { accept: "application/json" });
+    const { body } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`, { accept: "application/json" });
     expect(body).toMatchObject({ verified: true, verificationType: "webauthn" });
   });
 
@@ -82,9 +82,9 @@ describe("the card", () => {
     "{{main}}$&$`$1",
     "\u202eelttil a",
   ])("shows the name %j as text only", async (name) => {
-    const place = await pageScene.agent({}, name);
-    await ada.put(`/api/agents/${place.id}/public`, { enabled: true, greeting: `${name} greets` });
-    const { text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    const agent = await pageScene.createAgent({}, name);
+    await ada.put(`/api/agents/${agent.id}/public`, { enabled: true, greeting: `${name} greets` });
+    const { text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
     const shown: string[] = [];
     let scripts = 0;
     await new HTMLRewriter()
@@ -101,20 +101,20 @@ describe("the card", () => {
   });
 
   test("allows its own script and no other, and requests to this agent only", async () => {
-    const place = await pageScene.openAgent();
-    const { headers, text } = await pageScene.visitor().getPage(`/a/${place.subdomain}`);
+    const agent = await pageScene.createOpenAgent();
+    const { headers, text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
     const policy = headers.get("content-security-policy") ?? "";
     const [script = ""] = [...text.matchAll(/<script>(.*?)<\/script>/gs)].map(([, source]) => source);
     const hash = new Bun.CryptoHasher("sha256").update(script).digest("base64");
     expect(policy).toContain(`script-src 'sha256-${hash}'`);
-    expect(policy).toContain(`connect-src ${OWN}/a/${place.subdomain}/messages;`);
+    expect(policy).toContain(`connect-src ${OWN}/a/${agent.subdomain}/messages;`);
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("frame-ancestors 'none'");
     expect(policy).not.toMatch(/unsafe|\*|http:/);
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
     expect(text).not.toMatch(/(?:src|href|action)="(?!data:)/);
-    const closedPage = await pageScene.visitor().getPage(`/a/${(await pageScene.agent()).subdomain}`);
+    const closedPage = await pageScene.visitor().getPage(`/a/${(await pageScene.createAgent()).subdomain}`);
     expect(closedPage.headers.get("content-security-policy")).not.toMatch(/script-src|connect-src/);
   });
 
@@ -127,7 +127,7 @@ describe("the card", () => {
       expect(page.text).not.toContain("<script");
       expectRefusal(await pageScene.visitor().getPage(path, { accept: "application/json" }), 404, "AGENT_NOT_FOUND");
     }
-    const gone = await pageScene.openAgent();
+    const gone = await pageScene.createOpenAgent();
     await scene.agents.remove(gone.id);
     expect((await pageScene.visitor().getPage(`/a/${gone.subdomain}`)).status).toBe(404);
     expectRefusal(await pageScene.visitor().sendMessage(gone, "Hello"), 404, "AGENT_NOT_FOUND");
@@ -136,28 +136,28 @@ describe("the card", () => {
 
 describe("the owner's switch", () => {
   test("is off by default, keeps the greeting, and turns the chat on and off", async () => {
-    const place = await pageScene.agent();
-    const path = `/api/agents/${place.id}/public`;
-    const url = `https://${place.subdomain}.${DOMAIN}`;
+    const agent = await pageScene.createAgent();
+    const path = `/api/agents/${agent.id}/public`;
+    const url = `https://${agent.subdomain}.${DOMAIN}`;
     expect((await ada.get(path)).body).toEqual({ enabled: false, greeting: "", url });
-    expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 403, "CHAT_OFF");
+    expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
     expect((await ada.put(path, { enabled: true, greeting: " Ahoy " })).body).toEqual({
       enabled: true,
       greeting: "Ahoy",
       url,
     });
-    expect((await pageScene.visitor().sendMessage(place, "Hello")).body).toEqual({
+    expect((await pageScene.visitor().sendMessage(agent, "Hello")).body).toEqual({
       reply: "echo: Hello",
       timestamp: expect.any(Number),
     });
     expect((await ada.put(path, { enabled: false })).body).toEqual({ enabled: false, greeting: "Ahoy", url });
-    expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 403, "CHAT_OFF");
-    expect((await pageScene.visitor().getPage(`/a/${place.subdomain}`)).text).not.toMatch(/Ahoy|<form/);
+    expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
+    expect((await pageScene.visitor().getPage(`/a/${agent.subdomain}`)).text).not.toMatch(/Ahoy|<form/);
     expect((await ada.get(path)).body).toMatchObject({ enabled: false });
   });
 
   test("accepts only its owner and valid settings", async () => {
-    const { id } = await pageScene.agent();
+    const { id } = await pageScene.createAgent();
     const eve = await scene.member();
     const path = `/api/agents/${id}/public`;
     for (const route of [() => eve.get(path), () => eve.put(path, { enabled: true })]) {
@@ -180,12 +180,12 @@ describe("the owner's switch", () => {
     const id = await scene.provision(guest);
     await guest.put(`/api/agents/${id}/public`, { enabled: true });
     const { body } = await guest.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
-    const place = { id, subdomain: body.agent.subdomain };
-    expect((await pageScene.visitor().sendMessage(place, "Hello")).status).toBe(200);
+    const agent = { id, subdomain: body.agent.subdomain };
+    expect((await pageScene.visitor().sendMessage(agent, "Hello")).status).toBe(200);
     const noStatement = () => ({ sql: "SELECT 1", args: [] });
     const { administration } = scene.app.accounts;
     await administration.update(guest.userId, { disabled: true }, noStatement, { keepAnAdmin: false });
-    expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 403, "CHAT_OFF");
+    expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
   });
 
   const fetchText = async (path: string) => {

@@ -17,13 +17,13 @@ beforeEach(() => scene.upstream.reset());
 
 describe("a visitor's message", () => {
   test("is refused from pages of other origins, and with an invalid body", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     const one = pageScene.visitor();
-    for (const origin of ["https://evil.example", `https://${place.subdomain}.${DOMAIN}`, "null"]) {
-      expectRefusal(await one.sendMessage(place, "Hello", { origin }), 403, "FOREIGN_ORIGIN");
+    for (const origin of ["https://evil.example", `https://${agent.subdomain}.${DOMAIN}`, "null"]) {
+      expectRefusal(await one.sendMessage(agent, "Hello", { origin }), 403, "FOREIGN_ORIGIN");
     }
-    expect((await one.sendMessage(place, "Hello", { origin: OWN })).status).toBe(200);
-    const path = `/a/${place.subdomain}/messages`;
+    expect((await one.sendMessage(agent, "Hello", { origin: OWN })).status).toBe(200);
+    const path = `/a/${agent.subdomain}/messages`;
     for (const body of [{}, { message: "" }, { message: 7 }, { message: "x".repeat(4_001) }]) {
       expectRefusal(await one.request("POST", path, body), 400, "INVALID_INPUT");
     }
@@ -32,35 +32,35 @@ describe("a visitor's message", () => {
   });
 
   test("gets an error without internals from a stopped agent, a used-up budget or a failing model", async () => {
-    const place = await pageScene.openAgent();
-    await scene.agents.setStatus(place.id, "stopped");
-    expect(expectRefusal(await pageScene.visitor().sendMessage(place, "Hello"), 409, "AGENT_STOPPED").error).toContain(
+    const agent = await pageScene.createOpenAgent();
+    await scene.agents.setStatus(agent.id, "stopped");
+    expect(expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 409, "AGENT_STOPPED").error).toContain(
       "asleep",
     );
-    await scene.agents.setStatus(place.id, "active");
+    await scene.agents.setStatus(agent.id, "active");
     scene.upstream.failNext(4, { status: 401, message: "secret words" });
-    const failed = await pageScene.visitor().sendMessage(place, "Hello");
+    const failed = await pageScene.visitor().sendMessage(agent, "Hello");
     expectRefusal(failed, 502, "MODEL_UNAVAILABLE");
-    const streamed = await pageScene.visitor().sendMessage(place, "Hello", { accept: "text/event-stream" });
+    const streamed = await pageScene.visitor().sendMessage(agent, "Hello", { accept: "text/event-stream" });
     expect(streamed.text).toContain("MODEL_UNAVAILABLE");
     for (const { text } of [failed, streamed]) expect(text).not.toMatch(/fake-small|secret|credential|key/i);
     scene.upstream.reset();
-    const poor = await pageScene.openAgent({ budget: { usdPerDay: 0 } });
+    const poor = await pageScene.createOpenAgent({ budget: { usdPerDay: 0 } });
     const refused = expectRefusal(await pageScene.visitor().sendMessage(poor, "Hello"), 402, "BUDGET_EXCEEDED");
     expect(Object.keys(refused).sort()).toEqual(["code", "error", "message"]);
     expect(pageScene.modelRequests()).toEqual([]);
   });
 
   test("is accepted by the backend's route only from the web surface", async () => {
-    const place = await pageScene.openAgent();
-    const path = `/api/agents/${place.id}/visits`;
+    const agent = await pageScene.createOpenAgent();
+    const path = `/api/agents/${agent.id}/visits`;
     const body = JSON.stringify({ message: "Hello", visitor: "A".repeat(22) });
     const { tokens } = scene.kernel.backend;
     const grant = { userId: ada.userId, isAdmin: true, action: "agent.visit", address: "" };
     const bearers = {
       "no token": undefined,
-      "another action": tokens.sign({ ...grant, action: "agent.chat", agentId: place.id }),
-      "another agent": tokens.sign({ ...grant, agentId: (await pageScene.openAgent()).id }),
+      "another action": tokens.sign({ ...grant, action: "agent.chat", agentId: agent.id }),
+      "another agent": tokens.sign({ ...grant, agentId: (await pageScene.createOpenAgent()).id }),
       "no agent": tokens.sign(grant),
     };
     for (const [name, bearer] of Object.entries(bearers)) {
@@ -82,19 +82,19 @@ describe("a visitor's message", () => {
     const id = await own.provision(eve);
     await eve.put(`/api/agents/${id}/public`, { enabled: true });
     const { body } = await eve.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
-    const place = { id, subdomain: body.agent.subdomain };
+    const agent = { id, subdomain: body.agent.subdomain };
     const statuses = [];
-    for (let n = 0; n < 4; n++) statuses.push((await pageScene.visitor(own.origin).sendMessage(place, "Hello")).status);
+    for (let n = 0; n < 4; n++) statuses.push((await pageScene.visitor(own.origin).sendMessage(agent, "Hello")).status);
     expect(statuses).toEqual([200, 200, 429, 429]);
-    const refused = await pageScene.visitor(own.origin).sendMessage(place, "Hello");
+    const refused = await pageScene.visitor(own.origin).sendMessage(agent, "Hello");
     expectRefusal(refused, 429, "RATE_LIMITED");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     // The visitors' rate limit does not affect the owner.
     expect((await eve.post("/api/agent", { message: "Hello" })).status).toBe(200);
     // Viewing the page does not count.
-    expect((await pageScene.visitor(own.origin).getPage(`/a/${place.subdomain}`)).status).toBe(200);
+    expect((await pageScene.visitor(own.origin).getPage(`/a/${agent.subdomain}`)).status).toBe(200);
 
-    const busy = await pageScene.openAgent();
+    const busy = await pageScene.createOpenAgent();
     scene.upstream.script({ hang: true });
     const left = new AbortController();
     for (let n = 0; n < 2; n++) {

@@ -5,7 +5,7 @@ import { openScene } from "../interaction/support.test.ts";
 export const OWN = "https://berth.example";
 export const DOMAIN = "agents.example";
 
-export interface AgentPlace {
+export interface TestAgent {
   id: string;
   subdomain: string;
 }
@@ -16,24 +16,24 @@ export async function openPublicPageScene() {
   const scene = await openScene({ AGENTS_DOMAIN: DOMAIN });
   const ada = await scene.member();
 
-  async function agent(config: object = {}, name?: string): Promise<AgentPlace> {
+  async function createAgent(config: object = {}, name?: string): Promise<TestAgent> {
     const id = await scene.provision(ada, config);
     if (name !== undefined) await ada.patch(`/api/agents/${id}`, { name });
     const { body } = await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
     return { id, subdomain: body.agent.subdomain };
   }
-  async function openAgent(config: object = {}, settings: object = {}): Promise<AgentPlace> {
-    const agentPlace = await agent(config);
-    const answer = await ada.put(`/api/agents/${agentPlace.id}/public`, { enabled: true, ...settings });
+  async function createOpenAgent(config: object = {}, settings: object = {}): Promise<TestAgent> {
+    const testAgent = await createAgent(config);
+    const answer = await ada.put(`/api/agents/${testAgent.id}/public`, { enabled: true, ...settings });
     expect(answer.status).toBe(200);
-    return agentPlace;
+    return testAgent;
   }
 
   return {
     scene,
     ada,
-    agent,
-    openAgent,
+    createAgent,
+    createOpenAgent,
     visitor: (origin = scene.origin) => createVisitor(origin),
     /** The requests that the model received, as JSON texts. */
     modelRequests: () => scene.upstream.chats.map(({ body }) => JSON.stringify(body)),
@@ -70,7 +70,7 @@ export function createVisitor(origin: string) {
     request,
     getPage: (path: string, headers: Record<string, string> = { accept: "text/html" }) =>
       request("GET", path, undefined, headers),
-    sendMessage: ({ subdomain }: AgentPlace, message: string, headers?: Record<string, string>) =>
+    sendMessage: ({ subdomain }: TestAgent, message: string, headers?: Record<string, string>) =>
       request("POST", `/a/${subdomain}/messages`, { message }, headers),
     get cookie() {
       return cookie;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
-import { type AgentPlace, DOMAIN, OWN, openPublicPageScene, type PublicPageScene } from "./support.test.ts";
+import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene, type TestAgent } from "./support.test.ts";
 
 let pageScene: PublicPageScene;
 let ada: PublicPageScene["ada"];
@@ -16,55 +16,55 @@ beforeEach(() => scene.upstream.reset());
 
 describe("a visitor", () => {
   test("continues their own conversation by a cookie for this address only", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     const [one, two] = [pageScene.visitor(), pageScene.visitor()];
-    const first = await one.sendMessage(place, "My name is Bo.");
-    const attributes = `Max-Age=2592000; Path=/a/${place.subdomain}; HttpOnly; SameSite=Strict; Secure`;
+    const first = await one.sendMessage(agent, "My name is Bo.");
+    const attributes = `Max-Age=2592000; Path=/a/${agent.subdomain}; HttpOnly; SameSite=Strict; Secure`;
     expect(first.setCookie).toMatch(/^__Secure-berth_visitor=[\w-]{22}\.[\w-]{43}; /);
     expect(first.setCookie).toEndWith(attributes);
     expect(JSON.stringify(first.body)).not.toMatch(/sess_|inboxId/);
-    await one.sendMessage(place, "Who am I?");
+    await one.sendMessage(agent, "Who am I?");
     expect(pageScene.modelRequests()[1]).toContain("My name is Bo.");
-    await two.sendMessage(place, "Who am I?");
+    await two.sendMessage(agent, "Who am I?");
     expect(pageScene.modelRequests()[2]).not.toContain("Bo.");
     expect(two.cookie).not.toBe(one.cookie);
     const sessions = await scene.rows(
       "SELECT platform, peer, message_count FROM sessions WHERE agent_id = ?",
-      place.id,
+      agent.id,
     );
     expect(sessions).toHaveLength(2);
     for (const { platform, peer } of sessions) {
       expect(platform).toBe("public");
       expect(peer).toMatch(/^visitor:[\w-]{22}$/);
     }
-    const kept = await scene.rows("SELECT peer FROM sessions WHERE agent_id = ?", place.id);
+    const kept = await scene.rows("SELECT peer FROM sessions WHERE agent_id = ?", agent.id);
     const mac = one.cookie.split(".")[1] ?? "?";
     expect(JSON.stringify(kept)).not.toContain(mac);
   });
 
   test("starts over with /reset", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     const one = pageScene.visitor();
-    await one.sendMessage(place, "My name is Bo.");
-    await one.sendMessage(place, "/reset");
-    await one.sendMessage(place, "Who am I?");
+    await one.sendMessage(agent, "My name is Bo.");
+    await one.sendMessage(agent, "/reset");
+    await one.sendMessage(agent, "Who am I?");
     expect(pageScene.modelRequests().at(-1)).not.toContain("Bo.");
   });
 
   test("learns the model from no command", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     const one = pageScene.visitor();
     for (const command of ["/start", "/help", "/status", "/model"]) {
-      const { status, body } = await one.sendMessage(place, command);
+      const { status, body } = await one.sendMessage(agent, command);
       expect(status).toBe(200);
       expect(JSON.stringify(body)).not.toMatch(/provider_|fake-small/);
     }
   });
 
   test("can't pass for another by a forged cookie, nor by one of another agent", async () => {
-    const [place, other] = [await pageScene.openAgent(), await pageScene.openAgent()];
+    const [agent, other] = [await pageScene.createOpenAgent(), await pageScene.createOpenAgent()];
     const one = pageScene.visitor();
-    await one.sendMessage(place, "My name is Bo.");
+    await one.sendMessage(agent, "My name is Bo.");
     const [name = "", value = ""] = one.cookie.split("=");
     const [id = "", mac = ""] = value.split(".");
     const forged = [
@@ -76,7 +76,7 @@ describe("a visitor", () => {
     for (const cookie of forged) {
       const thief = pageScene.visitor();
       thief.cookie = cookie;
-      const { setCookie } = await thief.sendMessage(place, "Who am I?");
+      const { setCookie } = await thief.sendMessage(agent, "Who am I?");
       expect(setCookie).not.toContain(id);
       expect(pageScene.modelRequests().at(-1)).not.toContain("Bo.");
     }
@@ -84,69 +84,69 @@ describe("a visitor", () => {
     same.cookie = one.cookie;
     expect((await same.sendMessage(other, "Hello")).setCookie).not.toContain(id);
     same.cookie = `${name}=${"A".repeat(22)}.${mac}; ${one.cookie}`;
-    await same.sendMessage(place, "Who am I?");
+    await same.sendMessage(agent, "Who am I?");
     expect(pageScene.modelRequests().at(-1)).toContain("Bo.");
   });
 
   test("gets nothing of the owner's sessions, memories and tools, even if the owner is signed in", async () => {
-    const place = await pageScene.openAgent();
-    await ada.post("/api/agent", { agentId: place.id, message: "The safe's number is 4711." });
+    const agent = await pageScene.createOpenAgent();
+    await ada.post("/api/agent", { agentId: agent.id, message: "The safe's number is 4711." });
     await scene.kernel.database.write([
       {
         sql: `INSERT INTO memories (id, agent_id, circle, content, digest, source, created_at, updated_at)
           VALUES ('m', ?, '', 'The safe is behind the picture.', 'd', 'owner', 1, 1)`,
-        args: [place.id],
+        args: [agent.id],
       },
     ]);
     const one = pageScene.visitor();
     // Even the owner is a visitor on this page, with or without a session.
     one.cookie = ada.cookie;
-    await one.sendMessage(place, "Where is the safe, and its number?", { origin: OWN });
+    await one.sendMessage(agent, "Where is the safe, and its number?", { origin: OWN });
     const modelRequest = pageScene.modelRequests().at(-1) ?? "";
     expect(modelRequest).not.toMatch(/4711|behind the picture/);
     expect(modelRequest).toContain("this is a visitor, not your owner");
     const [entry] = await scene.rows(
       "SELECT by_owner, sender_id FROM inbox WHERE agent_id = ? AND platform = 'public'",
-      place.id,
+      agent.id,
     );
     expect(entry).toEqual({ by_owner: 0, sender_id: expect.not.stringContaining(ada.userId) });
     // Nor does the owner's message continue the visitor's conversation.
-    await ada.post("/api/agent", { agentId: place.id, message: "Anybody?" });
+    await ada.post("/api/agent", { agentId: agent.id, message: "Anybody?" });
     expect(pageScene.modelRequests().at(-1)).not.toContain("and its number?");
     // The owner's list of sessions leaves out visitors', of which there can be any number.
-    const { body } = await ada.get<{ sessions: { id: string }[] }>(`/api/agent?action=sessions&agentId=${place.id}`);
+    const { body } = await ada.get<{ sessions: { id: string }[] }>(`/api/agent?action=sessions&agentId=${agent.id}`);
     expect(body.sessions).toHaveLength(1);
   });
 
   test("does not get the agent's memories of another visitor", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     const [one, two] = [pageScene.visitor(), pageScene.visitor()];
     scene.upstream.script(({ toolResults }) =>
       toolResults.length > 0
         ? "Noted."
         : { toolCalls: [{ name: "remember", arguments: { fact: "The visitor likes herring." } }] },
     );
-    await one.sendMessage(place, "I like herring.");
+    await one.sendMessage(agent, "I like herring.");
     scene.upstream.reset();
-    await one.sendMessage(place, "/reset");
-    await one.sendMessage(place, "What do I like?");
+    await one.sendMessage(agent, "/reset");
+    await one.sendMessage(agent, "What do I like?");
     expect(pageScene.modelRequests().at(-1)).toContain("likes herring");
-    await two.sendMessage(place, "What do I like?");
+    await two.sendMessage(agent, "What do I like?");
     expect(pageScene.modelRequests().at(-1)).not.toContain("herring");
-    await ada.post("/api/agent", { agentId: place.id, message: "What do I like?" });
+    await ada.post("/api/agent", { agentId: agent.id, message: "What do I like?" });
     expect(pageScene.modelRequests().at(-1)).not.toContain("herring");
-    const [fact] = await scene.rows("SELECT circle FROM memories WHERE agent_id = ?", place.id);
+    const [fact] = await scene.rows("SELECT circle FROM memories WHERE agent_id = ?", agent.id);
     expect(fact?.circle).toMatch(/^public:visitor:[\w-]{22}$/);
   });
 
   test("sees the reply grow, but no tool calls", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     scene.upstream.script(({ toolResults }) =>
       toolResults.length > 0 ? "one two three" : { toolCalls: [{ name: "clock", arguments: {} }] },
     );
     const { headers, text, setCookie } = await pageScene
       .visitor()
-      .sendMessage(place, "Count", { accept: "text/event-stream" });
+      .sendMessage(agent, "Count", { accept: "text/event-stream" });
     expect(headers.get("content-type")).toStartWith("text/event-stream");
     expect(setCookie).toContain("berth_visitor=");
     const events = [...text.matchAll(/event: (\w+)\ndata: (.*)/g)].map(([, event, data = ""]) => [
@@ -159,10 +159,10 @@ describe("a visitor", () => {
   });
 
   test("ends the turn by disconnecting", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     scene.upstream.script({ text: "one two three", hangAfter: 2 });
     const left = new AbortController();
-    const response = await fetch(`${scene.origin}/a/${place.subdomain}/messages`, {
+    const response = await fetch(`${scene.origin}/a/${agent.subdomain}/messages`, {
       method: "POST",
       headers: { "content-type": "application/json", accept: "text/event-stream" },
       body: JSON.stringify({ message: "Count" }),
@@ -175,59 +175,59 @@ describe("a visitor", () => {
     scene.upstream.reset();
     // The visitor's place is free again, too.
     await eventually(async () => {
-      const all = await Promise.all([1, 2].map(() => pageScene.visitor().sendMessage(place, "Hello")));
+      const all = await Promise.all([1, 2].map(() => pageScene.visitor().sendMessage(agent, "Hello")));
       return all.every(({ status }) => status === 200);
     });
   });
 
   test("gets one reply per Idempotency-Key", async () => {
-    const place = await pageScene.openAgent();
+    const agent = await pageScene.createOpenAgent();
     const one = pageScene.visitor();
-    await one.sendMessage(place, "Hello");
+    await one.sendMessage(agent, "Hello");
     const key = { "idempotency-key": "k1" };
     const [first, again] = [
-      await one.sendMessage(place, "Count me", key),
-      await one.sendMessage(place, "Count me", key),
+      await one.sendMessage(agent, "Count me", key),
+      await one.sendMessage(agent, "Count me", key),
     ];
     expect(again.body).toEqual(first.body);
     expect(pageScene.modelRequests().filter((text) => text.includes("Count me"))).toHaveLength(1);
-    expectRefusal(await one.sendMessage(place, "Something else", key), 409, "IDEMPOTENCY_MISMATCH");
+    expectRefusal(await one.sendMessage(agent, "Something else", key), 409, "IDEMPOTENCY_MISMATCH");
   });
 });
 
 describe("an agent's own host", () => {
-  const at = ({ subdomain }: AgentPlace, more: Record<string, string> = {}) => ({
+  const at = ({ subdomain }: TestAgent, more: Record<string, string> = {}) => ({
     host: `${subdomain}.${DOMAIN}`,
     ...more,
   });
 
   test("serves the page and the chat, with a cookie for this host only", async () => {
-    const place = await pageScene.openAgent();
-    const own = `https://${place.subdomain}.${DOMAIN}`;
+    const agent = await pageScene.createOpenAgent();
+    const own = `https://${agent.subdomain}.${DOMAIN}`;
     const one = pageScene.visitor();
-    const page = await one.getPage("/", at(place, { accept: "text/html" }));
+    const page = await one.getPage("/", at(agent, { accept: "text/html" }));
     expect(page.text).toContain("Harbour");
     expect(page.headers.get("content-security-policy")).toContain(`connect-src ${own}/messages;`);
-    const response = await one.request("POST", "/messages", { message: "Hello" }, at(place, { origin: own }));
+    const response = await one.request("POST", "/messages", { message: "Hello" }, at(agent, { origin: own }));
     expect(response.body).toMatchObject({ reply: "echo: Hello" });
     expect(response.setCookie).toMatch(/^__Host-berth_visitor=.*; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
     expect(response.setCookie).not.toMatch(/domain/i);
   });
 
   test("accepts messages from its own pages only", async () => {
-    const [place, other] = [await pageScene.openAgent(), await pageScene.openAgent()];
+    const [agent, other] = [await pageScene.createOpenAgent(), await pageScene.createOpenAgent()];
     for (const origin of [OWN, `https://${other.subdomain}.${DOMAIN}`, "https://evil.example"]) {
       const answer = await pageScene
         .visitor()
-        .request("POST", "/messages", { message: "Hello" }, at(place, { origin }));
+        .request("POST", "/messages", { message: "Hello" }, at(agent, { origin }));
       expectRefusal(answer, 403, "FOREIGN_ORIGIN");
     }
   });
 
   test("serves nothing else of Berth, whatever the cookie", async () => {
-    const place = await pageScene.openAgent();
-    for (const path of ["/api/agents", "/api/auth/session", "/login", "/swagger/json", `/a/${place.subdomain}`]) {
-      const answer = await pageScene.visitor().request("GET", path, undefined, at(place, { cookie: ada.cookie }));
+    const agent = await pageScene.createOpenAgent();
+    for (const path of ["/api/agents", "/api/auth/session", "/login", "/swagger/json", `/a/${agent.subdomain}`]) {
+      const answer = await pageScene.visitor().request("GET", path, undefined, at(agent, { cookie: ada.cookie }));
       expectRefusal(answer, 404);
     }
     const unknown = await pageScene.visitor().getPage("/", { host: `nobody.${DOMAIN}`, accept: "text/html" });

@@ -17,7 +17,7 @@ export interface Clock {
   time: number;
 }
 
-export interface WebhookStandOptions {
+export interface WebhookFixtureOptions {
   env?: Record<string, string>;
   server?: boolean;
   timeoutMs?: number;
@@ -26,12 +26,12 @@ export interface WebhookStandOptions {
 }
 
 /** Opens all services of the plugin without its routes. The test puts the users into `users`. */
-export async function openWebhookStand({
+export async function openWebhookFixture({
   env = {},
   server = false,
   timeoutMs,
   allow = ["127.0.0.1/32"],
-}: WebhookStandOptions = {}) {
+}: WebhookFixtureOptions = {}) {
   const opened: TestDatabase = await (server ? serverDatabase() : fileDatabase());
   const { database, dir } = opened;
   const clock: Clock = { time: Date.now() };

@@ -4,18 +4,18 @@ import { DAY, HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver, verify } from "../../../tests/support/receiver.ts";
 import { operatorEndpointStatements } from "../endpoints/operator-endpoint.ts";
-import { openWebhookStand, testUser } from "../support.test.ts";
+import { openWebhookFixture, testUser } from "../support.test.ts";
 
-type WebhookStand = Awaited<ReturnType<typeof openWebhookStand>>;
-let stand: WebhookStand;
+type WebhookFixture = Awaited<ReturnType<typeof openWebhookFixture>>;
+let fixture: WebhookFixture;
 let receiver: Receiver;
 
-async function open(options: Parameters<typeof openWebhookStand>[0] = {}): Promise<void> {
-  await stand?.[Symbol.asyncDispose]();
-  stand = await openWebhookStand(options);
-  for (const id of ["ada", "bob"]) stand.users.set(id, testUser(id));
-  stand.users.set("root", testUser("root", { isAdmin: true }));
-  stand.dispatcher.start();
+async function open(options: Parameters<typeof openWebhookFixture>[0] = {}): Promise<void> {
+  await fixture?.[Symbol.asyncDispose]();
+  fixture = await openWebhookFixture(options);
+  for (const id of ["ada", "bob"]) fixture.users.set(id, testUser(id));
+  fixture.users.set("root", testUser("root", { isAdmin: true }));
+  fixture.dispatcher.start();
 }
 
 beforeEach(async () => {
@@ -23,41 +23,41 @@ beforeEach(async () => {
   await open();
 });
 afterEach(async () => {
-  await stand[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
 });
 
 /** Waits until the newest delivery of an endpoint has these fields. */
 const eventuallyDelivery = (endpointId: string, is: object) =>
   eventually(async () => {
-    const [one] = await stand.deliveries.list(endpointId, { limit: 10, offset: 0 });
+    const [one] = await fixture.deliveries.list(endpointId, { limit: 10, offset: 0 });
     expect(one).toMatchObject(is);
     return one;
   });
 
 /** Advances the clock and wakes the endpoint's lane. */
 function advanceClock(ms: number, endpointId: string): void {
-  stand.clock.time += ms;
-  stand.sender.wake(endpointId);
+  fixture.clock.time += ms;
+  fixture.sender.wake(endpointId);
 }
 
 test("sends a message of Standard Webhooks: id, time, signature, and the recorded event", async () => {
-  const { endpoint, secret } = await stand.createEndpoint(`${receiver.url}/hook?from=berth`);
+  const { endpoint, secret } = await fixture.createEndpoint(`${receiver.url}/hook?from=berth`);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const data = { id: "a1", name: 'Häfen \u2028 "quoted"', nested: { z: 1, a: [null] } };
-  await stand.recordEvent("agent.created", "ada", data);
+  await fixture.recordEvent("agent.created", "ada", data);
   const [one] = await receiver.take(1);
   if (!one) throw new Error("Nothing came.");
   expect(verify(one, secret)).toEqual({
     type: "agent.created",
-    timestamp: new Date(stand.clock.time).toISOString(),
+    timestamp: new Date(fixture.clock.time).toISOString(),
     data,
   });
-  const [event] = await stand.events.since(0);
+  const [event] = await fixture.events.since(0);
   expect(one.id).toBe(event?.id ?? "");
   expect(one.headers).toMatchObject({
     "content-type": "application/json",
-    "webhook-timestamp": String(Math.floor(stand.clock.time / 1000)),
+    "webhook-timestamp": String(Math.floor(fixture.clock.time / 1000)),
   });
   expect(one.headers["user-agent"]).toMatch(/^Berth\//);
   expect(() => verify({ ...one, body: one.body.replace("a1", "a2") }, secret)).toThrow();
@@ -71,29 +71,29 @@ test("sends a message of Standard Webhooks: id, time, signature, and the recorde
 });
 
 test("stores a secret only sealed, and not in the rows of deliveries", async () => {
-  const { secret } = await stand.createEndpoint(receiver.url);
-  await stand.recordEvent("agent.created", "ada");
+  const { secret } = await fixture.createEndpoint(receiver.url);
+  await fixture.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  const { rows } = await stand.database.read("SELECT * FROM webhook_endpoints, webhook_deliveries");
+  const { rows } = await fixture.database.read("SELECT * FROM webhook_endpoints, webhook_deliveries");
   expect(JSON.stringify(rows)).not.toContain(secret.slice(6));
 });
 
 describe("the receivers of an event", () => {
   test("are its user's endpoints, those of admins, and the operator's", async () => {
-    await stand[Symbol.asyncDispose]();
+    await fixture[Symbol.asyncDispose]();
     await open({ env: { WEBHOOK_URL: `${receiver.url}/operator`, WEBHOOK_SECRET: "whsec_b3BlcmF0b3Igc2VjcmV0" } });
-    await stand.database.write(operatorEndpointStatements(stand.config, stand.clock.time));
-    await stand.createEndpoint(`${receiver.url}/ada`);
-    await stand.createEndpoint(`${receiver.url}/bob`, { userId: "bob", types: ["user.*"] });
-    await stand.createEndpoint(`${receiver.url}/root`, { userId: "root", allEvents: true });
-    await stand.createEndpoint(`${receiver.url}/no-admin`, { userId: "bob", allEvents: true, types: ["agent.*"] });
-    await stand.recordEvent("agent.created", "ada");
-    await stand.recordEvent("user.updated", "bob");
-    await stand.recordEvent("agent.created", "bob");
-    await stand.recordEvent("channel.state", null);
+    await fixture.database.write(operatorEndpointStatements(fixture.config, fixture.clock.time));
+    await fixture.createEndpoint(`${receiver.url}/ada`);
+    await fixture.createEndpoint(`${receiver.url}/bob`, { userId: "bob", types: ["user.*"] });
+    await fixture.createEndpoint(`${receiver.url}/root`, { userId: "root", allEvents: true });
+    await fixture.createEndpoint(`${receiver.url}/no-admin`, { userId: "bob", allEvents: true, types: ["agent.*"] });
+    await fixture.recordEvent("agent.created", "ada");
+    await fixture.recordEvent("user.updated", "bob");
+    await fixture.recordEvent("agent.created", "bob");
+    await fixture.recordEvent("channel.state", null);
     await receiver.take(4, ({ path }) => path === "/operator");
     await receiver.take(4, ({ path }) => path === "/root");
-    await eventually(() => stand.sender.running() === 0);
+    await eventually(() => fixture.sender.running() === 0);
     const byPath = Map.groupBy(receiver.received, ({ path }) => path);
     const typesAt = (path: string) =>
       byPath
@@ -106,20 +106,20 @@ describe("the receivers of an event", () => {
     expect(receiver.received).toHaveLength(11);
     const operators = byPath.get("/operator") ?? [];
     expect(operators.every((one) => isSignedWith(one, "whsec_b3BlcmF0b3Igc2VjcmV0"))).toBe(true);
-    const { rows } = await stand.database.read("SELECT * FROM webhook_endpoints WHERE user_id IS NULL");
+    const { rows } = await fixture.database.read("SELECT * FROM webhook_endpoints WHERE user_id IS NULL");
     expect(JSON.stringify(rows)).not.toContain(receiver.url);
   });
 
   test("don't include endpoints created later, nor those of a disabled account", async () => {
-    await stand.recordEvent("agent.created", "ada", { n: 1 });
-    await stand.createEndpoint(receiver.url);
-    await stand.createEndpoint(receiver.url, { userId: "bob" });
-    stand.users.set("bob", testUser("bob", { disabledAt: 1 }));
-    await stand.recordEvent("agent.created", "bob", { n: 2 });
-    await stand.recordEvent("agent.created", "ada", { n: 3 });
+    await fixture.recordEvent("agent.created", "ada", { n: 1 });
+    await fixture.createEndpoint(receiver.url);
+    await fixture.createEndpoint(receiver.url, { userId: "bob" });
+    fixture.users.set("bob", testUser("bob", { disabledAt: 1 }));
+    await fixture.recordEvent("agent.created", "bob", { n: 2 });
+    await fixture.recordEvent("agent.created", "ada", { n: 3 });
     const [one] = await receiver.take(1);
     expect(one?.message.data).toEqual({ n: 3 });
-    await eventually(() => stand.sender.running() === 0);
+    await eventually(() => fixture.sender.running() === 0);
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -131,58 +131,58 @@ describe("the receivers of an event", () => {
     ] as const) {
       await open({ env: { ADMIN_EMAILS: "chief@example.com", BASE_URL: baseUrl } });
       receiver.forget();
-      stand.users.set("chief", testUser("chief", { emailVerified }));
-      await stand.createEndpoint(receiver.url, {
+      fixture.users.set("chief", testUser("chief", { emailVerified }));
+      await fixture.createEndpoint(receiver.url, {
         userId: "chief",
         allEvents: true,
         allEventsByEmail: "chief@example.com",
       });
-      await stand.recordEvent("agent.created", "ada");
-      await stand.recordEvent("agent.created", "chief");
+      await fixture.recordEvent("agent.created", "ada");
+      await fixture.recordEvent("agent.created", "chief");
       await receiver.take(isAdmin ? 2 : 1);
-      await eventually(() => stand.sender.running() === 0);
+      await eventually(() => fixture.sender.running() === 0);
       expect(receiver.received).toHaveLength(isAdmin ? 2 : 1);
     }
   });
 
   test("of a deletion are the user's own endpoint, which is then removed, and admins' endpoints", async () => {
-    await stand.database.write([
+    await fixture.database.write([
       {
         sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
         args: [],
       },
     ]);
     receiver.answer((_, before) => (before === 0 ? 500 : 204));
-    const { endpoint } = await stand.createEndpoint(`${receiver.url}/ada`);
-    await stand.createEndpoint(`${receiver.url}/bob`, { userId: "bob" });
-    await stand.createEndpoint(`${receiver.url}/root`, { userId: "root", allEvents: true });
-    stand.users.delete("ada");
-    await stand.database.write([
+    const { endpoint } = await fixture.createEndpoint(`${receiver.url}/ada`);
+    await fixture.createEndpoint(`${receiver.url}/bob`, { userId: "bob" });
+    await fixture.createEndpoint(`${receiver.url}/root`, { userId: "root", allEvents: true });
+    fixture.users.delete("ada");
+    await fixture.database.write([
       { sql: "DELETE FROM users WHERE id = 'ada'", args: [] },
-      stand.events.recordStatement("user.deleted", { userId: "ada", data: { id: "ada" } }),
+      fixture.events.recordStatement("user.deleted", { userId: "ada", data: { id: "ada" } }),
     ]);
     await receiver.take(2);
     await eventuallyDelivery(endpoint.id, { status: "pending", attempts: 1 });
     advanceClock(6_000, endpoint.id);
     await receiver.take(2, ({ path }) => path === "/ada");
-    await eventually(async () => (await stand.endpoints.find(endpoint.id)) === undefined);
+    await eventually(async () => (await fixture.endpoints.find(endpoint.id)) === undefined);
     expect(receiver.received.some(({ path }) => path === "/bob")).toBe(false);
-    expect((await stand.endpoints.list("bob")).length + (await stand.endpoints.list("root")).length).toBe(2);
+    expect((await fixture.endpoints.list("bob")).length + (await fixture.endpoints.list("root")).length).toBe(2);
   });
 
   test("of a deletion don't include the user's endpoint for other types, which is removed at once", async () => {
-    await stand.database.write([
+    await fixture.database.write([
       {
         sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
         args: [],
       },
     ]);
-    const { endpoint } = await stand.createEndpoint(receiver.url, { types: ["agent.message"] });
-    await stand.database.write([
+    const { endpoint } = await fixture.createEndpoint(receiver.url, { types: ["agent.message"] });
+    await fixture.database.write([
       { sql: "DELETE FROM users WHERE id = 'ada'", args: [] },
-      stand.events.recordStatement("user.deleted", { userId: "ada", data: { id: "ada" } }),
+      fixture.events.recordStatement("user.deleted", { userId: "ada", data: { id: "ada" } }),
     ]);
-    await eventually(async () => (await stand.endpoints.find(endpoint.id)) === undefined);
+    await eventually(async () => (await fixture.endpoints.find(endpoint.id)) === undefined);
     expect(receiver.received).toEqual([]);
   });
 });
@@ -190,11 +190,11 @@ describe("the receivers of an event", () => {
 describe("a receiver that fails", () => {
   test("gets ten attempts over three days, under one id, each with its own time and signature", async () => {
     receiver.answer(500);
-    const { endpoint, secret } = await stand.createEndpoint(receiver.url);
-    await stand.recordEvent("agent.created", "ada");
+    const { endpoint, secret } = await fixture.createEndpoint(receiver.url);
+    await fixture.recordEvent("agent.created", "ada");
     const delays = [5_000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
     for (const [n, delay] of delays.entries()) {
-      const at = stand.clock.time;
+      const at = fixture.clock.time;
       const one = await eventuallyDelivery(endpoint.id, { status: "pending", attempts: n + 1, lastStatus: 500 });
       const next = (one.nextAttemptAt ?? 0) - at;
       expect(next).toBeGreaterThanOrEqual(delay);
@@ -214,7 +214,7 @@ describe("a receiver that fails", () => {
     expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-signature"])).size).toBe(10);
     expect(secret).not.toBe("");
-    expect((await stand.endpoints.find(endpoint.id))?.active).toBe(true);
+    expect((await fixture.endpoints.find(endpoint.id))?.active).toBe(true);
   });
 
   test.each([
@@ -222,8 +222,8 @@ describe("a receiver that fails", () => {
     ["refuses", () => new Response("secret words of the receiver", { status: 400 }), { lastStatus: 400 }],
   ])("that %s is tried again, and the body of its answer is not stored", async (_, behave, is) => {
     receiver.answer(() => behave());
-    const { endpoint } = await stand.createEndpoint(receiver.url);
-    await stand.recordEvent("agent.created", "ada");
+    const { endpoint } = await fixture.createEndpoint(receiver.url);
+    await fixture.recordEvent("agent.created", "ada");
     const one = await eventuallyDelivery(endpoint.id, { status: "pending", attempts: 1, ...is });
     expect(one.lastError).not.toContain("secret words");
     receiver.answer(200);
@@ -235,14 +235,14 @@ describe("a receiver that fails", () => {
   test("that hangs is aborted, and other receivers don't wait for it", async () => {
     await open({ timeoutMs: 300 });
     receiver.answer(({ path }) => (path === "/dead" ? "hang" : 204));
-    const { endpoint } = await stand.createEndpoint(`${receiver.url}/dead`);
-    await stand.createEndpoint(`${receiver.url}/alive`, { userId: "bob" });
-    for (let n = 0; n < 20; n++) await stand.recordEvent("agent.created", "ada");
-    for (let n = 0; n < 20; n++) await stand.recordEvent("agent.created", "bob");
+    const { endpoint } = await fixture.createEndpoint(`${receiver.url}/dead`);
+    await fixture.createEndpoint(`${receiver.url}/alive`, { userId: "bob" });
+    for (let n = 0; n < 20; n++) await fixture.recordEvent("agent.created", "ada");
+    for (let n = 0; n < 20; n++) await fixture.recordEvent("agent.created", "bob");
     await receiver.take(20, ({ path }) => path === "/alive");
     expect(receiver.received.filter(({ path }) => path === "/dead").length).toBeLessThan(3);
     await eventually(async () => {
-      const { rows } = await stand.database.read(
+      const { rows } = await fixture.database.read(
         "SELECT last_error FROM webhook_deliveries WHERE attempts = 1 AND endpoint_id = ?",
         [endpoint.id],
       );
@@ -252,8 +252,8 @@ describe("a receiver that fails", () => {
 
   test("that is unreachable gets its deliveries once it is back", async () => {
     await receiver.kill();
-    const { endpoint } = await stand.createEndpoint(receiver.url);
-    await stand.recordEvent("agent.created", "ada");
+    const { endpoint } = await fixture.createEndpoint(receiver.url);
+    await fixture.recordEvent("agent.created", "ada");
     await eventuallyDelivery(endpoint.id, {
       status: "pending",
       attempts: 1,
@@ -267,15 +267,15 @@ describe("a receiver that fails", () => {
 
   test("that answers 410 is switched off, with the reason", async () => {
     receiver.answer(({ path }) => (path === "/other" ? 204 : 410));
-    const { endpoint } = await stand.createEndpoint(receiver.url);
-    await stand.recordEvent("agent.created", "ada");
+    const { endpoint } = await fixture.createEndpoint(receiver.url);
+    await fixture.recordEvent("agent.created", "ada");
     await eventuallyDelivery(endpoint.id, { status: "failed", lastStatus: 410 });
-    await stand.recordEvent("agent.created", "ada");
-    await stand.createEndpoint(`${receiver.url}/other`);
-    await stand.recordEvent("agent.created", "ada");
+    await fixture.recordEvent("agent.created", "ada");
+    await fixture.createEndpoint(`${receiver.url}/other`);
+    await fixture.recordEvent("agent.created", "ada");
     await receiver.take(1, ({ path }) => path === "/other");
     expect(receiver.received.filter(({ path }) => path !== "/other")).toHaveLength(1);
-    expect(await stand.endpoints.find(endpoint.id)).toMatchObject({
+    expect(await fixture.endpoints.find(endpoint.id)).toMatchObject({
       active: false,
       disabledReason: expect.stringContaining("410"),
     });
@@ -283,16 +283,16 @@ describe("a receiver that fails", () => {
 
   test.each([
     ["in seconds", () => "3600"],
-    ["as a date", () => new Date(stand.clock.time + HOUR).toUTCString()],
+    ["as a date", () => new Date(fixture.clock.time + HOUR).toUTCString()],
   ])("that sends Retry-After %s gets no event before that time", async (_, value) => {
     receiver.answer(() => new Response(null, { status: 429, headers: { "retry-after": value() } }));
-    const { endpoint } = await stand.createEndpoint(receiver.url);
-    await stand.recordEvent("agent.created", "ada", { n: 1 });
+    const { endpoint } = await fixture.createEndpoint(receiver.url);
+    await fixture.recordEvent("agent.created", "ada", { n: 1 });
     const one = await eventuallyDelivery(endpoint.id, { status: "pending", attempts: 1, lastStatus: 429 });
-    expect((one.nextAttemptAt ?? 0) - stand.clock.time).toBeGreaterThan(HOUR - 1_001);
+    expect((one.nextAttemptAt ?? 0) - fixture.clock.time).toBeGreaterThan(HOUR - 1_001);
     receiver.answer(204);
-    await stand.recordEvent("agent.created", "ada", { n: 2 });
-    await eventually(async () => (await stand.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).length === 2);
+    await fixture.recordEvent("agent.created", "ada", { n: 2 });
+    await eventually(async () => (await fixture.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).length === 2);
     advanceClock(HOUR / 2, endpoint.id);
     expect(receiver.received).toHaveLength(1);
     advanceClock(HOUR / 2, endpoint.id);
@@ -301,25 +301,25 @@ describe("a receiver that fails", () => {
 
   test("that sends a Retry-After of a year is tried again after a day", async () => {
     receiver.answer(() => new Response(null, { status: 503, headers: { "retry-after": "31536000" } }));
-    const { endpoint } = await stand.createEndpoint(receiver.url);
-    await stand.recordEvent("agent.created", "ada");
+    const { endpoint } = await fixture.createEndpoint(receiver.url);
+    await fixture.recordEvent("agent.created", "ada");
     const { nextAttemptAt } = await eventuallyDelivery(endpoint.id, { attempts: 1 });
-    expect((nextAttemptAt ?? 0) - stand.clock.time).toBe(DAY);
+    expect((nextAttemptAt ?? 0) - fixture.clock.time).toBe(DAY);
   });
 
   test("that answers 200 with an endless body counts as successful", async () => {
     receiver.answer(() => new Response(new ReadableStream({ pull: (c) => c.enqueue(new Uint8Array(65_536)) })));
-    const { endpoint } = await stand.createEndpoint(receiver.url);
-    await stand.recordEvent("agent.created", "ada");
+    const { endpoint } = await fixture.createEndpoint(receiver.url);
+    await fixture.recordEvent("agent.created", "ada");
     await eventuallyDelivery(endpoint.id, { status: "delivered", lastStatus: 200 });
   });
 });
 
 test("never connects to an address in a private network, whether it was one at the registration or not", async () => {
   await open({ allow: [] });
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  const named = await stand.createEndpoint(receiver.url.replace("127.0.0.1", "localhost"));
-  await stand.recordEvent("agent.created", "ada");
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  const named = await fixture.createEndpoint(receiver.url.replace("127.0.0.1", "localhost"));
+  await fixture.recordEvent("agent.created", "ada");
   for (const { id } of [endpoint, named.endpoint]) {
     const one = await eventuallyDelivery(id, { status: "pending", attempts: 1, lastStatus: null });
     expect(one.lastError).toStartWith("This address is not allowed");
@@ -328,52 +328,52 @@ test("never connects to an address in a private network, whether it was one at t
 });
 
 test("previous secrets sign for 24 hours after a rotation, also after several", async () => {
-  const { endpoint, secret: first } = await stand.createEndpoint(receiver.url);
-  const second = (await stand.endpoints.rotateSecret(endpoint.id)) ?? "";
-  const third = (await stand.endpoints.rotateSecret(endpoint.id)) ?? "";
-  await stand.recordEvent("agent.created", "ada");
+  const { endpoint, secret: first } = await fixture.createEndpoint(receiver.url);
+  const second = (await fixture.endpoints.rotateSecret(endpoint.id)) ?? "";
+  const third = (await fixture.endpoints.rotateSecret(endpoint.id)) ?? "";
+  await fixture.recordEvent("agent.created", "ada");
   const [before] = await receiver.take(1);
   expect([first, second, third].map((secret) => before && isSignedWith(before, secret))).toEqual([true, true, true]);
   expect(before?.headers["webhook-signature"]?.split(" ")).toHaveLength(3);
-  stand.clock.time += DAY + 1;
-  await stand.recordEvent("agent.created", "ada");
+  fixture.clock.time += DAY + 1;
+  await fixture.recordEvent("agent.created", "ada");
   const after = (await receiver.take(2))[1];
   expect(after?.headers["webhook-signature"]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
-  expect(await stand.endpoints.rotateSecret("nobody's")).toBeUndefined();
+  expect(await fixture.endpoints.rotateSecret("nobody's")).toBeUndefined();
 });
 
 test("concurrent rotations lose no secret", async () => {
-  const { endpoint, secret } = await stand.createEndpoint(receiver.url);
-  const rotated = await Promise.all([1, 2].map(() => stand.endpoints.rotateSecret(endpoint.id)));
-  await stand.recordEvent("agent.created", "ada");
+  const { endpoint, secret } = await fixture.createEndpoint(receiver.url);
+  const rotated = await Promise.all([1, 2].map(() => fixture.endpoints.rotateSecret(endpoint.id)));
+  await fixture.recordEvent("agent.created", "ada");
   const [one] = await receiver.take(1);
   expect([secret, ...rotated].map((each) => one && isSignedWith(one, each ?? ""))).toEqual([true, true, true]);
 });
 
 test("a replay sends the same message again, in spite of an earlier Retry-After", async () => {
   receiver.answer(() => new Response(null, { status: 429, headers: { "retry-after": "3600" } }));
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.recordEvent("agent.created", "ada");
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.recordEvent("agent.created", "ada");
   const { id } = await eventuallyDelivery(endpoint.id, { attempts: 1 });
   receiver.answer(204);
-  expect(await stand.deliveries.replay(endpoint.id, id, [])).toBe(true);
-  stand.sender.wake(endpoint.id, true);
+  expect(await fixture.deliveries.replay(endpoint.id, id, [])).toBe(true);
+  fixture.sender.wake(endpoint.id, true);
   await eventuallyDelivery(endpoint.id, { status: "delivered", attempts: 1 });
   const [one, two] = await receiver.take(2);
   expect(two?.id).toBe(one?.id ?? "");
   expect(two?.body).toBe(one?.body ?? "");
-  expect(await stand.deliveries.replay("another", id, [])).toBe(false);
+  expect(await fixture.deliveries.replay("another", id, [])).toBe(false);
 });
 
 test("a delivery that a dead process had claimed is sent by the next one", async () => {
   receiver.answer("hang");
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.recordEvent("agent.created", "ada");
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  const next = stand.startProcess();
+  const next = fixture.startProcess();
   receiver.answer(204);
   next.sender.wake(endpoint.id);
-  await stand.deliveries.releaseAllClaims();
+  await fixture.deliveries.releaseAllClaims();
   next.sender.wake(endpoint.id);
   const [one, two] = await receiver.take(2);
   expect(two?.id).toBe(one?.id ?? "");
@@ -381,35 +381,35 @@ test("a delivery that a dead process had claimed is sent by the next one", async
 
 test("a stop aborts a hanging attempt, which does not count", async () => {
   receiver.answer("hang");
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.recordEvent("agent.created", "ada");
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  await stand.dispatcher.stop();
-  await stand.sender.stop();
-  const { rows } = await stand.database.read("SELECT status, attempts, claimed_until FROM webhook_deliveries");
+  await fixture.dispatcher.stop();
+  await fixture.sender.stop();
+  const { rows } = await fixture.database.read("SELECT status, attempts, claimed_until FROM webhook_deliveries");
   expect(rows.map((row) => ({ ...row }))).toMatchObject([{ status: "pending", attempts: 0, claimed_until: null }]);
   receiver.answer(204);
-  stand.startProcess().sender.wake(endpoint.id);
+  fixture.startProcess().sender.wake(endpoint.id);
   await receiver.take(2);
 });
 
 test("a reliable endpoint does not wait for hanging ones, however many", async () => {
   receiver.answer(({ path }) => (path === "/dead" ? "hang" : 204));
-  await stand.createEndpoint(`${receiver.url}/alive`);
-  await stand.recordEvent("agent.created", "ada");
+  await fixture.createEndpoint(`${receiver.url}/alive`);
+  await fixture.recordEvent("agent.created", "ada");
   await receiver.take(1);
-  for (let n = 0; n < 80; n++) await stand.createEndpoint(`${receiver.url}/dead`, { userId: `user-${n}` });
-  for (let n = 0; n < 80; n++) await stand.recordEvent("agent.created", `user-${n}`);
+  for (let n = 0; n < 80; n++) await fixture.createEndpoint(`${receiver.url}/dead`, { userId: `user-${n}` });
+  for (let n = 0; n < 80; n++) await fixture.recordEvent("agent.created", `user-${n}`);
   await receiver.take(64, ({ path }) => path === "/dead");
-  await stand.recordEvent("agent.created", "ada");
+  await fixture.recordEvent("agent.created", "ada");
   await receiver.take(2, ({ path }) => path === "/alive");
   expect(receiver.received.filter(({ path }) => path === "/dead")).toHaveLength(64);
 });
 
 test("an endpoint with more than 50,000 pending deliveries is switched off, with the reason", async () => {
   receiver.answer("hang");
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.database.write([
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.database.write([
     {
       sql: `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)
         INSERT INTO webhook_deliveries (id, endpoint_id, event_seq, event_id, type, next_attempt_at, created_at)
@@ -418,68 +418,68 @@ test("an endpoint with more than 50,000 pending deliveries is switched off, with
     },
   ]);
   const records = Array.from({ length: 5_000 }, () =>
-    stand.events.recordStatement("agent.message", { userId: "ada", data: {} }),
+    fixture.events.recordStatement("agent.message", { userId: "ada", data: {} }),
   );
-  await stand.database.write(records);
-  await eventually(async () => (await stand.endpoints.find(endpoint.id))?.active === false);
-  expect((await stand.endpoints.find(endpoint.id))?.disabledReason).toContain("50000 events");
-  expect(await stand.deliveries.endpointsWithPending()).toEqual([]);
+  await fixture.database.write(records);
+  await eventually(async () => (await fixture.endpoints.find(endpoint.id))?.active === false);
+  expect((await fixture.endpoints.find(endpoint.id))?.disabledReason).toContain("50000 events");
+  expect(await fixture.deliveries.endpointsWithPending()).toEqual([]);
 }, 20_000);
 
 test("an endpoint that is switched off gets nothing; switched on again, it gets later events", async () => {
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.endpoints.update(endpoint.id, { active: false });
-  await stand.recordEvent("agent.created", "ada", { n: 1 });
-  expect(await stand.endpoints.update(endpoint.id, { active: true })).toMatchObject({
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.endpoints.update(endpoint.id, { active: false });
+  await fixture.recordEvent("agent.created", "ada", { n: 1 });
+  expect(await fixture.endpoints.update(endpoint.id, { active: true })).toMatchObject({
     active: true,
     disabledReason: null,
   });
-  await stand.recordEvent("agent.created", "ada", { n: 2 });
+  await fixture.recordEvent("agent.created", "ada", { n: 2 });
   const [one] = await receiver.take(1);
   expect(one?.message.data).toEqual({ n: 2 });
 });
 
 test("the first endpoint gets later events, not those recorded while there was none", async () => {
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.endpoints.remove(endpoint.id);
-  for (let n = 0; n < 5; n++) await stand.recordEvent("agent.message", "ada", { n });
-  await stand.createEndpoint(receiver.url);
-  await stand.recordEvent("agent.message", "ada", { n: 5 });
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.endpoints.remove(endpoint.id);
+  for (let n = 0; n < 5; n++) await fixture.recordEvent("agent.message", "ada", { n });
+  await fixture.createEndpoint(receiver.url);
+  await fixture.recordEvent("agent.message", "ada", { n: 5 });
   const [one] = await receiver.take(1);
   expect(one?.message.data).toEqual({ n: 5 });
 });
 
 test("delivers a thousand events recorded at once, each once", async () => {
-  await stand.createEndpoint(receiver.url);
+  await fixture.createEndpoint(receiver.url);
   const records = Array.from({ length: 1_000 }, (_, n) =>
-    stand.events.recordStatement("agent.message", { userId: "ada", data: { n } }),
+    fixture.events.recordStatement("agent.message", { userId: "ada", data: { n } }),
   );
-  await stand.database.write(records);
+  await fixture.database.write(records);
   await receiver.take(1_000, undefined, 20_000);
-  await eventually(() => stand.sender.running() === 0);
+  await eventually(() => fixture.sender.running() === 0);
   expect(new Set(receiver.received.map(({ message }) => message.data.n)).size).toBe(1_000);
   expect(receiver.received).toHaveLength(1_000);
 }, 30_000);
 
 test("deliveries are kept for 30 days", async () => {
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.recordEvent("agent.created", "ada");
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.recordEvent("agent.created", "ada");
   await eventuallyDelivery(endpoint.id, { status: "delivered" });
-  stand.clock.time += 29 * DAY;
-  await stand.deliveries.prune();
+  fixture.clock.time += 29 * DAY;
+  await fixture.deliveries.prune();
   await eventuallyDelivery(endpoint.id, { status: "delivered" });
-  stand.clock.time += 2 * DAY;
-  await stand.deliveries.prune();
-  expect(await stand.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).toEqual([]);
+  fixture.clock.time += 2 * DAY;
+  await fixture.deliveries.prune();
+  expect(await fixture.deliveries.list(endpoint.id, { limit: 5, offset: 0 })).toEqual([]);
 });
 
 test("two processes on one database server dispatch each event once and send each delivery once", async () => {
   await open({ server: true });
-  const other = stand.startProcess();
+  const other = fixture.startProcess();
   other.dispatcher.start();
-  await stand.createEndpoint(receiver.url);
-  for (let n = 0; n < 20; n++) await stand.recordEvent("agent.created", "ada", { n });
+  await fixture.createEndpoint(receiver.url);
+  for (let n = 0; n < 20; n++) await fixture.recordEvent("agent.created", "ada", { n });
   await receiver.take(20, undefined, 15_000);
-  await eventually(() => stand.sender.running() + other.sender.running() === 0);
+  await eventually(() => fixture.sender.running() + other.sender.running() === 0);
   expect(receiver.received).toHaveLength(20);
 }, 40_000);

@@ -3,31 +3,31 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type Receiver, startReceiver } from "../../../tests/support/receiver.ts";
-import { openWebhookStand, testUser } from "../support.test.ts";
+import { openWebhookFixture, testUser } from "../support.test.ts";
 
-type WebhookStand = Awaited<ReturnType<typeof openWebhookStand>>;
-let stand: WebhookStand;
+type WebhookFixture = Awaited<ReturnType<typeof openWebhookFixture>>;
+let fixture: WebhookFixture;
 let receiver: Receiver;
 
 async function open(env: Record<string, string> = {}): Promise<void> {
-  await stand?.[Symbol.asyncDispose]();
-  stand = await openWebhookStand({ env });
-  stand.users.set("ada", testUser("ada"));
+  await fixture?.[Symbol.asyncDispose]();
+  fixture = await openWebhookFixture({ env });
+  fixture.users.set("ada", testUser("ada"));
   promote();
-  stand.dispatcher.start();
+  fixture.dispatcher.start();
 }
 beforeEach(async () => {
   receiver = startReceiver();
   await open();
 });
 afterEach(async () => {
-  await stand[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await receiver[Symbol.asyncDispose]();
 });
 
-const promote = () => stand.users.set("root", testUser("root", { isAdmin: true }));
-const demote = () => stand.users.set("root", testUser("root"));
-const deliveries = (endpointId: string) => stand.deliveries.list(endpointId, { limit: 10, offset: 0 });
+const promote = () => fixture.users.set("root", testUser("root", { isAdmin: true }));
+const demote = () => fixture.users.set("root", testUser("root"));
+const deliveries = (endpointId: string) => fixture.deliveries.list(endpointId, { limit: 10, offset: 0 });
 /** Waits until all deliveries of an endpoint have these fields. */
 const eventuallyAll = (endpointId: string, is: object) =>
   eventually(async () => {
@@ -38,21 +38,21 @@ const eventuallyAll = (endpointId: string, is: object) =>
   });
 /** Creates an endpoint of root's, which receives all users' events as long as root is an admin. */
 const createAdminEndpoint = async () =>
-  (await stand.createEndpoint(receiver.url, { userId: "root", allEvents: true })).endpoint.id;
+  (await fixture.createEndpoint(receiver.url, { userId: "root", allEvents: true })).endpoint.id;
 
 describe("a former admin", () => {
   test("receives no pending events of other users, and still the own ones", async () => {
     receiver.answer(500);
     const id = await createAdminEndpoint();
-    await stand.recordEvent("user.created", "ada", { email: "ada@example.com" });
-    await stand.recordEvent("user.updated", "root", { email: "root@example.com" });
+    await fixture.recordEvent("user.created", "ada", { email: "ada@example.com" });
+    await fixture.recordEvent("user.updated", "root", { email: "root@example.com" });
     await receiver.take(2);
     await eventuallyAll(id, { status: "pending", attempts: 1 });
     receiver.forget();
     receiver.answer(204);
     demote();
-    stand.clock.time += MINUTE;
-    stand.sender.wake(id);
+    fixture.clock.time += MINUTE;
+    fixture.sender.wake(id);
     await eventually(async () => (await deliveries(id)).every(({ status }) => status !== "pending"));
     expect((await deliveries(id)).map(({ type, status }) => [type, status])).toEqual([
       ["user.updated", "delivered"],
@@ -67,28 +67,28 @@ describe("a former admin", () => {
 
   test("receives no replay of other users' events, also at a changed address", async () => {
     const id = await createAdminEndpoint();
-    await stand.recordEvent("user.created", "ada", { email: "ada@example.com" });
+    await fixture.recordEvent("user.created", "ada", { email: "ada@example.com" });
     const [first] = await eventuallyAll(id, { status: "delivered" });
     receiver.forget();
     demote();
-    await stand.endpoints.update(id, { url: `${receiver.url}/elsewhere` });
-    await stand.deliveries.replay(id, first?.id ?? "", []);
-    stand.sender.wake(id);
+    await fixture.endpoints.update(id, { url: `${receiver.url}/elsewhere` });
+    await fixture.deliveries.replay(id, first?.id ?? "", []);
+    fixture.sender.wake(id);
     await eventuallyAll(id, { status: "failed" });
     expect(receiver.received).toEqual([]);
   });
 
   test("who becomes an admin again receives them again", async () => {
     const id = await createAdminEndpoint();
-    await stand.recordEvent("user.created", "ada");
+    await fixture.recordEvent("user.created", "ada");
     const [first] = await eventuallyAll(id, { status: "delivered" });
     demote();
-    await stand.deliveries.replay(id, first?.id ?? "", []);
-    stand.sender.wake(id);
+    await fixture.deliveries.replay(id, first?.id ?? "", []);
+    fixture.sender.wake(id);
     await eventuallyAll(id, { status: "failed" });
     promote();
-    await stand.deliveries.replay(id, first?.id ?? "", []);
-    stand.sender.wake(id);
+    await fixture.deliveries.replay(id, first?.id ?? "", []);
+    fixture.sender.wake(id);
     await eventuallyAll(id, { status: "delivered" });
     expect(receiver.received).toHaveLength(2);
   });
@@ -96,12 +96,12 @@ describe("a former admin", () => {
 
 test("a disabled account receives no pending events, not even its own", async () => {
   receiver.answer(503);
-  const { endpoint } = await stand.createEndpoint(receiver.url);
-  await stand.recordEvent("agent.message", "ada", { text: "for Ada" });
+  const { endpoint } = await fixture.createEndpoint(receiver.url);
+  await fixture.recordEvent("agent.message", "ada", { text: "for Ada" });
   await eventuallyAll(endpoint.id, { status: "pending", attempts: 1 });
-  stand.users.set("ada", testUser("ada", { disabledAt: 1 }));
-  stand.clock.time += HOUR;
-  stand.sender.wake(endpoint.id);
+  fixture.users.set("ada", testUser("ada", { disabledAt: 1 }));
+  fixture.clock.time += HOUR;
+  fixture.sender.wake(endpoint.id);
   await eventuallyAll(endpoint.id, { status: "failed", attempts: 1 });
   expect(receiver.received).toHaveLength(1);
 });
@@ -112,12 +112,12 @@ describe("an unverified address of ADMIN_EMAILS, with the service on loopback", 
 
   /** The types of Ada's and Eve's events that reach Eve's endpoint. */
   async function receivedTypes(allEventsByEmail: string | null, email: string) {
-    stand.users.set("eve", testUser("eve", { email }));
-    await stand.createEndpoint(receiver.url, { userId: "eve", allEvents: true, allEventsByEmail });
-    await stand.recordEvent("user.created", "ada");
-    await stand.recordEvent("user.updated", "eve");
+    fixture.users.set("eve", testUser("eve", { email }));
+    await fixture.createEndpoint(receiver.url, { userId: "eve", allEvents: true, allEventsByEmail });
+    await fixture.recordEvent("user.created", "ada");
+    await fixture.recordEvent("user.updated", "eve");
     await receiver.take(1, ({ message }) => message.type === "user.updated");
-    await eventually(() => stand.sender.running() === 0);
+    await eventually(() => fixture.sender.running() === 0);
     return receiver.received.map(({ message }) => message.type).sort();
   }
 
