@@ -1,10 +1,12 @@
 // Test support: the services of webhooks over a temporary database, with a clock that the test sets.
+import { expect } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents, type Events } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { createOutbound } from "../../src/kernel/security/outbound.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
+import { eventually } from "../../tests/support/eventually.ts";
 import type { User } from "../auth/index.ts";
 import { createDeliveries } from "./delivery/deliveries.ts";
 import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
@@ -24,6 +26,8 @@ export interface WebhookFixtureOptions {
   /** Private networks that users' endpoints may be in. */
   allow?: string[];
 }
+
+export type WebhookFixture = Awaited<ReturnType<typeof openWebhookFixture>>;
 
 /** Opens all services of the plugin without its routes. The test puts the users into `users`. */
 export async function openWebhookFixture({
@@ -102,6 +106,18 @@ export async function openWebhookFixture({
     async recordEvent(type: string, userId: string | null, data: unknown = {}) {
       await database.write([events.recordStatement(type, { userId, data })]);
     },
+    /** Waits until the newest delivery of an endpoint has these fields. */
+    eventuallyDelivery: (endpointId: string, fields: object) =>
+      eventually(async () => {
+        const [newest] = await deliveries.list(endpointId, { limit: 10, offset: 0 });
+        expect(newest).toMatchObject(fields);
+        return newest;
+      }),
+    /** Advances the clock and wakes the endpoint's lane. */
+    advanceClock(ms: number, endpointId: string) {
+      clock.time += ms;
+      sender.wake(endpointId);
+    },
     async [Symbol.asyncDispose]() {
       // Runs once, also if a test disposes of it more often.
       disposed ??= (async () => {
@@ -111,6 +127,15 @@ export async function openWebhookFixture({
       await disposed;
     },
   };
+}
+
+/** The fixture with a started dispatcher, the users `ada` and `bob`, and the admin `root`. */
+export async function startWebhookFixture(options: WebhookFixtureOptions = {}): Promise<WebhookFixture> {
+  const fixture = await openWebhookFixture(options);
+  for (const id of ["ada", "bob"]) fixture.users.set(id, testUser(id));
+  fixture.users.set("root", testUser("root", { isAdmin: true }));
+  fixture.dispatcher.start();
+  return fixture;
 }
 
 export function testUser(id: string, more: Partial<User> = {}): User {

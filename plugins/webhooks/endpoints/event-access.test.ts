@@ -3,9 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type Receiver, startReceiver } from "../../../tests/support/receiver.ts";
-import { openWebhookFixture, testUser } from "../support.test.ts";
+import { openWebhookFixture, testUser, type WebhookFixture } from "../support.test.ts";
 
-type WebhookFixture = Awaited<ReturnType<typeof openWebhookFixture>>;
 let fixture: WebhookFixture;
 let receiver: Receiver;
 
