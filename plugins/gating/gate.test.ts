@@ -1,4 +1,4 @@
-// The gate and a chain that answers, is slow, is silent, or lies.
+// Tests the gate against an RPC server that returns balances, is slow, sends nothing, or sends invalid results.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createChains } from "../../src/kernel/chains/chains.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
@@ -21,11 +21,12 @@ const error =
 
 let chainId: unknown;
 let balance: Answer;
-let asked: string[];
+/** Call data of each `eth_call`. */
+let calls: string[];
 beforeEach(() => {
   chainId = "0x2105";
   balance = result(word(100n));
-  asked = [];
+  calls = [];
 });
 
 const rpc = Bun.serve({
@@ -34,7 +35,7 @@ const rpc = Bun.serve({
   async fetch(request) {
     const { id, method, params } = (await request.json()) as { id: number; method: string; params: [{ data: string }] };
     if (method === "eth_chainId") return result(chainId)(id);
-    asked.push(params[0].data);
+    calls.push(params[0].data);
     return balance(id);
   },
 });
@@ -48,10 +49,10 @@ function gateOf(env: Record<string, string> = {}, timeoutMs = 2_000) {
   return createGate(config, createChains(config, { timeoutMs }).mainnet, { now: () => time });
 }
 
-/** 500 for the caller, and why for the log. */
-async function expectClosed(answer: Promise<boolean>): Promise<void> {
+/** Expects a 500 whose message does not tell the cause. */
+async function expectUnavailable(answer: Promise<boolean>): Promise<void> {
   const thrown: unknown = await answer.then(
-    (passes) => expect.unreachable(`It said ${passes}.`),
+    (passes) => expect.unreachable(`It resolved with ${passes}.`),
     (reason: unknown) => reason,
   );
   if (!(thrown instanceof AppError)) throw thrown;
@@ -59,14 +60,14 @@ async function expectClosed(answer: Promise<boolean>): Promise<void> {
   expect(thrown.message).not.toMatch(/RPC|0x|contract/);
 }
 
-test("without a token everybody passes, and nothing is asked", async () => {
+test("without a configured token every address passes, and the chain is not called", async () => {
   const gate = gateOf({ GATING_TOKEN_ADDRESS: "" });
   expect({ on: gate.enabled, contract: gate.requirement.contractAddress }).toEqual({ on: false, contract: "" });
   expect(await gate.hasAccess(ADDRESS)).toBe(true);
-  expect(asked).toEqual([]);
+  expect(calls).toEqual([]);
 });
 
-test("what it asks for is shown, without what may be a key", () => {
+test("the requirement shows the origin of the RPC URL, without parts that may hold a key", () => {
   const { enabled, requirement } = gateOf({ GATING_TOKEN_SYMBOL: "HARBOUR" });
   expect(enabled).toBe(true);
   expect(requirement).toEqual({
@@ -83,25 +84,25 @@ test.each<[bigint, bigint, boolean]>([
   [100n, 100n, true],
   [0n, 0n, true],
   [10n ** 18n - 1n, 10n ** 18n, false],
-  // Numbers that are one and the same as floating point.
+  // These two are equal as floating-point numbers.
   [2n ** 53n, 2n ** 53n + 1n, false],
   [2n ** 255n - 1n, 2n ** 255n, false],
   [2n ** 256n - 1n, 2n ** 256n - 1n, true],
   [2n ** 256n - 1n, 2n ** 256n, false],
-])("a balance of %p, where %p are asked for: %p", async (held, minimum, passes) => {
+])("a balance of %p with a minimum of %p: access is %p", async (held, minimum, passes) => {
   balance = result(word(held));
   expect(await gateOf({ GATING_MIN_BALANCE: String(minimum) }).hasAccess(ADDRESS)).toBe(passes);
-  expect(asked).toEqual([`0x70a08231${"0".repeat(24)}${"cd".repeat(20)}`]);
+  expect(calls).toEqual([`0x70a08231${"0".repeat(24)}${"cd".repeat(20)}`]);
 });
 
-describe("an answer", () => {
-  test("is remembered for five seconds, however the address is written, and no longer", async () => {
+describe("the cache", () => {
+  test("keeps a result for exactly five seconds, whatever the case of the address", async () => {
     const gate = gateOf();
     expect(await gate.hasAccess(ADDRESS)).toBe(true);
     balance = result(word(99n));
     time += 4_999;
     expect(await gate.hasAccess(ADDRESS.toLowerCase())).toBe(true);
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
     time += 1;
     expect(await gate.hasAccess(ADDRESS)).toBe(false);
     balance = result(word(100n));
@@ -110,26 +111,26 @@ describe("an answer", () => {
     expect(await gate.hasAccess(ADDRESS)).toBe(true);
   });
 
-  test("serves all who ask for it at the same time", async () => {
+  test("shares one read between concurrent calls", async () => {
     const gate = gateOf();
     const answers = await Promise.all(Array.from({ length: 50 }, () => gate.hasAccess(ADDRESS)));
     expect(answers).toEqual(Array.from({ length: 50 }, () => true));
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
   });
 
-  test("is never a failure, and a failure takes no answer's place", async () => {
+  test("does not keep a failure", async () => {
     const gate = gateOf();
     balance = error(-32_603);
-    await expectClosed(gate.hasAccess(ADDRESS));
+    await expectUnavailable(gate.hasAccess(ADDRESS));
     balance = result(word(100n));
     expect(await gate.hasAccess(ADDRESS)).toBe(true);
   });
 
-  test("of many addresses at once comes for each; a few are asked for side by side", async () => {
+  test("gets a result for each of many addresses at once, with at most 32 concurrent reads", async () => {
     let atOnce = 0;
-    let most = 0;
+    let maxAtOnce = 0;
     balance = async (id) => {
-      most = Math.max(most, ++atOnce);
+      maxAtOnce = Math.max(maxAtOnce, ++atOnce);
       await new Promise((resolve) => setImmediate(resolve));
       atOnce--;
       return result(word(100n))(id);
@@ -137,55 +138,55 @@ describe("an answer", () => {
     const gate = gateOf();
     const addresses = Array.from({ length: 200 }, (_, index) => `0x${index.toString(16).padStart(40, "0")}`);
     expect(await Promise.all(addresses.map(gate.hasAccess))).toEqual(addresses.map(() => true));
-    expect(asked).toHaveLength(200);
-    expect(most).toBeLessThanOrEqual(32);
+    expect(calls).toHaveLength(200);
+    expect(maxAtOnce).toBeLessThanOrEqual(32);
   });
 });
 
-describe("nobody gets in when the chain", () => {
+describe("access is refused when the chain", () => {
   test.each<[string, unknown]>([
     ["a negative number", "-0x1"],
-    ["another negative number", `0x-${"f".repeat(63)}`],
+    ["a negative number of 32 bytes", `0x-${"f".repeat(63)}`],
     ["2^300", `0x${(2n ** 300n).toString(16)}`],
     ["2^300 in two words", `0x${(2n ** 300n).toString(16).padStart(128, "0")}`],
-    ["a word and more", `${word(2n ** 200n)}00`],
+    ["33 bytes", `${word(2n ** 200n)}00`],
     ["a megabyte of digits", `0x${"f".repeat(1_000_000)}`],
     ["half a word", `0x${"f".repeat(32)}`],
     ["a short number", "0xffffffff"],
-    ["nothing, as where no contract is", "0x"],
-    ["no digits", `0x${"z".repeat(64)}`],
-    ["a line break behind", `${word(2n ** 200n)}\n`],
+    ["no data, as for an address without a contract", "0x"],
+    ["characters that are not hex digits", `0x${"z".repeat(64)}`],
+    ["a word with a line break after it", `${word(2n ** 200n)}\n`],
     ["a number", 1e30],
     ["null", null],
     ["true", true],
     ["a list", [word(2n ** 200n)]],
     ["an object", { balance: word(2n ** 200n) }],
-  ])("gives %s", async (_, value) => {
+  ])("returns %s", async (_, value) => {
     balance = result(value);
-    await expectClosed(gateOf({ GATING_MIN_BALANCE: "1" }).hasAccess(ADDRESS));
+    await expectUnavailable(gateOf({ GATING_MIN_BALANCE: "1" }).hasAccess(ADDRESS));
   });
 
   test.each<[string, Answer]>([
     ["reverts", error(3)],
-    ["can't carry it out", error(-32_000)],
-    ["has too much to do", error(-32_005)],
-    ["gives bad JSON", () => new Response('{"jsonrpc":"2.0","id":1,"result":"0xff')],
-    ["gives a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
-    ["fails", () => new Response("oops", { status: 500 })],
+    ["can't execute the call", error(-32_000)],
+    ["has reached its limit", error(-32_005)],
+    ["returns bad JSON", () => new Response('{"jsonrpc":"2.0","id":1,"result":"0xff')],
+    ["returns an HTML page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
+    ["returns status 500", () => new Response("oops", { status: 500 })],
   ])("%s", async (_, answer) => {
     balance = answer;
-    await expectClosed(gateOf().hasAccess(ADDRESS));
+    await expectUnavailable(gateOf().hasAccess(ADDRESS));
   });
 
-  test.each(["0x1", "0x14a34", "0x", null, -8453])("is another one: %p", async (id) => {
+  test.each(["0x1", "0x14a34", "0x", null, -8453])("has another chain id: %p", async (id) => {
     chainId = id;
-    await expectClosed(gateOf().hasAccess(ADDRESS));
-    expect(asked).toEqual([]);
+    await expectUnavailable(gateOf().hasAccess(ADDRESS));
+    expect(calls).toEqual([]);
   });
 
-  test("takes too long, or is not there", async () => {
+  test("takes too long, or can't be reached", async () => {
     balance = () => new Promise(() => undefined);
-    await expectClosed(gateOf({}, 150).hasAccess(ADDRESS));
-    await expectClosed(gateOf({ MAINNET_RPC_URL: "http://127.0.0.1:1" }).hasAccess(ADDRESS));
+    await expectUnavailable(gateOf({}, 150).hasAccess(ADDRESS));
+    await expectUnavailable(gateOf({ MAINNET_RPC_URL: "http://127.0.0.1:1" }).hasAccess(ADDRESS));
   });
 });

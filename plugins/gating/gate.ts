@@ -1,21 +1,23 @@
-// The gate: whether an address holds enough of one token, asked on the chain and remembered for a moment.
+// The gate reads an address's balance of one ERC-20 token from the chain, compares it with the minimum, and caches the
+// result for five seconds.
 import type { Chain } from "../../src/kernel/chains/chains.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";
-import { createSemaphore } from "./semaphore.ts";
+import { createSemaphore } from "../../src/kernel/util/semaphore.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 
 export interface Gate {
-  /** False: no token is configured, and everyone passes. */
+  /** False if no token is configured; then every address passes. */
   readonly enabled: boolean;
   readonly requirement: GateRequirement;
   /**
-   * Whether this address (0x and 40 hex digits, in any case) passes. Throws 500 `CHAIN_UNAVAILABLE` when the balance can't
-   * be told, whatever the reason: an error never lets anybody in.
+   * Whether this address (0x and 40 hex digits, in any case) holds the minimum. Throws 500 `CHAIN_UNAVAILABLE` if the
+   * balance can't be read, for whatever reason: an error never grants access.
    */
   hasAccess(address: string): Promise<boolean>;
 }
 
-/** What the gate asks for, as it is shown. */
+/** The requirement as the API shows it. */
 export interface GateRequirement {
   /** In the token's smallest unit. */
   minBalance: string;
@@ -24,21 +26,22 @@ export interface GateRequirement {
   chain: string;
   /** Empty while the gate is off. */
   contractAddress: string;
-  /** Of the operator's RPC, without path and query, which may hold a key. */
+  /** Origin of the operator's RPC URL; path and query are left out because they may hold a key. */
   rpcEndpoint: string;
 }
 
 export interface GateOptions {
-  /** Epoch ms. */
+  /** The current time in epoch ms. */
   now?: () => number;
 }
 
-/** Two blocks and a half of Base. */
-const CACHE_TTL_MS = 5_000;
+/** Two and a half blocks of Base. */
+const CACHE_TTL_MS = 5 * SECOND;
 const CACHE_MAX_ENTRIES = 10_000;
-/** Questions to the chain at once, so that a slow one does not take all connections. */
+/** Concurrent reads, so that a slow RPC does not occupy all connections. */
 const MAX_CONCURRENT_READS = 32;
-const QUEUE_TIMEOUT_MS = 10_000;
+/** How long a read waits for one of those places before it fails. */
+const QUEUE_TIMEOUT_MS = 10 * SECOND;
 
 interface CachedAccess {
   passes: boolean;
@@ -52,21 +55,20 @@ export function createGate(
   { now = Date.now }: GateOptions = {},
 ): Gate {
   const { token, symbol, minBalance } = gating;
-  /** The oldest first. Holds answers alone, never failures. */
+  /** In order of insertion, so the oldest entry comes first. Failures are never cached. */
   const cache = new Map<string, CachedAccess>();
   const inFlight = new Map<string, Promise<boolean>>();
-  const tooBusy = () => chainUnavailable(new Error("Too many questions to the chain wait for an answer."));
-  const withPermit = createSemaphore({
-    permits: MAX_CONCURRENT_READS,
-    timeoutMs: QUEUE_TIMEOUT_MS,
-    timeoutError: tooBusy,
-  });
+  const reads = createSemaphore(MAX_CONCURRENT_READS);
+  const queueTimeout = {
+    ms: QUEUE_TIMEOUT_MS,
+    error: () => chainUnavailable(new Error("Too many balance reads are waiting for the chain.")),
+  };
 
   async function checkBalance(contract: string, address: string): Promise<boolean> {
-    const { balance, at } = await withPermit(async () => ({
-      at: now(),
-      balance: await balanceOf(chain, contract, address),
-    }));
+    const { balance, at } = await reads.run(
+      async () => ({ at: now(), balance: await balanceOf(chain, contract, address) }),
+      { timeout: queueTimeout },
+    );
     const passes = balance >= minBalance;
     cache.delete(address);
     evict(at);
@@ -74,7 +76,7 @@ export function createGate(
     return passes;
   }
 
-  /** Each new answer sweeps out those that are too old, or the oldest when there are too many. */
+  /** Removes expired entries, and the oldest ones while the cache is full. */
   function evict(time: number): void {
     for (const [address, { expiresAt }] of cache) {
       if (expiresAt > time && cache.size < CACHE_MAX_ENTRIES) return;
@@ -96,7 +98,7 @@ export function createGate(
       const address = input.toLowerCase();
       const cached = cache.get(address);
       if (cached && cached.expiresAt > now()) return cached.passes;
-      // Who asks for the same at the same time gets the same answer.
+      // Concurrent calls for the same address share one read.
       let check = inFlight.get(address);
       if (!check) {
         check = checkBalance(token, address).finally(() => inFlight.delete(address));
@@ -107,18 +109,22 @@ export function createGate(
   };
 }
 
-/** Of `balanceOf(address)`, ERC-20. */
+/** Function selector of `balanceOf(address)` (ERC-20). */
 const BALANCE_OF = "0x70a08231";
 const UINT256_HEX = /^0x[0-9a-f]{64}$/i;
 
-/** An ERC-20 balance in smallest units. What is not just one word of 32 bytes is no balance. */
+/**
+ * An ERC-20 balance in smallest units. The call is encoded by hand: viem's ABI code stays unloaded, and a result that is
+ * not exactly one 32-byte word is rejected.
+ */
 async function balanceOf(chain: Chain, contract: string, address: string): Promise<bigint> {
   try {
     const data = await chain.withClient(async (client) => {
       const call = { to: toHex(contract.toLowerCase()), data: toHex(BALANCE_OF + address.slice(2).padStart(64, "0")) };
       return (await client.call(call)).data;
     });
-    if (typeof data !== "string" || !UINT256_HEX.test(data)) throw new Error("The token's contract gave no balance.");
+    if (typeof data !== "string" || !UINT256_HEX.test(data))
+      throw new Error("The token contract did not return one 32-byte word.");
     return BigInt(data);
   } catch (error) {
     throw error instanceof AppError ? error : chainUnavailable(error);
@@ -128,4 +134,4 @@ async function balanceOf(chain: Chain, contract: string, address: string): Promi
 const toHex = (text: string): `0x${string}` => `0x${text.slice(2)}`;
 
 const chainUnavailable = (cause: unknown) =>
-  new AppError(500, "CHAIN_UNAVAILABLE", "The chain can't be asked right now. Try again later.", {}, { cause });
+  new AppError(500, "CHAIN_UNAVAILABLE", "The chain can't be reached right now. Try again later.", {}, { cause });

@@ -1,4 +1,4 @@
-// Token gating: whoever holds enough of the operator's token passes.
+// The gating plugin provides the gate that grants access to addresses that hold enough of the operator's token.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createGate } from "./gate.ts";
 
