@@ -111,7 +111,7 @@ describe("verify", () => {
       401,
       "INVALID_TOKEN",
     );
-    expect(message).toBe("This token is not valid, or not any more.");
+    expect(message).toBe("This token is not valid or no longer valid. Verify with a new identity token.");
   });
 
   test("more than a megabyte: 413", async () => {

@@ -1,4 +1,5 @@
-// Token gating over HTTP: whether an address holds enough. Open to all; with a social session, for its own address alone.
+// Routes that report whether an address holds enough of the gating token. They need no session; a caller with a social
+// session may only check the address of that session.
 import { Elysia } from "elysia";
 import { forbidden } from "../../src/kernel/errors.ts";
 import { createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
@@ -22,7 +23,10 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
 
   async function check(address: string, session: SocialSession | undefined) {
     if (session && session.address !== address.toLowerCase()) {
-      throw forbidden("ADDRESS_NOT_PROVEN", "This session was verified with another address, or with none.");
+      throw forbidden(
+        "ADDRESS_NOT_PROVEN",
+        "This session was verified with another address, or with none. Verify again with this address.",
+      );
     }
     return { hasAccess: await gate.hasAccess(address), tokenGated: gate.enabled, minBalance, token, chain };
   }
@@ -36,10 +40,10 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
         return { fid, address, ...found, message: messageFor(found), timestamp: new Date().toISOString() };
       },
       {
-        maybeSocial: true,
+        optionalSocialSession: true,
         body: model.gateBody,
         response: { 200: model.gateResponse },
-        detail: { tags, summary: "Does this address hold enough of the token?", description, ...errorDocs },
+        detail: { tags, summary: "Check whether an address holds enough of the token", description, ...errorDocs },
       },
     )
     .get(
@@ -51,18 +55,23 @@ export function gatingRoutes({ gate, identities, sessions }: Deps) {
         rpcEndpoint,
       }),
       {
-        maybeSocial: true,
+        optionalSocialSession: true,
         query: model.gateQuery,
         response: { 200: model.gateDetailsResponse },
-        detail: { tags, summary: "The same, with where it is looked up", description, ...errorDocs },
+        detail: {
+          tags,
+          summary: "Check an address, and show the token's contract and the RPC",
+          description,
+          ...errorDocs,
+        },
       },
     );
 }
 
 const description =
-  "The balance is read from the chain, and remembered for five seconds. Needs no session; with a social session token as " +
-  "the bearer only the address given at its verification may be asked for. When the chain can't tell, the answer is 500, " +
-  "never access.";
+  "The balance is read from the chain and cached for five seconds. No session is needed. With a social session token as " +
+  "the bearer, only the address given at its verification can be checked. If the chain gives no balance, the answer is " +
+  "500, never access.";
 
 const errorDocs = documentErrors({
   401: "UNAUTHORIZED",
@@ -75,7 +84,7 @@ function messageFor({ hasAccess, tokenGated }: { hasAccess: boolean; tokenGated:
   return hasAccess ? "This address holds enough of the token." : "This address holds too little of the token.";
 }
 
-/** For routes open to all: who shows a bearer token at all must show one that is good. */
+/** A guard for open routes: a request may come without a bearer token, but a token that it does carry must be valid. */
 function socialSessionGuard({ identities, sessions }: Omit<Deps, "gate">) {
   const sessionMemo = createRequestMemo<SocialSession | undefined>();
 
@@ -88,7 +97,7 @@ function socialSessionGuard({ identities, sessions }: Omit<Deps, "gate">) {
   }
 
   return new Elysia({ name: "social.sessions" }).macro({
-    maybeSocial: (_: true) => ({
+    optionalSocialSession: (_: true) => ({
       ...guarded(async ({ request }) => void (await readSession(request))),
       detail: documentGuard([]),
       resolve: async ({ request }: { request: Request }) => ({ session: await readSession(request) }),

@@ -1,11 +1,11 @@
-// Identity tokens and the keys of their issuer: whose token is taken, and what happens while the issuer is in trouble.
+// Tests which identity tokens are accepted, and how the issuer's keys are cached, rotated and used while the issuer fails.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { DAY, MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 import { FORGED } from "../../tests/support/forged.ts";
 import { type Issuer, type IssuerTrouble, makeKey, startIssuer } from "../../tests/support/jwks.ts";
 import { createIdentityTokens } from "./identity-tokens.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
 
-const MINUTE = 60_000;
 let issuer: Issuer;
 let time: number;
 const issuers: Issuer[] = [];
@@ -31,10 +31,10 @@ const expectInvalid = (answer: Promise<string>) =>
 const expectUnavailable = (answer: Promise<string>) =>
   expect(answer).rejects.toMatchObject({ status: 500, code: "ISSUER_UNAVAILABLE" });
 
-describe("a token is taken", () => {
+describe("a token is accepted", () => {
   test.each<[string, Record<string, unknown>, string]>([
-    ["as it should be", {}, "12345"],
-    ["with a number as its subject, as the issuer has it", { sub: 9007199254740991 }, "9007199254740991"],
+    ["with all required claims", {}, "12345"],
+    ["with a number as its subject, as the issuer writes it", { sub: 9007199254740991 }, "9007199254740991"],
     ["with one audience of several", { aud: ["other.example", "berth.example"] }, "12345"],
     ["of an issuer whose clock is a little ahead", { iat: Math.floor(Date.now() / 1000) + 30 }, "12345"],
   ])("%s", async (_, claims, fid) => {
@@ -46,32 +46,32 @@ describe("a token is taken", () => {
     expect(await open().verifyFid(await issuer.token())).toBe("12345");
   });
 
-  test("without the name of its key, where there is but one", async () => {
+  test("without a key id if the issuer has only one key", async () => {
     expect(await open().verifyFid(await issuer.token({ header: { kid: undefined } }))).toBe("12345");
   });
 });
 
-test.each(Object.entries(FORGED))("%s: not taken", async (_, forge) => {
+test.each(Object.entries(FORGED))("a token is refused: %s", async (_, forge) => {
   const tokens = open();
   await expectInvalid(tokens.verifyFid(await forge(issuer)));
   expect(await tokens.verifyFid(await issuer.token())).toBe("12345");
 });
 
-test("nothing is fetched for what no key could make good", async () => {
+test("no keys are fetched for a token that no key could make valid", async () => {
   const tokens = open();
-  for (const what of ["no token", "a megabyte", "the public key as a shared secret", "no signature, and it says so"]) {
-    await expectInvalid(tokens.verifyFid((await FORGED[what]?.(issuer)) ?? expect.unreachable()));
+  for (const kind of ["no token", "a megabyte", "the public key as a shared secret", "no signature, and it says so"]) {
+    await expectInvalid(tokens.verifyFid((await FORGED[kind]?.(issuer)) ?? expect.unreachable()));
   }
   expect(issuer.asked).toBe(0);
 });
 
 describe("the issuer's keys", () => {
   const foreign = makeKey();
-  const strange = async (_?: unknown, index = 0) =>
+  const foreignToken = async (_?: unknown, index = 0) =>
     issuer.token({ header: { alg: "RS256", kid: `unknown-${index}` }, key: (await foreign).privateKey });
-  const crowd = () => Promise.all(Array.from({ length: 50 }, strange));
+  const foreignTokens = () => Promise.all(Array.from({ length: 50 }, foreignToken));
 
-  test("are fetched once for all who need them, and kept for ten minutes", async () => {
+  test("are fetched once for concurrent calls, and kept for ten minutes", async () => {
     const tokens = open();
     const token = await issuer.token();
     await Promise.all(Array.from({ length: 20 }, () => tokens.verifyFid(token)));
@@ -83,7 +83,7 @@ describe("the issuer's keys", () => {
     expect(issuer.asked).toBe(2);
   });
 
-  test("change: a token of the new one is taken at once, one of the old one no more", async () => {
+  test("are rotated: a token of the new key is accepted at once, one of the removed key is refused", async () => {
     const tokens = open();
     const old = await issuer.token();
     await tokens.verifyFid(old);
@@ -95,7 +95,7 @@ describe("the issuer's keys", () => {
     await expectInvalid(tokens.verifyFid(old));
   });
 
-  test("that are withdrawn are good for ten minutes at most", async () => {
+  test("that were withdrawn are used for ten minutes at most", async () => {
     const tokens = open();
     const old = await issuer.token();
     await tokens.verifyFid(old);
@@ -105,21 +105,21 @@ describe("the issuer's keys", () => {
     await expectInvalid(tokens.verifyFid(old));
   });
 
-  test("are not fetched for every token that names an unknown one", async () => {
+  test("are not fetched again for every token with an unknown key id", async () => {
     const tokens = open();
     await tokens.verifyFid(await issuer.token());
     const settle = (all: string[]) => Promise.allSettled(all.map(tokens.verifyFid));
-    expect((await settle(await crowd())).map(({ status }) => status)).toEqual(Array(50).fill("rejected"));
+    expect((await settle(await foreignTokens())).map(({ status }) => status)).toEqual(Array(50).fill("rejected"));
     expect(issuer.asked).toBe(2);
-    // A new key is found all the same.
+    // A new key is found nevertheless.
     await issuer.rotate();
-    const [strangers, known] = [await crowd(), await issuer.token()];
-    expect((await settle([...strangers, known])).at(-1)).toEqual({ status: "fulfilled", value: "12345" });
+    const [foreign, valid] = [await foreignTokens(), await issuer.token()];
+    expect((await settle([...foreign, valid])).at(-1)).toEqual({ status: "fulfilled", value: "12345" });
     expect(issuer.asked).toBe(3);
   });
 
   test.each<IssuerTrouble>(["down", "hang", "html", "endless", "redirect"])(
-    "can't be had (%s): those that are known go on for a day, and new ones are taken when they come back",
+    "can't be fetched (%s): known keys stay in use for a day, and new ones are accepted after recovery",
     async (trouble) => {
       const tokens = open();
       const token = await issuer.token();
@@ -129,21 +129,21 @@ describe("the issuer's keys", () => {
       expect(await tokens.verifyFid(token)).toBe("12345");
       const asked = issuer.asked;
       expect(asked).toBe(2);
-      // Nobody waits for it again and again.
+      // During the cooldown no further fetch delays a call.
       for (let i = 0; i < 5; i++) await tokens.verifyFid(token);
       expect(issuer.asked).toBe(asked);
-      await expectInvalid(tokens.verifyFid(await strange()));
-      time += 24 * 60 * MINUTE;
+      await expectInvalid(tokens.verifyFid(await foreignToken()));
+      time += DAY;
       await expectUnavailable(tokens.verifyFid(token));
       issuer.trouble = undefined;
-      time += 30_000;
+      time += 30 * SECOND;
       await issuer.rotate();
       expect(await tokens.verifyFid(await issuer.token())).toBe("12345");
     },
   );
 
   test.each<IssuerTrouble>(["down", "hang", "html", "endless", "redirect"])(
-    "were never had (%s): nobody is taken for anybody",
+    "were never fetched (%s): every token is refused until the issuer recovers",
     async (trouble) => {
       issuer.trouble = trouble;
       const tokens = open();
@@ -153,12 +153,12 @@ describe("the issuer's keys", () => {
     },
   );
 
-  test("are none: every token is refused", async () => {
+  test("are an empty set: every token is refused", async () => {
     issuer.trouble = "empty";
     await expectInvalid(open().verifyFid(await issuer.token()));
   });
 
-  test("can't be had because nobody is there", async () => {
+  test("can't be fetched because the connection is refused", async () => {
     const tokens = open();
     const token = await issuer.token();
     await issuer.stop();

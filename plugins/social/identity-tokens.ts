@@ -1,4 +1,4 @@
-// Identity tokens: a JWT of the configured issuer that says which fid its bearer is.
+// Verifies identity tokens: JWTs that the configured issuer signs and whose subject is the fid (numeric id) of a person.
 import type { JWTPayload } from "jose";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";
@@ -6,15 +6,16 @@ import type { FindKey } from "./issuer-keys.ts";
 
 export interface IdentityTokens {
   /**
-   * The fid a token speaks for, in decimal. Throws 401 `INVALID_TOKEN` for any token that is not good, without a word about
-   * why, and 500 `ISSUER_UNAVAILABLE` when the issuer's keys are not known.
+   * The fid of a token's subject, in decimal. Throws 401 `INVALID_TOKEN` for every invalid token, without giving the
+   * reason, and 500 `ISSUER_UNAVAILABLE` if the issuer's keys are not known.
    */
   verifyFid(token: string): Promise<string>;
 }
 
-/** Of public keys alone: with a secret one, whoever knows the public key could sign. */
+/** Asymmetric algorithms only: with an HMAC one, a forger could sign with the issuer's public key as the secret. */
 const ALGORITHMS = ["EdDSA", "Ed25519", "ES256", "ES384", "PS256", "RS256", "RS384", "RS512"];
 const REQUIRED = ["iss", "aud", "sub", "iat", "exp"];
+/** Characters of a token. */
 const MAX_LENGTH = 8_192;
 /** Seconds by which the issuer's clock may be ahead of ours. */
 const CLOCK_SKEW_SECONDS = 60;
@@ -36,7 +37,7 @@ export function createIdentityTokens({ social }: Pick<Config, "social">, findKey
   };
 }
 
-/** The issuer writes `sub` as a number, where the standard (RFC 7519 §4.1.2) wants text: both are taken. */
+/** The issuer writes `sub` as a number, although RFC 7519 §4.1.2 requires a string: both are accepted. */
 function fidFromClaims({ iat = Number.POSITIVE_INFINITY, ...claims }: JWTPayload): string | undefined {
   if (iat > Date.now() / 1000 + CLOCK_SKEW_SECONDS) return undefined;
   const sub: unknown = claims.sub;
@@ -44,6 +45,12 @@ function fidFromClaims({ iat = Number.POSITIVE_INFINITY, ...claims }: JWTPayload
   return typeof text === "string" && /^[1-9]\d{0,19}$/.test(text) ? text : undefined;
 }
 
-/** 401: the token is not good; why is for the log alone. */
+/** 401 `INVALID_TOKEN`; the cause goes to the log only. */
 export const invalidToken = (cause?: unknown) =>
-  new AppError(401, "INVALID_TOKEN", "This token is not valid, or not any more.", {}, { cause });
+  new AppError(
+    401,
+    "INVALID_TOKEN",
+    "This token is not valid or no longer valid. Verify with a new identity token.",
+    {},
+    { cause },
+  );

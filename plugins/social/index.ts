@@ -1,6 +1,8 @@
-// Social identity: who shows an identity token gets a session, whose address may pass the gate, and whose fid may be an account's.
+// The social plugin exchanges identity tokens for social sessions, checks the address of a session against the token gate,
+// and links a fid to an account.
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { gating } from "../gating/index.ts";
 import { gatingRoutes } from "./gating-routes.ts";
@@ -10,8 +12,6 @@ import { sessionRoutes } from "./session-routes.ts";
 import { settingsRoutes } from "./settings-routes.ts";
 import { createSocialAccounts } from "./social-accounts.ts";
 import { createSocialSessions } from "./social-sessions.ts";
-
-const DAY = 86_400_000;
 
 export const social = plugin("social", (host) => {
   const { kernel } = host;

@@ -1,34 +1,35 @@
-// The issuer's public keys: fetched when they are needed, kept while it can't be reached, fetched again when it has new ones.
+// Caches the issuer's public keys (JWKS): fetches them on first use, again after ten minutes or for an unknown key id, and
+// keeps the known ones for up to a day while the issuer fails.
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from "jose";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
+import { DAY, MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 
-/** The key a token says it was signed with. Throws jose's errors, and 500 `ISSUER_UNAVAILABLE` while no keys are known. */
+/** Finds the key that a token's header names. Throws jose's errors, and 500 `ISSUER_UNAVAILABLE` while no keys are known. */
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 export interface IssuerKeysOptions {
-  /** Its keys are at `/.well-known/jwks.json`. */
+  /** URL of the issuer; its keys are at `/.well-known/jwks.json`. */
   issuer: string;
   log: Pick<Log, "warn">;
-  /** For one fetch. Default 5 s. */
+  /** Time limit of one fetch. Default 5 s. */
   timeoutMs?: number;
-  /** Between two fetches. Default 1 s. */
+  /** Least time between two fetches. Default 1 s. */
   minIntervalMs?: number;
-  /** Epoch ms. */
+  /** The current time in epoch ms. */
   now?: () => number;
 }
 
-const MINUTE = 60_000;
-/** Keys older than this are fetched again before they are used … */
+/** Keys older than this are fetched again before they are used. */
 const FRESH_MS = 10 * MINUTE;
-/** … and go on while that fails, up to this age: a key that was withdrawn must not be good for ever. */
-const MAX_AGE_MS = 24 * 60 * MINUTE;
-/** While known keys go on, an issuer in trouble is left alone for so long. */
-const COOLDOWN_MS = 30_000;
+/** While fetches fail, known keys are used up to this age: a key that was withdrawn must not stay valid for ever. */
+const MAX_AGE_MS = DAY;
+/** Time after a failed fetch in which known keys are used without another one. */
+const COOLDOWN_MS = 30 * SECOND;
 const MAX_BYTES = 256 * 1024;
 
 export function createIssuerKeys(options: IssuerKeysOptions): FindKey {
-  const { issuer, log, timeoutMs = 5_000, minIntervalMs = 1_000, now = Date.now } = options;
+  const { issuer, log, timeoutMs = 5 * SECOND, minIntervalMs = SECOND, now = Date.now } = options;
   const url = `${issuer.replace(/\/+$/, "")}/.well-known/jwks.json`;
   let keySet: { find: FindKey; at: number } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -38,8 +39,8 @@ export function createIssuerKeys(options: IssuerKeysOptions): FindKey {
   const age = () => (keySet ? now() - keySet.at : Number.POSITIVE_INFINITY);
 
   /**
-   * Whether new keys came. Tokens that name unknown keys are anybody's to make, so fetches keep a distance, and one serves
-   * all who wait for it.
+   * Fetches the keys; true if that succeeded. Anyone can make tokens with unknown key ids, so fetches keep a minimum
+   * interval, and concurrent callers share one.
    */
   function refresh(): Promise<boolean> {
     if (keySet && now() - failedAt < COOLDOWN_MS) return Promise.resolve(false);
@@ -60,7 +61,7 @@ export function createIssuerKeys(options: IssuerKeysOptions): FindKey {
       return true;
     } catch (error) {
       failedAt = at;
-      log.warn("The keys of the social issuer could not be fetched.", { issuer, error });
+      log.warn("Fetching the social issuer's keys failed; known keys stay in use for up to a day.", { issuer, error });
       return false;
     }
   }
@@ -81,16 +82,16 @@ export function createIssuerKeys(options: IssuerKeysOptions): FindKey {
 async function fetchKeys(url: string, timeoutMs: number): Promise<JSONWebKeySet> {
   const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(url, { signal, redirect: "manual", headers: { accept: "application/json" } });
-  if (response.status !== 200) throw new Error(`The issuer answers ${response.status}.`);
+  if (response.status !== 200) throw new Error(`The issuer answered with status ${response.status}.`);
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_BYTES) throw new Error("The issuer's answer is too large.");
+    if (size > MAX_BYTES) throw new Error(`The issuer's key set is larger than ${MAX_BYTES} bytes.`);
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString());
 }
 
 const unavailable = () =>
-  new AppError(500, "ISSUER_UNAVAILABLE", "The issuer of identity tokens can't be asked right now. Try again later.");
+  new AppError(500, "ISSUER_UNAVAILABLE", "The issuer of identity tokens can't be reached right now. Try again later.");

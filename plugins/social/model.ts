@@ -1,4 +1,4 @@
-// What social identity and token gating take and answer on the wire.
+// The request and response schemas of social identity and token gating.
 import { t } from "elysia";
 
 const ADDRESS = "^0x[0-9a-fA-F]{40}$";
@@ -11,7 +11,7 @@ export const gateBody = t.Object({
   fid: t.String({
     minLength: 1,
     maxLength: 100,
-    description: "Comes back as it is: the gate is for the address",
+    description: "Returned unchanged; only the address is checked",
     error: "Give the fid, as text.",
   }),
   address,
@@ -22,7 +22,7 @@ const accessFields = {
   hasAccess: t.Boolean(),
   tokenGated: t.Boolean({ description: "False: the gate is off, and everyone has access" }),
   minBalance: t.String({ description: "In the token's smallest unit" }),
-  token: t.String({ description: "Its symbol" }),
+  token: t.String({ description: "The token's symbol" }),
   chain: t.String(),
 };
 
@@ -37,18 +37,18 @@ export const gateResponse = t.Object({
 export const gateDetailsResponse = t.Object({
   address: t.String(),
   ...accessFields,
-  contractAddress: t.String({ description: "The token's; empty while the gate is off" }),
-  rpcEndpoint: t.String({ description: "Where the balance is asked for, without path and query" }),
+  contractAddress: t.String({ description: "Contract of the token; empty while the gate is off" }),
+  rpcEndpoint: t.String({ description: "RPC that the balance is read from, without path and query" }),
 });
 
-/** Told as text, but not checked as such: what is missing here is 401, not 400. Contract §1. */
+/** Documented as text, but not validated as such: a missing or malformed token must be 401 from the handler, not 400. */
 export const verifyBody = t.Object({
   fidToken: t.Optional(t.Unknown({ type: "string", description: "The identity token, a JWT of `SOCIAL_ISSUER`" })),
   address: t.Optional(
     t.Unknown({
       type: "string",
       pattern: ADDRESS,
-      description: "Whose balance the gate looks at; left out, null or empty: not checked",
+      description: "Address whose balance the gate checks; no check if left out, null or empty",
     }),
   ),
 });
@@ -60,7 +60,7 @@ export const verifyResponse = t.Object({
   success: t.Literal(true),
   sessionToken,
   refreshToken,
-  address: t.String({ description: "As it was given; empty where it was left out" }),
+  address: t.String({ description: "As in the request; empty if it was left out" }),
   message: t.String(),
   tokenGated: t.Boolean({ description: "Whether the gate was checked" }),
   accessLevel: t.Union([t.Literal("premium"), t.Literal("basic")], {
@@ -91,8 +91,8 @@ const endpoint = {
 
 export const verifyDescription = t.Object({
   ...endpoint,
-  issuer: t.String({ description: "Whose tokens are taken" }),
-  audience: t.String({ description: "Whom they must be for" }),
+  issuer: t.String({ description: "Issuer whose tokens are accepted" }),
+  audience: t.String({ description: "Audience that a token must have" }),
   tokenGating: t.Object({ enabled: t.Boolean(), minBalance: t.String(), token: t.String(), chain: t.String() }),
 });
 export const refreshDescription = t.Object({

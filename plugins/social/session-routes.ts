@@ -1,4 +1,4 @@
-// Social identity over HTTP: an identity token for a session, a refresh token for the next one.
+// Routes that exchange an identity token for a social session, and a refresh token for new tokens of that session.
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, invalidInput } from "../../src/kernel/errors.ts";
@@ -23,11 +23,11 @@ interface Deps {
 export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) {
   const { minBalance, token, chain } = gate.requirement;
 
-  /** Whether the gate was checked for this address; 403 when it does not pass. */
+  /** True if the gate was checked and passed, false if it was not checked; throws 403 if the address does not pass. */
   async function requireGate(address: string): Promise<boolean> {
     if (!gate.enabled || address === "") return false;
     if (await gate.hasAccess(address)) return true;
-    const text = `This address holds too little ${token}.`;
+    const text = `This address holds too little ${token}. Use one that holds the minimum.`;
     throw forbidden("INSUFFICIENT_BALANCE", text, { required: token, minBalance });
   }
 
@@ -48,7 +48,7 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
           success: true as const,
           ...(await sessions.start(fid, address)),
           address,
-          message: tokenGated ? "You are verified, and hold enough of the token." : "You are verified.",
+          message: tokenGated ? "You are verified, and your address holds enough of the token." : "You are verified.",
           tokenGated,
           accessLevel: tokenGated || !gate.enabled ? ("premium" as const) : ("basic" as const),
         };
@@ -61,9 +61,9 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
           tags,
           summary: "Verify an identity token",
           description:
-            "Checks signature, issuer, audience and times, and that `sub` is a fid. With an `address`, and the gate on, the " +
-            "address must pass it: else 403, with `required` (the token's symbol) and `minBalance`. A missing token is 401, " +
-            "not 400. A fid has at most twenty sessions; the oldest end.",
+            "Checks signature, issuer, audience and times, and that `sub` is a fid. If the gate is on and an `address` is " +
+            "given, the address must pass: else 403, with `required` (the token's symbol) and `minBalance`. A missing token " +
+            "is 401, not 400. A fid has at most twenty sessions; the oldest ones are ended.",
           ...documentErrors({
             401: ["TOKEN_REQUIRED", "INVALID_TOKEN"],
             403: "INSUFFICIENT_BALANCE",
@@ -84,7 +84,7 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
           sessionToken: "Good for 24 hours.",
           refreshToken: "Good for one use.",
           address: "The address.",
-          message: "What was found.",
+          message: "The result, for people.",
           tokenGated: "Whether the gate was checked.",
           accessLevel: "premium or basic.",
         },
@@ -95,7 +95,7 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
       {
         open: true,
         response: { 200: model.verifyDescription },
-        detail: { tags, summary: "What verifying an identity token takes and answers" },
+        detail: { tags, summary: "Describe the verification of identity tokens" },
       },
     )
     .post(
@@ -104,7 +104,7 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
         success: true as const,
         ...(await sessions.refresh(refreshToken)),
         expiresIn: SESSION_SECONDS,
-        message: "Your session goes on. The old refresh token is used up.",
+        message: "Your session is extended. The old refresh token is no longer valid.",
       }),
       {
         open: true,
@@ -114,8 +114,8 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
           tags,
           summary: "Refresh a social session",
           description:
-            "Each refresh token is good once. One that comes again was stolen, or its successor was: then the session ends, " +
-            "with all its tokens.",
+            "Each refresh token works once. A token that is used again was stolen, or its successor was, so the session is " +
+            "ended with all its tokens.",
           ...documentErrors({ 401: "INVALID_TOKEN" }),
         },
       },
@@ -125,21 +125,22 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
       () => ({
         endpoint: REFRESH_PATH,
         method: "POST" as const,
-        description: "Gives a new session token and a new refresh token for a refresh token, which is used up.",
-        body: { refreshToken: "As the verification or the last refresh gave it. Required." },
+        description:
+          "Exchanges a refresh token for a new session token and a new refresh token. The old one is no longer valid.",
+        body: { refreshToken: "From the verification or the last refresh. Required." },
         response: {
           success: "true",
           sessionToken: "Good for 24 hours.",
           refreshToken: "Good for one use.",
           expiresIn: "Seconds that the session token is good for.",
-          message: "What was done.",
+          message: "The result, for people.",
         },
         expiresIn: SESSION_SECONDS,
       }),
       {
         open: true,
         response: { 200: model.refreshDescription },
-        detail: { tags, summary: "What refreshing a social session takes and answers" },
+        detail: { tags, summary: "Describe the refresh of social sessions" },
       },
     );
 }

@@ -1,4 +1,5 @@
-// The fid of an account: linked by showing an identity token, so that its social session tells whose account it is.
+// Routes that link a fid to the caller's account, by an identity token. A social session of that fid then identifies the
+// account.
 import { Elysia } from "elysia";
 import type { Database } from "../../src/kernel/database/database.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -31,7 +32,7 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
       {
         signedIn: "read",
         response: { 200: model.linkStatus },
-        detail: { tags, summary: "The social identity of the account" },
+        detail: { tags, summary: "Get the social identity of the account" },
       },
     )
     .post(
@@ -44,7 +45,12 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
           user.id,
           isNew ? mails.socialLinkedStatements(user, tokenFid) : [],
         );
-        return { success: true as const, fid, linkedAt: iso(linkedAt), message: "This identity is yours here too." };
+        return {
+          success: true as const,
+          fid,
+          linkedAt: iso(linkedAt),
+          message: "This social identity is linked to your account.",
+        };
       },
       {
         ownSession: true,
@@ -54,8 +60,8 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
           tags,
           summary: "Link a social identity to the account",
           description:
-            "In place of the one that is linked. `GET /api/auth/session` then says with this identity's session token as the " +
-            "bearer whose account it is; nothing else of the account is open to that token.",
+            "Replaces the identity that is linked. `GET /api/auth/session` with this identity's session token as the bearer " +
+            "then returns the account; the token gives no other access to the account.",
           ...documentErrors({ 401: "INVALID_TOKEN", 409: "SOCIAL_IN_USE", 500: "ISSUER_UNAVAILABLE" }),
         },
       },
@@ -64,12 +70,12 @@ export function settingsRoutes({ database, guards, identityTokens, socialAccount
       PATH,
       async ({ identity: { user } }) => {
         await database.write([socialAccounts.unlinkStatement(user.id)]);
-        return { success: true as const, message: "No social identity is linked to your account." };
+        return { success: true as const, message: "Your account has no linked social identity any more." };
       },
       {
         ownSession: true,
         response: { 200: model.unlinkResponse },
-        detail: { tags, summary: "Take the social identity off the account" },
+        detail: { tags, summary: "Unlink the social identity from the account" },
       },
     );
 }

@@ -1,16 +1,18 @@
-// Tokens of our own: a JWT (HS256) under a key derived for one purpose, as base64.
+// Issues and verifies Berth's social tokens: JWTs (HS256) signed with a vault key that is derived for one purpose, encoded
+// as base64.
 import type { Vault } from "../../src/kernel/security/vault.ts";
 
 export interface SignedTokens<Claims extends object> {
-  /** `expiresAt`: epoch ms. */
+  /** @param expiresAt epoch ms */
   issue(claims: Claims, expiresAt: number): string;
-  /** What a token says; undefined when it is not ours, was changed, is for another purpose, or too old. */
+  /** The token's claims; undefined if another key or purpose signed it, it was changed, or it has expired. */
   verify(token: string): { claims: Claims; expiresAt: number } | undefined;
 }
 
 const encodeJson = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 
 const HEADER = encodeJson({ alg: "HS256", typ: "JWT" });
+/** Characters of a token. */
 const MAX_LENGTH = 4_096;
 
 export function createSignedTokens<Claims extends object>(
@@ -28,7 +30,7 @@ export function createSignedTokens<Claims extends object>(
       const [header, payload = "", signature = "", ...rest] = Buffer.from(token, "base64").toString().split(".");
       if (header !== HEADER || rest.length > 0 || !vault.verify(purpose, `${header}.${payload}`, signature))
         return undefined;
-      // Only we can have written it.
+      // The signature was valid, so Berth wrote this payload and its shape is known.
       const claims = JSON.parse(Buffer.from(payload, "base64url").toString()) as Claims & { exp: number };
       const expiresAt = claims.exp * 1000;
       return Date.now() < expiresAt ? { claims, expiresAt } : undefined;

@@ -1,4 +1,4 @@
-// Which account a fid belongs to: one fid an account, one account a fid.
+// Links fids to accounts, one to one: each fid has at most one account, each account at most one fid.
 import { type Database, GuardFailed, guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 
@@ -9,11 +9,14 @@ export interface SocialLink {
 }
 
 export interface SocialAccounts {
-  /** In place of the fid that the account may have, with `also`. Throws 409 `SOCIAL_IN_USE` when the fid is another account's. */
+  /**
+   * Links the fid to the account, replaces the account's former fid, and runs `extraStatements` in the same batch. Throws
+   * 409 `SOCIAL_IN_USE` if the fid is linked to another account.
+   */
   link(fid: string, userId: string, extraStatements?: readonly Statement[]): Promise<SocialLink>;
-  /** Takes the fid off this user; changes no row when there is none. */
+  /** Unlinks the user's fid; changes no row if there is none. */
   unlinkStatement(userId: string): Statement;
-  /** The user whose fid this is. */
+  /** The id of the user this fid is linked to. */
   findUserId(fid: string): Promise<string | undefined>;
   find(userId: string): Promise<SocialLink | undefined>;
 }
@@ -44,11 +47,7 @@ export function createSocialAccounts(database: Pick<Database, "read" | "write">)
         ]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
-        throw new AppError(
-          409,
-          "SOCIAL_IN_USE",
-          "This identity is linked to another account. Take it off there first.",
-        );
+        throw new AppError(409, "SOCIAL_IN_USE", "This identity is linked to another account. Unlink it there first.");
       }
       return (await find(userId)) ?? { fid, linkedAt };
     },

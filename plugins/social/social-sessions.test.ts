@@ -1,10 +1,10 @@
-// Sessions of fids in time: how long their tokens are good, and what is kept of them.
+// Tests how long the tokens of a social session are valid, and how long its row is kept.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { createVault } from "../../src/kernel/security/vault.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { createSocialSessions, type SocialSessions } from "./social-sessions.ts";
 
-const DAY = 86_400_000;
 const ADDRESS = `0x${"Ab".repeat(20)}`;
 let store: TestDatabase;
 let sessions: SocialSessions;
@@ -23,7 +23,7 @@ const rows = async () => (await store.database.read("SELECT fid, address, genera
 const expectInvalid = (answer: Promise<unknown>) =>
   expect(answer).rejects.toMatchObject({ status: 401, code: "INVALID_TOKEN" });
 
-test("a session token is good for a day, and says whose it is", async () => {
+test("a session token is valid for a day, and identifies fid and address", async () => {
   const { sessionToken } = await sessions.start("1", ADDRESS);
   const { fid, address, expiresAt } = (await sessions.find(sessionToken)) ?? expect.unreachable();
   expect({ fid, address }).toEqual({ fid: "1", address: ADDRESS.toLowerCase() });
@@ -34,7 +34,7 @@ test("a session token is good for a day, and says whose it is", async () => {
   expect(await sessions.find(sessionToken)).toBeUndefined();
 });
 
-test("a refresh token is good for thirty days from the one before", async () => {
+test("a refresh token is valid for thirty days from the previous refresh", async () => {
   let { refreshToken } = await sessions.start("2", "");
   for (let i = 0; i < 3; i++) {
     later(29 * DAY);
@@ -44,7 +44,7 @@ test("a refresh token is good for thirty days from the one before", async () => 
   await expectInvalid(sessions.refresh(refreshToken));
 });
 
-test("of a session a row is kept until it can't be refreshed any more", async () => {
+test("the row of a session is kept until its refresh token expires", async () => {
   await store.database.write([{ sql: "DELETE FROM social_sessions", args: [] }]);
   const { refreshToken } = await sessions.start("3", "");
   await sessions.refresh(refreshToken);
@@ -57,15 +57,15 @@ test("of a session a row is kept until it can't be refreshed any more", async ()
   expect(await rows()).toEqual([]);
 });
 
-test("tokens under another root key are none, and end nothing", async () => {
+test("tokens signed under another root key are refused, and end no session", async () => {
   const { sessionToken, refreshToken } = await sessions.start("4", "");
   expect(await foreign.find(sessionToken)).toBeUndefined();
   await expectInvalid(foreign.refresh(refreshToken));
   expect(await sessions.find(sessionToken)).toBeDefined();
 });
 
-test("of many that begin at once twenty go on", async () => {
-  const begun = await Promise.all(Array.from({ length: 25 }, () => sessions.start("5", "")));
-  const good = await Promise.all(begun.map(({ sessionToken }) => sessions.find(sessionToken)));
-  expect(good.filter((one) => one !== undefined)).toHaveLength(20);
+test("twenty of the sessions that start at once for one fid stay valid", async () => {
+  const started = await Promise.all(Array.from({ length: 25 }, () => sessions.start("5", "")));
+  const found = await Promise.all(started.map(({ sessionToken }) => sessions.find(sessionToken)));
+  expect(found.filter((session) => session !== undefined)).toHaveLength(20);
 });

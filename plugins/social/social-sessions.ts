@@ -1,21 +1,23 @@
-// Sessions of fids: a signed token for a day, and a refresh token that is good for one use.
+// Social sessions: a row per session, a signed session token for a day, and a signed refresh token for one use. The row's
+// generation counts refreshes, so that a reused refresh token is detected.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { DAY, SECOND } from "../../src/kernel/util/time.ts";
 import { invalidToken } from "./identity-tokens.ts";
 import { createSignedTokens } from "./signed-tokens.ts";
 
-/** Seconds a session token is good for. Contract §8. */
-export const SESSION_SECONDS = 86_400;
-/** Milliseconds a refresh token is good for, from the one before. */
-const REFRESH_MS = 30 * 86_400_000;
-/** Of one fid; the oldest end when there are more. */
+/** Lifetime of a session token, in seconds. */
+export const SESSION_SECONDS = DAY / SECOND;
+/** Lifetime of a refresh token, in milliseconds from the start of the session or its last refresh. */
+const REFRESH_MS = 30 * DAY;
+/** Sessions of one fid; a new one beyond this ends the oldest. */
 const MAX_PER_FID = 20;
 
 export interface SocialSession {
   fid: string;
-  /** Given at the verification, in lower case; empty: none. */
+  /** The address given at the verification, in lower case; empty if none was. */
   address: string;
-  /** Of the token that was shown; epoch ms. */
+  /** When the session token expires; epoch ms. */
   expiresAt: number;
 }
 
@@ -25,13 +27,13 @@ export interface SocialTokens {
 }
 
 export interface SocialSessions {
-  /** Begins a session, in place of the oldest where there are twenty. `address` may be empty. */
+  /** Starts a session; if the fid has twenty already, the oldest one ends. `address` may be empty. */
   start(fid: string, address: string): Promise<SocialTokens>;
-  /** New tokens for a refresh token. Throws 401 `INVALID_TOKEN`; one that was used before ends its session for good. */
+  /** Exchanges a refresh token for new tokens. Throws 401 `INVALID_TOKEN`; a token that was used before ends its session. */
   refresh(refreshToken: string): Promise<SocialTokens>;
-  /** The session of a session token; undefined where it is none of ours, too old, or its session was ended. */
+  /** The session of a session token; undefined if the token is invalid or expired, or the session was ended. */
   find(sessionToken: string): Promise<SocialSession | undefined>;
-  /** Takes away those that nobody can refresh any more. */
+  /** Deletes the sessions whose refresh token has expired. */
   sweepStatement(): Statement;
 }
 
@@ -68,7 +70,7 @@ export function createSocialSessions({
           args: [claims.sid, sub, claims.address, now, now + REFRESH_MS],
         },
         {
-          // Ids grow with time.
+          // Ids are UUIDv7: their order is that of creation.
           sql: `DELETE FROM social_sessions WHERE fid = ? AND id NOT IN
             (SELECT id FROM social_sessions WHERE fid = ? ORDER BY id DESC LIMIT ${MAX_PER_FID})`,
           args: [sub, sub],
@@ -88,10 +90,11 @@ export function createSocialSessions({
             WHERE id = ? AND generation = ? AND expires_at > ?`,
           args: [now + REFRESH_MS, claims.sid, generation, now],
         },
-        // A token of ours that is not the newest: either its owner or a thief has used it before.
+        // A valid token of an earlier generation: its owner or a thief has used it before.
         { sql: "DELETE FROM social_sessions WHERE id = ? AND changes() = 0", args: [claims.sid] },
       ]);
-      if (ended?.rowsAffected) log.warn("a refresh token was used twice: its session is ended", { fid: claims.sub });
+      if (ended?.rowsAffected)
+        log.warn("A social refresh token was used twice; its session was ended.", { fid: claims.sub });
       if (rotated?.rowsAffected !== 1) throw invalidToken();
       return issueTokens(claims, generation + 1, now);
     },
