@@ -207,14 +207,14 @@ describe("a name", () => {
     const [ada, wallet] = [await owner(berth), createWallet()];
     const claim = await claimOf(ada, wallet);
     const attempt = () => verify(ada, "name_service", claim);
-    await expectFailed(ada, await attempt(), /goes by no name/);
+    await expectFailed(ada, await attempt(), /has no primary name/);
     await attesters.setName(wallet.address, "nowhere.base.eth");
-    await expectFailed(ada, await attempt(), /nowhere\.base\.eth does not lead back/);
+    await expectFailed(ada, await attempt(), /nowhere\.base\.eth does not resolve to/);
     await named(wallet, "vitalik.base.eth", createWallet().address);
-    await expectFailed(ada, await attempt(), /does not lead back/);
+    await expectFailed(ada, await attempt(), /does not resolve to/);
     for (const name of ["Ada.base.eth", "ada..eth", "аda.base.eth", "a\u200dda.base.eth", "x".repeat(300)]) {
       await attesters.setName(wallet.address, name);
-      await expectFailed(ada, await attempt(), /form of names/);
+      await expectFailed(ada, await attempt(), /normalized form/);
     }
     await named(wallet, "ada.base.eth");
     expect((await attempt()).status).toBe(200);

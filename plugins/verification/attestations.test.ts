@@ -1,4 +1,4 @@
-// Which attestations count, apart from whose they are.
+// Tests which attestations are accepted; whose they are is checked elsewhere.
 import { describe, expect, test } from "bun:test";
 import { type Attestation, invalidReason, toMetadata } from "./attestations.ts";
 
@@ -14,32 +14,32 @@ const good: Attestation = {
   recipient: `0x${"02".repeat(20)}`,
   attester: `0x${"CD".repeat(20)}`,
 };
-const reason = (but: Partial<Attestation>, by = rules) => invalidReason({ ...good, ...but }, by, NOW);
+const reason = (change: Partial<Attestation>, allowed = rules) => invalidReason({ ...good, ...change }, allowed, NOW);
 
-test("a good one has no fault, however its letters are written", () => {
+test("an attestation that meets the rules is valid, whatever the case of its hex digits", () => {
   expect(reason({})).toBeUndefined();
   expect(reason({ expirationTime: seconds + 1n })).toBeUndefined();
 });
 
-describe("wrong alone", () => {
+describe("one wrong field makes it invalid", () => {
   test.each<[string, Partial<Attestation>, string]>([
     ["the schema", { schema: `0x${"ac".repeat(32)}` }, "schema"],
     ["the attester", { attester: `0x${"ce".repeat(20)}` }, "made by"],
     ["revoked", { revocationTime: 1n }, "revoked"],
-    ["revoked in a time to come", { revocationTime: 2n ** 64n - 1n }, "revoked"],
+    ["revoked at a future time", { revocationTime: 2n ** 64n - 1n }, "revoked"],
     ["expired", { expirationTime: 1n }, "expired"],
     ["expiring now", { expirationTime: seconds }, "expired"],
-  ])("%s", (_, but, words) => {
-    expect(reason(but)).toContain(words);
+  ])("%s", (_, change, words) => {
+    expect(reason(change)).toContain(words);
   });
 
-  test("nothing counts where the operator lets nothing count", () => {
+  test("no attestation is accepted if the operator allows no schema or no attester", () => {
     expect(reason({}, { ...rules, schemas: [] })).toContain("schema");
     expect(reason({}, { ...rules, attesters: [] })).toContain("made by");
   });
 });
 
-test("its times are told as dates, where they can be", () => {
+test("the metadata gives its times as ISO dates, and null beyond the range of dates", () => {
   expect(toMetadata(good)).toMatchObject({ attestedAt: "2030-06-01T11:58:20.000Z", expiresAt: null });
   expect(toMetadata({ ...good, expirationTime: 2n ** 64n - 1n }).expiresAt).toBeNull();
 });

@@ -1,11 +1,12 @@
-// Attestations on the chain: found, and held against what the operator lets count.
+// Reads attestations (Ethereum Attestation Service) from the chain, and checks them against the operator's rules.
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../src/kernel/chains/chains.ts";
+import { readChain, unusableResponse } from "../../src/kernel/chains/read-chain.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
-import { ATTESTATION_INDEXER_ABI, EAS_ABI, readChain, unusableResponse } from "./contracts.ts";
+import { ATTESTATION_INDEXER_ABI, EAS_ABI } from "./contracts.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
-/** As EAS has it; times in seconds, 0 for never. */
+/** The fields of an EAS attestation that are used. Times are in seconds since 1970, 0 for never. */
 export interface Attestation {
   uid: Hex;
   schema: Hex;
@@ -16,7 +17,7 @@ export interface Attestation {
   attester: Address;
 }
 
-/** What must be true of one. */
+/** The schemas and attesters that are accepted, as hex in any case. */
 export interface AttestationRules {
   schemas: readonly string[];
   attesters: readonly string[];
@@ -24,11 +25,11 @@ export interface AttestationRules {
 
 export interface Attestations {
   /**
-   * The attestation with this UID, good by the operator's rules. Throws 400 `VERIFICATION_FAILED` with what is wrong
-   * with it, 500 `CHAIN_UNAVAILABLE`. Whose it is, is the caller's question.
+   * The attestation with this UID, valid by the operator's rules. Throws 400 `VERIFICATION_FAILED` with the reason, 500
+   * `CHAIN_UNAVAILABLE`. The caller checks the recipient.
    */
   find(uid: string): Promise<Attestation>;
-  /** The exchange's attestation of this wallet, likewise. */
+  /** The exchange's attestation of this wallet; the same checks and errors. */
   findExchangeAttestation(wallet: Address): Promise<Attestation>;
 }
 
@@ -42,7 +43,8 @@ export function createAttestations(chain: Chain, settings: Config["verification"
     const call = { address: easAddress, abi: EAS_ABI, functionName: "getAttestation", args: [uid] } as const;
     const found = await readChain(chain, (client) => client.readContract(call));
     if (found.uid === ZERO_UID) throw verificationFailed("There is no attestation with this UID on the chain.");
-    if (found.uid !== uid) throw unusableResponse(new Error(`${found.uid} came instead of ${uid}`));
+    if (found.uid !== uid)
+      throw unusableResponse(new Error(`The contract returned the attestation ${found.uid} instead of ${uid}`));
     const reason = invalidReason(found, rules, Date.now());
     if (reason) throw verificationFailed(reason);
     return found;
@@ -64,27 +66,27 @@ export function createAttestations(chain: Chain, settings: Config["verification"
       if (uid === ZERO_UID) throw verificationFailed(`The exchange has no attestation of ${wallet}.`);
       const found = await get(uid, { schemas: [schema], attesters });
       if (isSameHex(found.recipient, wallet)) return found;
-      throw verificationFailed(`The exchange's attestation is of another wallet than ${wallet}.`);
+      throw verificationFailed(`The exchange's attestation is of another wallet, not of ${wallet}.`);
     },
   };
 }
 
-/** The first thing wrong with an attestation, as a sentence; undefined for a good one. `now` in epoch ms. */
+/** The first rule that an attestation breaks, as a sentence; undefined for a valid one. `now` is in epoch ms. */
 export function invalidReason(
   found: Attestation,
   { schemas, attesters }: AttestationRules,
   now: number,
 ): string | undefined {
   if (!schemas.some((schema) => isSameHex(schema, found.schema)))
-    return `Attestations of the schema ${found.schema} don't count here.`;
+    return `Attestations with the schema ${found.schema} are not accepted here.`;
   if (!attesters.some((attester) => isSameHex(attester, found.attester)))
-    return `Attestations made by ${found.attester} don't count here.`;
+    return `Attestations made by ${found.attester} are not accepted here.`;
   if (found.revocationTime !== 0n) return "This attestation was revoked.";
   if (found.expirationTime !== 0n && found.expirationTime * 1000n <= now) return "This attestation has expired.";
   return undefined;
 }
 
-/** What the record of an agent tells of its attestation. */
+/** The fields of an attestation that the agent's verification record stores. */
 export const toMetadata = ({ schema, attester, time, expirationTime }: Attestation) => ({
   schema,
   attester,
@@ -92,14 +94,14 @@ export const toMetadata = ({ schema, attester, time, expirationTime }: Attestati
   expiresAt: expirationTime === 0n ? null : toIsoDate(expirationTime),
 });
 
-/** ISO 8601; null where it is beyond what a date can be. */
+/** ISO 8601; null if the time is beyond the range of dates. */
 function toIsoDate(seconds: bigint): string | null {
   const date = new Date(Number(seconds) * 1000);
   return Number.isNaN(date.getTime()) ? null : date.toISOString();
 }
 
-/** Whether two addresses or hashes are the same one, however their letters are written. */
+/** Whether two addresses or hashes are equal, ignoring case. */
 export const isSameHex = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
-/** What was found to be 0x and hex digits already, in the form that no checksum can fail. */
+/** Lower-cases text that was already checked to be 0x and hex digits: in lower case no address checksum is checked. */
 export const normalizeHex = (text: string): Hex => `0x${text.slice(2).toLowerCase()}`;

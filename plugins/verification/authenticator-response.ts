@@ -1,4 +1,4 @@
-// What an authenticator answered, as browsers write it down (WebAuthn Level 3, §5.1.8): read from text that anyone may send.
+// Parses an authenticator's response, in the JSON form of browsers (WebAuthn Level 3, §5.1.8), from untrusted text.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Ceremony } from "./challenges.ts";
@@ -7,7 +7,7 @@ export type AuthenticatorResponse =
   | { ceremony: Extract<Ceremony, "create">; response: RegistrationResponseJSON; transports: string[] }
   | { ceremony: Extract<Ceremony, "get">; response: AuthenticationResponseJSON };
 
-/** What it says it signed (§5.8.1). */
+/** The client data that the authenticator signed (WebAuthn Level 3, §5.8.1), unchecked. */
 export interface ClientData {
   type: unknown;
   challenge: unknown;
@@ -17,7 +17,7 @@ export interface ClientData {
 
 const MAX_TRANSPORTS = 8;
 
-/** Throws 400 for what is not the JSON of such an answer. Only what is read here goes on; whether it is true is seen later. */
+/** Throws 400 for text that is not the JSON of a response. Keeps known fields only; signatures are verified later. */
 export function parseAuthenticatorResponse(text: string): AuthenticatorResponse {
   const json = asObject(parse(text));
   const inner = asObject(json?.response);
@@ -36,10 +36,10 @@ export function parseAuthenticatorResponse(text: string): AuthenticatorResponse 
       };
     }
   }
-  throw invalidInput({ path: "signature", message: "This is not the JSON of an authenticator's answer." });
+  throw invalidInput({ path: "signature", message: "This is not the JSON of an authenticator's response." });
 }
 
-/** The client data of an answer; undefined for what can't be read. */
+/** The client data of a response; undefined if it is not a JSON object. */
 export function parseClientData({ response }: AuthenticatorResponse["response"]): ClientData | undefined {
   const data = asObject(parse(Buffer.from(response.clientDataJSON, "base64url").toString()));
   return data && { type: data.type, challenge: data.challenge, origin: data.origin, crossOrigin: data.crossOrigin };
@@ -58,6 +58,6 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const asObject = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === "object" && value !== null ? { ...value } : undefined;
 
-/** Hints on how to reach the authenticator again. */
+/** The known forms of transport hints; a browser uses them to reach the authenticator in a later request. */
 const parseTransports = (json: unknown): string[] =>
   Array.isArray(json) ? json.filter((one) => isText(one) && /^[a-z-]{1,20}$/.test(one)).slice(0, MAX_TRANSPORTS) : [];

@@ -1,4 +1,5 @@
-// Authenticators (WebAuthn): a credential is registered once, and shows from then on that the same person is there.
+// Registers WebAuthn credentials and verifies assertions by them. A registered credential proves later that the same
+// authenticator is present.
 import { count, eq } from "drizzle-orm";
 import { guard, type Statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
@@ -8,20 +9,20 @@ import { type Ceremony, CHALLENGE_LIFETIME_MS, type Challenge } from "./challeng
 import { webauthnCredentials as credentials } from "./schema.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
-/** What an authenticator has shown, and what to write of it; GuardFailed `credential` when another was faster. */
+/** The result of a verified response. The statements abort with GuardFailed `credential` if a concurrent use was first. */
 export interface AuthenticatorProof {
   metadata: Record<string, unknown>;
   statements: Statement[];
 }
 
 export interface Authenticators {
-  /** To register where the user has none yet, or another where that is wanted; else to show one. */
+  /** `create` if the user has no credential yet or `registerAnother` is set, else `get`. */
   ceremonyFor(userId: string, registerAnother: boolean): Promise<Ceremony>;
-  /** What a page hands to `navigator.credentials` for this challenge. */
+  /** The options that a page passes to `navigator.credentials` for this challenge. */
   options(challenge: Challenge, user: { id: string; email: string; name: string }): Promise<object>;
   /**
-   * Checks the answer (JSON) to a challenge. Throws 400 for what is none, and 400 `VERIFICATION_FAILED` with which check
-   * failed. Nothing is written.
+   * Checks the response (JSON) to a challenge. Throws 400 for text that is not a response, and 400 `VERIFICATION_FAILED`
+   * with the check that failed. Writes nothing.
    */
   verify(challenge: Challenge, authenticatorResponse: string): Promise<AuthenticatorProof>;
 }
@@ -29,17 +30,17 @@ export interface Authenticators {
 type Credential = typeof credentials.$inferSelect;
 type ResponseFor<Kind extends Ceremony> = Extract<AuthenticatorResponse, { ceremony: Kind }>;
 
-/** Of one user. Each costs whoever holds the session a new challenge. */
+/** Credentials of one user. */
 const MAX_CREDENTIALS = 20;
 
-// Heavy: only for those who verify this way.
+// Large modules, loaded at the first verification by WebAuthn.
 const loadServer = () => import("@simplewebauthn/server");
 const loadHelpers = () => import("@simplewebauthn/server/helpers");
 
 const toBase64Url = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64url");
 const fromBase64Url = (text: string) => new Uint8Array(Buffer.from(text, "base64url"));
 
-/** Takes all of them off this user. */
+/** Deletes all credentials of this user. */
 export const deleteCredentialsStatement = (userId: string): Statement => ({
   sql: "DELETE FROM webauthn_credentials WHERE user_id = ?",
   args: [userId],
@@ -50,7 +51,7 @@ export function createAuthenticators({ database, config }: Pick<Kernel, "databas
   const { origin, hostname: rpID } = new URL(config.baseUrl);
   const listCredentials = (userId: string) => db.select().from(credentials).where(eq(credentials.userId, userId));
 
-  /** The checks that have words of their own; the library makes them again, with all the others. */
+  /** Makes the checks that have their own messages. The library repeats them and makes all others. */
   async function requireMatchingResponse(
     challenge: Challenge,
     authenticatorResponse: AuthenticatorResponse,
@@ -58,18 +59,18 @@ export function createAuthenticators({ database, config }: Pick<Kernel, "databas
   ) {
     const data = parseClientData(authenticatorResponse.response);
     if (data?.type !== `webauthn.${authenticatorResponse.ceremony}`)
-      throw verificationFailed("The authenticator was asked for something else.");
+      throw verificationFailed("The authenticator's response is to a different kind of request.");
     if (data.challenge !== challenge.nonce)
-      throw verificationFailed("The authenticator answered another challenge than the newest.");
+      throw verificationFailed("The authenticator answered another challenge, not the newest one.");
     if (data.origin !== origin)
-      throw verificationFailed(`The authenticator was asked by another page than one of ${origin}.`);
+      throw verificationFailed(`The request to the authenticator came from another page, not from one of ${origin}.`);
     if (data.crossOrigin === true)
-      throw verificationFailed("The authenticator was asked from inside a page of another site.");
+      throw verificationFailed("The request to the authenticator came from inside a page of another site.");
     const { parseAuthenticatorData } = await loadHelpers();
     const parsed = parseAuthenticatorData(authData);
     const expectedRpIdHash = new Bun.CryptoHasher("sha256").update(rpID).digest();
     if (!expectedRpIdHash.equals(parsed.rpIdHash))
-      throw verificationFailed(`The authenticator's credential is for another site than ${rpID}.`);
+      throw verificationFailed(`The authenticator's credential is for another site, not for ${rpID}.`);
     return parsed;
   }
 
@@ -85,11 +86,13 @@ export function createAuthenticators({ database, config }: Pick<Kernel, "databas
       fromBase64Url(authenticatorResponse.response.response.attestationObject),
     );
     await requireMatchingResponse(challenge, authenticatorResponse, attestation.get("authData"));
-    // We ask for no attestation, so that certificates, which name addresses to be fetched, have no business here.
+    // Berth requests no attestation. Certificates are refused, because the library would fetch addresses they name.
     const format = attestation.get("fmt");
     const hasCertificates = attestation.get("attStmt").get("x5c") !== undefined;
     if (hasCertificates || (format !== "none" && format !== "packed")) {
-      throw verificationFailed('Certificates of authenticators are not read. Register with the attestation "none".');
+      throw verificationFailed(
+        'Certificates of authenticators are not accepted. Register with the attestation "none".',
+      );
     }
     const { registrationInfo: info } = await verifyRegistrationResponse({
       response: authenticatorResponse.response,
@@ -98,7 +101,7 @@ export function createAuthenticators({ database, config }: Pick<Kernel, "databas
       expectedRPID: rpID,
       requireUserVerification: false,
     });
-    if (!info) throw verificationFailed("The authenticator's own signature does not hold.");
+    if (!info) throw verificationFailed("The authenticator's attestation signature is not valid.");
     const { id, publicKey, counter } = info.credential;
     const values = [
       id,
@@ -123,7 +126,7 @@ export function createAuthenticators({ database, config }: Pick<Kernel, "databas
     all: Credential[],
   ): Promise<AuthenticatorProof> {
     const known = all.find(({ id }) => id === authenticatorResponse.response.id);
-    if (!known) throw verificationFailed("This authenticator was not registered by you.");
+    if (!known) throw verificationFailed("This authenticator was not registered by you. Register it first.");
     const { verifyAuthenticationResponse } = await loadServer();
     const { counter } = await requireMatchingResponse(
       challenge,
@@ -141,7 +144,7 @@ export function createAuthenticators({ database, config }: Pick<Kernel, "databas
       credential: { id: known.id, publicKey: fromBase64Url(known.publicKey), counter: known.counter },
       requireUserVerification: false,
     });
-    if (!verified) throw verificationFailed("The authenticator's signature does not hold.");
+    if (!verified) throw verificationFailed("The authenticator's signature is not valid.");
     const update = {
       sql: "UPDATE webauthn_credentials SET counter = ?1 WHERE id = ?2 AND user_id = ?3 AND (counter < ?1 OR (counter = 0 AND ?1 = 0))",
       args: [info.newCounter, known.id, challenge.userId],
@@ -191,8 +194,8 @@ export function createAuthenticators({ database, config }: Pick<Kernel, "databas
           : verifyAssertion(challenge, authenticatorResponse, known));
       } catch (error) {
         if (error instanceof AppError) throw error;
-        // The library throws for whatever it does not find as it should be, in words that hold what was sent.
-        throw verificationFailed("The authenticator's answer does not hold.");
+        // The library throws for every failed check, with a message that quotes the input; it is not passed on.
+        throw verificationFailed("The authenticator's response is not valid.");
       }
     },
   };

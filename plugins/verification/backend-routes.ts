@@ -1,4 +1,4 @@
-// The backend's routes of verification: where claims are checked.
+// The backend routes that issue challenges, check claims, and remove verifications.
 import { Elysia } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -13,7 +13,7 @@ import {
   toRecord,
   VERIFY_ERRORS,
   verificationRecord,
-  verified,
+  verifyResponse,
 } from "./model.ts";
 import type { Verification } from "./verification.ts";
 
@@ -33,7 +33,7 @@ export function backendRoutes({ guards, verification }: Deps) {
     .post(
       "/api/agents/:id/verification/challenge",
       async ({ agent, caller, body }) => {
-        const { challenge, options } = await verification.challenge(agent, caller.userId, body);
+        const { challenge, options } = await verification.issueChallenge(agent, caller.userId, body);
         return toChallenge(challenge, options);
       },
       {
@@ -58,7 +58,7 @@ export function backendRoutes({ guards, verification }: Deps) {
       {
         agentCall: "agent.verify",
         body: claimBody,
-        response: { 200: verified },
+        response: { 200: verifyResponse },
         detail: { ...DOCS.verify, ...documentErrors(VERIFY_ERRORS) },
       },
     )

@@ -1,4 +1,4 @@
-// The text of a challenge: what a person reads in a wallet before signing.
+// Formats the text of a challenge, which the wallet shows to the person before signing.
 import type { Agent } from "../agents/index.ts";
 import type { VerificationType } from "./schema.ts";
 
@@ -16,10 +16,11 @@ export interface ChallengeMessage {
   nonce: string;
   /** Epoch ms. */
   issuedAt: number;
+  /** Epoch ms. */
   expiresAt: number;
 }
 
-/** Differs from a Sign-In with Ethereum message in its first line on, so that neither can ever pass for the other. */
+/** Its first line differs from that of a Sign-In with Ethereum message (ERC-4361), so neither can be used as the other. */
 export function formatChallengeMessage({ agent, type, baseUrl, nonce, issuedAt, expiresAt }: ChallengeMessage): string {
   const { host, origin } = new URL(baseUrl);
   return [

@@ -1,32 +1,34 @@
-// Challenges: what has to be signed, for one agent, its owner and one kind of verification, for ten minutes and once.
+// Issues challenges to sign. A challenge is a row for one agent, its owner and one verification type; it is valid for ten
+// minutes and deleted by its use.
 import { and, eq, gt } from "drizzle-orm";
 import { guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { Agent } from "../agents/index.ts";
 import { formatChallengeMessage } from "./challenge-message.ts";
 import { challenges, type VerificationType } from "./schema.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
-/** What an authenticator is asked for: a new credential, or to show one that is known. */
+/** The WebAuthn request to the browser: register a new credential, or sign with a known one. */
 export type Ceremony = "create" | "get";
 
 export type Challenge = Readonly<typeof challenges.$inferSelect>;
 
 export interface Challenges {
-  /** A new challenge; the one before it, of the same agent and type, is worth nothing any more. */
+  /** Issues a challenge, which replaces the previous one of the same agent and type. */
   issue(agent: Agent, type: VerificationType, ceremony?: Ceremony): Promise<Challenge>;
-  /** The one to hold a signature against. Throws 400 `VERIFICATION_FAILED` when there is none that still counts. */
+  /** The challenge that a signature must be of. Throws 400 `VERIFICATION_FAILED` if none is open. */
   requireOpen(agent: Agent, type: VerificationType): Promise<Challenge>;
-  /** Uses it up; of all batches with this one, the first goes through and the others abort with GuardFailed `challenge`. */
+  /** Deletes the challenge. The first batch with these statements succeeds; others abort with GuardFailed `challenge`. */
   useStatements(challenge: Challenge): Statement[];
 }
 
-/** Contract §4. */
-export const CHALLENGE_LIFETIME_MS = 10 * 60_000;
+/** A challenge can be used for ten minutes. */
+export const CHALLENGE_LIFETIME_MS = 10 * MINUTE;
 
-/** It was never asked for, was used, or has run out: the same, since a used one leaves nothing behind. */
+/** One error for a challenge that was never issued, was used, or has expired: a used one leaves no row to tell them apart. */
 export const noOpenChallenge = () =>
-  verificationFailed("There is no open challenge for this agent and type. Ask for one, and sign it within 10 minutes.");
+  verificationFailed("There is no open challenge for this agent and type. Request one, and sign it within 10 minutes.");
 
 export function createChallenges({ database, config }: Pick<Kernel, "database" | "config">): Challenges {
   const db = database.drizzle;

@@ -1,4 +1,5 @@
-// Agent verification: attestations, exchange accounts, names and authenticators that show who stands behind an agent.
+// The verification plugin proves who stands behind an agent, by an attestation, an exchange account, a name or an
+// authenticator.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -14,7 +15,7 @@ export const verification = plugin("verification", (host) => {
   const authService = host.use(auth);
   const agentService = host.use(agents);
 
-  // Who had the account before has proven nothing of who has it now.
+  // Proofs of the account's former holder say nothing about the new one.
   authService.onAccountReclaim((userId) => [
     deleteCredentialsStatement(userId),
     kernel.jobs.enqueueStatement(UNVERIFY, userId),

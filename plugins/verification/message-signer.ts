@@ -1,4 +1,4 @@
-// Wallets that sign challenges: whose signature it is, when it is not said, and whether it is that of who is named.
+// Finds the wallet that signed a challenge: checks the signature against a given address, or recovers the address from it.
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../src/kernel/chains/chains.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
@@ -6,12 +6,13 @@ import { isSignedBy } from "../auth/index.ts";
 import { normalizeHex } from "./attestations.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
-/** 65 bytes: r, s and v of an ordinary key. */
+/** 65 bytes: r, s and v of a signature by a private key (not by a smart wallet). */
 const EOA_SIGNATURE = /^0x[0-9a-f]{130}$/i;
 
 /**
- * The wallet that signed this text: the one named, which may be a smart wallet (asked for on the chain), else that of the
- * key. With its checksum. Throws 400 `VERIFICATION_FAILED` when it did not sign, 500 `CHAIN_UNAVAILABLE`.
+ * The address, with its checksum, of the wallet that signed this message. A given `wallet` may be a smart wallet, whose
+ * signature the chain checks; without one, the address is recovered from the signature. Throws 400 for a signature that
+ * needs `wallet`, 400 `VERIFICATION_FAILED` if the wallet did not sign, 500 `CHAIN_UNAVAILABLE`.
  */
 export async function requireSigner(
   chain: Chain,
@@ -26,13 +27,16 @@ export async function requireSigner(
 
 async function recoverSigner(message: string, signature: string): Promise<Address> {
   if (!isEoaSignature(signature)) {
-    throw invalidInput({ path: "walletAddress", message: "Name the wallet: this is no signature of an ordinary key." });
+    throw invalidInput({
+      path: "walletAddress",
+      message: "Give the wallet's address: this is not the signature of an ordinary key.",
+    });
   }
   const { recoverMessageAddress } = await import("viem");
   try {
     return await recoverMessageAddress({ message, signature });
   } catch {
-    throw verificationFailed("No key can have made this signature.");
+    throw verificationFailed("No key could have made this signature.");
   }
 }
 

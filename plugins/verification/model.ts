@@ -1,4 +1,4 @@
-// What verification takes and answers on the wire.
+// The request and response schemas of verification, and the API documentation of its routes.
 import { type Static, t } from "elysia";
 import type { Agent } from "../agents/index.ts";
 import type { Challenge } from "./challenges.ts";
@@ -13,7 +13,7 @@ const verificationType = t.Union(
   { error: `The type is one of: ${VERIFICATION_TYPES.join(", ")}.` },
 );
 
-/** Left out or null where a type has no use for it. */
+/** May be left out or null for types that do not use it. */
 const optionalText = (description: string, rule: { pattern?: string; maxLength?: number; error: string }) =>
   t.Optional(nullable(t.String({ description, ...rule })));
 
@@ -21,7 +21,7 @@ export const challengeBody = t.Object({
   verificationType,
   register: t.Optional(
     t.Boolean({
-      description: "`webauthn`: register another authenticator, beside those that the caller has",
+      description: "`webauthn`: register another authenticator in addition to those that the caller has",
       error: "`register` is true or false.",
     }),
   ),
@@ -34,17 +34,17 @@ export const claimBody = t.Object({
     error: "An attestation's UID is 0x and 64 hex digits.",
   }),
   signature: optionalText(
-    "For `exchange`, `name_service`, and an `attestation` of a wallet that the caller has not signed in with: of the challenge's message, by a key (EIP-191) or a smart wallet (ERC-1271, ERC-6492), as 0x and hex digits. For `webauthn`: the JSON of the authenticator's response",
+    "For `exchange`, `name_service`, and an `attestation` of a wallet that the caller has not signed in with: the signature of the challenge's message, by a key (EIP-191) or a smart wallet (ERC-1271, ERC-6492), as 0x and hex digits. For `webauthn`: the JSON of the authenticator's response",
     { maxLength: 100_000, error: "The signature is text of at most 100,000 characters." },
   ),
-  walletAddress: optionalText("For `name_service`, and for smart wallets: who signed", {
+  walletAddress: optionalText("For `name_service`, and for smart wallets: the wallet that signed", {
     pattern: "^0x[0-9a-fA-F]{40}$",
     error: "A wallet's address is 0x and 40 hex digits.",
   }),
 });
 
 export const challengeResponse = t.Object({
-  message: t.String({ description: "What a wallet signs, to the letter" }),
+  message: t.String({ description: "The text that the wallet signs, unchanged" }),
   nonce: t.String(),
   expiresAt: time,
   options: t.Optional(
@@ -56,12 +56,12 @@ export const verificationRecord = t.Object({
   verified: t.Boolean(),
   verificationType: nullable(t.String()),
   attestationUid: nullable(t.String()),
-  verifierAddress: nullable(t.String({ description: "The wallet that was proven" })),
+  verifierAddress: nullable(t.String({ description: "The wallet whose control was proven" })),
   verifiedAt: nullable(time),
-  metadata: nullable(t.Record(t.String(), t.Any(), { description: "What the proof told beside" })),
+  metadata: nullable(t.Record(t.String(), t.Any(), { description: "Further details of the proof" })),
 });
 
-export const verified = t.Object({
+export const verifyResponse = t.Object({
   success: yes,
   verified: yes,
   verificationType,
@@ -88,21 +88,21 @@ export const toRecord = (agent: Agent): Static<typeof verificationRecord> => ({
 });
 
 const tags = ["Verification"];
-/** For the documents of both surfaces. */
+/** Route documentation, shared by the web and the backend surface. */
 export const DOCS = {
-  read: { tags, summary: "Who stands behind an agent, and how that was shown" },
+  read: { tags, summary: "Get the verification record of an agent" },
   challenge: {
     tags,
-    summary: "What has to be signed to verify an agent",
+    summary: "Request a challenge to sign for a verification",
     description:
-      "Good for this agent, its owner and this type, for ten minutes and for one verification; a new one takes its place. For `webauthn` its `options` are for a registration while the caller has no authenticator yet, else for an assertion.",
+      "The challenge is valid for this agent, its owner and this type, for ten minutes and for one verification; a new one replaces it. For `webauthn`, `options` are for a registration while the caller has no authenticator yet, else for an assertion.",
   },
   verify: {
     tags,
-    summary: "Show who stands behind an agent",
-    description: `A claim is checked, on chain 8453 where it is about one: an \`attestation\` must exist, be neither revoked nor expired, have an allowed schema and attester, and be of a wallet that the caller has signed in with or proves right here; \`exchange\` wants such an attestation by the exchange of the wallet that signed; \`name_service\` a name of that wallet which leads back to it; \`webauthn\` an authenticator of the caller. What does not hold is 400 \`VERIFICATION_FAILED\` with the reason. A chain that gives no answer is 500, and nothing has changed then. A verification tells what was true at \`verifiedAt\`; it ends when it is removed, or when the agent gets another owner.`,
+    summary: "Verify who stands behind an agent",
+    description: `Checks a claim; claims about a wallet are checked on chain 8453. An \`attestation\` must exist, be neither revoked nor expired, have an allowed schema and attester, and be of a wallet that the caller has signed in with or proves by a signature in this request. \`exchange\` requires such an attestation by the exchange for the wallet that signed, \`name_service\` a name of that wallet that resolves back to it, and \`webauthn\` an authenticator of the caller. A claim that fails a check is 400 \`VERIFICATION_FAILED\` with the reason. If the chain can't be read, the answer is 500 and nothing changes. A verification states what was true at \`verifiedAt\`; it ends when it is removed, or when the agent gets another owner.`,
   },
-  remove: { tags, summary: "Take an agent's verification off; its status does not change" },
+  remove: { tags, summary: "Remove an agent's verification; the agent's status does not change" },
 };
 
 export const VERIFY_ERRORS = { 400: "VERIFICATION_FAILED", 500: "CHAIN_UNAVAILABLE" };

@@ -1,19 +1,23 @@
-// The name service: the name that a wallet goes by, which counts only if it leads back to that wallet.
+// Resolves the primary name of a wallet, and accepts it only if the name resolves back to that wallet.
 import type { Address } from "viem";
 import type { Chain } from "../../src/kernel/chains/chains.ts";
+import { readChain } from "../../src/kernel/chains/read-chain.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { isSameHex, normalizeHex } from "./attestations.ts";
-import { ENS_RESOLVER_ABI, readChain } from "./contracts.ts";
+import { ENS_RESOLVER_ABI } from "./contracts.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
 export interface NameService {
-  /** The name of a wallet, resolved back and forth. Throws 400 `VERIFICATION_FAILED`, 500 `CHAIN_UNAVAILABLE`. */
+  /**
+   * The primary name of a wallet, if it also resolves to that wallet. Throws 400 `VERIFICATION_FAILED`, 500
+   * `CHAIN_UNAVAILABLE`.
+   */
   requirePrimaryName(wallet: Address): Promise<string>;
 }
 
-/** Where Base keeps reverse records: 0x80000000 and the chain's id 8453, in hex (ENSIP-11, ENSIP-19). */
+/** Suffix of Base's reverse records: coin type 0x80000000 | 8453 (the chain id) in hex (ENSIP-11, ENSIP-19). */
 const REVERSE_SUFFIX = "80002105.reverse";
-/** Of a DNS name (RFC 1035 §2.3.4). Whoever owns a name may write anything there. */
+/** The limit of a DNS name (RFC 1035 §2.3.4). A reverse record can hold any text. */
 const MAX_LENGTH = 255;
 
 export function createNameService(chain: Chain, { nameRegistry }: Config["verification"]): NameService {
@@ -24,19 +28,19 @@ export function createNameService(chain: Chain, { nameRegistry }: Config["verifi
       const node = namehash(`${wallet.slice(2).toLowerCase()}.${REVERSE_SUFFIX}`);
       return readChain(chain, async (client) => {
         const name = await client.readContract({ ...resolver, functionName: "name", args: [node] });
-        if (name === "") throw verificationFailed(`${wallet} goes by no name. Set its primary name first.`);
+        if (name === "") throw verificationFailed(`${wallet} has no primary name. Set one first, then verify again.`);
         if (!isNormalized(name, normalize))
-          throw verificationFailed("The name of this wallet is not in the form of names (ENSIP-15).");
+          throw verificationFailed("The name of this wallet is not in normalized form (ENSIP-15).");
         const forwardAddress = await client.readContract({ ...resolver, functionName: "addr", args: [namehash(name)] });
         if (!isSameHex(forwardAddress, wallet))
-          throw verificationFailed(`The name ${name} does not lead back to ${wallet}.`);
+          throw verificationFailed(`The name ${name} does not resolve to ${wallet}.`);
         return name;
       });
     },
   };
 }
 
-/** Whether it is written in the only way that leads to its record, and can't pass for another's by how it looks. */
+/** Whether the name equals its normalized form (ENSIP-15), which excludes look-alike spellings of other names. */
 function isNormalized(name: string, normalize: (name: string) => string): boolean {
   if (name.length > MAX_LENGTH) return false;
   try {

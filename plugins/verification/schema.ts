@@ -1,7 +1,7 @@
-// The tables of verification. Created by migrations/0014_verification.sql.
+// Defines the tables of verification for Drizzle; migrations/0014_verification.sql creates them.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Interface, "Agent verification". */
+/** The values of `verificationType` in the API and the database. */
 export const VERIFICATION_TYPES = ["attestation", "exchange", "name_service", "webauthn"] as const;
 export type VerificationType = (typeof VERIFICATION_TYPES)[number];
 

@@ -1,5 +1,6 @@
-// How long a verification and what led to it last: ten minutes, until another owner comes, until a stranger is put out.
+// Tests when challenges, verifications and authenticators end: by time, change of owner, deletion, or account takeover.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import { createAuthenticator } from "../../tests/support/authenticator.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -57,19 +58,19 @@ async function verifiedOwner(): Promise<Owner> {
 const rows = async (table: string, column: string, value: string) =>
   (await house.kernel.database.read(`SELECT * FROM ${table} WHERE ${column} = ?`, [value])).rows;
 
-test("a challenge is good for ten minutes and not a moment longer", async () => {
+test("a challenge can be used for ten minutes and not a millisecond longer", async () => {
   const ada = await owner();
   const now = Date.now();
   setSystemTime(now);
   const signature = createAuthenticator(PAGE).register((await challenge(ada)).options);
-  setSystemTime(now + 600_000);
+  setSystemTime(now + 10 * MINUTE);
   const { error } = expectRefusal(await verify(ada, signature), 400, "VERIFICATION_FAILED");
   expect(error).toContain("no open challenge");
-  setSystemTime(now + 599_999);
+  setSystemTime(now + 10 * MINUTE - 1);
   expect((await verify(ada, signature)).status).toBe(200);
 });
 
-test("another owner has proven nothing, and can't use what the one before asked for", async () => {
+test("a new owner of an agent gets neither its verification nor its open challenge", async () => {
   const [ada, eve] = [await verifiedOwner(), await owner()];
   await challenge(ada);
   const handOver = { sql: "UPDATE agents SET user_id = ? WHERE id = ?", args: [eve.userId, ada.id] };
@@ -80,13 +81,13 @@ test("another owner has proven nothing, and can't use what the one before asked 
   expect(await rows("verification_challenges", "agent_id", ada.id)).toEqual([]);
 });
 
-test("a change of anything else leaves it", async () => {
+test("another change of the agent keeps its verification", async () => {
   const ada = await verifiedOwner();
   expect((await ada.client.patch(ada.path, { name: "Pier" })).status).toBe(200);
   expect(await recordOf(ada)).toMatchObject({ verified: true });
 });
 
-test("challenges go with their agent, authenticators with their user", async () => {
+test("challenges are deleted with their agent, authenticators with their user", async () => {
   const ada = await verifiedOwner();
   await challenge(ada);
   expect((await ada.client.delete(ada.path)).status).toBe(200);
@@ -96,7 +97,7 @@ test("challenges go with their agent, authenticators with their user", async () 
   expect(await rows("webauthn_credentials", "user_id", ada.userId)).toEqual([]);
 });
 
-test("who takes over an account that a stranger made finds no authenticator and no verified agent", async () => {
+test("an account takeover removes the former holder's authenticators and verifications", async () => {
   const stranger = await verifiedOwner();
   const { email } = stranger.client.account;
   const client = createClient(house.web);
@@ -116,7 +117,7 @@ test("no user has more than twenty authenticators", async () => {
     ).body;
     return verify(ada, createAuthenticator(PAGE).register(options));
   };
-  for (let known = 1; known < 20; known++) expect((await another()).status).toBe(200);
+  for (let registered = 1; registered < 20; registered++) expect((await another()).status).toBe(200);
   expectRefusal(await another(), 400, "VERIFICATION_FAILED");
   expect(await rows("webauthn_credentials", "user_id", ada.userId)).toHaveLength(20);
 });

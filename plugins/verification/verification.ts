@@ -1,4 +1,5 @@
-// Agent verification: a claim of one of four types in, checked for real, and an agent out that says who stands behind it.
+// Checks claims of four types about who stands behind an agent, and marks the agent as verified. The mark
+// is written in one batch with the deletion of the challenge that was signed.
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -12,7 +13,7 @@ import { createNameService } from "./name-service.ts";
 import type { VerificationType } from "./schema.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
-/** What a caller says about an agent. Interface, "Agent verification". */
+/** A claim about an agent, as the request body gives it. Each type needs some of the fields. */
 export interface Claim {
   verificationType: VerificationType;
   attestationUid?: string | null;
@@ -20,7 +21,7 @@ export interface Claim {
   walletAddress?: string | null;
 }
 
-/** What a good claim has shown, and what must be written with it: challenges used up, credentials. */
+/** The result of a claim that passed, and the statements to write with it: used challenges, credentials. */
 interface Proof {
   attestationUid?: string;
   verifierAddress?: string;
@@ -30,27 +31,27 @@ interface Proof {
 
 export interface ChallengeRequest {
   verificationType: VerificationType;
-  /** `webauthn`: another authenticator, beside those that are known. */
+  /** `webauthn`: register another authenticator even if the user has one. */
   register?: boolean;
 }
 
 export interface Verification {
   /**
-   * What has to be signed, for ten minutes; with options for the browser where it is an authenticator that signs.
-   * The caller is the agent's owner: what somebody else could prove is of themselves.
+   * Issues a challenge, valid for ten minutes; for `webauthn` with options for the browser. The caller must be the agent's
+   * owner, since a proof by anyone else would be about that person.
    */
-  challenge(
+  issueChallenge(
     agent: Agent,
     callerId: string,
     request: ChallengeRequest,
   ): Promise<{ challenge: Challenge; options?: object }>;
   /**
-   * Checks a claim and marks the agent; gives the time. Throws 400 for missing fields, 400 `VERIFICATION_FAILED` with what
-   * does not hold, 500 `CHAIN_UNAVAILABLE`. Whatever it throws, nothing has changed, and an open
-   * challenge is still good.
+   * Checks a claim and marks the agent as verified; `verifiedAt` is in epoch ms. Throws 400 for missing fields, 400
+   * `VERIFICATION_FAILED` with the failed check, 500 `CHAIN_UNAVAILABLE`. On an error nothing has changed, and an open
+   * challenge can still be used.
    */
   verify(agent: Agent, claim: Claim): Promise<{ verifiedAt: number; attestationUid: string | null }>;
-  /** Takes the verification off; the authenticators that a user has registered stay. */
+  /** Removes the verification; authenticators that a user has registered stay. */
   remove(agent: Agent): Promise<void>;
 }
 
@@ -74,7 +75,7 @@ export function createVerification({ authService, agentService, chains, config, 
     return { address, statements: challenges.useStatements(challenge) };
   }
 
-  /** That a wallet is the caller's: signed in with before, or shown right now. */
+  /** Requires that the wallet is the owner's: one of their sign-in wallets, or the signer of the open challenge. */
   async function walletProofStatements(agent: Agent, claim: Claim, wallet: string): Promise<Statement[]> {
     const { walletAddress } = claim;
     if (walletAddress && !isSameHex(walletAddress, wallet))
@@ -123,7 +124,7 @@ export function createVerification({ authService, agentService, chains, config, 
   };
 
   return {
-    async challenge(agent, callerId, { verificationType, register = false }) {
+    async issueChallenge(agent, callerId, { verificationType, register = false }) {
       if (verificationType !== "webauthn") return { challenge: await challenges.issue(agent, verificationType) };
       const user = await authService.users.byId(callerId);
       if (!user) throw agentNotFound();
@@ -140,7 +141,9 @@ export function createVerification({ authService, agentService, chains, config, 
       const verifiedAt = await agentService.verification.set(agent, result, statements).catch((error: unknown) => {
         if (!(error instanceof GuardFailed)) throw error;
         if (error.guard === "challenge") throw noOpenChallenge();
-        throw verificationFailed("This authenticator is registered already, or was used twice at the same time.");
+        throw verificationFailed(
+          "This authenticator is registered already, or was used twice at the same time. Request a new challenge.",
+        );
       });
       agentService.log(agent.id, "info", `Verified (${verificationType})`, "verification");
       return { verifiedAt, attestationUid };

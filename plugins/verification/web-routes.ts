@@ -1,4 +1,5 @@
-// The web's routes of verification: the record is read here, all else the backend does in the caller's name.
+// The web routes of verification. The record is read from the database; every other request is forwarded to the backend
+// with a grant for the caller.
 import { Elysia } from "elysia";
 import { type BackendTransport, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
 import { contextOf } from "../../src/kernel/http/http.ts";
@@ -16,7 +17,7 @@ import {
   toRecord,
   VERIFY_ERRORS,
   verificationRecord,
-  verified,
+  verifyResponse,
 } from "./model.ts";
 
 interface Deps {
@@ -33,7 +34,7 @@ interface ForwardedRequest {
 }
 
 export function webRoutes({ backend, idempotency, identities, guards }: Deps) {
-  /** Sends the body on as it came, and the backend's answer back as it is. */
+  /** Forwards the body unchanged, and returns the backend's response unchanged. */
   async function forward(
     { identity, agent, request }: ForwardedRequest,
     action: string,
@@ -63,7 +64,7 @@ export function webRoutes({ backend, idempotency, identities, guards }: Deps) {
         body: challengeBody,
         detail: {
           ...DOCS.challenge,
-          ...documentResponse(challengeResponse, "To be signed"),
+          ...documentResponse(challengeResponse, "The challenge to sign"),
           ...documentErrors(unreachable),
         },
       },
@@ -71,7 +72,7 @@ export function webRoutes({ backend, idempotency, identities, guards }: Deps) {
     .post(
       "/api/agents/:id/verify",
       (context) =>
-        // A second claim with the same proof would find its challenge used.
+        // Without the stored response, a retry would fail because its challenge is used up.
         idempotency.respond({ request: context.request, userId: context.identity.user.id }, () =>
           forward(context, "agent.verify", "/verify"),
         ),
@@ -80,7 +81,7 @@ export function webRoutes({ backend, idempotency, identities, guards }: Deps) {
         body: claimBody,
         detail: {
           ...DOCS.verify,
-          ...documentResponse(verified, "Verified"),
+          ...documentResponse(verifyResponse, "Verified"),
           ...documentErrors({
             ...VERIFY_ERRORS,
             403: [],
