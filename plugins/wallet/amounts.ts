@@ -25,6 +25,12 @@ export function formatDecimalUnits(units: bigint, decimals: number): string {
   return fraction === "" || decimals === 0 ? whole : `${whole}.${fraction}`;
 }
 
+/** The value of that many smallest units of a USD token with these decimals, in millionths of a USD, rounded up. */
+export function toUsdCeil(units: bigint, decimals: number): bigint {
+  const one = 10n ** BigInt(decimals);
+  return (units * 10n ** BigInt(USD_DECIMALS) + one - 1n) / one;
+}
+
 /** `Math.max` takes no bigints. */
 export function maxBigInt(one: bigint, other: bigint): bigint {
   if (one > other) return one;

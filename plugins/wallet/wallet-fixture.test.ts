@@ -10,7 +10,8 @@ import { createNonceQueueWorker, type NonceQueueOptions } from "./chain/nonce-qu
 import { serializePlan } from "./chain/spend-plan.ts";
 import { TOKEN_ABI } from "./chain/token-contract.ts";
 import { createKeyring } from "./keys/keyring.ts";
-import { createLocalPlatform, type Signer } from "./keys/wallet-platform.ts";
+import { createLocalPlatform } from "./keys/local-platform.ts";
+import type { Signer } from "./keys/wallet-platform.ts";
 import { createWallets, type Wallet, type Wallets } from "./keys/wallets.ts";
 import { createLedger, type NewSpend, type NonceQueue, type Spend, type Transaction } from "./spending/ledger.ts";
 

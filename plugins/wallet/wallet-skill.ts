@@ -65,7 +65,7 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
       requireApproval: approval === "ask",
     };
   }
-  async function made(userId: string) {
+  async function createWallet(userId: string) {
     try {
       return await wallets.create(userId, () => []);
     } catch (error) {
@@ -91,7 +91,7 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
           throw toolDeclined("The owner makes the wallet: POST /api/wallet with the action create.");
         }
         const existing = await wallets.findOwn(context.userId);
-        const { address } = existing ?? (await made(context.userId));
+        const { address } = existing ?? (await createWallet(context.userId));
         return { address, made: existing === undefined };
       },
     }),

@@ -1,7 +1,8 @@
 // What a lane reads from the chain: one block, with the nonces used by then, and receipts that are what was asked for.
 import type { Address, Hex, TransactionReceipt } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
-import { readChain } from "./token-contract.ts";
+import { readChain } from "../../../src/kernel/chains/read-chain.ts";
+import type { FeesPerGas } from "./fees.ts";
 
 /** A wallet as one block has it. */
 export interface AccountSnapshot {
@@ -19,6 +20,13 @@ export const readAccountSnapshot = (chain: Chain, address: string): Promise<Acco
     const accountNonce = await client.getTransactionCount({ address: address as Address, blockNumber: number });
     return { blockNumber: number, timestamp: Number(timestamp), accountNonce };
   });
+
+/** The fees per gas that the chain asks for now, and the wallet's ether in wei. */
+export const readFeesAndBalance = (chain: Chain, address: string): Promise<{ fees: FeesPerGas; ether: bigint }> =>
+  readChain(chain, async (client) => ({
+    fees: await client.estimateFeesPerGas(),
+    ether: await client.getBalance({ address: address as Address }),
+  }));
 
 /**
  * The receipt of whichever of these transactions was mined. A receipt of another transaction, or without a status, is none:

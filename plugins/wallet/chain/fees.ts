@@ -18,6 +18,9 @@ export const MAX_GAS = 1_000_000n;
 /** In wei, for the gas of one transaction: 0.005 ether, a hundred times what Base asks on a busy day. */
 export const MAX_FEE = 5_000_000_000_000_000n;
 
+/** Reads a cost as `wallet_transactions` stores it. */
+export const parseCost = (json: string) => JSON.parse(json) as TransactionCost;
+
 /** In wei: what it takes at most. */
 export const maxCostOf = ({ gas, maxFeePerGas }: TransactionCost): bigint => BigInt(gas) * BigInt(maxFeePerGas);
 

@@ -1,11 +1,11 @@
 // A nonce that nobody used before one that was signed: by a wrong word of a node. What was signed waits for it for ever, so it is filled.
 import type { Hex } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
-import type { AccountSnapshot } from "./account-snapshot.ts";
-import { maxCostOf, raiseCost, type TransactionCost, toTransactionCost } from "./fees.ts";
+import { type AccountSnapshot, readFeesAndBalance } from "./account-snapshot.ts";
+import { broadcastTransaction } from "./broadcast.ts";
+import { maxCostOf, parseCost, raiseCost, toTransactionCost } from "./fees.ts";
 import { createSignedTransaction } from "./signed-transaction.ts";
 import type { NonceQueue, Spend, Transaction } from "./spend-store.ts";
-import { readChain } from "./token-contract.ts";
 import type { TransactionTrackerDeps } from "./transaction-tracker.ts";
 
 interface Options {
@@ -37,11 +37,14 @@ export function createNonceGapFiller(
     const spend = await ledger.find(first.spendId);
     if (!spend || (await ledger.findSigningRefusal(spend)) !== undefined) return;
     const existing = await ledger.findFiller(queue, accountNonce);
-    if (existing && now() - existing.createdAt <= stuckMs) return broadcastFiller(chain, existing);
+    if (existing && now() - existing.createdAt <= stuckMs) {
+      await broadcastTransaction(chain, log, existing);
+      return;
+    }
     const filler = await signFiller(chain, spend, accountNonce, existing);
     if (filler) await ledger.recordFiller(filler);
     const transaction = filler ?? existing;
-    if (transaction) await broadcastFiller(chain, transaction);
+    if (transaction) await broadcastTransaction(chain, log, transaction);
   };
 
   /** Undefined where the wallet, or the cap, does not allow for it. */
@@ -49,13 +52,8 @@ export function createNonceGapFiller(
     const wallet = await walletOf(spend.walletId);
     if (!wallet) return undefined;
     const to = wallet.address as Hex;
-    const { fees, ether } = await readChain(chain, async (client) => ({
-      fees: await client.estimateFeesPerGas(),
-      ether: await client.getBalance({ address: to }),
-    }));
-    const cost = previous
-      ? raiseCost(JSON.parse(previous.cost) as TransactionCost, fees)
-      : toTransactionCost(TRANSFER_GAS, fees);
+    const { fees, ether } = await readFeesAndBalance(chain, to);
+    const cost = previous ? raiseCost(parseCost(previous.cost), fees) : toTransactionCost(TRANSFER_GAS, fees);
     if (maxCostOf(cost) > maxFee || maxCostOf(cost) > ether) return undefined;
     const signer = await signerOf(wallet);
     const attempt = previous ? previous.attempt + 1 : 0;
@@ -63,13 +61,5 @@ export function createNonceGapFiller(
     const filler = await createSignedTransaction({ chain, spend, signer, call, nonce, attempt, cost, signedAt: now() });
     log.warn("A nonce that nobody used is filled.", { network: spend.network, address: spend.address, nonce });
     return filler;
-  }
-
-  async function broadcastFiller(chain: Chain, { raw, spendId }: Transaction): Promise<void> {
-    try {
-      await chain.withClient((client) => client.request({ method: "eth_sendRawTransaction", params: [raw as Hex] }));
-    } catch (error) {
-      log.debug("A filler was not taken; it will be sent again.", { spend: spendId, error });
-    }
   }
 }

@@ -1,6 +1,7 @@
 // One wallet on one chain: signs what is reserved, in order, and follows what is signed until the chain has settled it.
 import type { Address } from "viem";
 import type { Chain, ChainName } from "../../../src/kernel/chains/chains.ts";
+import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Wallet } from "../keys/wallets.ts";
 import { readAccountSnapshot } from "./account-snapshot.ts";
@@ -10,7 +11,7 @@ import { createPaymentWatcher } from "./payment-watcher.ts";
 import { createSignedTransaction } from "./signed-transaction.ts";
 import { type Call, parsePlan } from "./spend-plan.ts";
 import type { NonceQueue, Spend, Transaction } from "./spend-store.ts";
-import { readChain, TOKEN_ABI } from "./token-contract.ts";
+import { TOKEN_ABI } from "./token-contract.ts";
 import { createTransactionTracker, type TransactionTrackerDeps } from "./transaction-tracker.ts";
 
 export interface NonceQueueOptions {

@@ -7,6 +7,7 @@ import { compileContract } from "../../../tests/support/solidity.ts";
 import { freshAddress } from "../../../tests/support/tokens.ts";
 import type { Spend } from "../spending/ledger.ts";
 import { createWalletFixture, queueOf, USD, type WalletFixture } from "../wallet-fixture.test.ts";
+import type { NonceQueueOptions } from "./nonce-queue-worker.ts";
 import { serializePlan } from "./spend-plan.ts";
 
 let fixture: WalletFixture;
@@ -74,7 +75,7 @@ const AUTHORIZATION = {
   ],
 } as const;
 
-async function pass(options = {}): Promise<{ left: boolean; asked: string[] }> {
+async function pass(options: NonceQueueOptions = {}): Promise<{ left: boolean; asked: string[] }> {
   const before = fixture.rpc.asked.length;
   const left = await fixture.worker(options)(queueOf(wallet));
   return { left, asked: fixture.rpc.asked.slice(before).toSorted() };
@@ -170,6 +171,6 @@ test("one is found also after a long time in which nobody looked", async () => {
   // More blocks than a node tells of at a time.
   await askAnvil(fixture.chain, "anvil_mine", [toHex(50), "0x1"]);
   const hash = await settle();
-  expect(await pass({ mostBlocks: 20n })).toMatchObject({ left: false });
+  expect(await pass({ maxBlocks: 20n })).toMatchObject({ left: false });
   expect(await fixture.reload(spend)).toMatchObject({ state: "confirmed", hash });
 });

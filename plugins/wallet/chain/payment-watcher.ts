@@ -1,11 +1,12 @@
 // Signed payments (EIP-3009) that a seller has, or was to have: the token's events say which were used, and by which transaction.
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
+import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { readAccountSnapshot } from "./account-snapshot.ts";
 import { type PaymentAuthorization, parsePlan } from "./spend-plan.ts";
 import type { NonceQueue, Spend, SpendStore } from "./spend-store.ts";
-import { readChain, TOKEN_ABI } from "./token-contract.ts";
+import { TOKEN_ABI } from "./token-contract.ts";
 import type { TransactionTrackerDeps } from "./transaction-tracker.ts";
 
 interface Deps extends Pick<TransactionTrackerDeps, "log"> {

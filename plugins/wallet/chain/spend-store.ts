@@ -6,7 +6,7 @@ import type { ChainName } from "../../../src/kernel/chains/chains.ts";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { spends, transactions } from "../schema.ts";
-import { maxCostOf } from "./fees.ts";
+import { maxCostOf, parseCost } from "./fees.ts";
 
 export type Spend = InferSelectModel<typeof spends>;
 export type SpendState = Spend["state"];
@@ -201,7 +201,7 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
         .where(and(transactionInQueue(queue), eq(transactions.open, true)))
         .orderBy(asc(transactions.attempt));
       // Of rivals one is mined: the dearest is the newest.
-      const costByNonce = new Map(rows.map(({ nonce, cost }) => [nonce, maxCostOf(JSON.parse(cost))]));
+      const costByNonce = new Map(rows.map(({ nonce, cost }) => [nonce, maxCostOf(parseCost(cost))]));
       return [...costByNonce.values()].reduce((total, cost) => total + cost, 0n);
     },
 

@@ -1,7 +1,7 @@
 // Tokens on a chain (ERC-20, EIP-3009): what they are asked, and what becomes of an answer that can't be one.
-import type { Address, PublicClient } from "viem";
+import type { Address } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
-import { AppError } from "../../../src/kernel/errors.ts";
+import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { formatDecimalUnits } from "../amounts.ts";
 
 const view = { type: "function", stateMutability: "view" } as const;
@@ -30,25 +30,6 @@ export async function isReverted(error: unknown): Promise<boolean> {
   const { BaseError, RpcRequestError } = await import("viem");
   const rpcError = error instanceof BaseError ? error.walk((inner) => inner instanceof RpcRequestError) : undefined;
   return rpcError instanceof RpcRequestError && rpcError.code === 3;
-}
-
-/**
- * Asks what must have an answer: a contract that reverts, or says what can't be read, is not what we take it for, and is
- * 500 `CHAIN_UNAVAILABLE` like a chain that is gone.
- */
-export async function readChain<T>(chain: Chain, read: (client: PublicClient) => Promise<T>): Promise<T> {
-  try {
-    return await chain.withClient(read);
-  } catch (error) {
-    throw error instanceof AppError ? error : unusableResponse(error);
-  }
-}
-
-/** 500 `CHAIN_UNAVAILABLE`: there was an answer, but not one to build on. */
-export function unusableResponse(error: unknown): AppError {
-  const short = error instanceof Error && "shortMessage" in error ? error.shortMessage : error;
-  const cause = new Error(`A contract gave no usable answer: ${String(short)}`);
-  return new AppError(500, "CHAIN_UNAVAILABLE", "The chain's answer can't be used. Try again later.", {}, { cause });
 }
 
 export interface WalletBalances {

@@ -5,6 +5,7 @@ import { askAnvil } from "../../../tests/support/anvil.ts";
 import { freshAddress } from "../../../tests/support/tokens.ts";
 import type { Spend, Transaction } from "../spending/ledger.ts";
 import { createWalletFixture, queueOf, USD, type WalletFixture } from "../wallet-fixture.test.ts";
+import type { NonceQueueOptions } from "./nonce-queue-worker.ts";
 import { serializePlan } from "./spend-plan.ts";
 import { TOKEN_ABI } from "./token-contract.ts";
 
@@ -213,7 +214,7 @@ describe("fees", () => {
     }
   });
 
-  async function stuck(options = {}): Promise<{ spend: Spend; first: Transaction }> {
+  async function stuck(options: NonceQueueOptions = {}): Promise<{ spend: Spend; first: Transaction }> {
     await fixture.automine(false);
     const spend = await fixture.reserveSpend(wallet, freshAddress());
     await fixture.worker(options)(queue());

@@ -1,15 +1,16 @@
 // What becomes of a signed transaction: mined and deep enough, overtaken by another program, stuck, or lost on its way.
-import type { Address, Hex, TransactionReceipt } from "viem";
+import type { Address, TransactionReceipt } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
+import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Signer } from "../keys/wallet-platform.ts";
 import type { Wallet } from "../keys/wallets.ts";
-import { type AccountSnapshot, findReceipt } from "./account-snapshot.ts";
-import { feeFromReceipt, maxCostOf, raiseCost, type TransactionCost } from "./fees.ts";
+import { type AccountSnapshot, findReceipt, readFeesAndBalance } from "./account-snapshot.ts";
+import { broadcastTransaction } from "./broadcast.ts";
+import { feeFromReceipt, maxCostOf, parseCost, raiseCost } from "./fees.ts";
 import { createSignedTransaction } from "./signed-transaction.ts";
 import { parsePlan } from "./spend-plan.ts";
 import type { NonceQueue, Spend, SpendStore, Transaction } from "./spend-store.ts";
-import { readChain } from "./token-contract.ts";
 
 export interface TransactionTrackerDeps extends Pick<Kernel, "log"> {
   ledger: SpendStore;
@@ -44,14 +45,8 @@ export function createTransactionTracker(
   const { log, ledger, walletOf, signerOf } = deps;
   const { stuckMs, foreignNonceMs, maxFee, now, confirmationsOf } = options;
 
-  async function broadcast(chain: Chain, spend: Spend, { raw, hash }: Transaction): Promise<void> {
-    try {
-      await chain.withClient((client) => client.request({ method: "eth_sendRawTransaction", params: [raw as Hex] }));
-    } catch (error) {
-      log.debug("A signed transaction was not taken; it will be sent again.", { spend: spend.id, error });
-      return;
-    }
-    await ledger.recordSent(spend, hash);
+  async function broadcast(chain: Chain, spend: Spend, transaction: Transaction): Promise<void> {
+    if (await broadcastTransaction(chain, log, transaction)) await ledger.recordSent(spend, transaction.hash);
   }
 
   async function track(chain: Chain, spend: Spend, snapshot: AccountSnapshot): Promise<void> {
@@ -109,11 +104,8 @@ export function createTransactionTracker(
     const wallet = await walletOf(spend.walletId);
     if (!stuck || !wallet || !call) throw new Error("A spend has lost its wallet or its call.");
     if (attempts.length >= MAX_ATTEMPTS) return false;
-    const { fees, ether } = await readChain(chain, async (client) => ({
-      fees: await client.estimateFeesPerGas(),
-      ether: await client.getBalance({ address: spend.address as Address }),
-    }));
-    const cost = raiseCost(parseCost(stuck), fees);
+    const { fees, ether } = await readFeesAndBalance(chain, spend.address);
+    const cost = raiseCost(parseCost(stuck.cost), fees);
     if (maxCostOf(cost) > ether || maxCostOf(cost) > maxFee) return false;
     const signer = await signerOf(wallet);
     const [{ nonce }, attempt] = [stuck, stuck.attempt + 1];
@@ -138,10 +130,8 @@ export function createTransactionTracker(
     if (!newest || !oldest) throw new Error("A spend is signed, and has no transaction.");
     if (newest === oldest) return newest;
     const ether = await readChain(chain, (client) => client.getBalance({ address: spend.address as Address }));
-    return attempts.find((transaction) => maxCostOf(parseCost(transaction)) <= ether) ?? oldest;
+    return attempts.find((transaction) => maxCostOf(parseCost(transaction.cost)) <= ether) ?? oldest;
   }
 
   return { broadcast, track };
 }
-
-const parseCost = ({ cost }: Transaction) => JSON.parse(cost) as TransactionCost;

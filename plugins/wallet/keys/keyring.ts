@@ -19,7 +19,7 @@ export interface Keyring {
   openAccount(wallet: { id: string; address: string; sealed: string }): Promise<LocalAccount>;
 }
 
-const placeOf = (walletId: string) => `wallet:${walletId}`;
+const contextOf = (walletId: string) => `wallet:${walletId}`;
 
 export function createKeyring({
   vault,
@@ -34,7 +34,7 @@ export function createKeyring({
     keyColumns: ["id"],
     sealed: "sealed",
     keyId: "key_id",
-    sealContext: ({ id }) => placeOf(String(id)),
+    sealContext: ({ id }) => contextOf(String(id)),
   });
 
   return {
@@ -49,12 +49,12 @@ export function createKeyring({
         const message = "This is no private key: 0x and 64 hex digits of a number on the curve secp256k1.";
         throw invalidInput({ path: "privateKey", message }, "INVALID_PRIVATE_KEY");
       }
-      return { address, keyId: vault.keyId, sealed: vault.seal(key, placeOf(walletId)) };
+      return { address, keyId: vault.keyId, sealed: vault.seal(key, contextOf(walletId)) };
     },
 
     async openAccount({ id, address, sealed }) {
       const { privateKeyToAccount } = await import("viem/accounts");
-      const account = privateKeyToAccount(vault.open(sealed, placeOf(id)) as Hex);
+      const account = privateKeyToAccount(vault.open(sealed, contextOf(id)) as Hex);
       if (account.address !== address) throw new Error(`The key of wallet ${id} is not that of its address.`);
       return account;
     },

@@ -2,7 +2,8 @@
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { createCdpPlatform } from "./cdp-platform.ts";
 import type { Keyring } from "./keyring.ts";
-import { createLocalPlatform, type WalletPlatform } from "./wallet-platform.ts";
+import { createLocalPlatform } from "./local-platform.ts";
+import type { WalletPlatform } from "./wallet-platform.ts";
 
 /** The platform, or what is to be set so that there is one. */
 export type PlatformSelection =

@@ -5,7 +5,8 @@ import { createVault } from "../../../src/kernel/security/vault.ts";
 import { type Cdp, startCdp } from "../../../tests/support/cdp.ts";
 import { createCdpPlatform } from "./cdp-platform.ts";
 import { createKeyring } from "./keyring.ts";
-import { createLocalPlatform, type PlatformWallet, type TypedData, type WalletPlatform } from "./wallet-platform.ts";
+import { createLocalPlatform } from "./local-platform.ts";
+import type { PlatformWallet, TypedData, WalletPlatform } from "./wallet-platform.ts";
 
 const cdp: Cdp = startCdp();
 afterAll(() => cdp.stop());

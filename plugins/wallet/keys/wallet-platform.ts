@@ -1,6 +1,5 @@
 // The managed wallet platform: the port, and the driver that keeps keys here.
 import type { Address, Hex, TransactionSerializableEIP1559, TypedDataDomain, TypedDataParameter } from "viem";
-import type { Keyring } from "./keyring.ts";
 
 /** What signs for a wallet, wherever its key is. */
 export interface Signer {
@@ -31,12 +30,3 @@ export interface WalletPlatform {
   /** Signs for one of its wallets. */
   signer(wallet: { id: string; address: string; sealed: string | null }): Promise<Signer>;
 }
-
-/** Keys are kept here, sealed like those of users. */
-export const createLocalPlatform = (keys: Keyring): WalletPlatform => ({
-  create: ({ id }) => keys.createKey(id),
-  async signer({ id, address, sealed }) {
-    if (sealed === null) throw new Error(`The key of wallet ${id} is not here: another platform made it.`);
-    return keys.openAccount({ id, address, sealed });
-  },
-});

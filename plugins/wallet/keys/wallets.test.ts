@@ -6,7 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createVault } from "../../../src/kernel/security/vault.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { createKeyring } from "./keyring.ts";
-import { createLocalPlatform } from "./wallet-platform.ts";
+import { createLocalPlatform } from "./local-platform.ts";
 import { createWallets, type Wallet } from "./wallets.ts";
 
 const NONE = () => [];

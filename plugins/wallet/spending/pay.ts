@@ -4,7 +4,7 @@ import type { Address, Hex } from "viem";
 import type { ChainName } from "../../../src/kernel/chains/chains.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Outbound, OutboundResponse } from "../../../src/kernel/security/outbound.ts";
-import { formatDecimalUnits, USD_DECIMALS } from "../amounts.ts";
+import { formatDecimalUnits, toUsdCeil, USD_DECIMALS } from "../amounts.ts";
 import { serializePlan } from "../chain/spend-plan.ts";
 import { readWalletBalances } from "../chain/token-contract.ts";
 import type { Signer } from "../keys/wallet-platform.ts";
@@ -99,9 +99,7 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
       readWalletBalances(chain, asset, owner),
       chain.withClient((client) => client.getBlockNumber()),
     ]);
-    // Rounded up, should the token have more decimals than the ledger.
-    const unit = 10n ** BigInt(balances.decimals);
-    const usd = (units * 10n ** BigInt(USD_DECIMALS) + unit - 1n) / unit;
+    const usd = toUsdCeil(units, balances.decimals);
     if (usd > maxUsd) {
       const text = `The seller asks for ${formatDecimalUnits(usd, USD_DECIMALS)} USD, which is more than maxAmount.`;
       throw new AppError(400, "PRICE_TOO_HIGH", text);

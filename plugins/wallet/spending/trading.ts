@@ -1,11 +1,12 @@
 // Trades: one token for another at a price that is quoted now, bounded by how much worse it may get.
 import type { Address } from "viem";
 import type { ChainName } from "../../../src/kernel/chains/chains.ts";
+import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
-import { formatDecimalUnits, maxBigInt, parseDecimalUnits, USD_DECIMALS } from "../amounts.ts";
+import { formatDecimalUnits, maxBigInt, parseDecimalUnits, toUsdCeil } from "../amounts.ts";
 import { type SpendPlan, serializePlan } from "../chain/spend-plan.ts";
 import type { Quote, Swap, SwapVenue } from "../chain/swap-venue.ts";
-import { readChain, readWalletBalances, TOKEN_ABI } from "../chain/token-contract.ts";
+import { readWalletBalances, TOKEN_ABI } from "../chain/token-contract.ts";
 import type { Wallets } from "../keys/wallets.ts";
 import { parseDetails, type RepricedTrade, type Spend, type SpendDetails } from "./ledger.ts";
 import { policyDenied } from "./policy.ts";
@@ -72,14 +73,12 @@ export function createTrading({
     const direct = isStablecoin(network, sell) || isStablecoin(network, buy);
     const priced = direct ? quote : await venue.quote({ network, sell, buy: stablecoin, units });
     if (!priced) throw policyDenied("Nobody says what this token is worth in USD.");
-    const scaled = (isStablecoin(network, sell) ? units : priced.out) * 10n ** BigInt(USD_DECIMALS);
-    const one = 10n ** BigInt(await decimalsOf(network, stablecoin));
-    const usd = (scaled + one - 1n) / one;
+    const usd = toUsdCeil(isStablecoin(network, sell) ? units : priced.out, await decimalsOf(network, stablecoin));
     if (usd > BigInt(Number.MAX_SAFE_INTEGER)) throw policyDenied("It is worth more than can be spent.");
     return Number(usd);
   }
 
-  async function quoted(swap: Swap): Promise<Quote> {
+  async function requireQuote(swap: Swap): Promise<Quote> {
     const quote = await venue.quote(swap);
     if (quote) return quote;
     throw new AppError(400, "NO_ROUTE", "Nobody trades these tokens for each other.");
@@ -107,7 +106,7 @@ export function createTrading({
         throw invalidInput({ path: "amount", message });
       }
 
-      const quote = await quoted({ network, sell, buy, units });
+      const quote = await requireQuote({ network, sell, buy, units });
       const usd = await usdValueOf(quote);
       const assets = [sell.toLowerCase(), buy.toLowerCase()];
       const isKnown = isStablecoin(network, sell) || sell === WETH;
@@ -146,7 +145,7 @@ export function createTrading({
       const buyDecimals = await decimalsOf(network, to);
       const agreedMinimum = parseDecimalUnits(atLeast, buyDecimals);
       if (agreedMinimum === undefined) throw new Error("A trade in the ledger does not say what it gives at least.");
-      const quote = await quoted({ network, sell: from, buy: to, units: BigInt(spend.units) });
+      const quote = await requireQuote({ network, sell: from, buy: to, units: BigInt(spend.units) });
       if (quote.out < agreedMinimum) {
         const text = `The price has moved: it would give ${formatDecimalUnits(quote.out, buyDecimals)} now, and you are asked to agree to ${atLeast} at least. Try again later, or reject it.`;
         throw new AppError(409, "PRICE_MOVED", text);
