@@ -17,7 +17,8 @@ import { createApproval } from "./spending/approval.ts";
 import { createLedger } from "./spending/ledger.ts";
 import { createPay } from "./spending/pay.ts";
 import { createPolicies } from "./spending/policy.ts";
-import { createSpending } from "./spending/spending.ts";
+import { createSend } from "./spending/send.ts";
+import { createSpendingSteps } from "./spending/spending-steps.ts";
 import { createTrading } from "./spending/trading.ts";
 import { walletRoutes } from "./wallet-routes.ts";
 import { createWalletSkill } from "./wallet-skill.ts";
@@ -45,8 +46,8 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
     network === "mainnet_chain" ? kernel.chains.mainnet : kernel.chains.testnet;
   const work = createNonceQueueWorker({ ...kernel, chainOf, ledger, walletOf: wallets.byId, signerOf });
   const nonceQueues = createNonceQueues({ ...kernel, ledger, work });
-  const spending = createSpending({ ...kernel, ledger, wallets, nonceQueues });
-  const { steps } = spending;
+  const steps = createSpendingSteps({ ...kernel, ledger, nonceQueues });
+  const send = createSend({ steps, wallets });
   const venue = createUniswapVenue({ ...kernel, chainOf: steps.chainOf });
   const trading = createTrading({ steps, wallets, venue });
   const { trade } = trading;
@@ -55,7 +56,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const approve = createApproval({ ledger, steps, trading, wakeStatement: nonceQueues.wakeStatement });
 
   const approvals = async (agentId: string) => (await agentService.settings(agentId)).approvals;
-  const skill = createWalletSkill({ wallets, spending, trade, pay, approvals });
+  const skill = createWalletSkill({ wallets, steps, send, trade, pay, approvals });
   const walletSkills = [skill];
   use(skills).register({ id: "wallet", skillsFor: () => walletSkills });
 
@@ -76,7 +77,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
     service: {},
     web: new Elysia({ name: "wallets" })
       .use(walletRoutes({ ...kernel, identities, wallets, platformSelection }))
-      .use(spendRoutes({ ...kernel, identities, policies, ledger, spending, trade, pay, approve })),
+      .use(spendRoutes({ ...kernel, identities, policies, ledger, send, trade, pay, approve })),
     start: nonceQueues.start,
     stop: nonceQueues.stop,
   };

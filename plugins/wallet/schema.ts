@@ -9,7 +9,7 @@ export const wallets = sqliteTable("wallets", {
   address: text("address").notNull(),
   keyId: text("key_id"),
   sealed: text("sealed"),
-  brought: integer("brought", { mode: "boolean" }).notNull(),
+  imported: integer("brought", { mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
 });
 
@@ -49,7 +49,7 @@ export const spends = sqliteTable("wallet_spends", {
   createdAt: integer("created_at").notNull(),
   reservedAt: integer("reserved_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
-  overtakenAt: integer("overtaken_at"),
+  nonceUsedSince: integer("overtaken_at"),
   fee: text("fee"),
 });
 

@@ -5,7 +5,7 @@ import { formatDecimalUnits, USD_DECIMALS } from "./amounts.ts";
 import { parseDetails, type Spend } from "./spending/ledger.ts";
 import type { PaymentResult } from "./spending/pay.ts";
 import { type Policy, policyDenied } from "./spending/policy.ts";
-import { insufficientFunds, requireAddress, requireUsd } from "./spending/spending.ts";
+import { insufficientFunds, requireAddress, requireUsd } from "./spending/spending-steps.ts";
 
 const amount = (description: string) =>
   t.String({ maxLength: 100, description, error: "An amount is a decimal text, such as 1.50." });

@@ -24,7 +24,8 @@ import {
 import type { Ledger, Spend } from "./spending/ledger.ts";
 import type { Pay } from "./spending/pay.ts";
 import type { Policies } from "./spending/policy.ts";
-import type { SpendContext, Spending } from "./spending/spending.ts";
+import type { Send } from "./spending/send.ts";
+import type { SpendContext } from "./spending/spending-steps.ts";
 import type { Trade } from "./spending/trading.ts";
 import { tags } from "./wallet-routes.ts";
 
@@ -42,13 +43,13 @@ interface Deps extends Pick<Kernel, "idempotency"> {
   identities: ServiceOf<typeof auth>["identities"];
   policies: Policies;
   ledger: Ledger;
-  spending: Spending;
+  send: Send;
   trade: Trade;
   pay: Pay;
   approve(userId: string, id: string): Promise<Spend>;
 }
 
-export function spendRoutes({ idempotency, identities, policies, ledger, spending, trade, pay, approve }: Deps) {
+export function spendRoutes({ idempotency, identities, policies, ledger, send, trade, pay, approve }: Deps) {
   /** The key is also the spend's own: it is found again even where a crash came before the answer. */
   const respondToSpend = (
     { identity: { user }, request }: { identity: Identity; request: Request },
@@ -88,7 +89,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, spendin
     .post(
       "/api/wallet/send",
       ({ body, ...context }) =>
-        respondToSpend(context, async (spendContext) => toSpendResponse(await spending.send(spendContext, body))),
+        respondToSpend(context, async (spendContext) => toSpendResponse(await send(spendContext, body))),
       {
         signedIn: "write",
         body: sendBody,

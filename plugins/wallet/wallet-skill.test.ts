@@ -8,7 +8,8 @@ import type { ToolContext } from "../skills/index.ts";
 import { createKeyring } from "./keys/keyring.ts";
 import { createWallets } from "./keys/wallets.ts";
 import { createLedger } from "./spending/ledger.ts";
-import { createSpending } from "./spending/spending.ts";
+import { createSend } from "./spending/send.ts";
+import { createSpendingSteps } from "./spending/spending-steps.ts";
 import { createWalletSkill } from "./wallet-skill.ts";
 
 const USD = 1_000_000n;
@@ -44,10 +45,10 @@ function skill() {
   const { kernel } = house;
   const wakeStatement = (queue: { network: string; address: string }) =>
     kernel.jobs.enqueueStatement("wallet.lane", queue, { uniqueKey: `${queue.network}:${queue.address}` });
-  const nonceQueues = { wakeStatement, start: async () => undefined, stop: () => undefined };
   const unused = () => Promise.reject(new Error("not in this test"));
-  const spending = createSpending({ ...kernel, ledger, wallets, nonceQueues });
-  return createWalletSkill({ wallets, spending, trade: unused, pay: unused, approvals: async () => approvals });
+  const steps = createSpendingSteps({ ...kernel, ledger, nonceQueues: { wakeStatement } });
+  const send = createSend({ steps, wallets });
+  return createWalletSkill({ wallets, steps, send, trade: unused, pay: unused, approvals: async () => approvals });
 }
 
 async function call(name: string, input: object, inboxId: string = crypto.randomUUID()): Promise<unknown> {

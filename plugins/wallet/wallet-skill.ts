@@ -10,12 +10,14 @@ import type { Wallets } from "./keys/wallets.ts";
 import { toPayResponse, toSpendResponse } from "./spend-model.ts";
 import type { Pay } from "./spending/pay.ts";
 import { hashRequest } from "./spending/request-hash.ts";
-import type { SpendContext, Spending } from "./spending/spending.ts";
+import type { Send } from "./spending/send.ts";
+import type { SpendContext, SpendingSteps } from "./spending/spending-steps.ts";
 import type { Trade } from "./spending/trading.ts";
 
 interface Deps {
   wallets: Wallets;
-  spending: Spending;
+  steps: Pick<SpendingSteps, "chainOf" | "stablecoinOf">;
+  send: Send;
   trade: Trade;
   pay: Pay;
   /** What the agent's configuration says of its tools. */
@@ -41,7 +43,7 @@ export function createWalletSkill(deps: Deps): Skill {
   };
 }
 
-function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[] {
+function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Tool[] {
   async function requireAllowed(tool: string, { agentId }: ToolContext): Promise<Approval> {
     const approval = (await approvals(agentId))?.get(tool) ?? "allow";
     if (approval === "deny") throw toolDeclined(`${tool} is switched off for this agent.`);
@@ -103,7 +105,7 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
       async execute({ network: on = "testnet_chain" }, context) {
         await requireAllowed("wallet_balance", context);
         const { address } = await wallets.require(context.userId);
-        const { chainOf, stablecoinOf } = spending.steps;
+        const { chainOf, stablecoinOf } = steps;
         const { balance, decimals, ether } = await readWalletBalances(
           chainOf(on),
           stablecoinOf(on),
@@ -129,7 +131,7 @@ function walletTools({ wallets, spending, trade, pay, approvals }: Deps): Tool[]
         network,
       }),
       execute: async (input, context) =>
-        toJson(toSpendResponse(await spending.send(await toSpendContext("send", input, context), input))),
+        toJson(toSpendResponse(await send(await toSpendContext("send", input, context), input))),
     }),
     defineTool({
       name: "wallet_trade",

@@ -106,7 +106,7 @@ export function createNonceQueueWorker(
     if (!call) throw new Error("A plan in the ledger has fewer calls than steps.");
     const transaction = await sign(chain, spend, wallet, call);
     if (!transaction) return undefined;
-    const signed: Spend = { ...spend, state: "signed", hash: transaction.hash, overtakenAt: null };
+    const signed: Spend = { ...spend, state: "signed", hash: transaction.hash, nonceUsedSince: null };
     await broadcast(chain, signed, transaction);
     return (await ledger.find(spend.id)) ?? signed;
   }

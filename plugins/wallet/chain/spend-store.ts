@@ -59,7 +59,7 @@ export interface SpendStore {
   /** A node has it. */
   recordSent(spend: Spend, hash: string): Promise<void>;
   /** Since when its nonce is known as used without a receipt; null: it is not, or is no more. */
-  setOvertakenAt(spend: Spend, since: number | null): Promise<void>;
+  setNonceUsedSince(spend: Spend, since: number | null): Promise<void>;
   /** The step's transaction was mined, for this fee: the next one is to be signed. */
   advanceStep(spend: Spend, fee: bigint): Promise<void>;
   /** The end. No row is changed where it has ended otherwise. */
@@ -230,14 +230,14 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
     async recordSent(spend, hash) {
       await database.write([updateStatement(spend, { state: "sent", hash }, ["signed", "sent"])]);
     },
-    async setOvertakenAt(spend, overtakenAt) {
-      await database.write([updateStatement(spend, { overtakenAt }, ["signed", "sent"])]);
+    async setNonceUsedSince(spend, nonceUsedSince) {
+      await database.write([updateStatement(spend, { nonceUsedSince }, ["signed", "sent"])]);
     },
     async advanceStep(spend, addedFee) {
       const values = {
         state: "reserved",
         step: spend.step + 1,
-        overtakenAt: null,
+        nonceUsedSince: null,
         fee: totalFee(spend, addedFee),
       } as const;
       await writeGuarded("open", [

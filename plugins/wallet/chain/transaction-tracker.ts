@@ -54,7 +54,7 @@ export function createTransactionTracker(
     const [newest] = attempts;
     if (!newest) throw new Error("A spend is signed, and has no transaction.");
     if (snapshot.accountNonce > newest.nonce) return resolveUsedNonce(chain, spend, attempts, snapshot);
-    if (spend.overtakenAt !== null) await ledger.setOvertakenAt(spend, null);
+    if (spend.nonceUsedSince !== null) await ledger.setNonceUsedSince(spend, null);
     const age = now() - newest.createdAt;
     const isResendDue = spend.state === "signed" || now() - spend.updatedAt > RESEND_MS;
     if (age <= stuckMs && !isResendDue) return;
@@ -75,13 +75,13 @@ export function createTransactionTracker(
     const hashes = attempts.map(({ hash }) => hash);
     const receipt = await findReceipt(chain, hashes);
     if (receipt) {
-      if (spend.overtakenAt !== null) await ledger.setOvertakenAt(spend, null);
+      if (spend.nonceUsedSince !== null) await ledger.setNonceUsedSince(spend, null);
       const depth = snapshot.blockNumber - receipt.blockNumber + 1n;
       if (depth >= BigInt(confirmationsOf(spend))) await applyReceipt(spend, receipt);
-    } else if (spend.overtakenAt === null) {
+    } else if (spend.nonceUsedSince === null) {
       // A node that is behind may only not have the receipt yet: it is remembered, and looked at again for a while.
-      await ledger.setOvertakenAt(spend, now());
-    } else if (now() - spend.overtakenAt >= foreignNonceMs) {
+      await ledger.setNonceUsedSince(spend, now());
+    } else if (now() - spend.nonceUsedSince >= foreignNonceMs) {
       await ledger.finish(spend, { state: "failed", reason: "NONCE_USED" });
     }
   }

@@ -93,12 +93,12 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
     }
   }
 
-  const newWalletFields = (userId: string, kind: Wallet["kind"], { name = "", brought = false } = {}) => ({
+  const newWalletFields = (userId: string, kind: Wallet["kind"], { name = "", imported = false } = {}) => ({
     id: Bun.randomUUIDv7(),
     userId,
     kind,
     name,
-    brought,
+    imported,
     createdAt: Date.now(),
   });
 
@@ -118,7 +118,7 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
     },
 
     async createFromKey(userId, privateKey) {
-      const fields = newWalletFields(userId, "client", { brought: privateKey !== undefined });
+      const fields = newWalletFields(userId, "client", { imported: privateKey !== undefined });
       const wallet = { ...fields, ...(await keys.createKey(fields.id, privateKey)) };
       const existing = await findByAddress(userId, wallet.address);
       if (existing) return existing;
@@ -147,7 +147,7 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
         drizzle
           .update(table)
           .set({ userId: null })
-          .where(and(eq(table.userId, userId), eq(table.brought, true))),
+          .where(and(eq(table.userId, userId), eq(table.imported, true))),
       ),
   };
 }

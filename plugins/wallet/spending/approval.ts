@@ -1,7 +1,7 @@
 // The owner's word on a spend that waits for it.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Ledger, Spend } from "./ledger.ts";
-import type { SpendingSteps } from "./spending.ts";
+import type { SpendingSteps } from "./spending-steps.ts";
 import type { Trading } from "./trading.ts";
 
 interface Deps {

@@ -1,7 +1,7 @@
 // The ledger: every spend is a row before anything is signed. Here it is reserved, approved and shown; `lane-book.ts` has the rest.
 
 import type { InferInsertModel } from "drizzle-orm";
-import { and, count, desc, eq } from "drizzle-orm";
+import { and, count, desc, eq, getTableColumns } from "drizzle-orm";
 import {
   GuardFailed,
   guard,
@@ -11,11 +11,11 @@ import {
 } from "../../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { createSpendStore, type Spend, type SpendStore, updateSpendQuery } from "../chain/spend-store.ts";
 import { spends } from "../schema.ts";
 import {
   createPolicies,
-  DAY,
   type Intent,
   policyCondition,
   policyDenied,
@@ -27,7 +27,7 @@ export type { NonceQueue, Spend, SpendState, Transaction } from "../chain/spend-
 
 export type NewSpend = Omit<
   InferInsertModel<typeof spends>,
-  "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt" | "overtakenAt" | "fee"
+  "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt" | "nonceUsedSince" | "fee"
 >;
 
 /** What the owner is shown of a spend, and what judging it anew needs. JSON in the ledger; amounts are decimal texts. */
@@ -87,6 +87,9 @@ export interface Ledger extends SpendStore {
 export const MAX_OPEN_SPENDS = 100;
 /** Keys of turns stay: a turn that is taken up again, however late, must find what it did. Others are good for a day (contract §1). */
 const PERMANENT_KEY_PREFIX = "turn:";
+
+const SPEND_FIELDS = Object.keys(getTableColumns(spends)) as (keyof Spend)[];
+const SPEND_COLUMNS = Object.values(getTableColumns(spends)).map(({ name }) => name);
 
 export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
   const { drizzle } = database;
@@ -157,16 +160,20 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
     async reserve(spend, intent, extraStatements, requireApproval = false) {
       const { userId, requestKey = null, requestHash, network, address } = spend;
       const now = Date.now();
-      const row = { ...spend, id: Bun.randomUUIDv7(), step: 0, createdAt: now, reservedAt: now, updatedAt: now };
-      const values = statement(drizzle.insert(spends).values({ ...row, state: "waiting" }));
-      // As drizzle has it, but with the state and the row itself depending on the policy.
-      const columns = /\(([^)]*)\) values \(([^)]*)\)/i.exec(values.sql);
-      if (!columns) throw new Error("An INSERT looks different than it did.");
+      const times = { createdAt: now, reservedAt: now, updatedAt: now };
+      const row: InferInsertModel<typeof spends> = {
+        ...spend,
+        id: Bun.randomUUIDv7(),
+        step: 0,
+        state: "waiting",
+        ...times,
+      };
+      // An INSERT … SELECT, which drizzle can't build: the row is inserted only if the policy allows it.
       const condition = policyCondition(userId, intent, now);
       const insertStatement: Statement = {
-        sql: `INSERT INTO wallet_spends (${columns[1]}) SELECT ${columns[2]}
+        sql: `INSERT INTO wallet_spends (${SPEND_COLUMNS}) SELECT ${SPEND_FIELDS.map(() => "?")}
           FROM (SELECT 1) LEFT JOIN wallet_policies p ON p.user_id = ? WHERE ${condition.sql}`,
-        args: [...values.args, userId, ...condition.args],
+        args: [...SPEND_FIELDS.map((field) => row[field] ?? null), userId, ...condition.args],
       };
       const capacityStatement: Statement = {
         sql: `UPDATE wallet_spends SET step = 0 WHERE id = ? AND (SELECT count(*) FROM wallet_spends

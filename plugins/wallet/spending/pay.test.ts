@@ -6,7 +6,7 @@ import { type Seller, startSeller } from "../../../tests/support/seller.ts";
 import type { Signer, TypedData } from "../keys/wallet-platform.ts";
 import { createWalletFixture, type WalletFixture } from "../wallet-fixture.test.ts";
 import { createPay } from "./pay.ts";
-import { createSpending } from "./spending.ts";
+import { createSpendingSteps } from "./spending-steps.ts";
 
 let fixture: WalletFixture;
 let seller: Seller;
@@ -33,8 +33,7 @@ test.each<[string, (data: TypedData) => ReturnType<Signer["signTypedData"]>]>([
   const { house, wallets, ledger, externalAccount } = fixture;
   const { userId, address } = await fixture.wallet();
   const wakeStatement = () => ({ sql: "SELECT 1", args: [] });
-  const nonceQueues = { wakeStatement, start: async () => undefined, stop: () => undefined };
-  const { steps } = createSpending({ ...house.kernel, ledger, wallets, nonceQueues });
+  const steps = createSpendingSteps({ ...house.kernel, ledger, nonceQueues: { wakeStatement } });
   const signerOf = async (): Promise<Signer> => ({
     address: externalAccount.address,
     signTransaction: (transaction) => externalAccount.signTransaction(transaction),

@@ -11,7 +11,7 @@ import type { Signer } from "../keys/wallet-platform.ts";
 import type { Wallet, Wallets } from "../keys/wallets.ts";
 import type { Ledger, Spend } from "./ledger.ts";
 import { policyDenied } from "./policy.ts";
-import { requireAddress, requireUsd, type SpendContext, type SpendingSteps } from "./spending.ts";
+import { requireAddress, requireUsd, type SpendContext, type SpendingSteps } from "./spending-steps.ts";
 
 export interface PayRequest {
   url: string;

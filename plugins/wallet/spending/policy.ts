@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { forbidden } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { formatDecimalUnits, USD_DECIMALS } from "../amounts.ts";
 import { policies as table } from "../schema.ts";
 
@@ -32,8 +33,6 @@ export const DEFAULT_POLICY: Policy = {
   approvalAbove: null,
   enabled: true,
 };
-
-export const DAY = 86_400_000;
 
 /** What a spend is judged by. */
 export interface Intent {

@@ -11,7 +11,7 @@ import type { Wallets } from "../keys/wallets.ts";
 import { parseDetails, type RepricedTrade, type Spend, type SpendDetails } from "./ledger.ts";
 import { policyDenied } from "./policy.ts";
 import { DEFAULT_SLIPPAGE_BPS } from "./request-hash.ts";
-import { requireAddress, type SpendContext, type SpendingSteps } from "./spending.ts";
+import { requireAddress, type SpendContext, type SpendingSteps } from "./spending-steps.ts";
 
 export interface TradeRequest {
   /** `USDC` (the stablecoin of the configuration), `WETH`, or a token's address. */

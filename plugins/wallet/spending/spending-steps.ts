@@ -1,67 +1,58 @@
-// Spending: what a user or an agent wants is checked, priced and put down in the ledger; then the wallet's lane does it.
+// The steps that sends, trades and payments share: find an earlier spend of the same request, check funds and policy,
+// reserve in the ledger, and wait for the nonce queue to sign and settle the spend.
 import type { Address } from "viem";
 import type { Chain, ChainName } from "../../../src/kernel/chains/chains.ts";
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { formatDecimalUnits, parseDecimalUnits, USD_DECIMALS } from "../amounts.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
+import { parseDecimalUnits, USD_DECIMALS } from "../amounts.ts";
 import type { NonceQueues } from "../chain/nonce-queues.ts";
 import { type SpendPlan, serializePlan } from "../chain/spend-plan.ts";
-import { readWalletBalances, TOKEN_ABI, type WalletBalances } from "../chain/token-contract.ts";
-import type { Wallet, Wallets } from "../keys/wallets.ts";
+import type { WalletBalances } from "../chain/token-contract.ts";
+import type { Wallet } from "../keys/wallets.ts";
 import { type Ledger, type NewSpend, type NonceQueue, type Spend, type SpendDetails, toIntent } from "./ledger.ts";
 import type { Intent } from "./policy.ts";
 import { hashRequest } from "./request-hash.ts";
 
-/** Who spends, and what makes the same request the same. */
+/** The user who spends, and the key that identifies a repeated request. */
 export interface SpendContext {
   userId: string;
+  /** Set if an agent spends for the user. */
   agentId?: string;
+  /** Requests with the same key are one spend; null: every request is a new one. */
   requestKey: string | null;
-  /** When the request came, epoch ms. */
+  /** When the request arrived; epoch ms. */
   requestedAt: number;
-  /** Waits for the owner's word, whatever the policy says. */
+  /** The owner must approve the spend, even if the policy does not require it. */
   requireApproval?: boolean;
 }
 
-export interface SendRequest {
-  to: string;
-  amount: string;
-  network?: ChainName | undefined;
-  /** One of the user's wallets; the own one when left out. */
-  from?: string | undefined;
-}
-
-/** What a spend needs beside its kind: found out, and not reserved yet. */
+/** The values of a spend that is checked but not reserved yet. */
 export interface PreparedSpend {
   wallet: Wallet;
   network: ChainName;
   asset: Address;
+  /** Amount of the asset in its smallest unit. */
   units: bigint;
-  /** In millionths. */
+  /** Value in millionths of a USD. */
   usd: number;
+  /** The amount as it is shown: a decimal text. */
   amount: string;
   recipient: Address | null;
   details: SpendDetails;
   plan: SpendPlan;
 }
 
-export interface Spending {
-  /**
-   * Sends stablecoin. Waits a while for the chain; what is not settled then goes on. Throws 400 `INVALID_INPUT` and
-   * `INSUFFICIENT_FUNDS`, 403 `POLICY_DENIED`, 404 `NO_WALLET`, 409 `IDEMPOTENCY_MISMATCH`, 500 `CHAIN_UNAVAILABLE`.
-   */
-  send(spendContext: SpendContext, request: SendRequest): Promise<Spend>;
-  /** What trades and payments are made of. */
-  readonly steps: SpendingSteps;
-}
-
 export interface SpendingSteps {
   chainOf(network: ChainName): Chain;
   stablecoinOf(network: ChainName): Address;
-  /** The spend of the same request, waited for; undefined for a new one. */
+  /** The earlier spend of the same request, with its outcome if there is one within ten seconds; undefined for a new request. */
   findExisting(spendContext: SpendContext, kind: Spend["kind"], request: object): Promise<Spend | undefined>;
-  /** 400 `INSUFFICIENT_FUNDS` where what the wallet has, less what is under way, is too little. */
+  /**
+   * Throws 400 `INSUFFICIENT_FUNDS` if the balance, less what open spends may still take, is too small. With `fees`, the
+   * wallet also needs ether for a transaction.
+   */
   requireFunds(
     queue: NonceQueue,
     asset: Address,
@@ -69,30 +60,30 @@ export interface SpendingSteps {
     balances: WalletBalances,
     fees: boolean,
   ): Promise<void>;
-  /** 403 `POLICY_DENIED` where it could not be reserved now. */
+  /** Throws 403 `POLICY_DENIED` if the policy does not allow the spend now. */
   requirePolicy(userId: string, intent: Intent): Promise<void>;
+  /** Stores the spend, and wakes its nonce queue. Throws as `Ledger.reserve` does. */
   reserve(spendContext: SpendContext, kind: Spend["kind"], request: object, prepared: PreparedSpend): Promise<Spend>;
-  /** Its seller has answered: has its lane look at it now. */
+  /** Has the nonce queue check a payment now, because its seller has responded. */
   recheckPayment(spend: Spend): Promise<void>;
-  /** The spend once it is settled or waits for its owner, or as it is after a while. */
+  /** The spend once it is settled or waits for approval, or its state after ten seconds. */
   waitForOutcome(spend: Spend): Promise<Spend>;
 }
 
-/** Milliseconds that a request waits for the chain. */
-const OUTCOME_TIMEOUT_MS = 10_000;
-/** More is no amount that anybody means, and would not fit the ledger's numbers. */
+/** How long a request waits for the chain. */
+const OUTCOME_TIMEOUT_MS = 10 * SECOND;
+/** In USD. Larger amounts are mistakes, and would not fit the ledger's integers. */
 const MAX_USD = 1_000_000_000;
-/** Gas of a transfer or a swap, with room, to know early whether there is ether for it. */
+/** Gas of a transfer or a swap, generously estimated: finds out early whether the wallet has ether for the fee. */
 const ESTIMATED_GAS = 100_000n;
 
 type Deps = Pick<Kernel, "chains" | "database"> & {
   config: Pick<Config, "chains">;
   ledger: Ledger;
-  wallets: Wallets;
-  nonceQueues: NonceQueues;
+  nonceQueues: Pick<NonceQueues, "wakeStatement">;
 };
 
-export function createSpending({ config, chains, database, ledger, wallets, nonceQueues }: Deps): Spending {
+export function createSpendingSteps({ config, chains, database, ledger, nonceQueues }: Deps): SpendingSteps {
   const chainKey = (network: ChainName) => (network === "mainnet_chain" ? "mainnet" : "testnet");
   const chainOf = (network: ChainName) => chains[chainKey(network)];
   const stablecoinOf = (network: ChainName) => config.chains[chainKey(network)].stablecoin as Address;
@@ -108,11 +99,11 @@ export function createSpending({ config, chains, database, ledger, wallets, nonc
 
     async requireFunds(queue, asset, units, { balance, ether }, fees) {
       if (balance - (await ledger.pendingUnits(queue, asset)) < units)
-        throw insufficientFunds("The wallet has too little of this token.");
+        throw insufficientFunds("The wallet has too little of this token. Add funds, or spend less.");
       if (!fees) return;
       const { maxFeePerGas } = await chainOf(queue.network).withClient((client) => client.estimateFeesPerGas());
       if (ether < ESTIMATED_GAS * maxFeePerGas)
-        throw insufficientFunds("The wallet has too little ether for the transaction's fee.");
+        throw insufficientFunds("The wallet has too little ether for the transaction's fee. Add some ether.");
     },
 
     requirePolicy: ledger.requirePolicy,
@@ -165,42 +156,10 @@ export function createSpending({ config, chains, database, ledger, wallets, nonc
     },
   };
 
-  return {
-    steps,
-
-    async send(spendContext, request) {
-      const existing = await steps.findExisting(spendContext, "send", request);
-      if (existing) return existing;
-      const { encodeFunctionData } = await import("viem");
-      const { network = "testnet_chain" } = request;
-      const wallet = await wallets.require(spendContext.userId, request.from);
-      const to = await requireAddress("to", request.to);
-      const usd = requireUsd("amount", request.amount);
-      const asset = await requireAddress("asset", stablecoinOf(network));
-      const assets = [asset.toLowerCase()];
-      await steps.requirePolicy(spendContext.userId, { usd: Number(usd), recipient: to.toLowerCase(), assets });
-
-      const balances = await readWalletBalances(chainOf(network), asset, wallet.address as Address);
-      const units = toTokenUnits(usd, balances.decimals);
-      await steps.requireFunds({ network, address: wallet.address }, asset, units, balances, true);
-      const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: "transfer", args: [to, units] });
-      const spend = await steps.reserve(spendContext, "send", request, {
-        wallet,
-        network,
-        asset,
-        units,
-        usd: Number(usd),
-        amount: formatDecimalUnits(usd, USD_DECIMALS),
-        recipient: to,
-        details: { assets },
-        plan: { calls: [{ to: asset, data }] },
-      });
-      return steps.waitForOutcome(spend);
-    },
-  };
+  return steps;
 }
 
-/** An address with its checksum; 400 for what is none, or can't be meant. */
+/** The address with its checksum. Throws 400 for text that is not an address, and for the zero address. */
 export async function requireAddress(path: string, text: string): Promise<Address> {
   const { getAddress, isAddress, zeroAddress } = await import("viem");
   if (isAddress(text) && text !== zeroAddress) return getAddress(text);
@@ -210,7 +169,7 @@ export async function requireAddress(path: string, text: string): Promise<Addres
   });
 }
 
-/** Millionths of a USD, more than none; 400 else. */
+/** The amount in millionths of a USD. Throws 400 unless it is a decimal text above 0 and at most a billion USD. */
 export function requireUsd(path: string, text: string): bigint {
   const usd = parseDecimalUnits(text, USD_DECIMALS);
   if (usd !== undefined && usd > 0n && usd <= BigInt(MAX_USD) * 10n ** BigInt(USD_DECIMALS)) return usd;
@@ -218,13 +177,6 @@ export function requireUsd(path: string, text: string): bigint {
     path,
     message: "An amount is a decimal text such as 1.50, more than 0, with at most 6 decimals.",
   });
-}
-
-/** Of a stablecoin with these decimals. */
-function toTokenUnits(usd: bigint, decimals: number): bigint {
-  const units = parseDecimalUnits(formatDecimalUnits(usd, USD_DECIMALS), decimals);
-  if (units !== undefined) return units;
-  throw invalidInput({ path: "amount", message: `The token has only ${decimals} decimals.` });
 }
 
 export const insufficientFunds = (text: string) => new AppError(400, "INSUFFICIENT_FUNDS", text);
