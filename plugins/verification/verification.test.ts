@@ -1,4 +1,4 @@
-// Tests when challenges, verifications and authenticators end: by time, change of owner, deletion, or account takeover.
+// Tests when challenges, verifications and authenticators end: by time, change of owner, deletion, or reclaim of the account.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import { createAuthenticator } from "../../tests/support/authenticator.ts";
@@ -97,7 +97,7 @@ test("challenges are deleted with their agent, authenticators with their user", 
   expect(await rows("webauthn_credentials", "user_id", ada.userId)).toEqual([]);
 });
 
-test("an account takeover removes the former holder's authenticators and verifications", async () => {
+test("reclaiming an account removes the former holder's authenticators and verifications", async () => {
   const stranger = await verifiedOwner();
   const { email } = stranger.client.account;
   const client = createClient(house.web);

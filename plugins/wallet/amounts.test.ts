@@ -1,3 +1,4 @@
+// Tests that amounts convert exactly between decimal texts and smallest units.
 import { describe, expect, test } from "bun:test";
 import { formatDecimalUnits, parseDecimalUnits } from "./amounts.ts";
 
@@ -15,13 +16,13 @@ describe("an amount", () => {
       115792089237316195423570985008687907853269984665640564039457n * 10n ** 18n,
       "115792089237316195423570985008687907853269984665640564039457",
     ],
-  ])("%s with %i decimals is exact, there and back", (text, decimals, units, shown) => {
+  ])("%s with %i decimals converts exactly in both directions", (text, decimals, units, shown) => {
     expect(parseDecimalUnits(text, decimals)).toBe(units);
     expect(formatDecimalUnits(units, decimals)).toBe(shown);
   });
 
   test.each(["", "-1", "+1", "1e3", ".5", "5.", "0x10", "1,5", "NaN", "Infinity", "1.0000001", "9".repeat(61)])(
-    "%j is none",
+    "%j is refused",
     (text) => expect(parseDecimalUnits(text, 6)).toBeUndefined(),
   );
 });

@@ -1,14 +1,14 @@
-// Amounts as people write them, and as chains and ledgers count them: whole numbers of the smallest unit, never floats.
+// Converts between decimal texts and whole numbers of the smallest unit, which chains and the ledger use; never floats.
 
 const DECIMAL = /^(\d{1,60})(?:\.(\d{1,60}))?$/;
 
-/** Decimals of USD in ledger and policy. */
+/** Decimals of USD amounts in the ledger and the policy: they are in millionths. */
 export const USD_DECIMALS = 6;
 
 /**
- * The smallest units in a decimal text; undefined where it is none, or is finer than the unit.
+ * The smallest units in a decimal text; undefined if it is not one, or has more decimals than the unit.
  *
- * @example unitsOf("1.5", 6) // 1500000n
+ * @example parseDecimalUnits("1.5", 6) // 1500000n
  */
 export function parseDecimalUnits(text: string, decimals: number): bigint | undefined {
   const [, whole, fraction = ""] = DECIMAL.exec(text.trim()) ?? [];

@@ -1,4 +1,5 @@
-// Wallets: keys that never leave the server in clear, what they hold, and what may be spent from them.
+// The wallet plugin keeps sealed keys for users, shows balances, and spends from wallets within a policy. Every spend is a
+// ledger row before it is signed by its nonce queue.
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
@@ -32,11 +33,11 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const platformSelection = selectPlatform(kernel.config, keys);
   const localPlatform = createLocalPlatform(keys);
 
-  /** A wallet without a key here is one of the platform's. */
+  /** A wallet without a sealed key was made by a managed platform, which signs for it. */
   async function signerOf(wallet: Wallet): Promise<Signer> {
     if (wallet.sealed !== null) return localPlatform.signer(wallet);
     if (!platformSelection.platform)
-      throw new Error(`Wallet ${wallet.id} is of a platform that is not configured any more.`);
+      throw new Error(`Wallet ${wallet.id} belongs to a managed platform that is not configured any more.`);
     return platformSelection.platform.signer(wallet);
   }
 
@@ -60,14 +61,14 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const walletSkills = [skill];
   use(skills).register({ id: "wallet", skillsFor: () => walletSkills });
 
-  // Whoever had the account before may hold the keys that they brought, and may have asked for spends.
+  // The former holder may still have the keys they imported, and may have requested spends.
   authService.onAccountReclaim((userId) => [
     wallets.disownStatement(userId),
     ledger.cancelStatement(userId),
     policies.resetStatement(userId),
   ]);
 
-  // What is not signed yet can't be by then either; so that it is not taken up when the account is enabled again.
+  // Unsigned spends are cancelled, so that enabling the account again does not execute them.
   authService.administration.onDisabled(async (userId) => {
     const owner = await authService.users.byId(userId);
     if (owner && owner.disabledAt !== null) await kernel.database.write([ledger.cancelStatement(userId)]);

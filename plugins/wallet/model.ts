@@ -1,4 +1,4 @@
-// What wallets look like on the wire. Written by hand, so that no key gets out.
+// The request and response schemas of wallets, written by hand so that no key column can reach a response.
 import { type Static, t } from "elysia";
 
 const time = t.String({ description: "ISO 8601" });
@@ -6,14 +6,14 @@ const yes = t.Literal(true);
 const address = t.String({ description: "0x and 40 hex digits, with its checksum" });
 const network = t.String({ description: "`testnet_chain` or `mainnet_chain`" });
 
-/** What the platform can do. Interface, "Get wallet". */
+/** The features that `GET /api/wallet` lists while a managed platform is configured. */
 export const FEATURES = ["create_wallet", "get_balance", "send_stablecoin", "trade_tokens", "x402_payments"] as const;
 export const CHAINS = ["mainnet_chain", "testnet_chain"];
 
 const ownWallet = {
   address: t.Union([address, t.Null()]),
   balance: t.String({ description: "In ether" }),
-  stablecoin: t.Optional(t.String({ description: "In USD; left out where the chain has no such token" })),
+  stablecoin: t.Optional(t.String({ description: "In USD; left out if the token can't be read on this chain" })),
   network,
   hasWallet: t.Boolean(),
   createdAt: t.Optional(time),
@@ -26,7 +26,7 @@ export const walletResponse = t.Object({
   agenticWallet: t.Optional(
     t.Object(
       { status: t.Literal("configured"), projectId: t.String(), features: t.Array(t.String()) },
-      { description: "With the managed platform configured" },
+      { description: "Only if the managed platform is configured" },
     ),
   ),
   instructions: t.Optional(t.String()),
@@ -80,7 +80,7 @@ export const statusResponse = t.Object({
 export const clientBody = t.Object({
   privateKey: t.Optional(
     t.Union([t.String({ pattern: "^0x[0-9a-fA-F]{64}$" }), t.Null()], {
-      description: "0x and 64 hex digits; left out: a new key is made. Kept sealed, and never shown again",
+      description: "0x and 64 hex digits; a new key is made if left out. It is stored encrypted and never shown",
       error: "A private key is 0x and 64 hex digits.",
     }),
   ),

@@ -1,4 +1,5 @@
-// The tables of wallets. Created by migrations/0017_wallets.sql, 0024_wallet_lanes.sql and 0025_wallet_takeover.sql.
+// Defines the tables of wallets for Drizzle. The migrations 0017_wallets.sql, 0024_wallet_lanes.sql and
+// 0025_wallet_takeover.sql create them.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const wallets = sqliteTable("wallets", {
@@ -9,6 +10,7 @@ export const wallets = sqliteTable("wallets", {
   address: text("address").notNull(),
   keyId: text("key_id"),
   sealed: text("sealed"),
+  /** The user gave the key, and may hold it elsewhere. */
   imported: integer("brought", { mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
 });
@@ -22,6 +24,7 @@ export const policies = sqliteTable("wallet_policies", {
   approvalAbove: integer("approval_above"),
   enabled: integer("enabled", { mode: "boolean" }).notNull(),
   updatedAt: integer("updated_at").notNull(),
+  /** Spends requested before this time are refused: the account was reclaimed then. */
   resetAt: integer("reset_at").notNull().default(0),
 });
 
@@ -31,12 +34,15 @@ export const spends = sqliteTable("wallet_spends", {
   agentId: text("agent_id"),
   walletId: text("wallet_id").notNull(),
   requestKey: text("request_key"),
+  /** See spending/request-hash.ts. */
   requestHash: text("request_hash").notNull(),
   kind: text("kind", { enum: ["send", "trade", "pay"] }).notNull(),
   network: text("network", { enum: ["mainnet_chain", "testnet_chain"] }).notNull(),
   address: text("address").notNull(),
   asset: text("asset").notNull(),
+  /** Amount of the asset in its smallest unit. */
   units: text("units").notNull(),
+  /** Value in millionths of a USD. */
   usd: integer("usd").notNull(),
   amount: text("amount").notNull(),
   recipient: text("recipient"),
@@ -49,7 +55,9 @@ export const spends = sqliteTable("wallet_spends", {
   createdAt: integer("created_at").notNull(),
   reservedAt: integer("reserved_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
+  /** Since when the nonce is known to be used although no receipt of this spend is found; epoch ms. */
   nonceUsedSince: integer("overtaken_at"),
+  /** Wei paid for gas so far. */
   fee: text("fee"),
 });
 
@@ -61,8 +69,11 @@ export const transactions = sqliteTable("wallet_transactions", {
   address: text("address").notNull(),
   nonce: integer("nonce").notNull(),
   attempt: integer("attempt").notNull(),
+  /** The signed transaction, as hex. */
   raw: text("raw").notNull(),
+  /** JSON of `TransactionCost`. */
   cost: text("cost").notNull(),
+  /** The step of its spend is not finished yet. */
   open: integer("open", { mode: "boolean" }).notNull(),
   createdAt: integer("created_at").notNull(),
 });

@@ -1,4 +1,4 @@
-// What spending looks like on the wire. Contract §8.
+// The request and response schemas of spending, and the conversion of policy and ledger rows to them.
 import { type Static, t } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { formatDecimalUnits, USD_DECIMALS } from "./amounts.ts";
@@ -11,14 +11,14 @@ const amount = (description: string) =>
   t.String({ maxLength: 100, description, error: "An amount is a decimal text, such as 1.50." });
 const network = t.Optional(
   t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")], {
-    description: "`testnet_chain` when left out",
+    description: "`testnet_chain` if left out",
     error: "The network is testnet_chain or mainnet_chain.",
   }),
 );
 const from = t.Optional(
   t.String({
     maxLength: 42,
-    description: "Address of one of the caller's wallets; the own one when left out",
+    description: "Address of one of the caller's wallets; their own wallet if left out",
     error: "Give an address.",
   }),
 );
@@ -35,14 +35,14 @@ const token = (description: string) =>
 
 export const tradeBody = t.Object({
   sell: token("`USDC` for the stablecoin, `WETH`, or a token's address"),
-  buy: token("Likewise"),
-  amount: amount("Of what is sold"),
+  buy: token("In the same form as `sell`"),
+  amount: amount("Amount of the token that is sold"),
   slippageBps: t.Optional(
     t.Number({
       minimum: 0,
       maximum: 1000,
       multipleOf: 1,
-      description: "How much worse than quoted it may get, in hundredths of a percent; 50 when left out",
+      description: "How much worse than the quote the price may get, in hundredths of a percent; 50 if left out",
       error: "The slippage is a whole number of basis points from 0 to 1000.",
     }),
   ),
@@ -51,10 +51,10 @@ export const tradeBody = t.Object({
 });
 
 export const payBody = t.Object({
-  url: t.String({ maxLength: 2000, error: "Give the address of what you pay for." }),
+  url: t.String({ maxLength: 2000, error: "Give the URL that you pay for." }),
   method: t.Optional(
     t.Union([t.Literal("GET"), t.Literal("POST"), t.Literal("PUT"), t.Literal("PATCH"), t.Literal("DELETE")], {
-      description: "`GET`, or `POST` with a body, when left out",
+      description: "If left out: `POST` with a body, else `GET`",
       error: "The method is GET, POST, PUT, PATCH or DELETE.",
     }),
   ),
@@ -73,13 +73,13 @@ const status = t.Union(
   ],
   {
     description:
-      "`waiting_approval`: until its owner approves it. `pending`: reserved or signed. `submitted`: the chain has it",
+      "`waiting_approval`: the owner has to approve it. `pending`: reserved or signed. `submitted`: a node has accepted it",
   },
 );
 const reason = t.Optional(
   t.String({
     description:
-      "Of a failure: `REVERTED`, `REFUSED`, `INSUFFICIENT_FUNDS`, `FEES_TOO_HIGH`, `POLICY_DENIED`, `REJECTED`, `EXPIRED`, `NONCE_USED`, `CANCELLED`",
+      "Reason of a failure: `REVERTED`, `REFUSED`, `INSUFFICIENT_FUNDS`, `FEES_TOO_HIGH`, `POLICY_DENIED`, `REJECTED`, `EXPIRED`, `NONCE_USED`, `CANCELLED`",
   }),
 );
 
@@ -96,12 +96,12 @@ export const spendResponse = t.Object({
 export const payResponse = t.Object({
   ...spendResponse.properties,
   id: t.Optional(t.String()),
-  status: t.Union([...status.anyOf, t.Literal("free")], { description: "`free`: nothing was asked for" }),
-  network: t.String({ description: "Empty where nothing was paid" }),
+  status: t.Union([...status.anyOf, t.Literal("free")], { description: "`free`: the server requested no payment" }),
+  network: t.String({ description: "Empty if nothing was paid" }),
   response: t.Optional(
     t.Object(
       { status: t.Number(), body: t.String() },
-      { description: "What was paid for; of the first answer alone, should the request be sent again" },
+      { description: "The server's response; a repeated request may come without it" },
     ),
   ),
 });
@@ -113,22 +113,27 @@ export const spendItem = t.Object({
   reason,
   hash: t.Optional(t.String()),
   amount: t.String(),
-  usd: t.String({ description: "What it counted for in the policy" }),
+  usd: t.String({ description: "The value that counts against the policy" }),
   asset: t.String(),
   network: t.String(),
   from: t.String(),
   to: t.Union([t.String(), t.Null()]),
-  buy: t.Optional(t.String({ description: "Of a trade: the token that is bought" })),
+  buy: t.Optional(t.String({ description: "Trades: the token that is bought" })),
   quoted: t.Optional(
-    t.String({ description: "Of a trade: what it gives by the price when it was asked for, or approved" }),
+    t.String({ description: "Trades: the amount bought at the price of the request or the approval" }),
   ),
-  atLeast: t.Optional(t.String({ description: "Of a trade: it is not made for less" })),
-  url: t.Optional(t.String({ description: "Of a payment: what is paid for" })),
-  fee: t.Optional(t.String({ description: "Ether that its transactions took for gas" })),
+  atLeast: t.Optional(
+    t.String({ description: "Trades: the least amount bought; for less, the trade is not executed" }),
+  ),
+  url: t.Optional(t.String({ description: "Payments: the URL that is paid for" })),
+  fee: t.Optional(t.String({ description: "Ether paid for gas" })),
   agentId: t.Union([t.String(), t.Null()]),
   createdAt: t.String({ description: "ISO 8601" }),
 });
-export const spendList = t.Object({ spends: t.Array(spendItem), count: t.Number({ description: "Of all" }) });
+export const spendList = t.Object({
+  spends: t.Array(spendItem),
+  count: t.Number({ description: "Number of all spends" }),
+});
 export const paging = t.Object({ limit: t.Optional(t.String()), offset: t.Optional(t.String()) });
 
 const usdText = (description: string) =>
@@ -141,14 +146,16 @@ const addresses = t.Union([t.Array(t.String({ maxLength: 42 }), { maxItems: 1000
   error: "Give a list of addresses, or null.",
 });
 
-/** What is left out stays as it is. */
+/** Fields that are left out stay unchanged. */
 export const policyBody = t.Object({
-  perTransaction: t.Optional(usdText("USD of one spend, at most")),
-  perDay: t.Optional(usdText("USD of any 24 hours, at most")),
+  perTransaction: t.Optional(usdText("Maximum USD of one spend")),
+  perDay: t.Optional(usdText("Maximum USD within any 24 hours")),
   recipients: t.Optional(addresses),
   assets: t.Optional(addresses),
-  approvalAbove: t.Optional(t.Union([usdText("More USD than this wait for your word"), t.Null()])),
-  enabled: t.Optional(t.Boolean({ description: "False: nothing is signed", error: "`enabled` is true or false." })),
+  approvalAbove: t.Optional(
+    t.Union([usdText("Spends of more USD need the owner's approval; null: none does"), t.Null()]),
+  ),
+  enabled: t.Optional(t.Boolean({ description: "False: no spend is signed", error: "`enabled` is true or false." })),
 });
 
 const list = t.Union([t.Array(t.String()), t.Null()]);
@@ -175,7 +182,7 @@ export const toPolicyResponse = ({
   approvalAbove: approvalAbove === null ? null : formatUsd(approvalAbove),
 });
 
-/** A change as it came; 400 for amounts and addresses that are none. */
+/** The policy change in a request. Throws 400 for invalid amounts and addresses. */
 export async function parsePolicyChange(body: Static<typeof policyBody>): Promise<Partial<Policy>> {
   const { perTransaction, perDay, recipients, assets, approvalAbove, enabled } = body;
   return {
@@ -208,12 +215,13 @@ const STATUS_BY_STATE = {
   failed: "failed",
 } as const;
 
-/** The answer to whoever spent. Throws where it came to nothing for a reason that has a code of its own. */
+/** The response to a spend request. Throws an error if the spend failed unsigned for a reason with its own error code. */
 export function toSpendResponse(spend: Spend): Static<typeof spendResponse> {
   const { id, state, reason, hash, amount, network } = spend;
   const unsigned = state === "failed" && hash === null;
-  if (unsigned && reason === "INSUFFICIENT_FUNDS") throw insufficientFunds("The wallet has too little for this.");
-  if (unsigned && reason === "POLICY_DENIED") throw policyDenied("It was switched off meanwhile.");
+  if (unsigned && reason === "INSUFFICIENT_FUNDS")
+    throw insufficientFunds("The wallet has too little for this. Add funds, or spend less.");
+  if (unsigned && reason === "POLICY_DENIED") throw policyDenied("Spending was switched off in the meantime.");
   if (unsigned && reason === "REFUSED") throw spendRefused();
   if (unsigned && reason === "FEES_TOO_HIGH") throw feesTooHigh();
   return {
@@ -226,7 +234,7 @@ export function toSpendResponse(spend: Spend): Static<typeof spendResponse> {
   };
 }
 
-/** Where nothing was asked for, nothing was spent. */
+/** The response to a payment request; without a spend, the server requested no payment. */
 export function toPayResponse({ spend, response }: PaymentResult): Static<typeof payResponse> {
   const definedFields = response && { response };
   return spend
@@ -251,7 +259,7 @@ export const toSpendItem = (spend: Spend): Static<typeof spendItem> => ({
   createdAt: new Date(spend.createdAt).toISOString(),
 });
 
-/** What its owner agrees to, beside the amount. */
+/** The details that the owner needs for an approval, besides the amount. */
 function detailsOf(spend: Spend) {
   const { buy, quoted, atLeast, url } = parseDetails(spend);
   return {
@@ -268,11 +276,11 @@ const definedFields = ({ hash, reason }: Pick<Spend, "hash" | "reason">) => ({
 });
 
 const spendRefused = () => {
-  const text = "The chain refuses this: the contract would undo it.";
+  const text = "The chain would revert this transaction. Check the recipient and the token.";
   return new AppError(400, "SPEND_REFUSED", text);
 };
 
 const feesTooHigh = () => {
-  const text = "The chain asks for more in fees than a transaction may cost here. Try again later.";
+  const text = "The chain's fees are above the limit for a transaction. Try again later.";
   return new AppError(400, "FEES_TOO_HIGH", text);
 };

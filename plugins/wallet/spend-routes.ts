@@ -1,4 +1,4 @@
-// The web's routes of spending: the policy, what may be spent under it, and the ledger of what was.
+// The web routes of spending: the policy, sends, trades and payments, the ledger, and approvals.
 import { Elysia, type Static } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
@@ -50,7 +50,7 @@ interface Deps extends Pick<Kernel, "idempotency"> {
 }
 
 export function spendRoutes({ idempotency, identities, policies, ledger, send, trade, pay, approve }: Deps) {
-  /** The key is also the spend's own: it is found again even where a crash came before the answer. */
+  /** The Idempotency-Key is stored with the spend too, so a retry finds the spend even after a crash before the response. */
   const respondToSpend = (
     { identity: { user }, request }: { identity: Identity; request: Request },
     work: (spendContext: SpendContext) => Promise<Static<typeof spendResponse> | Static<typeof payResponse>>,
@@ -67,14 +67,14 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
     .get("/api/wallet/policy", async ({ identity }) => toPolicyResponse(await policies.get(identity.user.id)), {
       signedIn: "read",
       response: { 200: policyResponse },
-      detail: { tags, summary: "What may be spent from the caller's wallets" },
+      detail: { tags, summary: "Get the spending policy" },
     })
     .put(
       "/api/wallet/policy",
       async ({ identity, body }) =>
         toPolicyResponse(await policies.update(identity.user.id, await parsePolicyChange(body))),
       {
-        // A key that got out must not widen what it may spend.
+        // A leaked API key must not be able to raise its own limits.
         ownSession: true,
         body: policyBody,
         response: { 200: policyResponse },
@@ -82,7 +82,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
           tags,
           summary: "Change the spending policy",
           description:
-            "What is left out stays as it is. `enabled: false` ends all spending at once: nothing is signed after it.",
+            "Fields that are left out stay unchanged. `enabled: false` stops all spending at once: nothing is signed after it.",
         },
       },
     )
@@ -97,7 +97,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
         detail: {
           tags,
           summary: "Send stablecoin",
-          description: "Within the policy. 202 where the owner has to approve it first.",
+          description: "Must be within the policy. 202 if the owner has to approve it first.",
           ...documentErrors(SPEND_ERRORS),
         },
       },
@@ -114,7 +114,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
           tags,
           summary: "Trade one token for another",
           description:
-            "At the best price of Uniswap v3 now, and never worse than that by more than `slippageBps`. It counts in the policy for what is sold, in USD.",
+            "Trades at the best current price of Uniswap v3, and at most `slippageBps` worse. The USD value of the token sold counts against the policy.",
           ...documentErrors({ ...SPEND_ERRORS, 400: [...SPEND_ERRORS[400], "NO_ROUTE"] }),
         },
       },
@@ -129,9 +129,9 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
         response: { 200: payResponse, 202: payResponse },
         detail: {
           tags,
-          summary: "Fetch what costs money, and pay for it (x402)",
+          summary: "Fetch a URL, and pay for it if required (x402)",
           description:
-            "By x402 version 2, scheme `exact` on either chain, in the stablecoin, up to `maxAmount`. Over https alone, and without following redirects. Nothing is paid where nothing is asked for.",
+            "Pays by x402 version 2, scheme `exact` on either chain, in the stablecoin, up to `maxAmount`. Uses https only, and follows no redirects. Pays nothing if the server requests no payment.",
           ...documentErrors({
             ...SPEND_ERRORS,
             400: [
@@ -161,7 +161,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
         signedIn: "read",
         query: paging,
         response: { 200: spendList },
-        detail: { tags, summary: "The ledger, newest first" },
+        detail: { tags, summary: "List spends, newest first" },
       },
     )
     .post(
@@ -172,9 +172,9 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
         response: { 200: spendResponse },
         detail: {
           tags,
-          summary: "Approve a spend that waits for its owner",
+          summary: "Approve a spend that waits for approval",
           description:
-            "A trade is made at today's price, and never for less than `atLeast`: 409 `PRICE_MOVED` where nobody gives that now; it goes on waiting then.",
+            "A trade is executed at the current price, and never for less than `atLeast`. If the price is lower now, the answer is 409 `PRICE_MOVED` and the trade keeps waiting.",
           ...documentErrors({
             ...SPEND_ERRORS,
             400: [...SPEND_ERRORS[400], "NO_ROUTE"],
@@ -192,7 +192,7 @@ export function spendRoutes({ idempotency, identities, policies, ledger, send, t
         response: { 200: spendItem },
         detail: {
           tags,
-          summary: "Refuse a spend that waits for its owner",
+          summary: "Reject a spend that waits for approval",
           ...documentErrors({ 404: "SPEND_NOT_FOUND", 409: "SPEND_NOT_WAITING" }),
         },
       },

@@ -1,4 +1,4 @@
-// The web's routes of wallets: a user's own, and those of the managed platform. Interface, "Wallets".
+// The web routes of wallets: the user's own wallet, managed wallets, and wallets from a private key.
 import { Elysia } from "elysia";
 import type { Address } from "viem";
 import { AppError, forbidden, notFound } from "../../src/kernel/errors.ts";
@@ -92,9 +92,9 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         response: { 200: walletResponse },
         detail: {
           tags,
-          summary: "The caller's wallet, and the managed platform's status",
+          summary: "Get the caller's wallet, and the managed platform's status",
           description:
-            "With the platform configured its status is for anyone, and the caller's own wallet beside it with a session. Else a session is needed.",
+            "If the platform is configured, anyone gets its status, and a signed-in caller also gets their own wallet. Otherwise a session is required.",
           ...documentErrors({ 401: "UNAUTHORIZED", 403: "MISSING_SCOPE", 500: "CHAIN_UNAVAILABLE" }),
         },
       },
@@ -109,7 +109,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
           const toCreatedResponse = ({ address }: Wallet) => ({
             address,
             network: NETWORK,
-            message: "Your wallet is made.",
+            message: "Your wallet was created.",
           });
           const storeResponse = (wallet: Wallet) =>
             keep({ status: 200, body: JSON.stringify(toCreatedResponse(wallet)) });
@@ -122,7 +122,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         response: { 200: actionResponse },
         detail: {
           tags,
-          summary: "Make the caller's wallet, or see what is known of it",
+          summary: "Create the caller's wallet, or get its details",
           description: "`create`, `get_seed` (which shows no seed) or `export_seed` (always refused).",
           ...documentErrors({
             400: "WALLET_EXISTS",
@@ -149,7 +149,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         response: { 200: addressResponse },
         detail: {
           tags,
-          summary: "The address of the caller's managed wallet",
+          summary: "Get the address of the caller's managed wallet",
           ...documentErrors({ 401: "UNAUTHORIZED" }),
         },
       },
@@ -172,8 +172,8 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         response: { 200: managedResponse },
         detail: {
           tags,
-          summary: "Make a managed wallet for an email",
-          description: "Asked again for the same email, the answer is the same wallet.",
+          summary: "Create a managed wallet for an email address",
+          description: "A repeated request for the same email returns the same wallet.",
           ...documentErrors({
             409: ["TOO_MANY_WALLETS", ...IDEMPOTENCY_ERRORS],
             500: "WALLET_PLATFORM_NOT_CONFIGURED",
@@ -185,7 +185,11 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
     .get(
       "/api/wallet/managed",
       () => ({ status: "ok" as const, type: "evm_wallet" as const, supportedChains: CHAINS }),
-      { open: true, response: { 200: statusResponse }, detail: { tags, summary: "What managed wallets are" } },
+      {
+        open: true,
+        response: { 200: statusResponse },
+        detail: { tags, summary: "Get the type and chains of managed wallets" },
+      },
     )
     .post(
       "/api/wallet/managed",
@@ -202,8 +206,8 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
         response: { 200: clientResponse },
         detail: {
           tags,
-          summary: "Make a wallet from a private key, or from a new one",
-          description: "Spend from it by naming its address as `from`.",
+          summary: "Create a wallet from a given or a new private key",
+          description: "To spend from it, give its address as `from`.",
           ...documentErrors({ 400: "INVALID_PRIVATE_KEY", 409: ["TOO_MANY_WALLETS", ...IDEMPOTENCY_ERRORS] }),
         },
       },

@@ -1,7 +1,9 @@
-// The skill that lets an agent spend for its owner: off until it is switched on, for the owner alone, within the policy.
+// The skill that lets an agent spend from its owner's wallet: off by default, in the owner's conversations only, and within
+// the owner's policy.
 import { Type as t } from "@sinclair/typebox";
 import type { Address } from "viem";
 import { AppError } from "../../src/kernel/errors.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { Approval } from "../agents/index.ts";
 import { defineTool, type Json, type Skill, type Tool, type ToolContext, toolDeclined } from "../skills/index.ts";
 import { formatDecimalUnits } from "./amounts.ts";
@@ -20,14 +22,14 @@ interface Deps {
   send: Send;
   trade: Trade;
   pay: Pay;
-  /** What the agent's configuration says of its tools. */
+  /** The approval setting of each tool in the agent's configuration. */
   approvals(agentId: string): Promise<ReadonlyMap<string, Approval> | undefined>;
 }
 
 const amount = (description: string) => t.String({ maxLength: 100, description });
 const network = t.Optional(t.Union([t.Literal("testnet_chain"), t.Literal("mainnet_chain")]));
-/** Milliseconds; a payment waits for two answers and for the chain. */
-const TIMEOUT_MS = 120_000;
+/** Time limit of a tool: a payment waits for two responses and for the chain. */
+const TIMEOUT_MS = 2 * MINUTE;
 
 export function createWalletSkill(deps: Deps): Skill {
   const tools = walletTools(deps);
@@ -35,7 +37,7 @@ export function createWalletSkill(deps: Deps): Skill {
     id: "wallet",
     name: "Wallet",
     description:
-      "Makes its owner's wallet, sees what it has, sends stablecoin, trades tokens, and pays for what costs money.",
+      "Creates its owner's wallet, reads its balance, sends stablecoin, trades tokens, and pays for paid web content.",
     category: "finance",
     version: "1.0.0",
     enabledByDefault: false,
@@ -50,7 +52,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     return approval;
   }
 
-  /** The same call in the answer to one message is one spend, also when the turn is done again after a crash. */
+  /** The request key is derived from message and input: a turn that is repeated after a crash finds its earlier spend. */
   async function toSpendContext(
     kind: "send" | "trade" | "pay",
     input: object,
@@ -71,7 +73,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     try {
       return await wallets.create(userId, () => []);
     } catch (error) {
-      // Somebody else was faster.
+      // A concurrent call created it.
       const own =
         error instanceof AppError && error.code === "WALLET_EXISTS" ? await wallets.findOwn(userId) : undefined;
       if (!own) throw error;
@@ -84,13 +86,14 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
   return [
     defineTool({
       name: "wallet_create",
-      description: "Makes the owner's wallet, and gives its address; of the one there is, where there is one already.",
+      description:
+        "Creates the owner's wallet, and returns its address. If there is a wallet already, returns the address of that one.",
       ownerOnly,
       input: t.Object({}),
       async execute(_, context) {
-        // A wallet is made for nobody who has to be asked first: there is nothing that could wait.
+        // Only spends can wait for approval. The creation of a wallet can't, so "ask" refuses it.
         if ((await requireAllowed("wallet_create", context)) === "ask") {
-          throw toolDeclined("The owner makes the wallet: POST /api/wallet with the action create.");
+          throw toolDeclined("The owner has to create the wallet: POST /api/wallet with the action create.");
         }
         const existing = await wallets.findOwn(context.userId);
         const { address } = existing ?? (await createWallet(context.userId));
@@ -99,7 +102,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     }),
     defineTool({
       name: "wallet_balance",
-      description: "What the owner's wallet has: stablecoin in USD, and ether for fees.",
+      description: "Reads the balance of the owner's wallet: stablecoin in USD, and ether for fees.",
       ownerOnly,
       input: t.Object({ network }),
       async execute({ network: on = "testnet_chain" }, context) {
@@ -141,7 +144,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       input: t.Object({
         sell: t.String({ maxLength: 42 }),
         buy: t.String({ maxLength: 42 }),
-        amount: amount("Of what is sold"),
+        amount: amount("Amount of the token that is sold"),
         slippageBps: t.Optional(t.Integer({ minimum: 0, maximum: 1000 })),
         network,
       }),
@@ -151,7 +154,7 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     defineTool({
       name: "wallet_pay",
       description:
-        "Fetches an address that costs money (x402), pays for it from the owner's wallet, and gives what came.",
+        "Fetches a URL that may require payment (x402), pays for it from the owner's wallet, and returns the response.",
       ownerOnly,
       untrusted: true,
       timeoutMs: TIMEOUT_MS,

@@ -1,19 +1,19 @@
-// What a lane reads from the chain: one block, with the nonces used by then, and receipts that are what was asked for.
+// Reads a wallet's state from the chain: its nonce at the newest block, its ether, and checked transaction receipts.
 import type { Address, Hex, TransactionReceipt } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import type { FeesPerGas } from "./fees.ts";
 
-/** A wallet as one block has it. */
+/** A wallet's state at one block. */
 export interface AccountSnapshot {
   blockNumber: bigint;
-  /** Of the block, seconds since 1970. */
+  /** The block's time in seconds since 1970. */
   timestamp: number;
-  /** How many nonces are used: the next transaction has this one. */
+  /** The account's transaction count at this block, which is the first unused nonce. */
   accountNonce: number;
 }
 
-/** The newest block, and the wallet in just that one. */
+/** Reads the newest block, and the wallet's nonce at that same block. */
 export const readAccountSnapshot = (chain: Chain, address: string): Promise<AccountSnapshot> =>
   readChain(chain, async (client) => {
     const { number, timestamp } = await client.getBlock();
@@ -29,8 +29,8 @@ export const readFeesAndBalance = (chain: Chain, address: string): Promise<{ fee
   }));
 
 /**
- * The receipt of whichever of these transactions was mined. A receipt of another transaction, or without a status, is none:
- * 500 `CHAIN_UNAVAILABLE`, and it is asked for again.
+ * The receipt of the one of these transactions that was mined; undefined if none was. Throws 500 `CHAIN_UNAVAILABLE` for a
+ * receipt of another transaction, or without status or block; the caller reads it again later.
  */
 export async function findReceipt(chain: Chain, hashes: readonly string[]): Promise<TransactionReceipt | undefined> {
   const { TransactionReceiptNotFoundError } = await import("viem");

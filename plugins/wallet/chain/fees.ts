@@ -1,7 +1,7 @@
-// What a transaction may cost: gas and fees per gas as the chain asks for them, capped, and raised for what is stuck.
+// Computes what a transaction may cost: gas and fees per gas, their limits, and the higher fees of a replacement.
 import { maxBigInt } from "../amounts.ts";
 
-/** Fees of a transaction, in wei, as text. */
+/** Gas limit, and fees per gas in wei, of a transaction. As texts, since JSON has no bigints. */
 export interface TransactionCost {
   gas: string;
   maxFeePerGas: string;
@@ -13,15 +13,15 @@ export interface FeesPerGas {
   maxPriorityFeePerGas: bigint;
 }
 
-/** Of one transaction: several times what a swap takes. A contract that wants more burns it. */
+/** Gas limit of one transaction, several times that of a swap. A contract that needs more would waste the fee. */
 export const MAX_GAS = 1_000_000n;
-/** In wei, for the gas of one transaction: 0.005 ether, a hundred times what Base asks on a busy day. */
+/** Limit of the fee of one transaction in wei: 0.005 ether, a hundred times what Base takes on a busy day. */
 export const MAX_FEE = 5_000_000_000_000_000n;
 
 /** Reads a cost as `wallet_transactions` stores it. */
 export const parseCost = (json: string) => JSON.parse(json) as TransactionCost;
 
-/** In wei: what it takes at most. */
+/** The highest possible fee, in wei. */
 export const maxCostOf = ({ gas, maxFeePerGas }: TransactionCost): bigint => BigInt(gas) * BigInt(maxFeePerGas);
 
 export const toTransactionCost = (
@@ -33,7 +33,7 @@ export const toTransactionCost = (
   maxPriorityFeePerGas: String(maxPriorityFeePerGas),
 });
 
-/** For a rival: a quarter more, or what the chain asks for now where that is more. Nodes want a tenth more at least. */
+/** The cost of a replacement: fees a quarter higher, or the chain's fees if those are higher. Nodes require at least a tenth. */
 export function raiseCost(previous: TransactionCost, now: FeesPerGas): TransactionCost {
   const raise = (before: string, fee: bigint) => maxBigInt(fee, (BigInt(before) * 5n) / 4n + 1n);
   return toTransactionCost(BigInt(previous.gas), {
@@ -43,8 +43,8 @@ export function raiseCost(previous: TransactionCost, now: FeesPerGas): Transacti
 }
 
 /**
- * In wei: what a mined transaction took; on an OP Stack chain also for its place on the chain below (`l1Fee`).
- * Undefined where the receipt does not tell.
+ * The fee that a mined transaction paid, in wei; on an OP Stack chain including the fee for layer 1 (`l1Fee`). Undefined if
+ * the receipt lacks gas or price.
  */
 export function feeFromReceipt(receipt: object): bigint | undefined {
   const [gas, price, l1Fee] = ["gasUsed", "effectiveGasPrice", "l1Fee"].map((name) =>

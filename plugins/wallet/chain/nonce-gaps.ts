@@ -1,4 +1,5 @@
-// A nonce that nobody used before one that was signed: by a wrong word of a node. What was signed waits for it for ever, so it is filled.
+// Fills nonce gaps. If a node reported too high a nonce, a spend was signed with it and waits for the unused nonces before
+// it, so those are used by transactions that do nothing.
 import type { Hex } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import { type AccountSnapshot, readFeesAndBalance } from "./account-snapshot.ts";
@@ -14,14 +15,14 @@ interface Options {
   now: () => number;
 }
 
-/** Nonces of one gap that are filled; more is no mistake of a moment, and the operator has to look at it. */
+/** Nonces of a gap that is filled. A larger gap is not a node's brief lag; the operator has to look at it. */
 const MAX_GAP = 16;
-/** Of a transaction that does nothing. */
+/** Gas of a transfer of 0 ether. */
 const TRANSFER_GAS = 21_000n;
 
 /**
- * Fills the first missing nonce with a transaction of nothing to the wallet itself: signing the spend anew under that nonce
- * could pay twice. It belongs to the spend that waits, and is closed with it.
+ * Fills the first missing nonce with a transfer of 0 ether to the wallet itself, because signing the spend again with that
+ * nonce could pay twice. The filler is stored with the spend that waits, and closed with it.
  */
 export function createNonceGapFiller(
   { log, ledger, walletOf, signerOf }: TransactionTrackerDeps,
@@ -31,7 +32,11 @@ export function createNonceGapFiller(
     const first = await ledger.findFirstOpenTransaction(queue);
     if (!first || accountNonce >= first.nonce || now() - first.createdAt <= stuckMs) return;
     if (first.nonce - accountNonce > MAX_GAP) {
-      log.warn("A wallet's spends wait for nonces that nobody used.", { ...queue, accountNonce, next: first.nonce });
+      log.warn("Nonce gap too large to fill; a wallet's spends wait for it.", {
+        ...queue,
+        accountNonce,
+        next: first.nonce,
+      });
       return;
     }
     const spend = await ledger.find(first.spendId);
@@ -47,7 +52,7 @@ export function createNonceGapFiller(
     if (transaction) await broadcastTransaction(chain, log, transaction);
   };
 
-  /** Undefined where the wallet, or the cap, does not allow for it. */
+  /** Undefined if the fee is above the limit or above the wallet's ether. */
   async function signFiller(chain: Chain, spend: Spend, nonce: number, previous: Transaction | undefined) {
     const wallet = await walletOf(spend.walletId);
     if (!wallet) return undefined;
@@ -59,7 +64,7 @@ export function createNonceGapFiller(
     const attempt = previous ? previous.attempt + 1 : 0;
     const call = { to, data: "0x" } as const;
     const filler = await createSignedTransaction({ chain, spend, signer, call, nonce, attempt, cost, signedAt: now() });
-    log.warn("A nonce that nobody used is filled.", { network: spend.network, address: spend.address, nonce });
+    log.warn("Filling a nonce gap.", { network: spend.network, address: spend.address, nonce });
     return filler;
   }
 }

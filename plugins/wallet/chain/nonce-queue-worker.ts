@@ -1,8 +1,10 @@
-// One wallet on one chain: signs what is reserved, in order, and follows what is signed until the chain has settled it.
+// Works on the nonce queue of one wallet on one chain: signs reserved spends in order, and tracks signed ones until the
+// chain has settled them.
 import type { Address } from "viem";
 import type { Chain, ChainName } from "../../../src/kernel/chains/chains.ts";
 import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { Wallet } from "../keys/wallets.ts";
 import { readAccountSnapshot } from "./account-snapshot.ts";
 import { MAX_FEE, MAX_GAS, maxCostOf, toTransactionCost } from "./fees.ts";
@@ -15,21 +17,21 @@ import { TOKEN_ABI } from "./token-contract.ts";
 import { createTransactionTracker, type TransactionTrackerDeps } from "./transaction-tracker.ts";
 
 export interface NonceQueueOptions {
-  /** Milliseconds without being mined after which a transaction gets a rival with higher fees. Default 45,000. */
+  /** Age in milliseconds at which an unmined transaction is replaced by one with higher fees. Default 45,000. */
   stuckMs?: number;
-  /** Milliseconds after which what was never signed is given up: prices and minds change. Default 10 minutes. */
+  /** Milliseconds after which an unsigned spend fails as `EXPIRED`: its price or purpose may have changed. Default 10 minutes. */
   reservationTtlMs?: number;
-  /** Milliseconds for which a nonce must be known as used by somebody else until the spend is given up. Default 60,000. */
+  /** Milliseconds for which a nonce must be used without a receipt of ours before the spend fails. Default 60,000. */
   foreignNonceMs?: number;
-  /** Blocks that a transaction must have, its own included, before it counts. Default 3 on the mainnet, 1 on the testnet. */
+  /** Blocks, including its own, after which a transaction is final. Default 3 on the mainnet, 1 on the testnet. */
   confirmations?: number;
-  /** Of one transaction. Default `MOST_GAS`. */
+  /** Gas limit of one transaction. Default `MAX_GAS`. */
   maxGas?: bigint;
-  /** In wei, for the gas of one transaction. Default `MOST_FEE`. */
+  /** Limit of the fee of one transaction in wei. Default `MAX_FEE`. */
   maxFee?: bigint;
-  /** Blocks of one question for events. Default 2,000. */
+  /** Blocks per query for events. Default 2,000. */
   maxBlocks?: bigint;
-  /** Epoch ms. */
+  /** The current time in epoch ms. */
   now?: () => number;
 }
 
@@ -37,16 +39,16 @@ interface NonceQueueWorkerDeps extends TransactionTrackerDeps {
   chainOf(queue: NonceQueue): Chain;
 }
 
-/** Base's blocks are two seconds apart, and its sequencer takes hardly any back; a node may be a few behind. */
+/** Base has a block every two seconds, and its sequencer rarely reverts one. A node may be a few blocks behind. */
 const CONFIRMATIONS: Readonly<Record<ChainName, number>> = { mainnet_chain: 3, testnet_chain: 1 };
 
-/** Works on a lane once; true while there is something left to follow. Throws 500 `CHAIN_UNAVAILABLE`; nothing is lost then. */
+/** Returns a function that works on a queue once; true while open spends are left. It may throw 500 `CHAIN_UNAVAILABLE`: retry then. */
 export function createNonceQueueWorker(
   deps: NonceQueueWorkerDeps,
   options: NonceQueueOptions = {},
 ): (queue: NonceQueue) => Promise<boolean> {
   const { chainOf, ledger, walletOf, signerOf } = deps;
-  const { stuckMs = 45_000, reservationTtlMs = 600_000, foreignNonceMs = 60_000, now = Date.now } = options;
+  const { stuckMs = 45 * SECOND, reservationTtlMs = 10 * MINUTE, foreignNonceMs = MINUTE, now = Date.now } = options;
   const { maxGas = MAX_GAS, maxFee = MAX_FEE } = options;
   const confirmationsOf = ({ network }: NonceQueue) => options.confirmations ?? CONFIRMATIONS[network];
   const { broadcast, track } = createTransactionTracker(deps, {
@@ -65,7 +67,7 @@ export function createNonceQueueWorker(
     const isSigned = ({ state }: Spend) => state !== "reserved";
     const payments = open.filter((spend) => spend.kind === "pay" && isSigned(spend));
     const transactionSpends = open.filter((spend) => !payments.includes(spend));
-    // A trade lets another contract take what it sells: a second one would take that away again, whichever is older.
+    // A trade sets the router's allowance for its token. A second trade of that token would overwrite it, so it waits.
     const startedTrades = transactionSpends.filter(
       (spend) => spend.kind === "trade" && (isSigned(spend) || spend.step > 0),
     );
@@ -82,7 +84,7 @@ export function createNonceQueueWorker(
     if (payments.length > 0) await checkPayments(chain, queue, payments);
     return (await ledger.listOpen(queue)).length > 0;
 
-    /** Takes all the steps that can be taken now; true while it is open. */
+    /** Takes all the steps of the spend that can be taken now; true while it is open. */
     async function advance(spend: Spend): Promise<boolean> {
       const signed = isSigned(spend) ? spend : await signAndBroadcast(chain, spend);
       if (signed && signed !== spend) snapshot = await readAccountSnapshot(chain, queue.address);
@@ -93,13 +95,13 @@ export function createNonceQueueWorker(
     }
   };
 
-  /** The spend as it is when a node was given its transaction; undefined where there is none to follow. */
+  /** Signs the spend's transaction and sends it. The updated spend, or undefined if nothing was signed. */
   async function signAndBroadcast(chain: Chain, spend: Spend): Promise<Spend | undefined> {
     const plan = parsePlan(spend.plan);
     const wallet = await walletOf(spend.walletId);
     if (wallet?.userId !== spend.userId) return fail(spend, "CANCELLED");
     if (now() - spend.updatedAt > reservationTtlMs) return fail(spend, "EXPIRED");
-    // Whoever asked for a payment signs it; what they left behind gets too old.
+    // A payment is signed by the request that made it, not here. If that request died, the payment expires.
     if (!("calls" in plan)) return undefined;
     if (plan.validUntil !== undefined && now() / 1000 > plan.validUntil) return fail(spend, "EXPIRED");
     const call = plan.calls[spend.step];
@@ -111,7 +113,7 @@ export function createNonceQueueWorker(
     return (await ledger.find(spend.id)) ?? signed;
   }
 
-  /** The transaction, stored before anybody has it; undefined where there is none to be, or not yet. */
+  /** Signs the transaction, and stores it before any node gets it; undefined if it can't be signed, or not yet. */
   async function sign(chain: Chain, spend: Spend, wallet: Wallet, call: Call): Promise<Transaction | undefined> {
     const queue = queueOf(spend);
     const estimated = await estimate(chain, spend, call);
@@ -120,7 +122,7 @@ export function createNonceQueueWorker(
     const cost = toTransactionCost(gas, fees);
     if (gas > maxGas || maxCostOf(cost) > maxFee) return fail(spend, "FEES_TOO_HIGH");
     if (ether < maxCostOf(cost)) return fail(spend, "INSUFFICIENT_FUNDS");
-    // What is under way takes its gas first; then it is seen what is left.
+    // Ether that open transactions may still need is not available; the spend is tried again when they are settled.
     if (ether < maxCostOf(cost) + (await ledger.openGasCost(queue))) return undefined;
     const nonce = Math.max(accountNonce, await ledger.nextNonce(queue));
     const signer = await signerOf(wallet);
@@ -135,7 +137,7 @@ export function createNonceQueueWorker(
       signedAt: now(),
     });
     if (await ledger.recordSigned(spend, transaction)) return transaction;
-    // Not open any more, or hindered; a spend that was hindered has had its chance.
+    // The spend is not reserved any more, or may not be signed. If it may not be signed, it fails for good.
     const refusal = await ledger.findSigningRefusal(spend);
     return refusal && fail(spend, refusal);
   }
@@ -148,14 +150,14 @@ export function createNonceQueueWorker(
           client.estimateGas({ account, to, data }),
           client.estimateFeesPerGas(),
           client.getBalance({ address: account }),
-          // As mined, and not what a node takes for pending: a wrong word there leaves a gap that nobody fills.
+          // The mined count, not the pending one: a wrong pending count would leave a nonce gap.
           client.getTransactionCount({ address: account }),
         ]);
         return { gas: (gas * 6n) / 5n, fees, ether, accountNonce };
       });
     } catch (error) {
       if (error instanceof AppError) throw error;
-      // The chain says that this call fails.
+      // The node simulated the call, and it failed.
       const read = {
         address: spend.asset as Address,
         abi: TOKEN_ABI,

@@ -1,12 +1,12 @@
-// How often a lane that comes to no end is looked at: at once when somebody asks, and the less, the longer nobody does.
+// Tests how often a nonce queue with open spends is checked: at once after activity, and ever more rarely without.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createJobs } from "../../../src/kernel/jobs/jobs.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, silent as log, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { createLedger, type NonceQueue } from "../spending/ledger.ts";
 import { createNonceQueues } from "./nonce-queues.ts";
 
-const MINUTE = 60_000;
 const queue: NonceQueue = { network: "testnet_chain", address: "0x1" };
 let storage: TestDatabase;
 beforeAll(async () => {
@@ -14,16 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => storage?.remove());
 
-test("a lane that nobody has asked anything of for long rests, until somebody does", async () => {
+test("a queue rests after a long time without activity, until it is woken", async () => {
   const { database } = storage;
   let lastActivityAt = Date.now() - MINUTE;
-  let looks = 0;
-  let left = true;
+  let checks = 0;
+  let hasOpenSpends = true;
   const jobs = createJobs({ database, log });
   const ledger = { ...createLedger(storage), lastActivityAt: async () => lastActivityAt };
   const work = async () => {
-    looks++;
-    return left;
+    checks++;
+    return hasOpenSpends;
   };
   const nonceQueues = createNonceQueues({ jobs, database, log, ledger, work });
   await jobs.start();
@@ -33,16 +33,16 @@ test("a lane that nobody has asked anything of for long rests, until somebody do
       return rows[0] && Number(rows[0].run_at) - Date.now();
     };
     await database.write([nonceQueues.wakeStatement(queue)]);
-    const rest = await eventually(async () => ((await restMs()) ?? 0) > 1_000 && restMs(), { what: "it rests" });
-    expect(looks).toBe(1);
+    const rest = await eventually(async () => ((await restMs()) ?? 0) > 1_000 && restMs(), { what: "the queue rests" });
+    expect(checks).toBe(1);
     expect(rest).toBeGreaterThan(10_000);
     expect(rest).toBeLessThanOrEqual(MINUTE / 4 + 1_000);
 
     lastActivityAt = Date.now();
     await database.write([nonceQueues.wakeStatement(queue)]);
-    await eventually(() => looks > 3, { what: "it is looked at again and again" });
-    left = false;
-    await eventually(async () => (await restMs()) === undefined && looks > 4, { what: "it is over" });
+    await eventually(() => checks > 3, { what: "the queue is checked repeatedly" });
+    hasOpenSpends = false;
+    await eventually(async () => (await restMs()) === undefined && checks > 4, { what: "the job ends" });
   } finally {
     nonceQueues.stop();
     await jobs.stop();

@@ -1,22 +1,24 @@
-// The lanes at work: each is one durable job at a time, so that nonces follow each other whoever asks, and over restarts.
+// Runs each nonce queue as one durable job at a time, so that nonces are used in order, with several processes and after
+// restarts too.
 
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { NonceQueue, SpendStore } from "./spend-store.ts";
 
 const JOB = "wallet.lane";
-const MINUTE = 60_000;
-/** Milliseconds of one run; what is not settled by then is looked at again. */
-const RUN_MS = 5_000;
-const PAUSE = { first: 100, max: 2_000 };
-/** Milliseconds between two runs: the longer, the longer nobody has asked for anything. After a long one a run is one look. */
-const REST = { min: 1_000, long: 4_000, max: 30_000, share: 4 };
+/** Length of one run. Spends that are not settled by then are left to the next run. */
+const RUN_MS = 5 * SECOND;
+/** Milliseconds between two checks within a run: doubled up to the maximum. */
+const PAUSE = { first: 100, max: 2 * SECOND };
+/** Milliseconds between two runs: a quarter of the time since the last activity. After a `long` rest a run is one check. */
+const REST = { min: SECOND, long: 4 * SECOND, max: 30 * SECOND, share: 4 };
 
 export interface NonceQueues {
-  /** For the batch of a spend: somebody works on its lane. */
+  /** For the batch that writes a spend: enqueues the job of its queue, and ends the pause of a running one. */
   wakeStatement(queue: NonceQueue): Statement;
-  /** Takes up what was under way. */
+  /** Resumes the queues that have open spends. */
   start(): Promise<void>;
   stop(): void;
 }
@@ -42,7 +44,7 @@ export function createNonceQueues({ jobs, database, log, ledger, work }: Deps): 
     };
   };
 
-  /** By the ledger, since who asks need not be this process. */
+  /** Read from the ledger, because another process may have made the last request. */
   async function restMsOf(queue: NonceQueue): Promise<number> {
     const now = Date.now();
     const idle = now - ((await ledger.lastActivityAt(queue)) ?? now);
@@ -58,13 +60,13 @@ export function createNonceQueues({ jobs, database, log, ledger, work }: Deps): 
     resumeCallbacks.delete(keyOf(queue));
   }
 
-  /** True while there is something left. */
+  /** True while open spends are left. */
   async function workOnce(queue: NonceQueue): Promise<boolean> {
     try {
       return await work(queue);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      log.warn("A wallet's spends have to wait.", { ...queue, error });
+      log.warn("Processing a nonce queue failed; it will be retried.", { ...queue, error });
       return true;
     }
   }
@@ -81,7 +83,7 @@ export function createNonceQueues({ jobs, database, log, ledger, work }: Deps): 
         await pause(queue, ms);
       }
     },
-    // A chain that is slow must not keep others waiting.
+    // A slow chain must not block the queues of the other one.
     { concurrency: 64 },
   );
 
@@ -89,7 +91,7 @@ export function createNonceQueues({ jobs, database, log, ledger, work }: Deps): 
     const queues = await ledger.listQueues();
     if (queues.length > 0) await database.write(queues.map((queue) => wakeStatement(queue)));
   }
-  // For lanes whose job was given up.
+  // For queues whose job has failed for good.
   jobs.every("wallet.reconcile", MINUTE, wakeAll);
 
   return {

@@ -1,4 +1,4 @@
-// Signed payments (EIP-3009) that a seller has, or was to have: the token's events say which were used, and by which transaction.
+// Watches signed payments (EIP-3009): the token's events show which authorizations were used, and by which transaction.
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import { readChain } from "../../../src/kernel/chains/read-chain.ts";
@@ -12,31 +12,33 @@ import type { TransactionTrackerDeps } from "./transaction-tracker.ts";
 interface Deps extends Pick<TransactionTrackerDeps, "log"> {
   ledger: SpendStore;
   confirmationsOf(queue: NonceQueue): number;
-  /** Of one question for events. Default `MOST_BLOCKS`. */
+  /** Blocks per query for events. Default `MAX_BLOCKS_PER_QUERY`. */
   maxBlocks?: bigint | undefined;
 }
 
-/** Seconds that nodes behind one address may be apart. */
+/** Seconds by which the nodes behind one RPC address may differ. */
 const CLOCK_MARGIN_SECONDS = 60;
-/** Blocks of one question for events: what public nodes take, and more than a payment is good for. */
+/** Blocks per query for events: public nodes allow that many, and a payment expires within fewer. */
 const MAX_BLOCKS_PER_QUERY = 2_000n;
-/** Questions for events at a time, and payments that the token is asked about one by one. The rest has its turn later. */
+/** Queries for events, and reads of single authorizations, per check. The rest follows in later checks. */
 const MAX_QUERIES = 10;
 
 interface WatchedPayment {
   spend: Spend;
   nonce: Hex;
+  /** Seconds since 1970. */
   validBefore: number;
+  /** The block from which its event can occur. */
   since: bigint;
 }
 
-/** Where an authorization was used. */
+/** The transaction that used an authorization. */
 interface AuthorizationUse {
   hash: Hex;
   block: bigint;
 }
 
-/** Settles those of a lane's payments that are decided; the questions to the chain don't grow with their number. */
+/** Finishes the payments of a queue that were used or have expired. The number of chain queries does not grow with theirs. */
 export function createPaymentWatcher({ log, ledger, confirmationsOf, maxBlocks = MAX_BLOCKS_PER_QUERY }: Deps) {
   return async (chain: Chain, queue: NonceQueue, spends: readonly Spend[]): Promise<void> => {
     const { blockNumber, timestamp } = await readAccountSnapshot(chain, queue.address);
@@ -57,7 +59,7 @@ export function createPaymentWatcher({ log, ledger, confirmationsOf, maxBlocks =
           await ledger.finish(payment.spend, { state: "confirmed", hash: found.hash });
         }
       }
-      // Where there are no events to read, the token's word has to do; and its word is the last, when the time is over.
+      // If the node gives no events, or the payment has expired, `authorizationState` of the token decides.
       const isExpired = ({ validBefore }: WatchedPayment) => timestamp >= validBefore + CLOCK_MARGIN_SECONDS;
       const others = uses
         ? []
@@ -71,7 +73,7 @@ export function createPaymentWatcher({ log, ledger, confirmationsOf, maxBlocks =
     }
   };
 
-  /** By nonce; undefined where this node tells no events. */
+  /** Uses by nonce; undefined if the node gives no events. */
   async function findAuthorizationUses(
     chain: Chain,
     asset: Address,
@@ -97,14 +99,14 @@ export function createPaymentWatcher({ log, ledger, confirmationsOf, maxBlocks =
           }),
         );
         for (const { address, args, transactionHash: hash, blockNumber } of logs) {
-          // Whose, and of which nonces, viem has seen to.
+          // viem has checked authorizer and nonces (`strict`), but not the contract.
           if (address.toLowerCase() === asset.toLowerCase()) uses.set(args.nonce, { hash, block: blockNumber });
         }
       }
       return uses;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      log.debug("A chain tells no events; payments are asked about one by one.", { asset, error });
+      log.debug("Reading events failed; checking payments one by one.", { asset, error });
       return undefined;
     }
   }
@@ -118,7 +120,7 @@ export function createPaymentWatcher({ log, ledger, confirmationsOf, maxBlocks =
     const read = { address: spend.asset as Address, abi: TOKEN_ABI, functionName: "authorizationState", args } as const;
     if (await readChain(chain, (client) => client.readContract(read)))
       await ledger.finish(spend, { state: "confirmed" });
-    // The block's time was read before the state: nobody can use it any more.
+    // The block time was read before the state, and was past the deadline: the authorization can't be used any more.
     else if (expired) await ledger.finish(spend, { state: "failed", reason: "EXPIRED" });
   }
 }
@@ -126,11 +128,11 @@ export function createPaymentWatcher({ log, ledger, confirmationsOf, maxBlocks =
 function toWatchedPayment(spend: Spend, head: bigint): WatchedPayment {
   const plan = parsePlan(spend.plan);
   const { nonce, validBefore = 0, since }: PaymentAuthorization = "payment" in plan ? plan.payment : {};
-  if (nonce === undefined) throw new Error("A payment is signed, and has no nonce.");
+  if (nonce === undefined) throw new Error("A signed payment in the ledger has no nonce.");
   return { spend, nonce, validBefore, since: since === undefined ? earliestBlock(head) : BigInt(since) };
 }
 
-/** Begins elsewhere at each block, so that none waits for ever behind others. */
+/** Starts at another element for each block, so that every payment is checked at some time. */
 function rotate<T>(list: readonly T[], by: number): T[] {
   const at = list.length === 0 ? 0 : (by * MAX_QUERIES) % list.length;
   return [...list.slice(at), ...list.slice(0, at)];

@@ -1,4 +1,4 @@
-// A transaction as the ledger keeps it: signed by the wallet itself, and for just what was asked.
+// Has a transaction signed, and checks that the signature is by the wallet's key and of the requested transaction.
 import type { Hex, TransactionSerializableEIP1559 } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import type { Signer } from "../keys/wallet-platform.ts";
@@ -18,7 +18,7 @@ export interface SigningRequest {
   signedAt: number;
 }
 
-/** Throws where what comes back was signed by another key, or says something else: a platform's answer is from outside. */
+/** The row of the signed transaction. Throws if the platform signed with another key, or signed another transaction. */
 export async function createSignedTransaction({
   chain,
   spend,
@@ -41,7 +41,7 @@ export async function createSignedTransaction({
   const raw = await signer.signTransaction(requested);
   const recoveredAddress = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` });
   if (recoveredAddress !== spend.address || signer.address !== recoveredAddress) {
-    throw new Error(`Wallet ${spend.walletId} was signed for by another key.`);
+    throw new Error(`The transaction of wallet ${spend.walletId} was signed by another key.`);
   }
   await requireSameTransaction(raw, requested);
   const { id: spendId, step, network, address } = spend;
@@ -66,6 +66,6 @@ async function requireSameTransaction(raw: Hex, requested: TransactionSerializab
       transaction.accessList?.length ?? 0,
     ].join(" ");
   if (signed.type !== "eip1559" || fingerprint(signed) !== fingerprint(requested)) {
-    throw new Error("What was signed is not the transaction that was asked for.");
+    throw new Error("The signed transaction is not the transaction that was requested.");
   }
 }

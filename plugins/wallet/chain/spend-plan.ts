@@ -1,28 +1,28 @@
-// What a spend will do, as it stands in the ledger: calls of contracts, one after the other, or one payment that a seller takes.
+// The plan of a spend, stored in the ledger as JSON: contract calls to make one after the other, or a payment authorization.
 import type { Address, Hex } from "viem";
 
+/** A contract call: one transaction. */
 export interface Call {
   to: Address;
   data: Hex;
 }
 
-/** An authorization (EIP-3009); both absent until it is signed. */
+/** An authorization (EIP-3009). All fields are absent until it is signed. */
 export interface PaymentAuthorization {
   nonce?: Hex;
-  /** Seconds since 1970: from then on nobody can use it. */
+  /** Seconds since 1970; from then on it can't be used. */
   validBefore?: number;
-  /** The newest block when it was signed: it is in none before. */
+  /** The newest block before it was signed; it was used in none before that. */
   since?: number;
 }
 
 export type SpendPlan =
   | {
       calls: Call[];
-      /** Seconds since 1970: from then on the calls fail, whatever else is true. */
+      /** Seconds since 1970; later the calls are not signed, because the contract would revert them. */
       validUntil?: number;
     }
   | { payment: PaymentAuthorization };
 
 export const serializePlan = (plan: SpendPlan) => JSON.stringify(plan);
-/** A plan as the ledger has it. */
 export const parsePlan = (text: string) => JSON.parse(text) as SpendPlan;

@@ -1,10 +1,12 @@
-// The lanes' side of the ledger: spends under way, and every signed transaction, which is a row before a node has it.
+// Stores the nonce queue's part of the ledger: the state of open spends, and every signed transaction, which is a row before
+// a node gets it.
 
 import type { InferSelectModel } from "drizzle-orm";
 import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
 import type { ChainName } from "../../../src/kernel/chains/chains.ts";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { spends, transactions } from "../schema.ts";
 import { maxCostOf, parseCost } from "./fees.ts";
 
@@ -12,57 +14,57 @@ export type Spend = InferSelectModel<typeof spends>;
 export type SpendState = Spend["state"];
 export type Transaction = InferSelectModel<typeof transactions>;
 
-/** Where nonces follow each other. */
+/** Identifies a nonce queue: the transactions of one address on one chain, which use nonces in order. */
 export interface NonceQueue {
   network: ChainName;
   address: string;
 }
 
-/** States in which money may still leave. */
+/** States of a spend in which money may still leave the wallet. */
 export const OPEN_STATES = ["reserved", "signed", "sent"] as const;
 
-/** Why a spend may not be signed, or sent, now. */
+/** The reason why a spend may not be signed or resent. */
 export type SigningRefusal = "POLICY_DENIED" | "CANCELLED";
 
 export interface SpendStore {
   find(id: string): Promise<Spend | undefined>;
-  /** Lanes with spends under way. */
+  /** Queues with open spends. */
   listQueues(): Promise<NonceQueue[]>;
-  /** The spends under way in a lane, in the order in which they were reserved. */
+  /** The open spends of a queue, in the order of their reservation. */
   listOpen(queue: NonceQueue): Promise<Spend[]>;
-  /** When somebody last asked for one of them, or heard of one from its seller. Epoch ms. */
+  /** When an open spend of the queue was last reserved, or a payment last updated; epoch ms. */
   lastActivityAt(queue: NonceQueue): Promise<number | undefined>;
-  /** For the batch that has its lane look: a payment's seller has answered. */
+  /** Marks that a payment's seller has responded, which counts as activity of the queue. */
   recordSellerResponseStatement(spend: Spend): Statement;
-  /** What spends under way may still take of a token. */
+  /** Units of a token that open spends may still take. */
   pendingUnits(queue: NonceQueue, asset: string): Promise<bigint>;
-  /** All transactions of the spend's present step, the newest first. */
+  /** All transactions of the spend's current step, newest first. */
   listTransactions(spend: Spend): Promise<Transaction[]>;
-  /** One more than the highest nonce under way, or that was so a moment ago: a node may be behind. 0 for none. */
+  /** One more than the highest nonce that is open, or was signed in the last ten minutes, as a node may lag. 0 if none. */
   nextNonce(queue: NonceQueue): Promise<number>;
-  /** The oldest transaction of a spend with the lowest nonce under way. */
+  /** The open transaction with the lowest nonce, of its attempts the first; fillers are left out. */
   findFirstOpenTransaction(queue: NonceQueue): Promise<Transaction | undefined>;
-  /** The newest of those that fill a gap at this nonce. */
+  /** The newest open filler with this nonce. */
   findFiller(queue: NonceQueue, nonce: number): Promise<Transaction | undefined>;
-  /** Notes one. Its step is none of the spend's. */
+  /** Stores a filler, under a step number that no spend has. */
   recordFiller(transaction: Transaction): Promise<void>;
-  /** In wei: what transactions under way may still take for gas. */
+  /** Wei that open transactions may still take for gas. */
   openGasCost(queue: NonceQueue): Promise<bigint>;
-  /** Switched off: `POLICY_DENIED`. The account is disabled or gone, or the wallet left it: `CANCELLED`. */
+  /** `POLICY_DENIED`: spending is switched off. `CANCELLED`: the account is disabled or gone, or the wallet left it. */
   findSigningRefusal(spend: Spend): Promise<SigningRefusal | undefined>;
-  /** Notes a signed transaction. False, and nothing noted, where the spend may not be signed (any more). */
+  /** Stores the signed transaction of a reserved spend. False, and nothing is stored, if the spend may not be signed. */
   recordSigned(spend: Spend, transaction: Transaction): Promise<boolean>;
-  /** Notes what was signed instead of a transaction, in the plan. False likewise. */
+  /** Stores the signed authorization of a payment, as its plan. False, and nothing is stored, if it may not be signed. */
   recordAuthorization(spend: Spend, plan: string): Promise<boolean>;
-  /** Notes another transaction in the place of a stuck one. False likewise. */
+  /** Stores the replacement of a stuck transaction. False, and nothing is stored, if the spend may not be signed. */
   recordReplacement(spend: Spend, transaction: Transaction): Promise<boolean>;
-  /** A node has it. */
+  /** Marks that a node has accepted the transaction. */
   recordSent(spend: Spend, hash: string): Promise<void>;
-  /** Since when its nonce is known as used without a receipt; null: it is not, or is no more. */
+  /** Stores since when the nonce is used without a receipt (epoch ms); null: it is not, or no longer. */
   setNonceUsedSince(spend: Spend, since: number | null): Promise<void>;
-  /** The step's transaction was mined, for this fee: the next one is to be signed. */
+  /** Starts the next step, after the transaction of the current one was mined. The fee is in wei. */
   advanceStep(spend: Spend, fee: bigint): Promise<void>;
-  /** The end. No row is changed where it has ended otherwise. */
+  /** Settles the spend and closes its transactions. Changes nothing if the spend is settled already. */
   finish(spend: Spend, outcome: SpendOutcome): Promise<void>;
 }
 
@@ -70,17 +72,17 @@ export interface SpendOutcome {
   state: "confirmed" | "failed";
   reason?: string;
   hash?: string;
-  /** In wei: of the last step. */
+  /** Fee of the last step, in wei. */
   fee?: bigint;
 }
 
-/** Milliseconds for which a used nonce is remembered where the chain says nothing of it yet. */
-const RECENT_NONCE_MS = 600_000;
+/** How long a closed nonce counts as used, although a lagging node does not report it. */
+const RECENT_NONCE_MS = 10 * MINUTE;
 
-/** The step of a transaction that is none of its spend's, but fills a gap before it. */
+/** The step of fillers: they belong to a spend, but to none of its steps. */
 const FILLER_STEP = -1;
 
-/** While this holds a spend may be signed: it is switched on, and the account and its wallet are there. */
+/** SQL condition: spending is switched on, the account is enabled, and the wallet is the account's. */
 const IS_SIGNABLE = `NOT EXISTS (SELECT 1 FROM wallet_policies p WHERE p.user_id = ? AND p.enabled = 0)
   AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = ? AND u.disabled_at IS NOT NULL)
   AND EXISTS (SELECT 1 FROM wallets w WHERE w.id = ? AND w.user_id = ?)`;
@@ -90,7 +92,7 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
   const { drizzle } = database;
   const spendInQueue = ({ network, address }: NonceQueue) =>
     and(eq(spends.network, network), eq(spends.address, address));
-  // In SQL's own words: with bound values the index of what is open is not used, and the whole ledger read.
+  // Literal values: with bound ones SQLite would not use the partial index, and scan the whole ledger.
   const isOpen = sql`${spends.state} IN ('reserved', 'signed', 'sent')`;
   const updateStatement = (spend: Spend, values: Partial<Spend>, from: readonly SpendState[]) =>
     statement(updateSpendQuery(database, spend, values, from));
@@ -101,7 +103,7 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
   const transactionInQueue = ({ network, address }: NonceQueue) =>
     and(eq(transactions.network, network), eq(transactions.address, address));
 
-  /** Writes what is guarded by this name; false where the guard failed. */
+  /** Writes the batch; false if its guard of this name failed. */
   async function writeGuarded(name: string, batch: Statement[]): Promise<boolean> {
     try {
       await database.write(batch);
@@ -132,7 +134,7 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
         .orderBy(asc(spends.reservedAt), asc(spends.id)),
 
     async lastActivityAt(queue) {
-      // A payment's row is written for its seller's sake alone; that of another also whenever it is sent again.
+      // A payment's row is updated by its request and its seller's response only; other rows by every resend too.
       const at = sql<
         number | null
       >`max(CASE ${spends.kind} WHEN 'pay' THEN ${spends.updatedAt} ELSE ${spends.reservedAt} END)`;
@@ -160,7 +162,7 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
         .orderBy(desc(transactions.attempt)),
 
     async nextNonce({ network, address }) {
-      // What is closed was used on the chain: else it would still be open.
+      // A closed transaction's nonce was used on the chain; recent ones count, in case the node lags.
       const { rows } = await database.read(
         `SELECT max(
           coalesce((SELECT max(nonce) FROM wallet_transactions WHERE network = ?1 AND address = ?2 AND open = 1), -1),
@@ -200,17 +202,17 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
         .from(transactions)
         .where(and(transactionInQueue(queue), eq(transactions.open, true)))
         .orderBy(asc(transactions.attempt));
-      // Of rivals one is mined: the dearest is the newest.
+      // Only one attempt per nonce is mined. The newest is the most expensive, and the last to enter the map.
       const costByNonce = new Map(rows.map(({ nonce, cost }) => [nonce, maxCostOf(parseCost(cost))]));
       return [...costByNonce.values()].reduce((total, cost) => total + cost, 0n);
     },
 
     async findSigningRefusal(spend) {
       const { rows } = await database.read(
-        `SELECT ${IS_SIGNABLE} AS may, (SELECT enabled FROM wallet_policies WHERE user_id = ?) AS enabled`,
+        `SELECT ${IS_SIGNABLE} AS signable, (SELECT enabled FROM wallet_policies WHERE user_id = ?) AS enabled`,
         [...signableArgs(spend), spend.userId],
       );
-      if (Number(rows[0]?.may) === 1) return undefined;
+      if (Number(rows[0]?.signable) === 1) return undefined;
       return Number(rows[0]?.enabled ?? 1) === 0 ? "POLICY_DENIED" : "CANCELLED";
     },
 
@@ -251,7 +253,7 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
         ...(hash !== undefined && { hash }),
         ...(fee !== undefined && { fee: totalFee(spend, fee) }),
       };
-      // Where somebody else has ended it, that stands.
+      // If a concurrent call has settled the spend, its outcome stays.
       await writeGuarded("open", [
         updateStatement(spend, { state, reason, ...outcomeFields }, OPEN_STATES),
         guard("open"),
@@ -261,7 +263,7 @@ export function createSpendStore({ database }: Pick<Kernel, "database">): SpendS
   };
 }
 
-/** A spend, while it is in one of these states and at this step. */
+/** Updates a spend if it is in one of the states `from` and at the step of `spend`. */
 export const updateSpendQuery = (
   { drizzle }: Kernel["database"],
   spend: Pick<Spend, "id" | "step">,

@@ -7,21 +7,21 @@ export interface Swap {
   network: ChainName;
   sell: Address;
   buy: Address;
-  /** Of what is sold, in smallest units. */
+  /** Amount of `sell` in its smallest unit. */
   units: bigint;
 }
 
 export interface Quote extends Swap {
-  /** Of what is bought, in smallest units. */
+  /** Amount of `buy` in its smallest unit. */
   out: bigint;
-  /** What the driver needs to do just this. */
+  /** The driver's own description of the route; opaque to callers. */
   route: string;
 }
 
 /** A place where tokens are traded. */
 export interface SwapVenue {
-  /** The best price now; undefined where nobody trades these. Throws 500 `CHAIN_UNAVAILABLE`. */
+  /** The best current quote; undefined if no pool trades these tokens. Throws 500 `CHAIN_UNAVAILABLE`. */
   quote(swap: Swap): Promise<Quote | undefined>;
-  /** What the owner signs to get at least `least`, and nothing otherwise, until the deadline (seconds since 1970). */
+  /** The calls of a swap that buys at least `minOut`, or reverts. They are valid until `deadline` (seconds since 1970). */
   buildCalls(quote: Quote, terms: { owner: Address; minOut: bigint; deadline: number }): Promise<Call[]>;
 }

@@ -1,4 +1,4 @@
-// Tokens on a chain (ERC-20, EIP-3009): what they are asked, and what becomes of an answer that can't be one.
+// The ABI of tokens (ERC-20, EIP-3009), and reads of a wallet's balances.
 import type { Address } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import { readChain } from "../../../src/kernel/chains/read-chain.ts";
@@ -8,7 +8,7 @@ const view = { type: "function", stateMutability: "view" } as const;
 const call = { type: "function", stateMutability: "nonpayable" } as const;
 const unnamed = <Type extends string>(type: Type) => ({ name: "", type }) as const;
 
-/** EIP-20, and what EIP-3009 adds to find out whether an authorization was used. */
+/** The used part of ERC-20, and the state and event of EIP-3009 that show whether an authorization was used. */
 export const TOKEN_ABI = [
   { ...view, name: "decimals", inputs: [], outputs: [unnamed("uint8")] },
   { ...view, name: "balanceOf", inputs: [unnamed("address")], outputs: [unnamed("uint256")] },
@@ -25,7 +25,7 @@ export const TOKEN_ABI = [
   },
 ] as const;
 
-/** Whether the chain says that a call was undone by the contract, which is an answer; any other error is none. EIP-1474's 3. */
+/** Whether the node reported that the contract reverted the call (JSON-RPC error code 3). */
 export async function isReverted(error: unknown): Promise<boolean> {
   const { BaseError, RpcRequestError } = await import("viem");
   const rpcError = error instanceof BaseError ? error.walk((inner) => inner instanceof RpcRequestError) : undefined;
@@ -35,11 +35,11 @@ export async function isReverted(error: unknown): Promise<boolean> {
 export interface WalletBalances {
   decimals: number;
   balance: bigint;
-  /** In wei, for fees. */
+  /** Wei, for fees. */
   ether: bigint;
 }
 
-/** What a wallet has of a token, and to pay for transactions. */
+/** Reads a wallet's balance of a token, the token's decimals, and the wallet's ether. */
 export const readWalletBalances = (chain: Chain, token: Address, owner: Address): Promise<WalletBalances> =>
   readChain(chain, async (client) => {
     const read = { address: token, abi: TOKEN_ABI } as const;
@@ -51,11 +51,11 @@ export const readWalletBalances = (chain: Chain, token: Address, owner: Address)
     return { decimals, balance, ether };
   });
 
-/** What a wallet is shown to have, as decimal texts: ether, and the stablecoin where the chain has such a token. */
+/** A wallet's balances as decimal texts: ether, and the stablecoin if the token can be read on this chain. */
 export async function readFormattedBalances(chain: Chain, token: Address, owner: Address) {
   const read = { address: token, abi: TOKEN_ABI } as const;
   const [ether, decimals, units] = await readChain(chain, (client) => {
-    // A chain that gives no answer at all is an error all the same: `Chain.ask` sees to that.
+    // An unreachable chain is an error nevertheless: `Chain.withClient` throws then, even if a read was caught here.
     const none = () => undefined;
     return Promise.all([
       client.getBalance({ address: owner }),

@@ -1,8 +1,10 @@
-// What becomes of a signed transaction: mined and deep enough, overtaken by another program, stuck, or lost on its way.
+// Tracks signed transactions until they are final: resends lost ones, replaces stuck ones with higher fees, and detects
+// nonces that another program used.
 import type { Address, TransactionReceipt } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Signer } from "../keys/wallet-platform.ts";
 import type { Wallet } from "../keys/wallets.ts";
 import { type AccountSnapshot, findReceipt, readFeesAndBalance } from "./account-snapshot.ts";
@@ -27,16 +29,16 @@ export interface TransactionTrackerOptions {
 }
 
 export interface TransactionTracker {
-  /** Gives it to a node. One that is known there already, or can't be reached, is found out about by following it. */
+  /** Sends the transaction to a node. A rejected or lost one is found by `track`. */
   broadcast(chain: Chain, spend: Spend, transaction: Transaction): Promise<void>;
-  /** Takes the step that there is to take, by what the chain says. */
+  /** Does what the state of the chain requires: settles, resends or replaces the spend's transaction, or nothing. */
   track(chain: Chain, spend: Spend, snapshot: AccountSnapshot): Promise<void>;
 }
 
-/** Transactions with one nonce, at most; then the newest that can be paid for is sent again and again. */
+/** Attempts per nonce. After the last one, the newest that the wallet can pay for is resent. */
 const MAX_ATTEMPTS = 10;
-/** Milliseconds between two sendings of the same. */
-const RESEND_MS = 10_000;
+/** Time between two broadcasts of the same transaction. */
+const RESEND_MS = 10 * SECOND;
 
 export function createTransactionTracker(
   deps: TransactionTrackerDeps,
@@ -52,20 +54,20 @@ export function createTransactionTracker(
   async function track(chain: Chain, spend: Spend, snapshot: AccountSnapshot): Promise<void> {
     const attempts = await ledger.listTransactions(spend);
     const [newest] = attempts;
-    if (!newest) throw new Error("A spend is signed, and has no transaction.");
+    if (!newest) throw new Error("A signed spend in the ledger has no transaction.");
     if (snapshot.accountNonce > newest.nonce) return resolveUsedNonce(chain, spend, attempts, snapshot);
     if (spend.nonceUsedSince !== null) await ledger.setNonceUsedSince(spend, null);
     const age = now() - newest.createdAt;
     const isResendDue = spend.state === "signed" || now() - spend.updatedAt > RESEND_MS;
     if (age <= stuckMs && !isResendDue) return;
-    // Switched off: what is out may still be mined, but nothing is done for it.
+    // Spending is switched off: what was sent may still be mined, but nothing is resent or replaced.
     if ((await ledger.findSigningRefusal(spend)) !== undefined) return;
-    // One that has others before it is not helped by higher fees.
+    // Higher fees help only the transaction with the next nonce to be mined.
     if (age > stuckMs && newest.nonce === snapshot.accountNonce && (await replaceStuck(chain, spend, attempts))) return;
     if (isResendDue) await broadcast(chain, spend, await newestAffordable(chain, spend, attempts));
   }
 
-  /** Its nonce is used: by one of ours, or by another program with the same key, which was faster. */
+  /** The nonce is used: by one of the attempts, or by another program with the same key. */
   async function resolveUsedNonce(
     chain: Chain,
     spend: Spend,
@@ -79,7 +81,7 @@ export function createTransactionTracker(
       const depth = snapshot.blockNumber - receipt.blockNumber + 1n;
       if (depth >= BigInt(confirmationsOf(spend))) await applyReceipt(spend, receipt);
     } else if (spend.nonceUsedSince === null) {
-      // A node that is behind may only not have the receipt yet: it is remembered, and looked at again for a while.
+      // A lagging node may not have the receipt yet, so the spend fails only if this lasts for `foreignNonceMs`.
       await ledger.setNonceUsedSince(spend, now());
     } else if (now() - spend.nonceUsedSince >= foreignNonceMs) {
       await ledger.finish(spend, { state: "failed", reason: "NONCE_USED" });
@@ -96,13 +98,13 @@ export function createTransactionTracker(
     else await ledger.finish(spend, { state: "confirmed", hash, fee });
   }
 
-  /** The same with higher fees, in its place; false where the wallet, or the cap, does not allow for higher ones. */
+  /** Replaces the transaction by one with higher fees; false if the limit or the wallet's ether does not allow that. */
   async function replaceStuck(chain: Chain, spend: Spend, attempts: Transaction[]): Promise<boolean> {
     const [stuck] = attempts;
     const plan = parsePlan(spend.plan);
     const call = "calls" in plan ? plan.calls[spend.step] : undefined;
     const wallet = await walletOf(spend.walletId);
-    if (!stuck || !wallet || !call) throw new Error("A spend has lost its wallet or its call.");
+    if (!stuck || !wallet || !call) throw new Error("A signed spend in the ledger has no wallet or no call.");
     if (attempts.length >= MAX_ATTEMPTS) return false;
     const { fees, ether } = await readFeesAndBalance(chain, spend.address);
     const cost = raiseCost(parseCost(stuck.cost), fees);
@@ -123,11 +125,11 @@ export function createTransactionTracker(
     return true;
   }
 
-  /** The newest that the wallet can pay for: nodes take no other. */
+  /** The newest attempt that the wallet can pay for: nodes reject others. The oldest one if it can pay for none. */
   async function newestAffordable(chain: Chain, spend: Spend, attempts: Transaction[]): Promise<Transaction> {
     const [newest] = attempts;
     const oldest = attempts.at(-1);
-    if (!newest || !oldest) throw new Error("A spend is signed, and has no transaction.");
+    if (!newest || !oldest) throw new Error("A signed spend in the ledger has no transaction.");
     if (newest === oldest) return newest;
     const ether = await readChain(chain, (client) => client.getBalance({ address: spend.address as Address }));
     return attempts.find((transaction) => maxCostOf(parseCost(transaction.cost)) <= ether) ?? oldest;

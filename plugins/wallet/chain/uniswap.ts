@@ -7,13 +7,13 @@ import { AppError } from "../../../src/kernel/errors.ts";
 import type { Swap, SwapVenue } from "./swap-venue.ts";
 import { isReverted, TOKEN_ABI } from "./token-contract.ts";
 
-/** Of pools, in hundredths of a basis point. Uniswap v3, `UniswapV3Factory`. */
+/** The fees of pools in hundredths of a basis point (Uniswap v3, `UniswapV3Factory`). */
 const POOL_FEES = [100, 500, 3000, 10_000] as const;
 
 const uint = <Name extends string>(name: Name) => ({ name, type: "uint256" }) as const;
 const address = <Name extends string>(name: Name) => ({ name, type: "address" }) as const;
 
-/** `IQuoterV2.sol`: not a view in Solidity, but never meant to be sent. */
+/** `IQuoterV2.sol`. Not a view in Solidity, but meant for calls only, so it is declared as one. */
 const QUOTER = [
   {
     type: "function",
@@ -84,7 +84,7 @@ export function createUniswapVenue({ config, chainOf }: Deps): SwapVenue {
     return { router: swapRouter as Address, quoter: swapQuoter as Address };
   };
 
-  /** What one pool gives; undefined where there is none, or too little in it. */
+  /** The amount that one pool gives; undefined if the pool does not exist or has too little liquidity. */
   async function quotePool({ network, sell, buy, units }: Swap, fee: number): Promise<bigint | undefined> {
     const params = { tokenIn: sell, tokenOut: buy, amountIn: units, fee, sqrtPriceLimitX96: 0n };
     const read = { address: contractsOf(network).quoter, abi: QUOTER, functionName: "quoteExactInputSingle" } as const;
@@ -93,7 +93,7 @@ export function createUniswapVenue({ config, chainOf }: Deps): SwapVenue {
       return out;
     } catch (error) {
       if (error instanceof AppError) throw error;
-      // The quoter says no. Whatever else went wrong says nothing of the price, and must not pass for a thinner market.
+      // A revert means that this pool can't trade. Any other error says nothing about it, and must not look like one.
       if (await isReverted(error)) return undefined;
       throw unusableResponse(error);
     }
@@ -122,7 +122,7 @@ export function createUniswapVenue({ config, chainOf }: Deps): SwapVenue {
       };
       const swap = encodeFunctionData({ abi: ROUTER, functionName: "exactInputSingle", args: [params] });
       const data = encodeFunctionData({ abi: ROUTER, functionName: "multicall", args: [BigInt(deadline), [swap]] });
-      // No more than this swap takes: what is allowed is gone afterwards.
+      // The allowance is exactly what the swap takes, so none is left afterwards.
       const approve = encodeFunctionData({ abi: TOKEN_ABI, functionName: "approve", args: [router, units] });
       return [
         { to: sell, data: approve },

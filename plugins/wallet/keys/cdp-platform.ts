@@ -1,24 +1,26 @@
-// The driver for Coinbase Developer Platform: its REST API with the SDK's authentication. Keys never leave the platform.
+// A driver of the managed wallet platform for Coinbase Developer Platform: calls its REST API with the SDK's authentication.
+// Keys never leave the platform.
 //
 // The SDK's own client reports each call, and each error with its stack, to a third address unless the environment says
-// otherwise; so the four calls that are needed are made here.
+// otherwise. So the four necessary calls are made here.
 import type { Address, Hex } from "viem";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { PlatformWallet, Signer, WalletPlatform } from "./wallet-platform.ts";
 
 export interface CdpOptions {
   apiKeyId: string;
   apiKeySecret: string;
   walletSecret: string;
-  /** Where its API is, with the path before `/v2`. */
+  /** Base URL of the API, with the path before `/v2`. */
   basePath?: string | undefined;
 }
 
 const BASE_PATH = "https://api.cdp.coinbase.com/platform";
-/** Milliseconds for one call. */
-const TIMEOUT_MS = 15_000;
+/** Time limit of one call. */
+const TIMEOUT_MS = 15 * SECOND;
 
-/** Each call throws 502 `WALLET_PLATFORM_UNAVAILABLE` where the platform does not do it. */
+/** Each method throws 502 `WALLET_PLATFORM_UNAVAILABLE` if the platform can't be reached or refuses the call. */
 export function createCdpPlatform({ basePath = BASE_PATH, ...credentials }: CdpOptions): WalletPlatform {
   const base = basePath.replace(/\/+$/, "");
 
@@ -46,7 +48,7 @@ export function createCdpPlatform({ basePath = BASE_PATH, ...credentials }: CdpO
     const found = await call("GET", `/by-name/${name}`);
     if (found.status !== 404) return toPlatformWallet(found);
     const created = await call("POST", "", { name });
-    // Somebody else was first.
+    // 409: a concurrent call created it.
     return toPlatformWallet(created.status === 409 ? await call("GET", `/by-name/${name}`) : created);
   }
 
@@ -72,7 +74,10 @@ export function createCdpPlatform({ basePath = BASE_PATH, ...credentials }: CdpO
   };
 }
 
-/** The platform's names are unique in a project, 2 to 36 letters, digits and dashes, and tell nothing of the user here. */
+/**
+ * The platform's account names are unique in a project and have 2 to 36 letters, digits and dashes. A hash tells the
+ * platform nothing about the user.
+ */
 const accountName = (userId: string, email: string) =>
   `berth-${new Bun.CryptoHasher("sha256").update(`${userId}\n${email}`).digest("hex").slice(0, 30)}`;
 
@@ -94,14 +99,16 @@ function requireText({ status, ok, json }: CdpResponse, field: string, pattern: 
   const value: unknown = typeof json === "object" && json !== null ? Reflect.get(json, field) : undefined;
   if (ok && typeof value === "string" && pattern.test(value)) return value;
   const type: unknown = typeof json === "object" && json !== null ? Reflect.get(json, "errorType") : undefined;
-  throw unavailable(`It answered ${status} (${typeof type === "string" ? type.slice(0, 60) : "no usable answer"})`);
+  throw unavailable(
+    `The platform answered with status ${status} (${typeof type === "string" ? type.slice(0, 60) : "no error type"})`,
+  );
 }
 
-/** JSON has no bigints; the platform takes them as text. */
+/** JSON has no bigints; the platform accepts them as text. */
 const bigIntsToStrings = (value: object): object =>
   JSON.parse(JSON.stringify(value, (_, inner: unknown) => (typeof inner === "bigint" ? inner.toString() : inner)));
 
 function unavailable(reason: string, cause?: unknown): AppError {
-  const text = "The wallet platform does not answer as it should. Try again later.";
+  const text = "The wallet platform does not work right now. Try again later.";
   return new AppError(502, "WALLET_PLATFORM_UNAVAILABLE", text, {}, { cause: new Error(reason, { cause }) });
 }

@@ -1,4 +1,4 @@
-// Private keys: made or taken in, sealed for their wallet, opened only to sign.
+// Creates or imports private keys, and seals them with the vault for their wallet. They are opened only to sign.
 import type { Address, Hex, LocalAccount } from "viem";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { KeyRotation } from "../../../src/kernel/security/key-rotation.ts";
@@ -7,18 +7,19 @@ import type { Vault } from "../../../src/kernel/security/vault.ts";
 /** A private key as it is stored. */
 export interface SealedKey {
   address: Address;
-  /** Which root key it is sealed under. */
+  /** Id of the root key that it is sealed under. */
   keyId: string;
   sealed: string;
 }
 
 export interface Keyring {
-  /** A new key for the wallet of this id, or the given one. 400 `INVALID_PRIVATE_KEY` for one that is on no curve. */
+  /** Seals a new or the given key for the wallet of this id. Throws 400 `INVALID_PRIVATE_KEY` for a number outside the curve. */
   createKey(walletId: string, privateKey?: string): Promise<SealedKey>;
-  /** Signs with the wallet's key: don't keep it. Throws where the stored key is not this wallet's, or not this address's. */
+  /** An account that signs with the wallet's key; don't keep it. Throws if the stored key is of another wallet or address. */
   openAccount(wallet: { id: string; address: string; sealed: string }): Promise<LocalAccount>;
 }
 
+/** The vault context: a key opens only for the wallet that it was sealed for. */
 const contextOf = (walletId: string) => `wallet:${walletId}`;
 
 export function createKeyring({
@@ -45,8 +46,8 @@ export function createKeyring({
       try {
         ({ address } = privateKeyToAccount(key));
       } catch {
-        // Without the cause, which tells the key.
-        const message = "This is no private key: 0x and 64 hex digits of a number on the curve secp256k1.";
+        // The cause is left out, because it contains the key.
+        const message = "This is not a private key. Give 0x and 64 hex digits of a number on the curve secp256k1.";
         throw invalidInput({ path: "privateKey", message }, "INVALID_PRIVATE_KEY");
       }
       return { address, keyId: vault.keyId, sealed: vault.seal(key, contextOf(walletId)) };
@@ -55,7 +56,7 @@ export function createKeyring({
     async openAccount({ id, address, sealed }) {
       const { privateKeyToAccount } = await import("viem/accounts");
       const account = privateKeyToAccount(vault.open(sealed, contextOf(id)) as Hex);
-      if (account.address !== address) throw new Error(`The key of wallet ${id} is not that of its address.`);
+      if (account.address !== address) throw new Error(`The key of wallet ${id} does not match its address.`);
       return account;
     },
   };

@@ -1,11 +1,11 @@
-// Which driver is behind the managed wallet platform, by the configuration.
+// Selects the driver of the managed wallet platform by the configuration.
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { createCdpPlatform } from "./cdp-platform.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLocalPlatform } from "./local-platform.ts";
 import type { WalletPlatform } from "./wallet-platform.ts";
 
-/** The platform, or what is to be set so that there is one. */
+/** The platform, or instructions for the operator to configure one. */
 export type PlatformSelection =
   | { platform: WalletPlatform; kind: "local" | "cdp" }
   | { platform: undefined; setup: string };
@@ -13,7 +13,7 @@ export type PlatformSelection =
 export function selectPlatform({ walletPlatform: { kind, cdp } }: Config, keys: Keyring): PlatformSelection {
   if (kind === "none") {
     const setup =
-      "Set WALLET_PLATFORM=local to keep keys here, or WALLET_PLATFORM=cdp with CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET, and restart.";
+      "Set WALLET_PLATFORM=local to keep keys on this server, or WALLET_PLATFORM=cdp with CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET, and restart.";
     return { platform: undefined, setup };
   }
   if (kind === "local") return { platform: createLocalPlatform(keys), kind };

@@ -1,7 +1,7 @@
-// The managed wallet platform: the port, and the driver that keeps keys here.
+// Defines the port for managed wallet platforms; local-platform.ts and cdp-platform.ts are its drivers.
 import type { Address, Hex, TransactionSerializableEIP1559, TypedDataDomain, TypedDataParameter } from "viem";
 
-/** What signs for a wallet, wherever its key is. */
+/** Signs for one wallet, wherever its key is stored. */
 export interface Signer {
   readonly address: Address;
   /** The signed transaction (EIP-1559), ready to be sent. */
@@ -10,6 +10,7 @@ export interface Signer {
   signTypedData(data: TypedData): Promise<Hex>;
 }
 
+/** Typed data to sign (EIP-712). */
 export interface TypedData {
   domain: TypedDataDomain;
   types: Record<string, readonly TypedDataParameter[]>;
@@ -17,7 +18,7 @@ export interface TypedData {
   message: Record<string, unknown>;
 }
 
-/** A wallet as the platform made it; without a key where the platform keeps that. */
+/** A wallet that the platform made; `keyId` and `sealed` are null if the platform keeps the key itself. */
 export interface PlatformWallet {
   address: Address;
   keyId: string | null;
@@ -25,8 +26,8 @@ export interface PlatformWallet {
 }
 
 export interface WalletPlatform {
-  /** Makes the wallet of this user and email. Asked again after a crash it may be given the same, but is never lost. */
+  /** Makes the wallet of this user and email. A repeated call, after a crash, may return the same wallet. */
   create(wallet: { id: string; userId: string; email: string }): Promise<PlatformWallet>;
-  /** Signs for one of its wallets. */
+  /** The signer of one of the platform's wallets. */
   signer(wallet: { id: string; address: string; sealed: string | null }): Promise<Signer>;
 }

@@ -45,7 +45,7 @@ describe("a stored key", () => {
     const [ada, eve] = [await wallets.create("ada", NONE), await wallets.create("eve", NONE)];
     expect((await keys.openAccount(signing(ada))).address).toBe(ada.address as `0x${string}`);
     expect(keys.openAccount({ ...signing(eve), sealed: sealedOf(ada) })).rejects.toThrow(/belongs to another place/);
-    expect(keys.openAccount({ ...signing(ada), address: eve.address })).rejects.toThrow(/not that of its address/);
+    expect(keys.openAccount({ ...signing(ada), address: eve.address })).rejects.toThrow(/does not match its address/);
     const text = sealedOf(ada);
     const changed = `${text.slice(0, -2)}${text.endsWith("AA") ? "BB" : "AA"}`;
     expect(keys.openAccount({ ...signing(ada), sealed: changed })).rejects.toThrow(/was changed/);

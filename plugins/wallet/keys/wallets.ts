@@ -1,4 +1,4 @@
-// Whose wallets there are: the one of each user, those of the managed platform, and those made from given keys.
+// Stores the wallets of users: one own wallet each, managed wallets by email, and wallets from private keys.
 
 import type { InferSelectModel } from "drizzle-orm";
 import { and, asc, count, eq, sql } from "drizzle-orm";
@@ -17,28 +17,31 @@ import type { WalletPlatform } from "./wallet-platform.ts";
 
 export type Wallet = InferSelectModel<typeof table>;
 
-/** Statements that go into the batch which stores the wallet. */
+/** Statements for the batch that stores the wallet. */
 export type WalletStatements = (wallet: Wallet) => Statement[];
 
 export interface Wallets {
   /** The user's own wallet. */
   findOwn(userId: string): Promise<Wallet | undefined>;
-  /** Makes it. 400 `WALLET_EXISTS` with its `address` where there is one. */
+  /** Creates the user's own wallet. Throws 400 `WALLET_EXISTS` with its `address` if there is one. */
   create(userId: string, extraStatements: WalletStatements): Promise<Wallet>;
-  /** A wallet from this key, or a new one; the one that the user has of it. 400 `INVALID_PRIVATE_KEY`, 409 `TOO_MANY_WALLETS`. */
+  /**
+   * Creates a wallet from this key, or from a new one; returns the existing wallet if the user has one of this key. Throws
+   * 400 `INVALID_PRIVATE_KEY`, 409 `TOO_MANY_WALLETS`.
+   */
   createFromKey(userId: string, privateKey?: string): Promise<Wallet>;
-  /** The platform's wallet of this user for this email; made at the first asking. 409 `TOO_MANY_WALLETS`. */
+  /** The managed wallet of this user for this email, created by the first call. Throws 409 `TOO_MANY_WALLETS`. */
   findOrCreateManaged(platform: WalletPlatform, userId: string, email: string): Promise<Wallet>;
-  /** The platform's wallet of this user: the one for this email, else the first. */
+  /** A managed wallet of this user: the one for this email, else the oldest. */
   findManaged(userId: string, email: string): Promise<Wallet | undefined>;
-  /** The wallet to spend from: the one with this address, else the user's own. 404 `NO_WALLET`. */
+  /** The wallet to spend from: the one with this address, or without an address the user's own. Throws 404 `NO_WALLET`. */
   require(userId: string, address?: string): Promise<Wallet>;
   byId(id: string): Promise<Wallet | undefined>;
-  /** For the batch of a takeover: keys that somebody brought, and may still hold, leave the account. */
+  /** For a reclaimed account: removes its wallets with imported keys, which the former holder may still have. */
   disownStatement(userId: string): Statement;
 }
 
-/** Of one user, all kinds. */
+/** Wallets of one user, of all kinds together. */
 const MAX_PER_USER = 100;
 
 export function createWallets({ database, keys }: Pick<Kernel, "database"> & { keys: Keyring }): Wallets {
@@ -59,7 +62,7 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
   const findByAddress = (userId: string, address: string) =>
     findFirst(eq(table.userId, userId), eq(sql`lower(${table.address})`, address.toLowerCase()));
 
-  /** The wallet, stored; undefined where one that excludes it came first. */
+  /** Stores the wallet; undefined if a concurrent call stored one that the unique indexes allow only once. */
   async function store(wallet: Wallet, extraStatements: Statement[] = []): Promise<Wallet | undefined> {
     try {
       await database.write([statement(drizzle.insert(table).values(wallet)), ...extraStatements]);
@@ -71,24 +74,24 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
   }
 
   const tooManyWallets = () =>
-    new AppError(409, "TOO_MANY_WALLETS", `You have ${MAX_PER_USER} wallets. There is no room for more.`);
+    new AppError(409, "TOO_MANY_WALLETS", `You have ${MAX_PER_USER} wallets, which is the limit. Use one of them.`);
 
-  /** So that no platform makes a wallet that could not be stored. */
+  /** Checked before a platform makes a wallet, because one over the limit could not be stored. */
   async function requireCapacity(userId: string): Promise<void> {
     const [row] = await drizzle.select({ count: count() }).from(table).where(eq(table.userId, userId));
     if ((row?.count ?? 0) >= MAX_PER_USER) throw tooManyWallets();
   }
 
-  /** The same where there is room for one more; 409 `TOO_MANY_WALLETS`. In one write, so that many at once find no more room than there is. */
+  /** Stores the wallet, or throws 409 `TOO_MANY_WALLETS`. The count is checked in the same batch: concurrent calls can't exceed it. */
   async function storeWithinLimit(wallet: Wallet & { userId: string }): Promise<Wallet | undefined> {
     const limitStatement: Statement = {
       sql: `UPDATE wallets SET id = id WHERE id = ? AND (SELECT count(*) FROM wallets WHERE user_id = ?) <= ${MAX_PER_USER}`,
       args: [wallet.id, wallet.userId],
     };
     try {
-      return await store(wallet, [limitStatement, guard("room")]);
+      return await store(wallet, [limitStatement, guard("capacity")]);
     } catch (error) {
-      if (!(error instanceof GuardFailed && error.guard === "room")) throw error;
+      if (!(error instanceof GuardFailed && error.guard === "capacity")) throw error;
       throw tooManyWallets();
     }
   }

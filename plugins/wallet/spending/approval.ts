@@ -1,4 +1,4 @@
-// The owner's word on a spend that waits for it.
+// Approves a spend that waits for its owner.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Ledger, Spend } from "./ledger.ts";
 import type { SpendingSteps } from "./spending-steps.ts";
@@ -12,9 +12,9 @@ interface Deps {
 }
 
 /**
- * Yes: from then on it is as if it had been asked for now, a trade at today's price, though never for less than was shown.
- * Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`, and of a trade 409 `PRICE_MOVED`, 400
- * `NO_ROUTE`, 500 `CHAIN_UNAVAILABLE`: it goes on waiting then.
+ * Approves the spend and waits up to ten seconds for its outcome. The policy is checked again, and a trade is repriced, but
+ * never for less than the owner was shown. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`, and
+ * for a trade 409 `PRICE_MOVED`, 400 `NO_ROUTE`, 500 `CHAIN_UNAVAILABLE`; the spend keeps waiting then.
  */
 export function createApproval({ ledger, steps, trading, wakeStatement }: Deps) {
   return async (userId: string, id: string): Promise<Spend> => {

@@ -1,13 +1,12 @@
-// The ledger's place in the policy: what counts for a day, what a key stands for and how long, and what a takeover ends.
+// Tests which spends count against the daily limit, how long request keys are kept, and which spends a reclaim cancels.
 import { Database as Planner } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDrizzle } from "../../../src/kernel/database/drizzle-client.ts";
+import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { createLedger, MAX_OPEN_SPENDS, type NewSpend, type Spend } from "./ledger.ts";
 import { createPolicies, DEFAULT_POLICY, type Intent } from "./policy.ts";
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const USD = 1_000_000;
 const ADDRESS = `0x${"Ab".repeat(20)}`;
 const TO = `0x${"cd".repeat(20)}`;
@@ -26,14 +25,19 @@ beforeEach(async () => {
 });
 afterAll(() => storage?.remove());
 
-const intent = (usd: number, but: Partial<Intent> = {}): Intent => ({ usd, recipient: TO, assets: ["0x1"], ...but });
+const intent = (usd: number, change: Partial<Intent> = {}): Intent => ({
+  usd,
+  recipient: TO,
+  assets: ["0x1"],
+  ...change,
+});
 
-function reserve(usd: number, but: Partial<NewSpend> = {}, requireApproval = false): Promise<Spend> {
-  return ledger.reserve(newSpend(usd, but), intent(usd), [], requireApproval);
+function reserve(usd: number, change: Partial<NewSpend> = {}, requireApproval = false): Promise<Spend> {
+  return ledger.reserve(newSpend(usd, change), intent(usd), [], requireApproval);
 }
 
-/** What a spend is made of, from the user's wallet. */
-const newSpend = (usd: number, but: Partial<NewSpend>): NewSpend => ({
+/** A spend from the user's wallet. */
+const newSpend = (usd: number, change: Partial<NewSpend>): NewSpend => ({
   userId,
   walletId: userId,
   requestKey: null,
@@ -48,10 +52,10 @@ const newSpend = (usd: number, but: Partial<NewSpend>): NewSpend => ({
   recipient: TO,
   details: JSON.stringify({ assets: ["0x1"] }),
   plan: "{}",
-  ...but,
+  ...change,
 });
 
-/** As if it had happened so long ago. */
+/** Moves the spend `ms` into the past; `settled` is how long ago it was last updated, if not at the same time. */
 async function age({ id }: Spend, ms: number, settled = 0): Promise<void> {
   const at = Date.now() - ms;
   const sql = "UPDATE wallet_spends SET created_at = ?, reserved_at = ?, updated_at = ? WHERE id = ?";
@@ -64,14 +68,14 @@ const isWithinPolicy = (usd: number) =>
     ({ code }: { code: string }) => code !== "POLICY_DENIED",
   );
 
-describe("a day has room", () => {
-  test("beside what may still leave, however old that is", async () => {
+describe("the daily limit", () => {
+  test("counts open spends, however old they are", async () => {
     for (let count = 0; count < 5; count++) await age(await reserve(10 * USD), 40 * HOUR);
     expect(reserve(1)).rejects.toMatchObject({ status: 403, code: "POLICY_DENIED" });
     expect(await isWithinPolicy(1)).toBe(false);
   });
 
-  test("beside what left since then, whenever it was asked for", async () => {
+  test("counts spends that were confirmed within 24 hours, whenever they were requested", async () => {
     const [early, late] = [await reserve(10 * USD), await reserve(10 * USD)];
     for (const spend of [early, late]) await finish(spend, "confirmed");
     await age(early, 40 * HOUR, 25 * HOUR);
@@ -83,7 +87,7 @@ describe("a day has room", () => {
     expect(await isWithinPolicy(1)).toBe(false);
   });
 
-  test("for what has waited for its owner since yesterday, as if it came now", async () => {
+  test("counts a waiting spend for 24 hours, and checks it again on approval", async () => {
     const waiting = await reserve(10 * USD, {}, true);
     for (let count = 0; count < 4; count++) await reserve(10 * USD);
     expect(await isWithinPolicy(1)).toBe(false);
@@ -96,40 +100,43 @@ describe("a day has room", () => {
 
 test.each<[string, object, Partial<Intent>, boolean]>([
   ["a sale of the stablecoin", {}, { recipient: null, trade: { known: true } }, true],
-  ["a sale of anything", {}, { recipient: null, trade: { known: false } }, false],
-  ["a sale of what is named", { assets: '["0x1"]' }, { recipient: null, trade: { known: false } }, true],
-  ["a sale of what is not named", { assets: '["0x2"]' }, { recipient: null, trade: { known: true } }, false],
-  ["a sale past a list of recipients", { recipients: "[]" }, { recipient: null, trade: { known: true } }, false],
+  ["a sale of another token", {}, { recipient: null, trade: { known: false } }, false],
+  ["a sale of a listed token", { assets: '["0x1"]' }, { recipient: null, trade: { known: false } }, true],
+  ["a sale of an unlisted token", { assets: '["0x2"]' }, { recipient: null, trade: { known: true } }, false],
+  ["a sale with a list of recipients", { recipients: "[]" }, { recipient: null, trade: { known: true } }, false],
   [
-    "a sale of what is named, with both lists",
+    "a sale of a listed token, with both lists",
     { recipients: "[]", assets: '["0x1"]' },
     { recipient: null, trade: { known: true } },
     true,
   ],
-])("%s, with the policy %j: %j is the same in the write and before it", async (_, policy, but, passes) => {
-  const account =
-    "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
-  const { recipients = null, assets = null } = policy as { recipients?: string; assets?: string };
-  const sql = `INSERT INTO wallet_policies (user_id, per_transaction, per_day, recipients, assets, enabled, updated_at)
+])(
+  "%s, with the policy %j: the check before the write and the one in SQL agree on %j",
+  async (_, policy, change, passes) => {
+    const account =
+      "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
+    const { recipients = null, assets = null } = policy as { recipients?: string; assets?: string };
+    const sql = `INSERT INTO wallet_policies (user_id, per_transaction, per_day, recipients, assets, enabled, updated_at)
     VALUES (?, 10000000, 10000000, ?, ?, 1, 1)`;
-  await storage.database.write([
-    { sql: account, args: [userId] },
-    { sql, args: [userId, recipients, assets] },
-  ]);
-  const wanted = intent(USD, but);
-  const before = ledger.requirePolicy(userId, wanted).then(
-    () => true,
-    () => false,
-  );
-  const write = ledger.reserve(newSpend(USD, { kind: "trade", recipient: null }), wanted, []).then(
-    () => true,
-    () => false,
-  );
-  expect([await before, await write]).toEqual([passes, passes]);
-});
+    await storage.database.write([
+      { sql: account, args: [userId] },
+      { sql, args: [userId, recipients, assets] },
+    ]);
+    const tradeIntent = intent(USD, change);
+    const before = ledger.requirePolicy(userId, tradeIntent).then(
+      () => true,
+      () => false,
+    );
+    const write = ledger.reserve(newSpend(USD, { kind: "trade", recipient: null }), tradeIntent, []).then(
+      () => true,
+      () => false,
+    );
+    expect([await before, await write]).toEqual([passes, passes]);
+  },
+);
 
-describe("a key", () => {
-  test("stands for its spend for a day; then it can be used anew", async () => {
+describe("a request key", () => {
+  test("identifies its spend for a day; then it can be reused", async () => {
     const first = await reserve(USD, { requestKey: "invoice" });
     expect((await reserve(USD, { requestKey: "invoice" })).id).toBe(first.id);
     await finish(first, "confirmed");
@@ -146,13 +153,13 @@ describe("a key", () => {
     expect(await ledger.findByRequestKey(userId, "invoice", "another")).toMatchObject({ id: second.id });
   });
 
-  test("stands for its spend for as long as that is under way", async () => {
+  test("identifies its spend as long as that is in progress", async () => {
     const first = await reserve(USD, { requestKey: "slow" });
     await age(first, 3 * DAY);
     expect((await reserve(USD, { requestKey: "slow" })).id).toBe(first.id);
   });
 
-  test("of a turn stands for ever: the turn may be taken up again at any time", async () => {
+  test("of a turn is kept forever, because a turn may be resumed at any time", async () => {
     const first = await reserve(USD, { requestKey: "turn:1:2" });
     await finish(first, "confirmed");
     await age(first, 30 * DAY);
@@ -160,14 +167,14 @@ describe("a key", () => {
   });
 });
 
-test("so many spends of a wallet are under way, and no more, also of many at once", async () => {
+test("a wallet has at most a hundred spends in progress, even if many are reserved at once", async () => {
   const answers = await Promise.allSettled(Array.from({ length: MAX_OPEN_SPENDS + 20 }, () => reserve(1)));
   expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(MAX_OPEN_SPENDS);
   const refused = answers.find((answer) => answer.status === "rejected");
   expect(refused?.reason).toMatchObject({ status: 409, code: "TOO_MANY_SPENDS" });
 });
 
-test("a takeover, or an account that is disabled, ends what is not signed yet", async () => {
+test("cancelling an account's spends ends those that are not signed yet", async () => {
   const [reserved, waiting, signed] = [await reserve(1), await reserve(1, {}, true), await reserve(1)];
   expect(await ledger.recordAuthorization(signed, "{}")).toBe(true);
   await storage.database.write([ledger.cancelStatement(userId)]);
@@ -178,7 +185,7 @@ test("a takeover, or an account that is disabled, ends what is not signed yet", 
   expect(await ledger.recordAuthorization(reserved, "{}")).toBe(false);
 });
 
-test("what was asked for before a takeover is not reserved after it, however long it took; what comes then is", async () => {
+test("a spend requested before a reclaim is refused after it, and a later one is reserved", async () => {
   const account =
     "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
   await storage.database.write([{ sql: account, args: [userId] }]);
@@ -194,16 +201,16 @@ test("what was asked for before a takeover is not reserved after it, however lon
   expect(after).toMatchObject({ state: "reserved" });
 });
 
-test("what is under way is found by an index, however long the ledger is", async () => {
-  const asked: string[] = [];
+test("open spends and transactions are found by an index", async () => {
+  const queries: string[] = [];
   const { database } = storage;
   const read: typeof database.read = (sql, args) => {
-    asked.push(sql);
+    queries.push(sql);
     return database.read(sql, args);
   };
-  const watched = { database: { ...database, read, drizzle: createDrizzle({ read, write: database.write }) } };
+  const observed = { database: { ...database, read, drizzle: createDrizzle({ read, write: database.write }) } };
   const { listOpen, listQueues, pendingUnits, lastActivityAt, nextNonce, openGasCost, findFirstOpenTransaction } =
-    createLedger(watched);
+    createLedger(observed);
   const queue = { network: "testnet_chain", address: userId } as const;
   await Promise.all([
     listOpen(queue),
@@ -214,18 +221,18 @@ test("what is under way is found by an index, however long the ledger is", async
     openGasCost(queue),
   ]);
   await findFirstOpenTransaction(queue);
-  expect(asked).toHaveLength(7);
+  expect(queries).toHaveLength(7);
   const planner = new Planner(database.file ?? "");
-  for (const sql of asked) {
-    // As for values that are known when the query is planned.
-    const known = sql.replaceAll(/("open"|open) = \?/g, "open = 1");
-    const plan = planner.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${known}`).all();
+  for (const sql of queries) {
+    // A partial index is used only for a known value: the parameter is replaced by the value that is bound to it.
+    const planned = sql.replaceAll(/("open"|open) = \?/g, "open = 1");
+    const plan = planner.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${planned}`).all();
     for (const { detail } of plan) expect(detail).not.toMatch(/^SCAN wallet_(spends|transactions)$/);
   }
   planner.close();
 });
 
-test("what counts for a day is found by indexes", async () => {
+test("spends that count against the daily limit are found by indexes", async () => {
   const { rows } = await storage.database.read(
     `EXPLAIN QUERY PLAN SELECT sum(usd) FROM wallet_spends WHERE user_id = ? AND state IN ('reserved', 'signed', 'sent') AND id <> ?
      UNION ALL SELECT sum(usd) FROM wallet_spends WHERE user_id = ? AND state IN ('waiting', 'confirmed') AND updated_at > ? AND id <> ?`,

@@ -1,4 +1,5 @@
-// The ledger: every spend is a row before anything is signed. Here it is reserved, approved and shown; `lane-book.ts` has the rest.
+// The ledger stores every spend as a row before anything is signed. This file reserves, approves, rejects and lists spends;
+// chain/spend-store.ts has the operations of the nonce queue.
 
 import type { InferInsertModel } from "drizzle-orm";
 import { and, count, desc, eq, getTableColumns } from "drizzle-orm";
@@ -30,25 +31,26 @@ export type NewSpend = Omit<
   "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt" | "nonceUsedSince" | "fee"
 >;
 
-/** What the owner is shown of a spend, and what judging it anew needs. JSON in the ledger; amounts are decimal texts. */
+/** The details of a spend for its owner and for a second policy check. JSON in the ledger; amounts are decimal texts. */
 export interface SpendDetails {
-  /** Tokens it is about, in small letters. */
+  /** Addresses of the tokens that it spends or buys, in lower case. */
   assets: string[];
-  /** Of a trade: what is sold is the stablecoin or WETH. */
+  /** Trades: the token sold is the stablecoin or WETH. */
   known?: boolean;
   sell?: string;
   buy?: string;
-  /** Of what is bought. */
+  /** Trades: the quoted amount of the token bought. */
   quoted?: string;
+  /** Trades: the least amount of the token bought that the swap accepts. */
   atLeast?: string;
   slippageBps?: number;
-  /** Of a payment. */
+  /** Payments: the URL that is paid for. */
   url?: string;
 }
 
 export const parseDetails = (spend: Pick<Spend, "details">) => JSON.parse(spend.details) as SpendDetails;
 
-/** What the policy judges a spend by. */
+/** The properties of a spend that the policy checks. */
 export const toIntent = ({ kind, usd, recipient, details: { assets, known = false } }: IntentSource): Intent => ({
   usd,
   recipient: recipient?.toLowerCase() ?? null,
@@ -57,35 +59,35 @@ export const toIntent = ({ kind, usd, recipient, details: { assets, known = fals
 });
 type IntentSource = Pick<Spend, "kind" | "usd" | "recipient"> & { details: SpendDetails };
 
-/** What is written anew when a spend is approved: since it was asked for, the price has moved. */
+/** The columns of a trade that an approval replaces, since the price has moved after the request. */
 export type RepricedTrade = Pick<Spend, "plan" | "usd" | "details">;
 
 export interface Ledger extends SpendStore {
   /**
-   * Takes its place in the policy, with `also` in the same write; `waiting` where the owner has to agree first (`ask`, or
-   * the policy says so). The same request again is the same spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH`
-   * and `TOO_MANY_SPENDS`.
+   * Stores the spend if the policy allows it together with all others, with `extraStatements` in the same batch. Its state
+   * is `waiting` if `requireApproval` or the policy demands approval, else `reserved`. A request with a known key returns
+   * the earlier spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH` and `TOO_MANY_SPENDS`.
    */
   reserve(spend: NewSpend, intent: Intent, extraStatements: Statement[], requireApproval?: boolean): Promise<Spend>;
-  /** Throws 403 `POLICY_DENIED` where it can't be reserved now. */
+  /** Throws 403 `POLICY_DENIED` if the policy does not allow the spend now. */
   requirePolicy(userId: string, intent: Intent): Promise<void>;
-  /** The spend that this request has made already. 409 `IDEMPOTENCY_MISMATCH` where it was another one. */
+  /** The earlier spend with this key. Throws 409 `IDEMPOTENCY_MISMATCH` if its request was a different one. */
   findByRequestKey(userId: string, requestKey: string | null, requestHash: string): Promise<Spend | undefined>;
-  /** The newest first. */
+  /** A page of the user's spends, newest first, and the number of all. */
   list(userId: string, limit: number, offset: number): Promise<{ spends: Spend[]; total: number }>;
-  /** A spend that waits for its owner. 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
+  /** The spend, if it waits for approval. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
   requireWaiting(userId: string, id: string): Promise<Spend>;
-  /** The owner agrees: it is reserved from now on, as it is or renewed. 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`. */
+  /** Reserves a waiting spend, with the values of `repriced` if given. Throws 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`. */
   approve(spend: Spend, extraStatements: Statement[], repriced?: RepricedTrade): Promise<Spend>;
-  /** The owner does not. 404, 409 likewise. */
+  /** Ends a waiting spend as `REJECTED`. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
   reject(userId: string, id: string): Promise<Spend>;
-  /** For the batch of a takeover: what is not signed yet never will be. */
+  /** For a reclaimed or disabled account: cancels all its spends that are not signed yet. */
   cancelStatement(userId: string): Statement;
 }
 
-/** Spends under way from one wallet, each of which the chain is asked about. */
+/** Spends in progress from one wallet; each costs chain reads until it is settled. */
 export const MAX_OPEN_SPENDS = 100;
-/** Keys of turns stay: a turn that is taken up again, however late, must find what it did. Others are good for a day (contract §1). */
+/** Keys of turns are kept forever, because a turn may be resumed at any time. Others can be reused after a day. */
 const PERMANENT_KEY_PREFIX = "turn:";
 
 const SPEND_FIELDS = Object.keys(getTableColumns(spends)) as (keyof Spend)[];
@@ -123,17 +125,17 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
     return known;
   }
 
-  /** Writes a batch that holds only within the policy; tells what stood in the way where it did not hold. */
+  /** Writes a batch that is guarded by the policy. If the guard fails, throws an error with the rule that failed. */
   async function writeWithinPolicy(batch: Statement[], userId: string, intent: Intent, except?: string): Promise<void> {
     try {
       await database.write(batch);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;
-      if (error.guard === "room") throw tooManySpends();
+      if (error.guard === "capacity") throw tooManySpends();
       if (error.guard !== "policy") throw error;
       if (except !== undefined && (await find(except))?.state !== "waiting") throw notWaiting();
       await requirePolicy(userId, intent, except);
-      throw policyDenied("Others were faster. Try again.");
+      throw policyDenied("Another spend was reserved at the same time. Try again.");
     }
   }
 
@@ -144,7 +146,7 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
     return spend;
   }
 
-  /** Its key can be used anew. */
+  /** Frees the key of a settled spend that is older than a day. */
   const releaseKeyStatement = (userId: string, requestKey: string): Statement => ({
     sql: `UPDATE wallet_spends SET request_key = NULL WHERE user_id = ? AND request_key = ? AND created_at < ?
       AND state IN ('confirmed', 'failed') AND substr(request_key, 1, ?) <> ?`,
@@ -191,7 +193,7 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
         insertStatement,
         guard("policy"),
         capacityStatement,
-        guard("room"),
+        guard("capacity"),
         ...(requireApproval ? [] : [autoApproveStatement]),
         ...extraStatements,
       ];
@@ -203,7 +205,7 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
         return known;
       }
       const made = await find(row.id);
-      if (!made) throw new Error("A spend went as soon as it was reserved.");
+      if (!made) throw new Error("A spend was deleted right after it was reserved.");
       return made;
     },
 
@@ -244,8 +246,8 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
   };
 }
 
-const notWaiting = () => new AppError(409, "SPEND_NOT_WAITING", "This spend does not wait for your word any more.");
+const notWaiting = () => new AppError(409, "SPEND_NOT_WAITING", "This spend does not wait for approval any more.");
 const tooManySpends = () => {
-  const text = `${MAX_OPEN_SPENDS} spends from this wallet are under way. Wait until some of them are settled.`;
+  const text = `${MAX_OPEN_SPENDS} spends from this wallet are in progress. Wait until some of them are settled.`;
   return new AppError(409, "TOO_MANY_SPENDS", text);
 };

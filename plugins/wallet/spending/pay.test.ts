@@ -1,4 +1,4 @@
-// A payment that a platform signs with another key, or for another thing: no seller ever sees it.
+// Tests that a payment which a platform signs with another key, or for another recipient, is never sent to the seller.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createOutbound } from "../../../src/kernel/security/outbound.ts";
@@ -22,14 +22,14 @@ afterAll(async () => {
 test.each<[string, (data: TypedData) => ReturnType<Signer["signTypedData"]>]>([
   ["with another key", (data) => privateKeyToAccount(generatePrivateKey()).signTypedData(data)],
   [
-    "to somebody else",
+    "for another recipient",
     (data) =>
       fixture.externalAccount.signTypedData({
         ...data,
         message: { ...data.message, to: fixture.externalAccount.address },
       }),
   ],
-])("what is signed %s goes to nobody, and is not noted as signed", async (_, signTypedData) => {
+])("a payment signed %s is neither sent nor recorded as signed", async (_, signTypedData) => {
   const { house, wallets, ledger, externalAccount } = fixture;
   const { userId, address } = await fixture.wallet();
   const wakeStatement = () => ({ sql: "SELECT 1", args: [] });

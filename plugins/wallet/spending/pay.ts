@@ -1,4 +1,5 @@
-// Payments for what a server asks money for (x402 v2): by a signed authorization (EIP-3009) that the seller settles on the chain.
+// Pays for HTTP resources that require payment (x402 version 2), by a signed authorization (EIP-3009) that the seller settles
+// on the chain.
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import type { Address, Hex } from "viem";
 import type { ChainName } from "../../../src/kernel/chains/chains.ts";
@@ -18,15 +19,16 @@ export interface PayRequest {
   method?: string | undefined;
   /** Sent as JSON. */
   body?: unknown;
-  /** USD. */
+  /** USD as a decimal text. */
   maxAmount: string;
   from?: string | undefined;
 }
 
-/** What came of it; `response` is what was paid for, or what came without a price. */
+/** The spend, if there was one, and the server's response. */
 export interface PaymentResult {
-  /** Undefined where nothing was asked for. */
+  /** Undefined if the server requested no payment. */
   spend: Spend | undefined;
+  /** Undefined for a repeated request, and if the payment was not signed. */
   response: { status: number; body: string } | undefined;
 }
 
@@ -40,37 +42,37 @@ interface Deps {
   signerOf(wallet: Wallet): Promise<Signer>;
 }
 
-/** CAIP-2. */
+/** Networks in x402, as CAIP-2 ids. */
 const NETWORKS: Readonly<Record<string, ChainName>> = {
   "eip155:8453": "mainnet_chain",
   "eip155:84532": "testnet_chain",
 };
-/** Seconds that a seller may take to settle; one who wants more holds the money too long. */
+/** Seconds that a seller may take to settle. Options with more are refused, because the money is reserved meanwhile. */
 const MAX_SETTLE_SECONDS = 600;
 
 /**
- * Throws what `send` does, and 400 `PRICE_TOO_HIGH` or `NO_PAYMENT_OPTION` where the seller asks for more or otherwise, 502
- * `PAYMENT_NOT_UNDERSTOOD` for a price that can't be read, and what `Outbound.fetch` throws. What goes out comes from
- * outside: the price is taken from the first answer, and checked against what the caller and the policy allow.
+ * Throws the errors of `Send`, 400 `PRICE_TOO_HIGH`, 400 `NO_PAYMENT_OPTION` if the seller accepts no payment of this kind,
+ * 502 `PAYMENT_NOT_UNDERSTOOD` for a price that can't be read, and the errors of `Outbound.fetch`. The price comes from the
+ * seller's first response, so it is checked against the limits of the caller and the policy.
  */
 export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps): Pay {
   const { chainOf, stablecoinOf } = steps;
 
-  /** The first way of paying that is ours: this scheme, these chains, the stablecoin. */
+  /** The first payment option that is supported: scheme `exact` by EIP-3009, on one of the chains, in the stablecoin. */
   function chooseOption({ accepts }: PaymentRequired): { option: PaymentRequirements; network: ChainName } {
     for (const option of accepts) {
       const network = NETWORKS[option.network];
       if (option.scheme !== "exact" || network === undefined) continue;
       if (typeof option.asset !== "string" || option.asset.toLowerCase() !== stablecoinOf(network).toLowerCase())
         continue;
-      // It came from outside as JSON: none of its types is certain, and a time in text would never end.
+      // The option is JSON from the seller, so its types are unknown. A time that is not a number would never expire.
       const { extra, maxTimeoutSeconds: seconds, payTo } = option as Partial<PaymentRequirements>;
       if (typeof extra?.name !== "string" || typeof extra.version !== "string" || typeof payTo !== "string") continue;
       if (!Number.isInteger(seconds) || seconds === undefined || seconds < 1 || seconds > MAX_SETTLE_SECONDS) continue;
       if ((extra.assetTransferMethod ?? "eip3009") !== "eip3009") continue;
       if (typeof option.amount === "string" && /^[1-9]\d{0,29}$/.test(option.amount)) return { option, network };
     }
-    const text = "The seller takes no payment in the stablecoin by a signed authorization on these chains.";
+    const text = "The seller accepts no payment by a signed authorization in the stablecoin on these chains.";
     throw new AppError(400, "NO_PAYMENT_OPTION", text);
   }
 
@@ -82,7 +84,7 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     const owner = wallet.address as Address;
     const { decodePaymentRequiredHeader, encodePaymentSignatureHeader } = await import("@x402/core/http");
     const init = toRequestInit(request);
-    // Who redirects could name another's price; and in the clear anybody on the way could change it.
+    // A redirect could lead to another seller's price, and plain HTTP could be changed on the way.
     const strictFetch = { maxRedirects: 0, httpsOnly: true } as const;
     const priceResponse = await outbound.fetch(request.url, { ...init, ...strictFetch });
     if (priceResponse.status >= 300 && priceResponse.status < 400) throw redirectRefused();
@@ -101,7 +103,7 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     ]);
     const usd = toUsdCeil(units, balances.decimals);
     if (usd > maxUsd) {
-      const text = `The seller asks for ${formatDecimalUnits(usd, USD_DECIMALS)} USD, which is more than maxAmount.`;
+      const text = `The price is ${formatDecimalUnits(usd, USD_DECIMALS)} USD, which is more than maxAmount.`;
       throw new AppError(400, "PRICE_TOO_HIGH", text);
     }
     const assets = [asset.toLowerCase()];
@@ -120,19 +122,19 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     });
     if (spend.state === "waiting") {
       await ledger.reject(spendContext.userId, spend.id);
-      throw policyDenied("So much needs its owner's approval, and the seller's price does not wait for that.");
+      throw policyDenied("This amount needs the owner's approval, and a payment can't wait for that.");
     }
 
     const payment = await signAuthorization(wallet, spend, required, option, Number(since));
     if (!payment) return { spend: await steps.waitForOutcome(spend), response: undefined };
     const headers = { ...init.headers, "PAYMENT-SIGNATURE": encodePaymentSignatureHeader(payment) };
     const response = await outbound.fetch(request.url, { ...init, ...strictFetch, headers, timeoutMs: 60_000 });
-    // Whatever the seller says of it: what happened, and in which transaction, the chain says.
+    // The seller's claims are ignored: the chain shows whether the authorization was used, and by which transaction.
     await steps.recheckPayment(spend);
     return { spend: await steps.waitForOutcome(spend), response: toResponse(response) };
   };
 
-  /** The signed authorization, noted before the seller has it; undefined where it may not be signed any more. */
+  /** Signs the authorization, and stores it before the seller gets it; undefined if the spend may not be signed any more. */
   async function signAuthorization(
     wallet: Wallet,
     spend: Spend,
@@ -152,17 +154,18 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     return { x402Version, resource, accepted: option, payload, ...(extensions && { extensions }) };
   }
 
-  /** Throws where what comes back is not the wallet's own signature: a platform's answer is from outside. */
+  /** A signer that throws if the platform's signature is not by the wallet's key. */
   async function verifyingSigner(wallet: Wallet) {
     const { recoverTypedDataAddress } = await import("viem");
     const { address, signTypedData } = await signerOf(wallet);
     return {
       address,
-      async signTypedData(given: object) {
-        const data = given as Parameters<Signer["signTypedData"]>[0];
+      async signTypedData(typedData: object) {
+        const data = typedData as Parameters<Signer["signTypedData"]>[0];
         const signature = await signTypedData(data);
         const recovered = await recoverTypedDataAddress({ ...data, signature });
-        if (recovered !== wallet.address) throw new Error(`Wallet ${wallet.id} was signed for by another key.`);
+        if (recovered !== wallet.address)
+          throw new Error(`The signature for wallet ${wallet.id} was made by another key.`);
         return signature;
       },
     };
@@ -189,8 +192,14 @@ function parsePrice<T>(read: () => T): T {
 }
 
 const unreadablePrice = (cause?: unknown) =>
-  new AppError(502, "PAYMENT_NOT_UNDERSTOOD", "The seller's price can't be read.", {}, { cause });
+  new AppError(
+    502,
+    "PAYMENT_NOT_UNDERSTOOD",
+    "The seller's price can't be read. Ask the seller to support x402 version 2.",
+    {},
+    { cause },
+  );
 const redirectRefused = () => {
-  const text = "The address redirects to another. Ask for that one itself, if it is the one you mean to pay.";
+  const text = "The URL redirects to another one, which is not followed. Pay that URL directly if you trust it.";
   return new AppError(502, "PAYMENT_NOT_UNDERSTOOD", text);
 };

@@ -1,4 +1,5 @@
-// What may be spent: limits in USD for one spend and for a day, to whom, in which tokens, and a switch that ends it all.
+// Stores the spending policy of each user, and checks spends against it: limits in USD per spend and per day, allowed
+// recipients and tokens, and a switch that stops all spending.
 import { eq } from "drizzle-orm";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { forbidden } from "../../../src/kernel/errors.ts";
@@ -7,24 +8,24 @@ import { DAY } from "../../../src/kernel/util/time.ts";
 import { formatDecimalUnits, USD_DECIMALS } from "../amounts.ts";
 import { policies as table } from "../schema.ts";
 
-/** Amounts in millionths of a USD; addresses in small letters. */
+/** Amounts are in millionths of a USD, addresses in lower case. */
 export interface Policy {
   perTransaction: number;
-  /** Of any 24 hours. */
+  /** The limit within any 24 hours. */
   perDay: number;
-  /** Null: anybody. A trade has no recipient, but gives its money to whoever owns the pool: see `requireWithin`. */
+  /** Null: any. A trade has no recipient, but pays the owner of the pool: see `requirePolicyAllows`. */
   recipients: string[] | null;
   /**
-   * Tokens that may be spent, and of a trade also bought. Null: any; but sold only the stablecoin and WETH, since of others
-   * the pool that is sold into would be the only one to say what they are worth.
+   * Tokens that may be sent, sold and bought. Null: any; but trades then sell only the stablecoin and WETH, because the
+   * value of another token is known only from the pool that it is sold to.
    */
   assets: string[] | null;
-  /** More than this waits for the owner's word. Null: nothing does. */
+  /** Spends above this amount wait for approval. Null: none does. */
   approvalAbove: number | null;
   enabled: boolean;
 }
 
-/** Contract §8: 10 and 50 USD at first. */
+/** The policy of users who have not changed it: 10 USD per spend, 50 USD per day. */
 export const DEFAULT_POLICY: Policy = {
   perTransaction: 10_000_000,
   perDay: 50_000_000,
@@ -34,22 +35,22 @@ export const DEFAULT_POLICY: Policy = {
   enabled: true,
 };
 
-/** What a spend is judged by. */
+/** The properties of a spend that the policy checks. */
 export interface Intent {
   usd: number;
   recipient: string | null;
-  /** In small letters. */
+  /** In lower case. */
   assets: string[];
-  /** Of a trade: whether what is sold is the stablecoin or WETH. */
+  /** Trades: whether the token sold is the stablecoin or WETH. */
   trade?: { known: boolean };
-  /** When it was asked for, epoch ms: not reserved once the account was taken over since. */
+  /** When the spend was requested, epoch ms. It is refused if the account was reclaimed after that. */
   requestedAt?: number;
 }
 
 export interface Policies {
   get(userId: string): Promise<Policy>;
   update(userId: string, change: Partial<Policy>): Promise<Policy>;
-  /** For the batch of a takeover: back to what it is at first, and nothing is reserved that was asked for before. */
+  /** For a reclaimed account: restores the default policy, and refuses all spends that were requested before now. */
   resetStatement(userId: string): Statement;
 }
 
@@ -74,7 +75,7 @@ export function createPolicies({ database }: Pick<Kernel, "database">): Policies
         ...(assets !== undefined && { assets: formatList(assets) }),
         updatedAt: Date.now(),
       };
-      // Only what is named is changed, whoever changes something else at the same time.
+      // Only the given columns are updated, so that concurrent changes of others are kept.
       const values = { ...DEFAULT_POLICY, recipients: null, assets: null, ...changes, userId };
       const insert = drizzle.insert(table).values(values).onConflictDoUpdate({ target: table.userId, set: changes });
       await database.write([statement(insert)]);
@@ -90,8 +91,8 @@ export function createPolicies({ database }: Pick<Kernel, "database">): Policies
 }
 
 /**
- * What counts for the day, as an expression with its arguments: what may still leave, however old it is, and what left, or
- * waits for its owner, since then. In millionths of a USD.
+ * An SQL expression, with its arguments, for the USD (in millionths) that count against the daily limit: all open spends,
+ * however old, and those that were confirmed or started to wait for approval after `since` (epoch ms).
  */
 export const spentExpression = (userId: string, since: number, exceptSpend = "") => ({
   sql: `((SELECT coalesce(sum(usd), 0) FROM wallet_spends
@@ -102,8 +103,8 @@ export const spentExpression = (userId: string, since: number, exceptSpend = "")
 });
 
 /**
- * The policy in SQL, so that of spends at the same time none passes that goes over a limit together with another. As
- * conditions over `p`, the user's row of `wallet_policies` or none, with their arguments.
+ * The policy as an SQL condition with its arguments, over `p`: the user's row of `wallet_policies`, or nulls. It is
+ * evaluated in the batch that reserves a spend, so concurrent spends can't exceed a limit together.
  */
 export function policyCondition(userId: string, intent: Intent, now: number, exceptSpend = "") {
   const { usd, recipient, assets, trade, requestedAt = now } = intent;
@@ -131,7 +132,7 @@ export function policyCondition(userId: string, intent: Intent, now: number, exc
   };
 }
 
-/** Throws 403 `POLICY_DENIED` with what stands in the way. `spentToday` in millionths of a USD. */
+/** Throws 403 `POLICY_DENIED` with the rule that fails. `spentToday` is in millionths of a USD. */
 export function requirePolicyAllows(
   policy: Policy,
   { usd, recipient, assets, trade }: Intent,
@@ -139,20 +140,22 @@ export function requirePolicyAllows(
 ): void {
   const formatUsd = (amount: number) => formatDecimalUnits(BigInt(amount), USD_DECIMALS);
   if (!policy.enabled) throw policyDenied("Spending is switched off.");
-  if (usd > policy.perTransaction) throw policyDenied(`One spend is at most ${formatUsd(policy.perTransaction)} USD.`);
+  if (usd > policy.perTransaction)
+    throw policyDenied(`The limit of one spend is ${formatUsd(policy.perTransaction)} USD.`);
   if (usd + spentToday > policy.perDay) {
     throw policyDenied(
-      `A day's spends are at most ${formatUsd(policy.perDay)} USD; ${formatUsd(spentToday)} of it are taken.`,
+      `The limit of a day is ${formatUsd(policy.perDay)} USD, of which ${formatUsd(spentToday)} are used.`,
     );
   }
   if (recipient !== null && policy.recipients && !policy.recipients.includes(recipient)) {
     throw policyDenied("This recipient is not on the policy's list.");
   }
   if (trade && !policy.assets) {
-    // A pool can be anybody's: a token that is worth nothing would take the money past the list.
-    if (policy.recipients) throw policyDenied("With a list of recipients, trades need a list of `assets` too.");
+    // Anyone can create a pool: buying a worthless token would pay its creator, who is not on the list.
+    if (policy.recipients)
+      throw policyDenied("With a list of `recipients`, trades are allowed only if the policy also lists `assets`.");
     if (!trade.known) {
-      throw policyDenied("Only the stablecoin and WETH are sold, unless the policy's `assets` name what else may be.");
+      throw policyDenied("Without a list of `assets` in the policy, only the stablecoin and WETH can be sold.");
     }
   }
   if (policy.assets && assets.some((asset) => !policy.assets?.includes(asset))) {
@@ -160,6 +163,7 @@ export function requirePolicyAllows(
   }
 }
 
+/** 403 `POLICY_DENIED`. @param reason a sentence for people */
 export const policyDenied = (reason: string) =>
   forbidden("POLICY_DENIED", `The spending policy does not allow this. ${reason}`);
 

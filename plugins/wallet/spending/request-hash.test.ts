@@ -1,10 +1,10 @@
-// Requests that mean the same, however a model or a person writes them.
+// Tests that requests with the same meaning have the same hash, however they are written, and others do not.
 import { describe, expect, test } from "bun:test";
 import { hashRequest } from "./request-hash.ts";
 
 const TO = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
 
-describe("the same", () => {
+describe("the same hash for", () => {
   test.each<["send" | "trade" | "pay", object, object]>([
     ["send", { to: TO, amount: "2" }, { amount: "2.00", to: TO.toLowerCase() }],
     ["send", { to: TO, amount: "2" }, { to: ` ${TO} `, amount: " 02.0", network: "testnet_chain", from: undefined }],
@@ -25,7 +25,7 @@ describe("the same", () => {
   });
 });
 
-describe("not the same", () => {
+describe("different hashes for", () => {
   test.each<["send" | "trade" | "pay", object, object]>([
     ["send", { to: TO, amount: "2" }, { to: TO, amount: "20" }],
     ["send", { to: TO, amount: "0.000001" }, { to: TO, amount: "0.0000010000001" }],
@@ -42,7 +42,7 @@ describe("not the same", () => {
     expect(hashRequest(kind, one)).not.toBe(hashRequest(kind, other));
   });
 
-  test("one kind of spend and another", () => {
+  test("two kinds of spend", () => {
     expect(hashRequest("send", { amount: "1" })).not.toBe(hashRequest("trade", { amount: "1" }));
   });
 });

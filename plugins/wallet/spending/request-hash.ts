@@ -1,12 +1,12 @@
-// When two requests are the same: by what they mean, however they are written.
+// Hashes spend requests by their meaning, so that a repeated request is recognized although it is written differently.
 import { parseDecimalUnits } from "../amounts.ts";
 
-/** Of a trade that names none: half a percent, in hundredths of a percent. */
+/** Slippage of a trade that gives none: half a percent, in hundredths of a percent. */
 export const DEFAULT_SLIPPAGE_BPS = 50;
-/** Finer than any token. */
+/** Decimals that amounts are compared with: more than any token has. */
 const MAX_DECIMALS = 60;
 
-/** The kind of a spend and its request as one hash. Fields that are left out count as what they are then. */
+/** SHA-256 (hex) of the kind of a spend and its normalized request. Fields that are left out count as their defaults. */
 export function hashRequest(kind: "send" | "trade" | "pay", request: object): string {
   const definedFields = omitUndefined(request);
   const method = "body" in definedFields ? "POST" : "GET";
@@ -33,7 +33,7 @@ function normalizeValue(name: string, value: unknown): unknown {
 const omitUndefined = (request: object) =>
   Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
 
-/** With the keys of every object in one order. */
+/** Sorts the keys of every object. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;

@@ -1,13 +1,13 @@
-// A trade that waits for its owner for longer than a swap is good for: priced anew when it is approved, and made.
+// Tests that a trade is repriced on approval and executed, although it waited longer than a swap is valid.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { parseUnits } from "viem";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Anvil, startAnvil } from "../../../tests/support/anvil.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { compileContract } from "../../../tests/support/solidity.ts";
 import { deployToken, giveEther, type Token } from "../../../tests/support/tokens.ts";
 
-const MINUTE = 60_000;
 let chain: Anvil;
 let usd: Token;
 let gold: Token;
@@ -46,18 +46,18 @@ async function owner(): Promise<{ client: Client; address: string }> {
   return { client, address };
 }
 
-test.each([1, 11, 600])("approved after %d minutes, it is made", async (minutes) => {
+test.each([1, 11, 600])("a trade that is approved after %d minutes is executed", async (minutes) => {
   const { client, address } = await owner();
   await client.put("/api/wallet/policy", { approvalAbove: "0" });
   setSystemTime(new Date(Date.now() - minutes * MINUTE));
-  const asked = await client.post<{ id: string }>("/api/wallet/trade", {
+  const requested = await client.post<{ id: string }>("/api/wallet/trade", {
     sell: "USDC",
     buy: gold.address,
     amount: "4",
   });
-  expect(asked).toMatchObject({ status: 202, body: { status: "waiting_approval" } });
+  expect(requested).toMatchObject({ status: 202, body: { status: "waiting_approval" } });
   setSystemTime();
-  const approved = await client.post(`/api/wallet/spends/${asked.body.id}/approve`);
+  const approved = await client.post(`/api/wallet/spends/${requested.body.id}/approve`);
   expect(approved).toMatchObject({ status: 200, body: { success: true, status: "confirmed" } });
   expect(await usd.balanceOf(address)).toBe(96_000_000n);
   expect(await gold.balanceOf(address)).toBe(parseUnits("0.9995", 18));

@@ -1,8 +1,9 @@
-// Trades: one token for another at a price that is quoted now, bounded by how much worse it may get.
+// Trades one token for another at the current quote, with a lower bound on the amount bought.
 import type { Address } from "viem";
 import type { ChainName } from "../../../src/kernel/chains/chains.ts";
 import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { formatDecimalUnits, maxBigInt, parseDecimalUnits, toUsdCeil } from "../amounts.ts";
 import { type SpendPlan, serializePlan } from "../chain/spend-plan.ts";
 import type { Quote, Swap, SwapVenue } from "../chain/swap-venue.ts";
@@ -17,27 +18,28 @@ export interface TradeRequest {
   /** `USDC` (the stablecoin of the configuration), `WETH`, or a token's address. */
   sell: string;
   buy: string;
-  /** Of what is sold. */
+  /** Amount of the token sold, as a decimal text. */
   amount: string;
+  /** How much worse than the quote the price may get, in hundredths of a percent. Default 50. */
   slippageBps?: number | undefined;
   network?: ChainName | undefined;
   from?: string | undefined;
 }
 
-/** Seconds that a trade is good for. */
-const TRADE_VALIDITY_SECONDS = 600;
-/** Of both chains: a predeploy of the OP Stack. */
+/** How long a swap is valid after its quote. */
+const TRADE_VALIDITY_SECONDS = (10 * MINUTE) / SECOND;
+/** WETH has this address on both chains: it is a predeploy of the OP Stack. */
 const WETH: Address = "0x4200000000000000000000000000000000000006";
 
 export interface Trading {
   /**
-   * Trades as part of the spending: reserved at what it is worth in USD, signed by the wallet's lane. Throws what `send`
-   * does, and 400 `NO_ROUTE` where nobody trades these tokens.
+   * Trades, and waits up to ten seconds for the outcome. The spend counts against the policy with its value in USD. Throws
+   * the errors of `Send`, and 400 `NO_ROUTE` if no pool trades these tokens.
    */
   trade(spendContext: SpendContext, request: TradeRequest): Promise<Spend>;
   /**
-   * A trade that waits for its owner, at today's price and for another while. 409 `PRICE_MOVED` where it would give less
-   * than its owner is asked to agree to, 400 `NO_ROUTE`.
+   * Quotes a waiting trade again, with a new deadline. Throws 409 `PRICE_MOVED` if it would buy less than the owner was
+   * shown, 400 `NO_ROUTE`.
    */
   reprice(spend: Spend): Promise<RepricedTrade>;
 }
@@ -66,25 +68,25 @@ export function createTrading({
   const isStablecoin = (network: ChainName, token: Address) =>
     token.toLowerCase() === stablecoinOf(network).toLowerCase();
 
-  /** What is sold, in millionths of a USD, rounded up: the stablecoin itself, what is got for it, or what would be. */
+  /** Value of the tokens sold in millionths of a USD, rounded up: by the stablecoin sold, bought, or quoted for them. */
   async function usdValueOf(quote: Quote): Promise<number> {
     const { network, sell, buy, units } = quote;
     const stablecoin = stablecoinOf(network);
     const direct = isStablecoin(network, sell) || isStablecoin(network, buy);
     const priced = direct ? quote : await venue.quote({ network, sell, buy: stablecoin, units });
-    if (!priced) throw policyDenied("Nobody says what this token is worth in USD.");
+    if (!priced) throw policyDenied("No pool gives a price in USD for this token.");
     const usd = toUsdCeil(isStablecoin(network, sell) ? units : priced.out, await decimalsOf(network, stablecoin));
-    if (usd > BigInt(Number.MAX_SAFE_INTEGER)) throw policyDenied("It is worth more than can be spent.");
+    if (usd > BigInt(Number.MAX_SAFE_INTEGER)) throw policyDenied("Its value in USD is too large.");
     return Number(usd);
   }
 
   async function requireQuote(swap: Swap): Promise<Quote> {
     const quote = await venue.quote(swap);
     if (quote) return quote;
-    throw new AppError(400, "NO_ROUTE", "Nobody trades these tokens for each other.");
+    throw new AppError(400, "NO_ROUTE", "No pool trades these tokens for each other.");
   }
 
-  /** What is to be signed, good for a while. */
+  /** The calls to sign, which are valid for ten minutes. */
   async function buildPlan(quote: Quote, owner: Address, minOut: bigint): Promise<SpendPlan> {
     const deadline = Math.floor(Date.now() / 1000) + TRADE_VALIDITY_SECONDS;
     return { calls: await venue.buildCalls(quote, { owner, minOut, deadline }), validUntil: deadline };
@@ -92,8 +94,8 @@ export function createTrading({
 
   return {
     async trade(spendContext, request) {
-      const known = await steps.findExisting(spendContext, "trade", request);
-      if (known) return known;
+      const existing = await steps.findExisting(spendContext, "trade", request);
+      if (existing) return existing;
       const { network = "testnet_chain", slippageBps = DEFAULT_SLIPPAGE_BPS } = request;
       const wallet = await wallets.require(spendContext.userId, request.from);
       const owner = wallet.address as Address;
@@ -144,13 +146,13 @@ export function createTrading({
       const [from, to] = [sell as Address, buy as Address];
       const buyDecimals = await decimalsOf(network, to);
       const agreedMinimum = parseDecimalUnits(atLeast, buyDecimals);
-      if (agreedMinimum === undefined) throw new Error("A trade in the ledger does not say what it gives at least.");
+      if (agreedMinimum === undefined) throw new Error("A trade in the ledger has no valid `atLeast`.");
       const quote = await requireQuote({ network, sell: from, buy: to, units: BigInt(spend.units) });
       if (quote.out < agreedMinimum) {
-        const text = `The price has moved: it would give ${formatDecimalUnits(quote.out, buyDecimals)} now, and you are asked to agree to ${atLeast} at least. Try again later, or reject it.`;
+        const text = `The price has moved: the trade would buy ${formatDecimalUnits(quote.out, buyDecimals)} now, which is less than the ${atLeast} you were shown. Try again later, or reject the trade.`;
         throw new AppError(409, "PRICE_MOVED", text);
       }
-      // A better price than was shown is the owner's.
+      // If the price is better than shown, the bound is raised, so that the owner gets the difference.
       const minOut = maxBigInt(minOutOf(quote.out, slippageBps), agreedMinimum);
       const repricedDetails: SpendDetails = {
         ...details,
