@@ -114,8 +114,8 @@ const BALANCE_OF = "0x70a08231";
 const UINT256_HEX = /^0x[0-9a-f]{64}$/i;
 
 /**
- * An ERC-20 balance in smallest units. The call is encoded by hand: viem's ABI code stays unloaded, and a result that is
- * not exactly one 32-byte word is rejected.
+ * An ERC-20 balance in smallest units. The call is encoded by hand: viem's ABI code stays unloaded, and a result that
+ * is not exactly one 32-byte word is rejected.
  */
 async function balanceOf(chain: Chain, contract: string, address: string): Promise<bigint> {
   try {

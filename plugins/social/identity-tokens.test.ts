@@ -1,4 +1,5 @@
-// Tests which identity tokens are accepted, and how the issuer's keys are cached, rotated and used while the issuer fails.
+// Tests which identity tokens are accepted, and how the issuer's keys are cached, rotated and used while the issuer
+// fails.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { DAY, MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 import { FORGED } from "../../tests/support/forged.ts";

@@ -1,5 +1,5 @@
-// The social plugin exchanges identity tokens for social sessions, checks the address of a session against the token gate,
-// and links a fid to an account.
+// The social plugin exchanges identity tokens for social sessions, checks the address of a session against the token
+// gate, and links a fid to an account.
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";

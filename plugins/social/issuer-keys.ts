@@ -1,11 +1,14 @@
-// Caches the issuer's public keys (JWKS): fetches them on first use, again after ten minutes or for an unknown key id, and
-// keeps the known ones for up to a day while the issuer fails.
+// Caches the issuer's public keys (JWKS): fetches them on first use, again after ten minutes or for an unknown key id,
+// and keeps the known ones for up to a day while the issuer fails.
 import type { CryptoKey, FlattenedJWSInput, JSONWebKeySet, JWSHeaderParameters } from "jose";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { DAY, MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 
-/** Finds the key that a token's header names. Throws jose's errors, and 500 `ISSUER_UNAVAILABLE` while no keys are known. */
+/**
+ * Finds the key that a token's header names. Throws jose's errors, and 500 `ISSUER_UNAVAILABLE` while no keys are
+ * known.
+ */
 export type FindKey = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 export interface IssuerKeysOptions {

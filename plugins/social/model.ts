@@ -41,7 +41,9 @@ export const gateDetailsResponse = t.Object({
   rpcEndpoint: t.String({ description: "RPC that the balance is read from, without path and query" }),
 });
 
-/** Documented as text, but not validated as such: a missing or malformed token must be 401 from the handler, not 400. */
+/**
+ * Documented as text, but not validated as such: a missing or malformed token must be 401 from the handler, not 400.
+ */
 export const verifyBody = t.Object({
   fidToken: t.Optional(t.Unknown({ type: "string", description: "The identity token, a JWT of `SOCIAL_ISSUER`" })),
   address: t.Optional(

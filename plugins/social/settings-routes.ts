@@ -1,5 +1,5 @@
-// Routes that link a fid to the caller's account, by an identity token. A social session of that fid then identifies the
-// account.
+// Routes that link a fid to the caller's account, by an identity token. A social session of that fid then identifies
+// the account.
 import { Elysia } from "elysia";
 import type { Database } from "../../src/kernel/database/database.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";

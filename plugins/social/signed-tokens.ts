@@ -1,5 +1,5 @@
-// Issues and verifies Berth's social tokens: JWTs (HS256) signed with a vault key that is derived for one purpose, encoded
-// as base64.
+// Issues and verifies Berth's social tokens: JWTs (HS256) signed with a vault key that is derived for one purpose,
+// encoded as base64.
 import type { Vault } from "../../src/kernel/security/vault.ts";
 
 export interface SignedTokens<Claims extends object> {

@@ -10,8 +10,8 @@ export interface SocialLink {
 
 export interface SocialAccounts {
   /**
-   * Links the fid to the account, replaces the account's former fid, and runs `extraStatements` in the same batch. Throws
-   * 409 `SOCIAL_IN_USE` if the fid is linked to another account.
+   * Links the fid to the account, replaces the account's former fid, and runs `extraStatements` in the same batch.
+   * Throws 409 `SOCIAL_IN_USE` if the fid is linked to another account.
    */
   link(fid: string, userId: string, extraStatements?: readonly Statement[]): Promise<SocialLink>;
   /** Unlinks the user's fid; changes no row if there is none. */

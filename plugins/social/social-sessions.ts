@@ -1,5 +1,5 @@
-// Social sessions: a row per session, a signed session token for a day, and a signed refresh token for one use. The row's
-// generation counts refreshes, so that a reused refresh token is detected.
+// Social sessions: a row per session, a signed session token for a day, and a signed refresh token for one use. The
+// row's generation counts refreshes, so that a reused refresh token is detected.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { DAY, SECOND } from "../../src/kernel/util/time.ts";
@@ -29,7 +29,10 @@ export interface SocialTokens {
 export interface SocialSessions {
   /** Starts a session; if the fid has twenty already, the oldest one ends. `address` may be empty. */
   start(fid: string, address: string): Promise<SocialTokens>;
-  /** Exchanges a refresh token for new tokens. Throws 401 `INVALID_TOKEN`; a token that was used before ends its session. */
+  /**
+   * Exchanges a refresh token for new tokens. Throws 401 `INVALID_TOKEN`; a token that was used before ends its
+   * session.
+   */
   refresh(refreshToken: string): Promise<SocialTokens>;
   /** The session of a session token; undefined if the token is invalid or expired, or the session was ended. */
   find(sessionToken: string): Promise<SocialSession | undefined>;

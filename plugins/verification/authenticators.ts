@@ -9,7 +9,9 @@ import { type Ceremony, CHALLENGE_LIFETIME_MS, type Challenge } from "./challeng
 import { webauthnCredentials as credentials } from "./schema.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
-/** The result of a verified response. The statements abort with GuardFailed `credential` if a concurrent use was first. */
+/**
+ * The result of a verified response. The statements abort with GuardFailed `credential` if a concurrent use was first.
+ */
 export interface AuthenticatorProof {
   metadata: Record<string, unknown>;
   statements: Statement[];
@@ -21,8 +23,8 @@ export interface Authenticators {
   /** The options that a page passes to `navigator.credentials` for this challenge. */
   options(challenge: Challenge, user: { id: string; email: string; name: string }): Promise<object>;
   /**
-   * Checks the response (JSON) to a challenge. Throws 400 for text that is not a response, and 400 `VERIFICATION_FAILED`
-   * with the check that failed. Writes nothing.
+   * Checks the response (JSON) to a challenge. Throws 400 for text that is not a response, and 400
+   * `VERIFICATION_FAILED` with the check that failed. Writes nothing.
    */
   verify(challenge: Challenge, authenticatorResponse: string): Promise<AuthenticatorProof>;
 }

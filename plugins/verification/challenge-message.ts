@@ -20,7 +20,9 @@ export interface ChallengeMessage {
   expiresAt: number;
 }
 
-/** Its first line differs from that of a Sign-In with Ethereum message (ERC-4361), so neither can be used as the other. */
+/**
+ * Its first line differs from that of a Sign-In with Ethereum message (ERC-4361), so neither can be used as the other.
+ */
 export function formatChallengeMessage({ agent, type, baseUrl, nonce, issuedAt, expiresAt }: ChallengeMessage): string {
   const { host, origin } = new URL(baseUrl);
   return [

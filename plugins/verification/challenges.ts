@@ -1,5 +1,5 @@
-// Issues challenges to sign. A challenge is a row for one agent, its owner and one verification type; it is valid for ten
-// minutes and deleted by its use.
+// Issues challenges to sign. A challenge is a row for one agent, its owner and one verification type; it is valid for
+// ten minutes and deleted by its use.
 import { and, eq, gt } from "drizzle-orm";
 import { guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
@@ -19,14 +19,19 @@ export interface Challenges {
   issue(agent: Agent, type: VerificationType, ceremony?: Ceremony): Promise<Challenge>;
   /** The challenge that a signature must be of. Throws 400 `VERIFICATION_FAILED` if none is open. */
   requireOpen(agent: Agent, type: VerificationType): Promise<Challenge>;
-  /** Deletes the challenge. The first batch with these statements succeeds; others abort with GuardFailed `challenge`. */
+  /**
+   * Deletes the challenge. The first batch with these statements succeeds; others abort with GuardFailed `challenge`.
+   */
   useStatements(challenge: Challenge): Statement[];
 }
 
 /** A challenge can be used for ten minutes. */
 export const CHALLENGE_LIFETIME_MS = 10 * MINUTE;
 
-/** One error for a challenge that was never issued, was used, or has expired: a used one leaves no row to tell them apart. */
+/**
+ * One error for a challenge that was never issued, was used, or has expired: a used one leaves no row to tell them
+ * apart.
+ */
 export const noOpenChallenge = () =>
   verificationFailed("There is no open challenge for this agent and type. Request one, and sign it within 10 minutes.");
 

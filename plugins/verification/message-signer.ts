@@ -1,4 +1,5 @@
-// Finds the wallet that signed a challenge: checks the signature against a given address, or recovers the address from it.
+// Finds the wallet that signed a challenge: checks the signature against a given address, or recovers the address from
+// it.
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../src/kernel/chains/chains.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";

@@ -1,4 +1,5 @@
-// Tests when challenges, verifications and authenticators end: by time, change of owner, deletion, or reclaim of the account.
+// Tests when challenges, verifications and authenticators end: by time, change of owner, deletion, or reclaim of the
+// account.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { MINUTE } from "../../src/kernel/util/time.ts";
 import { createAuthenticator } from "../../tests/support/authenticator.ts";

@@ -37,8 +37,8 @@ export interface ChallengeRequest {
 
 export interface Verification {
   /**
-   * Issues a challenge, valid for ten minutes; for `webauthn` with options for the browser. The caller must be the agent's
-   * owner, since a proof by anyone else would be about that person.
+   * Issues a challenge, valid for ten minutes; for `webauthn` with options for the browser. The caller must be the
+   * agent's owner, since a proof by anyone else would be about that person.
    */
   issueChallenge(
     agent: Agent,

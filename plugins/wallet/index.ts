@@ -1,5 +1,5 @@
-// The wallet plugin keeps sealed keys for users, shows balances, and spends from wallets within a policy. Every spend is a
-// ledger row before it is signed by its nonce queue.
+// The wallet plugin keeps sealed keys for users, shows balances, and spends from wallets within a policy. Every spend
+// is a ledger row before it is signed by its nonce queue.
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";

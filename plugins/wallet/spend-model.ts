@@ -215,7 +215,9 @@ const STATUS_BY_STATE = {
   failed: "failed",
 } as const;
 
-/** The response to a spend request. Throws an error if the spend failed unsigned for a reason with its own error code. */
+/**
+ * The response to a spend request. Throws an error if the spend failed unsigned for a reason with its own error code.
+ */
 export function toSpendResponse(spend: Spend): Static<typeof spendResponse> {
   const { id, state, reason, hash, amount, network } = spend;
   const unsigned = state === "failed" && hash === null;

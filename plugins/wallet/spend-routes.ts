@@ -50,7 +50,10 @@ interface Deps extends Pick<Kernel, "idempotency"> {
 }
 
 export function spendRoutes({ idempotency, identities, policies, ledger, send, trade, pay, approve }: Deps) {
-  /** The Idempotency-Key is stored with the spend too, so a retry finds the spend even after a crash before the response. */
+  /**
+   * The Idempotency-Key is stored with the spend too, so a retry finds the spend even after a crash before the
+   * response.
+   */
   const respondToSpend = (
     { identity: { user }, request }: { identity: Identity; request: Request },
     work: (spendContext: SpendContext) => Promise<Static<typeof spendResponse> | Static<typeof payResponse>>,

@@ -1,4 +1,4 @@
-// What the lanes' tests stand on: a real chain behind a proxy, a wallet from a key that the test has too, and spends from it.
+// The fixture of the nonce queue's tests: a real chain behind a proxy, and wallets from a key that the test also has.
 
 import { type Address, encodeFunctionData } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -24,19 +24,19 @@ export interface WalletFixture extends AsyncDisposable {
   readonly house: House;
   readonly wallets: Wallets;
   readonly ledger: ReturnType<typeof createLedger>;
-  /** The key that every wallet here is made from, also outside. */
+  /** The key of every wallet of the fixture, used as another program would use it. */
   readonly externalAccount: ReturnType<typeof privateKeyToAccount>;
   signerOf(wallet: Wallet): Promise<Signer>;
-  /** A wallet from that key, of a new account. */
+  /** Creates a wallet from that key for a new user id. */
   wallet(): Promise<Wallet & { userId: string }>;
   worker(
     options?: NonceQueueOptions,
     signerOf?: (wallet: Wallet) => Promise<Signer>,
   ): (queue: NonceQueue) => Promise<boolean>;
-  /** One USD to this address, reserved. */
-  reserveSpend(wallet: Wallet & { userId: string }, to: Address, but?: Partial<NewSpend>): Promise<Spend>;
+  /** Reserves a send of one USD to this address. */
+  reserveSpend(wallet: Wallet & { userId: string }, to: Address, change?: Partial<NewSpend>): Promise<Spend>;
   reload(spend: Pick<Spend, "id">): Promise<Spend>;
-  /** The newest of its present step. */
+  /** The newest transaction of the spend's current step. */
   transactionOf(spend: Spend): Promise<Transaction>;
   automine(on: boolean): Promise<unknown>;
   mine(): Promise<unknown>;
@@ -76,7 +76,7 @@ export async function createWalletFixture(): Promise<WalletFixture> {
       const chainOf = () => kernel.chains.testnet;
       return createNonceQueueWorker({ ...kernel, chainOf, ledger, walletOf: wallets.byId, signerOf: signer }, options);
     },
-    reserveSpend(wallet, to, but = {}) {
+    reserveSpend(wallet, to, change = {}) {
       const data = encodeFunctionData({ abi: TOKEN_ABI, functionName: "transfer", args: [to, USD] });
       const spend: NewSpend = {
         userId: wallet.userId,
@@ -92,7 +92,7 @@ export async function createWalletFixture(): Promise<WalletFixture> {
         recipient: to,
         details: JSON.stringify({ assets: [] }),
         plan: serializePlan({ calls: [{ to: usd.address, data }] }),
-        ...but,
+        ...change,
       };
       return ledger.reserve(spend, { usd: spend.usd, recipient: to.toLowerCase(), assets: [] }, []);
     },
@@ -109,5 +109,5 @@ export async function createWalletFixture(): Promise<WalletFixture> {
 }
 
 function missing(what: string): never {
-  throw new Error(`There is no such thing as ${what} here.`);
+  throw new Error(`The test expected ${what} in the ledger.`);
 }

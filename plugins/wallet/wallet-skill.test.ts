@@ -1,4 +1,4 @@
-// What an agent may do with its owner's wallet: what its owner could, where the configuration lets it, and no more.
+// Tests the wallet skill: it is off by default, idempotent per message, and bound by the policy and the tool approvals.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "../../tests/support/anvil.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const { kernel } = house;
   wallets = createWallets({ ...kernel, keys: createKeyring(kernel) });
   ledger = createLedger(kernel);
-  // The lanes are those of the house.
+  // The queues are run by the plugin of this house.
   await kernel.jobs.start();
   userId = crypto.randomUUID();
   const { address } = await wallets.create(userId, () => []);
@@ -54,14 +54,14 @@ function skill() {
 async function call(name: string, input: object, inboxId: string = crypto.randomUUID()): Promise<unknown> {
   const tool = skill()
     .tools("agent")
-    .find((one) => one.name === name);
+    .find((candidate) => candidate.name === name);
   const signal = AbortSignal.timeout(30_000);
   const from = { byOwner: true, platform: "web", peer: "ada", timezone: "UTC", sessionId: "s" };
   const context: ToolContext = { ...from, agentId: "agent", userId, inboxId, signal };
   return tool?.execute(input, context);
 }
 
-test("it is off until it is switched on, and for the owner alone", () => {
+test("the skill is off by default, and its tools are for the owner only", () => {
   const { enabledByDefault, tools } = skill();
   expect(enabledByDefault).toBe(false);
   expect(tools("agent").map(({ name, ownerOnly }) => [name, ownerOnly])).toEqual([
@@ -73,7 +73,7 @@ test("it is off until it is switched on, and for the owner alone", () => {
   ]);
 });
 
-test("it sees the balance, and sends once for one message", async () => {
+test("it reads the balance, and sends once per message", async () => {
   expect(await call("wallet_balance", {})).toMatchObject({ usd: "20", ether: "1", network: "testnet_chain" });
   const to = freshAddress();
   const inboxId = crypto.randomUUID();
@@ -85,12 +85,12 @@ test("it sees the balance, and sends once for one message", async () => {
   expect(spends[0]?.agentId).toBe("agent");
 });
 
-test("it keeps to the policy, and to what its configuration says of the tool", async () => {
+test("it obeys the policy, and the approval setting of the tool", async () => {
   const to = freshAddress();
   expect(call("wallet_send", { to, amount: "10.5" })).rejects.toMatchObject({ code: "POLICY_DENIED" });
   approvals = new Map([["wallet_send", "ask"]]);
-  const asked = await call("wallet_send", { to, amount: "1" });
-  expect(asked).toMatchObject({ success: true, status: "waiting_approval" });
+  const waiting = await call("wallet_send", { to, amount: "1" });
+  expect(waiting).toMatchObject({ success: true, status: "waiting_approval" });
   approvals = new Map([["wallet_send", "deny"]]);
   expect(call("wallet_send", { to, amount: "1" })).rejects.toMatchObject({ code: "TOOL_DECLINED" });
   expect(await usd.balanceOf(to)).toBe(0n);

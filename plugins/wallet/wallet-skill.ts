@@ -1,5 +1,5 @@
-// The skill that lets an agent spend from its owner's wallet: off by default, in the owner's conversations only, and within
-// the owner's policy.
+// The skill that lets an agent spend from its owner's wallet: off by default, in the owner's conversations only, and
+// within the owner's policy.
 import { Type as t } from "@sinclair/typebox";
 import type { Address } from "viem";
 import { AppError } from "../../src/kernel/errors.ts";
@@ -52,7 +52,9 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
     return approval;
   }
 
-  /** The request key is derived from message and input: a turn that is repeated after a crash finds its earlier spend. */
+  /**
+   * The request key is derived from message and input: a turn that is repeated after a crash finds its earlier spend.
+   */
   async function toSpendContext(
     kind: "send" | "trade" | "pay",
     input: object,

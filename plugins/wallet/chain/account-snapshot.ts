@@ -29,8 +29,8 @@ export const readFeesAndBalance = (chain: Chain, address: string): Promise<{ fee
   }));
 
 /**
- * The receipt of the one of these transactions that was mined; undefined if none was. Throws 500 `CHAIN_UNAVAILABLE` for a
- * receipt of another transaction, or without status or block; the caller reads it again later.
+ * The receipt of the one of these transactions that was mined; undefined if none was. Throws 500 `CHAIN_UNAVAILABLE`
+ * for a receipt of another transaction, or without status or block; the caller reads it again later.
  */
 export async function findReceipt(chain: Chain, hashes: readonly string[]): Promise<TransactionReceipt | undefined> {
   const { TransactionReceiptNotFoundError } = await import("viem");

@@ -5,8 +5,8 @@ import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import type { Transaction } from "./spend-store.ts";
 
 /**
- * Sends a signed transaction. False if the node rejected it or can't be reached: the caller resends it later, and the chain
- * executes it once at most, because its nonce is part of what was signed.
+ * Sends a signed transaction. False if the node rejected it or can't be reached: the caller resends it later, and the
+ * chain executes it once at most, because its nonce is part of what was signed.
  */
 export async function broadcastTransaction(
   chain: Chain,

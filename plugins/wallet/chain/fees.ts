@@ -33,7 +33,10 @@ export const toTransactionCost = (
   maxPriorityFeePerGas: String(maxPriorityFeePerGas),
 });
 
-/** The cost of a replacement: fees a quarter higher, or the chain's fees if those are higher. Nodes require at least a tenth. */
+/**
+ * The cost of a replacement: fees a quarter higher, or the chain's fees if those are higher. Nodes require at least a
+ * tenth.
+ */
 export function raiseCost(previous: TransactionCost, now: FeesPerGas): TransactionCost {
   const raise = (before: string, fee: bigint) => maxBigInt(fee, (BigInt(before) * 5n) / 4n + 1n);
   return toTransactionCost(BigInt(previous.gas), {
@@ -43,8 +46,8 @@ export function raiseCost(previous: TransactionCost, now: FeesPerGas): Transacti
 }
 
 /**
- * The fee that a mined transaction paid, in wei; on an OP Stack chain including the fee for layer 1 (`l1Fee`). Undefined if
- * the receipt lacks gas or price.
+ * The fee that a mined transaction paid, in wei; on an OP Stack chain including the fee for layer 1 (`l1Fee`).
+ * Undefined if the receipt lacks gas or price.
  */
 export function feeFromReceipt(receipt: object): bigint | undefined {
   const [gas, price, l1Fee] = ["gasUsed", "effectiveGasPrice", "l1Fee"].map((name) =>

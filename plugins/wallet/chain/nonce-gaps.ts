@@ -1,5 +1,5 @@
-// Fills nonce gaps. If a node reported too high a nonce, a spend was signed with it and waits for the unused nonces before
-// it, so those are used by transactions that do nothing.
+// Fills nonce gaps. If a node reported too high a nonce, a spend was signed with it and waits for the unused nonces
+// before it, so those are used by transactions that do nothing.
 import type { Hex } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import { type AccountSnapshot, readFeesAndBalance } from "./account-snapshot.ts";
@@ -21,8 +21,8 @@ const MAX_GAP = 16;
 const TRANSFER_GAS = 21_000n;
 
 /**
- * Fills the first missing nonce with a transfer of 0 ether to the wallet itself, because signing the spend again with that
- * nonce could pay twice. The filler is stored with the spend that waits, and closed with it.
+ * Fills the first missing nonce with a transfer of 0 ether to the wallet itself, because signing the spend again with
+ * that nonce could pay twice. The filler is stored with the spend that waits, and closed with it.
  */
 export function createNonceGapFiller(
   { log, ledger, walletOf, signerOf }: TransactionTrackerDeps,

@@ -1,4 +1,5 @@
-// A lane in trouble: transactions that are stuck, lost or overtaken, a signer that lies, a chain that is gone.
+// Tests the nonce queue worker with transactions that are stuck, lost or overtaken, unsigned spends, and a wrong
+// signer.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Address, Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -23,46 +24,46 @@ afterAll(() => fixture?.[Symbol.asyncDispose]());
 const queue = () => queueOf(wallet);
 const worker = (options: NonceQueueOptions = {}) => fixture.worker(options);
 const reserveSpend = (to: Address) => fixture.reserveSpend(wallet, to);
-const now = (spend: Spend) => fixture.reload(spend);
+const reload = (spend: Spend) => fixture.reload(spend);
 
 describe("a transaction that is stuck", () => {
-  test("gets a rival with the same nonce and higher fees, and the money moves once", async () => {
+  test("is replaced with the same nonce and higher fees, and the money moves once", async () => {
     await fixture.automine(false);
     const to = freshAddress();
     const spend = await reserveSpend(to);
     expect(await worker()(queue())).toBe(true);
-    expect(await now(spend)).toMatchObject({ state: "sent" });
+    expect(await reload(spend)).toMatchObject({ state: "sent" });
     for (let time = 0; time < 3; time++) await worker({ stuckMs: -1 })(queue());
-    const rivals = await fixture.ledger.listTransactions(spend);
-    expect(rivals.map(({ attempt }) => attempt)).toEqual([3, 2, 1, 0]);
-    expect(new Set(rivals.map(({ nonce }) => nonce)).size).toBe(1);
-    const fees = rivals.map(({ cost }) => BigInt(JSON.parse(cost).maxFeePerGas)).reverse();
+    const attempts = await fixture.ledger.listTransactions(spend);
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([3, 2, 1, 0]);
+    expect(new Set(attempts.map(({ nonce }) => nonce)).size).toBe(1);
+    const fees = attempts.map(({ cost }) => BigInt(JSON.parse(cost).maxFeePerGas)).reverse();
     expect(fees.slice(1).every((fee, at) => fee * 10n >= (fees[at] ?? 0n) * 11n)).toBe(true);
 
     await fixture.mine();
     expect(await worker()(queue())).toBe(false);
-    expect(await now(spend)).toMatchObject({ state: "confirmed", hash: rivals[0]?.hash });
+    expect(await reload(spend)).toMatchObject({ state: "confirmed", hash: attempts[0]?.hash });
     expect(await fixture.usd.balanceOf(to)).toBe(USD);
   });
 
-  test("is settled by whichever of its rivals was mined", async () => {
+  test("is settled by the attempt that was mined", async () => {
     await fixture.automine(false);
     const to = freshAddress();
     const spend = await reserveSpend(to);
     await worker()(queue());
     const [first] = await fixture.ledger.listTransactions(spend);
     await fixture.mine();
-    // The rival was signed when the first was not known as mined.
-    await fixture.ledger.recordReplacement(await now(spend), {
+    // A replacement was signed before the first attempt was seen as mined.
+    await fixture.ledger.recordReplacement(await reload(spend), {
       ...(first ?? expect.unreachable()),
       hash: `0x${"ab".repeat(32)}`,
       attempt: 1,
     });
     expect(await worker()(queue())).toBe(false);
-    expect(await now(spend)).toMatchObject({ state: "confirmed", hash: first?.hash });
+    expect(await reload(spend)).toMatchObject({ state: "confirmed", hash: first?.hash });
   });
 
-  test("holds back none that come after it: nonces follow each other", async () => {
+  test("does not block later spends: their nonces are consecutive", async () => {
     await fixture.automine(false);
     const to = freshAddress();
     const spends = [await reserveSpend(to), await reserveSpend(to), await reserveSpend(to)];
@@ -77,7 +78,7 @@ describe("a transaction that is stuck", () => {
   });
 });
 
-test("a transaction that the node has forgotten is sent again as it is", async () => {
+test("a transaction that the node has dropped is resent unchanged", async () => {
   await fixture.automine(false);
   const to = freshAddress();
   const spend = await reserveSpend(to);
@@ -89,11 +90,11 @@ test("a transaction that the node has forgotten is sent again as it is", async (
   await worker()(queue());
   await fixture.mine();
   await worker()(queue());
-  expect(await now(spend)).toMatchObject({ state: "confirmed", hash: transaction?.hash });
+  expect(await reload(spend)).toMatchObject({ state: "confirmed", hash: transaction?.hash });
   expect(await fixture.ledger.listTransactions(spend)).toHaveLength(1);
 });
 
-test("a nonce that the same key used elsewhere ends the spend, and never makes it two", async () => {
+test("a nonce that another program used ends the spend without a second payment", async () => {
   await fixture.automine(false);
   const to = freshAddress();
   const spend = await reserveSpend(to);
@@ -111,28 +112,28 @@ test("a nonce that the same key used elsewhere ends the spend, and never makes i
   });
   await fixture.chain.client.sendRawTransaction({ serializedTransaction: raw });
   await fixture.mine();
-  // Not at once: another node may only be behind.
+  // Not at once, because the node may lag.
   expect(await worker()(queue())).toBe(true);
-  expect(await now(spend)).toMatchObject({ state: "sent" });
+  expect(await reload(spend)).toMatchObject({ state: "sent" });
   expect(await worker({ foreignNonceMs: -1 })(queue())).toBe(false);
-  expect(await now(spend)).toMatchObject({ state: "failed", reason: "NONCE_USED" });
+  expect(await reload(spend)).toMatchObject({ state: "failed", reason: "NONCE_USED" });
   expect(await fixture.usd.balanceOf(to)).toBe(0n);
 });
 
-test("what nobody could sign for long is given up, and takes no place in the policy any more", async () => {
+test("a spend that stays unsigned for too long expires", async () => {
   const spend = await reserveSpend(freshAddress());
   expect(await worker({ reservationTtlMs: -1 })(queue())).toBe(false);
-  expect(await now(spend)).toMatchObject({ state: "failed", reason: "EXPIRED", hash: null });
+  expect(await reload(spend)).toMatchObject({ state: "failed", reason: "EXPIRED", hash: null });
 });
 
-test("a wallet that has left the account signs nothing for it", async () => {
+test("a spend is cancelled if its wallet has left the account", async () => {
   const spend = await reserveSpend(freshAddress());
   await fixture.house.kernel.database.write([fixture.wallets.disownStatement(wallet.userId)]);
   expect(await worker()(queue())).toBe(false);
-  expect(await now(spend)).toMatchObject({ state: "failed", reason: "CANCELLED" });
+  expect(await reload(spend)).toMatchObject({ state: "failed", reason: "CANCELLED" });
 });
 
-test("what another key has signed is neither noted nor sent", async () => {
+test("a transaction signed by another key is neither stored nor sent", async () => {
   const to = freshAddress();
   const spend = await reserveSpend(to);
   const thief = privateKeyToAccount(generatePrivateKey());
@@ -151,6 +152,6 @@ test("two workers at once sign each spend once", async () => {
   const spends = [await reserveSpend(to), await reserveSpend(to), await reserveSpend(to)];
   await Promise.allSettled([worker()(queue()), worker()(queue()), worker()(queue())]);
   while (await worker()(queue()));
-  for (const spend of spends) expect(await now(spend)).toMatchObject({ state: "confirmed" });
+  for (const spend of spends) expect(await reload(spend)).toMatchObject({ state: "confirmed" });
   expect(await fixture.usd.balanceOf(to)).toBe(3n * USD);
 });

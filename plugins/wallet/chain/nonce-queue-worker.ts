@@ -19,7 +19,10 @@ import { createTransactionTracker, type TransactionTrackerDeps } from "./transac
 export interface NonceQueueOptions {
   /** Age in milliseconds at which an unmined transaction is replaced by one with higher fees. Default 45,000. */
   stuckMs?: number;
-  /** Milliseconds after which an unsigned spend fails as `EXPIRED`: its price or purpose may have changed. Default 10 minutes. */
+  /**
+   * Milliseconds after which an unsigned spend fails as `EXPIRED`: its price or purpose may have changed. Default 10
+   * minutes.
+   */
   reservationTtlMs?: number;
   /** Milliseconds for which a nonce must be used without a receipt of ours before the spend fails. Default 60,000. */
   foreignNonceMs?: number;
@@ -42,7 +45,10 @@ interface NonceQueueWorkerDeps extends TransactionTrackerDeps {
 /** Base has a block every two seconds, and its sequencer rarely reverts one. A node may be a few blocks behind. */
 const CONFIRMATIONS: Readonly<Record<ChainName, number>> = { mainnet_chain: 3, testnet_chain: 1 };
 
-/** Returns a function that works on a queue once; true while open spends are left. It may throw 500 `CHAIN_UNAVAILABLE`: retry then. */
+/**
+ * Returns a function that works on a queue once; true while open spends are left. It may throw 500 `CHAIN_UNAVAILABLE`:
+ * retry then.
+ */
 export function createNonceQueueWorker(
   deps: NonceQueueWorkerDeps,
   options: NonceQueueOptions = {},

@@ -1,5 +1,5 @@
-// Runs each nonce queue as one durable job at a time, so that nonces are used in order, with several processes and after
-// restarts too.
+// Runs each nonce queue as one durable job at a time, so that nonces are used in order, with several processes and
+// after restarts too.
 
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -12,7 +12,9 @@ const JOB = "wallet.lane";
 const RUN_MS = 5 * SECOND;
 /** Milliseconds between two checks within a run: doubled up to the maximum. */
 const PAUSE = { first: 100, max: 2 * SECOND };
-/** Milliseconds between two runs: a quarter of the time since the last activity. After a `long` rest a run is one check. */
+/**
+ * Milliseconds between two runs: a quarter of the time since the last activity. After a `long` rest a run is one check.
+ */
 const REST = { min: SECOND, long: 4 * SECOND, max: 30 * SECOND, share: 4 };
 
 export interface NonceQueues {
@@ -83,7 +85,7 @@ export function createNonceQueues({ jobs, database, log, ledger, work }: Deps): 
         await pause(queue, ms);
       }
     },
-    // A slow chain must not block the queues of the other one.
+    // Runs that wait for a slow chain must not block other queues.
     { concurrency: 64 },
   );
 

@@ -1,4 +1,5 @@
-// Payments that sellers have: found in the token's events, by few questions however many they are, and by its word at the end.
+// Tests that signed payments are found in the token's events, with few queries for many payments, and by the token's
+// state after they expired.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Hex, parseSignature, toHex } from "viem";
 import { generatePrivateKey } from "viem/accounts";
@@ -24,15 +25,15 @@ beforeEach(async () => {
 });
 afterAll(() => fixture?.[Symbol.asyncDispose]());
 
-interface Paid {
+interface SignedPayment {
   spend: Spend;
   nonce: Hex;
-  /** What the seller does with it; gives the transaction. */
+  /** Settles the payment as the seller does; returns the transaction's hash. */
   settle(): Promise<Hex>;
 }
 
-/** A payment of one USD that the seller has got. */
-async function signed(seconds = 600): Promise<Paid> {
+/** A signed payment of one USD. */
+async function signPayment(seconds = 600): Promise<SignedPayment> {
   const { chain, usd, externalAccount, ledger, reserveSpend, reload } = fixture;
   const to = freshAddress();
   const { number, timestamp } = await chain.client.getBlock();
@@ -47,8 +48,8 @@ async function signed(seconds = 600): Promise<Paid> {
   });
   const plan = serializePlan({ payment: {} });
   const spend = await reserveSpend(wallet, to, { kind: "pay", plan });
-  const known = { nonce, validBefore: Number(validBefore), since: Number(number) };
-  expect(await ledger.recordAuthorization(spend, serializePlan({ payment: known }))).toBe(true);
+  const authorization = { nonce, validBefore: Number(validBefore), since: Number(number) };
+  expect(await ledger.recordAuthorization(spend, serializePlan({ payment: authorization }))).toBe(true);
   return {
     spend: await reload(spend),
     nonce,
@@ -75,60 +76,60 @@ const AUTHORIZATION = {
   ],
 } as const;
 
-async function pass(options: NonceQueueOptions = {}): Promise<{ left: boolean; asked: string[] }> {
+async function check(options: NonceQueueOptions = {}): Promise<{ hasOpen: boolean; requests: string[] }> {
   const before = fixture.rpc.asked.length;
-  const left = await fixture.worker(options)(queueOf(wallet));
-  return { left, asked: fixture.rpc.asked.slice(before).toSorted() };
+  const hasOpen = await fixture.worker(options)(queueOf(wallet));
+  return { hasOpen, requests: fixture.rpc.asked.slice(before).toSorted() };
 }
 
-test("one that was used is confirmed, with the transaction that the token names", async () => {
-  const [one, other] = [await signed(), await signed()];
-  expect(await pass()).toMatchObject({ left: true });
+test("a used payment is confirmed, with the transaction of the token's event", async () => {
+  const [one, other] = [await signPayment(), await signPayment()];
+  expect(await check()).toMatchObject({ hasOpen: true });
   const hash = await one.settle();
-  expect(await pass()).toMatchObject({ left: true });
+  expect(await check()).toMatchObject({ hasOpen: true });
   expect(await fixture.reload(one.spend)).toMatchObject({ state: "confirmed", hash });
   expect(await fixture.reload(other.spend)).toMatchObject({ state: "signed", hash: null });
 });
 
-test("one counts when its block is as deep as is asked for", async () => {
-  const { spend, settle } = await signed();
+test("a payment is confirmed once its block has the required depth", async () => {
+  const { spend, settle } = await signPayment();
   await settle();
-  expect(await pass({ confirmations: 2 })).toMatchObject({ left: true });
+  expect(await check({ confirmations: 2 })).toMatchObject({ hasOpen: true });
   await fixture.mine();
-  expect(await pass({ confirmations: 2 })).toMatchObject({ left: false });
+  expect(await check({ confirmations: 2 })).toMatchObject({ hasOpen: false });
   expect(await fixture.reload(spend)).toMatchObject({ state: "confirmed" });
 });
 
-test("many are found by as few questions as one", async () => {
-  const first = await signed();
-  const { asked } = await pass();
-  const more = await Promise.all(Array.from({ length: 30 }, () => signed()));
-  expect((await pass()).asked).toEqual(asked);
+test("many payments need no more queries than one", async () => {
+  const first = await signPayment();
+  const { requests } = await check();
+  const more = await Promise.all(Array.from({ length: 30 }, () => signPayment()));
+  expect((await check()).requests).toEqual(requests);
   for (const { settle } of [first, ...more]) await settle();
-  expect(await pass()).toEqual({ left: false, asked });
+  expect(await check()).toEqual({ hasOpen: false, requests });
 });
 
-test("where a node tells no events the token is asked, about a few at a time, and none waits for ever", async () => {
-  const paid = await Promise.all(Array.from({ length: 25 }, () => signed()));
-  for (const { settle } of paid.slice(12)) await settle();
+test("without events the token's state is read, for a few payments per check, until all are checked", async () => {
+  const payments = await Promise.all(Array.from({ length: 25 }, () => signPayment()));
+  for (const { settle } of payments.slice(12)) await settle();
   fixture.rpc.lie("eth_getLogs", () => ({ error: { code: -32_601, message: "no such method" } }));
   const open = async () => (await fixture.ledger.listOpen(queueOf(wallet))).length;
   for (let time = 0; time < 20 && (await open()) > 12; time++) {
-    const { asked } = await pass();
-    expect(asked.filter((method) => method === "eth_call").length).toBeLessThanOrEqual(10);
+    const { requests } = await check();
+    expect(requests.filter((method) => method === "eth_call").length).toBeLessThanOrEqual(10);
     await fixture.mine();
   }
-  for (const [at, { spend }] of paid.entries()) {
+  for (const [at, { spend }] of payments.entries()) {
     expect(await fixture.reload(spend)).toMatchObject({ state: at < 12 ? "signed" : "confirmed" });
   }
 });
 
-test("a node that names other events is not believed", async () => {
-  const { spend, nonce } = await signed();
+test("events of another contract, wallet or nonce are ignored", async () => {
+  const { spend, nonce } = await signPayment();
   const word = (address: string) => `0x${"00".repeat(12)}${address.slice(2).toLowerCase()}`;
-  const event = (address: string, authorizer: string, of: string) => ({
+  const event = (address: string, authorizer: string, ofNonce: string) => ({
     address,
-    topics: ["0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5", word(authorizer), of],
+    topics: ["0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5", word(authorizer), ofNonce],
     data: "0x",
     blockNumber: "0x1",
     transactionHash: `0x${"12".repeat(32)}`,
@@ -144,33 +145,33 @@ test("a node that names other events is not believed", async () => {
     event(usd.address, externalAccount.address, `0x${"ab".repeat(32)}`),
   ];
   fixture.rpc.lie("eth_getLogs", () => ({ result: others }));
-  expect(await pass()).toMatchObject({ left: true });
+  expect(await check()).toMatchObject({ hasOpen: true });
   expect(await fixture.reload(spend)).toMatchObject({ state: "signed" });
-  // It would have been believed otherwise.
+  // The same event with the right values is accepted.
   fixture.rpc.lie("eth_getLogs", () => ({ result: [event(usd.address, externalAccount.address, nonce)] }));
-  expect(await pass()).toMatchObject({ left: false });
+  expect(await check()).toMatchObject({ hasOpen: false });
 });
 
-// The last ones: they move the chain's clock.
-test("one that nobody can use any more is given up, and one that was used at the last moment is not", async () => {
-  const [unused, used] = [await signed(), await signed()];
+// The last tests, because they move the chain's clock.
+test("a payment that expired unused fails, and one that was used in time is confirmed", async () => {
+  const [unused, used] = [await signPayment(), await signPayment()];
   await used.settle();
   fixture.rpc.lie("eth_getLogs", () => ({ result: [] }));
   await askAnvil(fixture.chain, "evm_increaseTime", [600]);
   await fixture.mine();
-  expect(await pass()).toMatchObject({ left: true });
+  expect(await check()).toMatchObject({ hasOpen: true });
   await askAnvil(fixture.chain, "evm_increaseTime", [61]);
   await fixture.mine();
-  expect(await pass()).toMatchObject({ left: false });
+  expect(await check()).toMatchObject({ hasOpen: false });
   expect(await fixture.reload(unused.spend)).toMatchObject({ state: "failed", reason: "EXPIRED" });
   expect(await fixture.reload(used.spend)).toMatchObject({ state: "confirmed" });
 });
 
-test("one is found also after a long time in which nobody looked", async () => {
-  const { spend, settle } = await signed();
-  // More blocks than a node tells of at a time.
+test("a payment is found after many blocks without a check", async () => {
+  const { spend, settle } = await signPayment();
+  // More blocks than one query covers.
   await askAnvil(fixture.chain, "anvil_mine", [toHex(50), "0x1"]);
   const hash = await settle();
-  expect(await pass({ maxBlocks: 20n })).toMatchObject({ left: false });
+  expect(await check({ maxBlocks: 20n })).toMatchObject({ hasOpen: false });
   expect(await fixture.reload(spend)).toMatchObject({ state: "confirmed", hash });
 });

@@ -38,7 +38,10 @@ interface AuthorizationUse {
   block: bigint;
 }
 
-/** Finishes the payments of a queue that were used or have expired. The number of chain queries does not grow with theirs. */
+/**
+ * Finishes the payments of a queue that were used or have expired. The number of chain queries does not grow with
+ * theirs.
+ */
 export function createPaymentWatcher({ log, ledger, confirmationsOf, maxBlocks = MAX_BLOCKS_PER_QUERY }: Deps) {
   return async (chain: Chain, queue: NonceQueue, spends: readonly Spend[]): Promise<void> => {
     const { blockNumber, timestamp } = await readAccountSnapshot(chain, queue.address);

@@ -1,4 +1,5 @@
-// The plan of a spend, stored in the ledger as JSON: contract calls to make one after the other, or a payment authorization.
+// The plan of a spend, stored in the ledger as JSON: contract calls to make one after the other, or a payment
+// authorization.
 import type { Address, Hex } from "viem";
 
 /** A contract call: one transaction. */

@@ -1,5 +1,5 @@
-// Stores the nonce queue's part of the ledger: the state of open spends, and every signed transaction, which is a row before
-// a node gets it.
+// Stores the nonce queue's part of the ledger: the state of open spends, and every signed transaction, which is a row
+// before a node gets it.
 
 import type { InferSelectModel } from "drizzle-orm";
 import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
@@ -40,7 +40,9 @@ export interface SpendStore {
   pendingUnits(queue: NonceQueue, asset: string): Promise<bigint>;
   /** All transactions of the spend's current step, newest first. */
   listTransactions(spend: Spend): Promise<Transaction[]>;
-  /** One more than the highest nonce that is open, or was signed in the last ten minutes, as a node may lag. 0 if none. */
+  /**
+   * One more than the highest nonce that is open, or was signed in the last ten minutes, as a node may lag. 0 if none.
+   */
   nextNonce(queue: NonceQueue): Promise<number>;
   /** The open transaction with the lowest nonce, of its attempts the first; fillers are left out. */
   findFirstOpenTransaction(queue: NonceQueue): Promise<Transaction | undefined>;
@@ -52,9 +54,13 @@ export interface SpendStore {
   openGasCost(queue: NonceQueue): Promise<bigint>;
   /** `POLICY_DENIED`: spending is switched off. `CANCELLED`: the account is disabled or gone, or the wallet left it. */
   findSigningRefusal(spend: Spend): Promise<SigningRefusal | undefined>;
-  /** Stores the signed transaction of a reserved spend. False, and nothing is stored, if the spend may not be signed. */
+  /**
+   * Stores the signed transaction of a reserved spend. False, and nothing is stored, if the spend may not be signed.
+   */
   recordSigned(spend: Spend, transaction: Transaction): Promise<boolean>;
-  /** Stores the signed authorization of a payment, as its plan. False, and nothing is stored, if it may not be signed. */
+  /**
+   * Stores the signed authorization of a payment, as its plan. False, and nothing is stored, if it may not be signed.
+   */
   recordAuthorization(spend: Spend, plan: string): Promise<boolean>;
   /** Stores the replacement of a stuck transaction. False, and nothing is stored, if the spend may not be signed. */
   recordReplacement(spend: Spend, transaction: Transaction): Promise<boolean>;

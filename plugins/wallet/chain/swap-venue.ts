@@ -22,6 +22,8 @@ export interface Quote extends Swap {
 export interface SwapVenue {
   /** The best current quote; undefined if no pool trades these tokens. Throws 500 `CHAIN_UNAVAILABLE`. */
   quote(swap: Swap): Promise<Quote | undefined>;
-  /** The calls of a swap that buys at least `minOut`, or reverts. They are valid until `deadline` (seconds since 1970). */
+  /**
+   * The calls of a swap that buys at least `minOut`, or reverts. They are valid until `deadline` (seconds since 1970).
+   */
   buildCalls(quote: Quote, terms: { owner: Address; minOut: bigint; deadline: number }): Promise<Call[]>;
 }

@@ -1,6 +1,8 @@
-// What a lane makes of what it is told: nothing is called failed that may have moved money, nor paid for without a bound.
+// Tests the nonce queue with wrong or late responses of nodes: no spend fails that may have moved money, and fees stay
+// within their limits.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { encodeFunctionData, toHex } from "viem";
+import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
 import { askAnvil } from "../../../tests/support/anvil.ts";
 import { freshAddress } from "../../../tests/support/tokens.ts";
 import type { Spend, Transaction } from "../spending/ledger.ts";
@@ -9,7 +11,6 @@ import type { NonceQueueOptions } from "./nonce-queue-worker.ts";
 import { serializePlan } from "./spend-plan.ts";
 import { TOKEN_ABI } from "./token-contract.ts";
 
-const MINUTE = 60_000;
 let fixture: WalletFixture;
 let wallet: Awaited<ReturnType<WalletFixture["wallet"]>>;
 beforeAll(async () => {
@@ -25,8 +26,8 @@ afterAll(() => fixture?.[Symbol.asyncDispose]());
 const queue = () => queueOf(wallet);
 const balanceOf = (to: string) => fixture.usd.balanceOf(to);
 
-/** Anything else with this nonce, by a program that has the same key; mined when this is over. */
-async function usedElsewhere({ nonce, hash }: Transaction): Promise<void> {
+/** Uses this nonce for another transaction, as a second program with the same key would, and mines it. */
+async function useNonceElsewhere({ nonce, hash }: Transaction): Promise<void> {
   const { chain, externalAccount, mine } = fixture;
   await askAnvil(chain, "anvil_dropTransaction", [hash]);
   const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 10n };
@@ -35,17 +36,17 @@ async function usedElsewhere({ nonce, hash }: Transaction): Promise<void> {
   await mine();
 }
 
-describe("a nonce that is used", () => {
-  test("by a transaction whose receipt comes late is the spend's own, however old that is", async () => {
+describe("a used nonce", () => {
+  test("with a late receipt is the spend's own, however old the spend is", async () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
     await fixture.automine(false);
     const to = freshAddress();
     const spend = await reserveSpend(wallet, to);
     await worker()(queue());
     await fixture.mine();
-    // A node that is behind has no receipt yet; the transaction was signed an hour ago.
+    // A lagging node has no receipt yet; the transaction was signed an hour ago.
     rpc.lie("eth_getTransactionReceipt", () => ({ result: null }));
-    let time = Date.now() + 60 * MINUTE;
+    let time = Date.now() + HOUR;
     const later = worker({ now: () => time });
     expect(await later(queue())).toBe(true);
     time += MINUTE - 1;
@@ -57,14 +58,14 @@ describe("a nonce that is used", () => {
     expect(await balanceOf(to)).toBe(USD);
   });
 
-  test("by somebody else ends the spend after a minute of knowing it, over restarts, and not before", async () => {
+  test("without a receipt ends the spend after a minute, also across restarts, and not before", async () => {
     const { worker, reserveSpend, reload, transactionOf } = fixture;
     await fixture.automine(false);
     const to = freshAddress();
     const spend = await reserveSpend(wallet, to);
     await worker()(queue());
-    await usedElsewhere(await transactionOf(spend));
-    let time = Date.now() + 60 * MINUTE;
+    await useNonceElsewhere(await transactionOf(spend));
+    let time = Date.now() + HOUR;
     expect(await worker({ now: () => time })(queue())).toBe(true);
     const since = time;
     expect(await reload(spend)).toMatchObject({ state: "sent", nonceUsedSince: since });
@@ -77,7 +78,7 @@ describe("a nonce that is used", () => {
     expect(await balanceOf(to)).toBe(0n);
   });
 
-  test("by the word of one node, and not of the next, is not used: the minute begins anew", async () => {
+  test("that another node reports as unused restarts the minute", async () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
     await fixture.automine(false);
     const to = freshAddress();
@@ -101,7 +102,7 @@ describe("a nonce that is used", () => {
     expect(await balanceOf(to)).toBe(USD);
   });
 
-  test("is read with the nonces of one block", async () => {
+  test("is read at one given block", async () => {
     const { rpc, worker, reserveSpend } = fixture;
     const asked: unknown[] = [];
     rpc.lie("eth_getTransactionCount", ({ result, params }) => {
@@ -113,7 +114,7 @@ describe("a nonce that is used", () => {
     expect(asked.at(-1)).toMatch(/^0x[0-9a-f]+$/);
   });
 
-  test("is not what a node takes for pending: a wrong word there leaves no gap", async () => {
+  test("is not read from the pending count: a wrong pending count leaves no gap", async () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
     rpc.lie("eth_getTransactionCount", ({ result, params }) =>
       params[1] === "pending" ? { result: toHex(Number(result) + 7) } : { result },
@@ -124,7 +125,7 @@ describe("a nonce that is used", () => {
     expect(await reload(spend)).toMatchObject({ state: "confirmed" });
   });
 
-  test("by nobody, before what was signed after a wrong word, is filled: nothing waits for ever, and nothing is paid twice", async () => {
+  test("that is reported too high leaves a gap, which is filled: nothing waits forever or is paid twice", async () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
     rpc.lie("eth_getTransactionCount", ({ result, params }) =>
       params[1] === "latest" ? { result: toHex(Number(result) + 3) } : { result },
@@ -133,20 +134,20 @@ describe("a nonce that is used", () => {
     const [first, second] = [await reserveSpend(wallet, one), await reserveSpend(wallet, other)];
     expect(await worker()(queue())).toBe(true);
     rpc.pass();
-    // Not at once: a node may only be behind.
-    for (let time = 0; time < 3; time++) await worker()(queue());
+    // Not at once, because the node may lag.
+    for (let round = 0; round < 3; round++) await worker()(queue());
     expect(await reload(first)).toMatchObject({ state: "sent" });
     const later = worker({ now: () => Date.now() + MINUTE });
-    for (let time = 0; time < 5; time++) await later(queue());
+    for (let round = 0; round < 5; round++) await later(queue());
     for (const spend of [first, second]) expect(await reload(spend)).toMatchObject({ state: "confirmed" });
     expect([await balanceOf(one), await balanceOf(other)]).toEqual([USD, USD]);
-    // Whatever comes next goes on where they ended.
+    // The next spend continues with the next nonce.
     const third = await reserveSpend(wallet, one);
     expect(await worker()(queue())).toBe(false);
     expect(await reload(third)).toMatchObject({ state: "confirmed" });
   });
 
-  test("a moment ago is not taken again, where a node is behind", async () => {
+  test("is not taken again if a lagging node reports it as unused", async () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
     const first = await reserveSpend(wallet, freshAddress());
     await worker()(queue());
@@ -164,7 +165,7 @@ describe("a receipt", () => {
   test.each<[string, object]>([
     ["of another transaction", { transactionHash: `0x${"12".repeat(32)}` }],
     ["without a status", { status: null }],
-    ["with a strange status", { status: "0x2" }],
+    ["with an unknown status", { status: "0x2" }],
   ])("%s settles nothing", async (_, wrong) => {
     const { rpc, worker, reserveSpend, reload } = fixture;
     const to = freshAddress();
@@ -179,7 +180,7 @@ describe("a receipt", () => {
     expect(await balanceOf(to)).toBe(USD);
   });
 
-  test("counts when it is as many blocks deep as is asked for", async () => {
+  test("settles the spend once its block has the required depth", async () => {
     const { worker, reserveSpend, reload, mine } = fixture;
     const spend = await reserveSpend(wallet, freshAddress());
     const patient = worker({ confirmations: 3 });
@@ -192,7 +193,7 @@ describe("a receipt", () => {
     expect(await reload(spend)).toMatchObject({ state: "confirmed" });
   });
 
-  test("says what the spend took for gas, which is what the wallet has less", async () => {
+  test("gives the fee of the spend, which is what the wallet paid", async () => {
     const { chain, worker, reserveSpend, reload, externalAccount } = fixture;
     const before = await chain.client.getBalance({ address: externalAccount.address });
     const spend = await reserveSpend(wallet, freshAddress());
@@ -204,7 +205,7 @@ describe("a receipt", () => {
 });
 
 describe("fees", () => {
-  test("above the cap are not paid: nothing is signed", async () => {
+  test("above the limit fail the spend: nothing is signed", async () => {
     const { worker, reserveSpend, reload, ledger } = fixture;
     for (const options of [{ maxFee: 1_000_000_000n }, { maxGas: 21_000n }]) {
       const spend = await reserveSpend(wallet, freshAddress());
@@ -214,7 +215,7 @@ describe("fees", () => {
     }
   });
 
-  async function stuck(options: NonceQueueOptions = {}): Promise<{ spend: Spend; first: Transaction }> {
+  async function createStuck(options: NonceQueueOptions = {}): Promise<{ spend: Spend; first: Transaction }> {
     await fixture.automine(false);
     const spend = await fixture.reserveSpend(wallet, freshAddress());
     await fixture.worker(options)(queue());
@@ -230,18 +231,18 @@ describe("fees", () => {
     expect(await fixture.reload(spend)).toMatchObject({ state: "confirmed" });
   }
 
-  test("of what is stuck are raised up to the cap", async () => {
-    const { spend, first } = await stuck();
+  test("of a stuck transaction are raised up to the limit", async () => {
+    const { spend, first } = await createStuck();
     const maxFee = (maxOf(first) * 3n) / 2n;
-    for (let time = 0; time < 4; time++) await fixture.worker({ stuckMs: -1, maxFee })(queue());
-    // A quarter more is below it, and a quarter more again is not.
+    for (let round = 0; round < 4; round++) await fixture.worker({ stuckMs: -1, maxFee })(queue());
+    // A quarter more is within the limit, another quarter is not.
     expect(await fixture.ledger.listTransactions(spend)).toHaveLength(2);
     await settle(spend);
   });
 
-  test("of what is stuck are raised up to what the wallet has; then the last that can be paid for is sent again", async () => {
+  test("of a stuck transaction are raised up to the wallet's ether; then the newest affordable attempt is resent", async () => {
     const { chain, externalAccount, rpc, ledger, house } = fixture;
-    const { spend } = await stuck();
+    const { spend } = await createStuck();
     await fixture.worker({ stuckMs: -1 })(queue());
     const [second, first] = await ledger.listTransactions(spend);
     if (!second || !first) return expect.unreachable();
@@ -252,16 +253,16 @@ describe("fees", () => {
       sent.push(params[0]);
       return { result };
     });
-    const long = { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] };
+    const resendDue = { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] };
     try {
-      // Enough for both there are, and not for a third.
+      // Enough for both attempts, and not for a third.
       await setEther(maxOf(second) + 1n);
-      await house.kernel.database.write([long]);
+      await house.kernel.database.write([resendDue]);
       await fixture.worker({ stuckMs: -1 })(queue());
       expect(sent).toEqual([second.raw]);
-      // The newest can't be paid for any more.
+      // The newest attempt is not affordable any more.
       await setEther(maxOf(first) + 1n);
-      await house.kernel.database.write([long]);
+      await house.kernel.database.write([resendDue]);
       await fixture.worker({ stuckMs: -1 })(queue());
       expect(sent).toEqual([second.raw, first.raw]);
       expect(await ledger.listTransactions(spend)).toHaveLength(2);
@@ -272,9 +273,9 @@ describe("fees", () => {
     await settle(spend);
   });
 
-  test("of what is under way are put aside before more is signed", async () => {
+  test("of open transactions are set aside before another one is signed", async () => {
     const { chain, externalAccount, reload, reserveSpend, worker } = fixture;
-    const { spend, first } = await stuck();
+    const { spend, first } = await createStuck();
     const next = await reserveSpend(wallet, freshAddress());
     const had = await chain.client.getBalance({ address: externalAccount.address });
     await askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex((maxOf(first) * 3n) / 2n)]);
@@ -288,7 +289,7 @@ describe("fees", () => {
   });
 });
 
-describe("switched off, or disabled,", () => {
+describe("after spending is switched off, or the account is disabled,", () => {
   const off = (userId: string) => ({
     sql: `INSERT INTO wallet_policies (user_id, per_transaction, per_day, enabled, updated_at) VALUES (?1, 1, 1, 0, 0)
       ON CONFLICT (user_id) DO UPDATE SET enabled = 0`,
@@ -307,7 +308,7 @@ describe("switched off, or disabled,", () => {
   test.each([
     ["switched off", off, "POLICY_DENIED"],
     ["disabled", disabled, "CANCELLED"],
-  ] as const)("what is reserved is not signed: %s", async (_, by, reason) => {
+  ] as const)("a reserved spend is not signed: %s", async (_, by, reason) => {
     const { house, reload, reserveSpend, worker } = fixture;
     await withAccount();
     const to = freshAddress();
@@ -321,7 +322,7 @@ describe("switched off, or disabled,", () => {
   test.each([
     ["switched off", off],
     ["disabled", disabled],
-  ] as const)("what is stuck gets no rival, and is not sent again: %s", async (_, by) => {
+  ] as const)("a stuck transaction is neither replaced nor resent: %s", async (_, by) => {
     const { house, ledger, rpc, reserveSpend, worker } = fixture;
     await fixture.automine(false);
     await withAccount();
@@ -336,18 +337,18 @@ describe("switched off, or disabled,", () => {
     expect(await worker()(queue())).toBe(true);
     expect(await ledger.listTransactions(spend)).toHaveLength(1);
     expect(rpc.asked.filter((method) => method === "eth_sendRawTransaction")).toHaveLength(before);
-    // Nor one that was signed in the same moment.
+    // A replacement that was signed at the same time is not stored.
     const first = await fixture.transactionOf(spend);
-    const rival = { ...first, hash: `0x${"ab".repeat(32)}`, attempt: 1 };
-    expect(await ledger.recordReplacement(await fixture.reload(spend), rival)).toBe(false);
-    // What is out may be mined all the same, and is known for what it is.
+    const replacement = { ...first, hash: `0x${"ab".repeat(32)}`, attempt: 1 };
+    expect(await ledger.recordReplacement(await fixture.reload(spend), replacement)).toBe(false);
+    // What was sent before may still be mined, and is settled.
     await fixture.mine();
     expect(await worker()(queue())).toBe(false);
     expect(await fixture.reload(spend)).toMatchObject({ state: "confirmed" });
   });
 });
 
-test("a platform that signs something else than it was asked to is not believed", async () => {
+test("a transaction other than the requested one is refused, although the platform signed it", async () => {
   const { externalAccount, ledger, reserveSpend, worker } = fixture;
   const to = freshAddress();
   const spend = await reserveSpend(wallet, to);
@@ -364,7 +365,7 @@ test("a platform that signs something else than it was asked to is not believed"
   await worker({ reservationTtlMs: -1 })(queue());
 });
 
-test("a trade that is approved late does not take away what a newer one has been allowed", async () => {
+test("a trade that is approved late does not overwrite the allowance of a newer one", async () => {
   const { house, reload, reserveSpend, worker, ledger, usd } = fixture;
   const [one, other] = [freshAddress(), freshAddress()];
   const approve = (spender: `0x${string}`, units: bigint) => ({
@@ -376,17 +377,17 @@ test("a trade that is approved late does not take away what a newer one has been
     recipient: null,
     plan: serializePlan({ calls: [approve(spender, USD), approve(spender, 0n)] }),
   });
-  // As one that waited for its owner while the newer one was begun.
+  // The older trade waited for approval when the newer one started.
   const older = await reserveSpend(wallet, one, trade(one));
   const newer = await reserveSpend(wallet, one, trade(other));
   const { database } = house.kernel;
-  const be = (state: string) =>
+  const setState = (state: string) =>
     database.write([{ sql: "UPDATE wallet_spends SET state = ? WHERE id = ?", args: [state, older.id] }]);
-  await be("waiting");
+  await setState("waiting");
   await fixture.automine(false);
   await worker()(queue());
   expect(await reload(newer)).toMatchObject({ state: "sent", step: 0 });
-  await be("reserved");
+  await setState("reserved");
   await worker()(queue());
   expect(await ledger.listTransactions(await reload(older))).toEqual([]);
   await fixture.automine(true);
@@ -400,7 +401,7 @@ test("a trade that is approved late does not take away what a newer one has been
   expect(nonces.rows.map(({ spend_id }) => spend_id)).toEqual([older.id, older.id, newer.id, newer.id]);
 });
 
-test("a swap that had to wait until its time was over says so, and is not signed", async () => {
+test("a swap that waited past its deadline expires unsigned", async () => {
   const { reload, reserveSpend, worker, ledger } = fixture;
   const [to, data] = [freshAddress(), "0x"] as const;
   const validUntil = Math.floor(Date.now() / 1000) - 1;
@@ -410,20 +411,20 @@ test("a swap that had to wait until its time was over says so, and is not signed
   expect(await ledger.listTransactions(spend)).toEqual([]);
 });
 
-test("an idle lane with much under way asks the chain no more than with little", async () => {
+test("an idle queue sends the same number of chain requests for many open spends as for one", async () => {
   const { rpc, reserveSpend, worker } = fixture;
   await fixture.automine(false);
   await reserveSpend(wallet, freshAddress());
   await worker()(queue());
-  const asked = async () => {
+  const countRequests = async () => {
     const before = rpc.asked.length;
     await worker()(queue());
     return rpc.asked.length - before;
   };
-  const little = await asked();
+  const requestsForOne = await countRequests();
   for (let count = 0; count < 20; count++) await reserveSpend(wallet, freshAddress());
   await worker()(queue());
-  expect(await asked()).toBe(little);
+  expect(await countRequests()).toBe(requestsForOne);
   await fixture.mine();
   await worker()(queue());
 });

@@ -98,7 +98,7 @@ export function createTransactionTracker(
     else await ledger.finish(spend, { state: "confirmed", hash, fee });
   }
 
-  /** Replaces the transaction by one with higher fees; false if the limit or the wallet's ether does not allow that. */
+  /** Replaces the transaction by one with higher fees; false if the limits or the wallet's ether do not allow that. */
   async function replaceStuck(chain: Chain, spend: Spend, attempts: Transaction[]): Promise<boolean> {
     const [stuck] = attempts;
     const plan = parsePlan(spend.plan);

@@ -41,7 +41,10 @@ const QUOTER = [
   },
 ] as const;
 
-/** `IV3SwapRouter.sol` and `IMulticallExtended.sol` of SwapRouter02, whose swaps have a deadline only inside a multicall. */
+/**
+ * `IV3SwapRouter.sol` and `IMulticallExtended.sol` of SwapRouter02, whose swaps have a deadline only inside a
+ * multicall.
+ */
 const ROUTER = [
   {
     type: "function",

@@ -1,5 +1,5 @@
-// A driver of the managed wallet platform for Coinbase Developer Platform: calls its REST API with the SDK's authentication.
-// Keys never leave the platform.
+// A driver of the managed wallet platform for Coinbase Developer Platform: calls its REST API with the SDK's
+// authentication. Keys never leave the platform.
 //
 // The SDK's own client reports each call, and each error with its stack, to a third address unless the environment says
 // otherwise. So the four necessary calls are made here.

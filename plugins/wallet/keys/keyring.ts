@@ -13,9 +13,15 @@ export interface SealedKey {
 }
 
 export interface Keyring {
-  /** Seals a new or the given key for the wallet of this id. Throws 400 `INVALID_PRIVATE_KEY` for a number outside the curve. */
+  /**
+   * Seals a new or the given key for the wallet of this id. Throws 400 `INVALID_PRIVATE_KEY` for a number outside the
+   * curve.
+   */
   createKey(walletId: string, privateKey?: string): Promise<SealedKey>;
-  /** An account that signs with the wallet's key; don't keep it. Throws if the stored key is of another wallet or address. */
+  /**
+   * An account that signs with the wallet's key; don't keep it. Throws if the stored key is of another wallet or
+   * address.
+   */
   openAccount(wallet: { id: string; address: string; sealed: string }): Promise<LocalAccount>;
 }
 

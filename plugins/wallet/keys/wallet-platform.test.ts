@@ -1,4 +1,4 @@
-// The managed platform, whichever driver is behind it: the same name is the same wallet, and its signatures are its own.
+// Tests both drivers of the managed wallet platform: wallets per email, and signatures by the wallet's key.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { recoverTransactionAddress, recoverTypedDataAddress } from "viem";
 import { createVault } from "../../../src/kernel/security/vault.ts";
@@ -55,22 +55,22 @@ describe.each(Object.keys(platforms))("the driver %s", (kind) => {
     return { id, ...made };
   };
 
-  test("makes a wallet, and one of its own for each email", async () => {
+  test("makes a separate wallet for each email", async () => {
     const [ada, bob] = [await make(), await make("bob@example.com")];
     for (const { address } of [ada, bob]) expect(address).toMatch(/^0x[0-9a-fA-F]{40}$/);
     expect(ada.address).not.toBe(bob.address);
   });
 
-  test("signs transactions as the wallet", async () => {
+  test("signs transactions with the wallet's key", async () => {
     const wallet = await make();
     const { address, signTransaction } = await platform.signer(wallet);
     expect(address).toBe(wallet.address);
     const signed = await signTransaction(transaction);
-    const by = await recoverTransactionAddress({ serializedTransaction: signed as `0x02${string}` });
-    expect(by).toBe(wallet.address);
+    const signerAddress = await recoverTransactionAddress({ serializedTransaction: signed as `0x02${string}` });
+    expect(signerAddress).toBe(wallet.address);
   });
 
-  test("signs typed data as the wallet, numbers of any size included", async () => {
+  test("signs typed data with the wallet's key, including numbers of any size", async () => {
     const wallet = await make();
     const { signTypedData } = await platform.signer(wallet);
     const signature = await signTypedData(typedData);
@@ -81,19 +81,19 @@ describe.each(Object.keys(platforms))("the driver %s", (kind) => {
 describe("the driver cdp", () => {
   const create = () => cdpPlatform.create({ id: Bun.randomUUIDv7(), userId: "eve", email: "eve@example.com" });
 
-  test("gives the same wallet again, also to many at once, and no key", async () => {
+  test("returns the same wallet for repeated and concurrent calls, and no key", async () => {
     const made = await Promise.all([create(), create(), create()]);
     expect(new Set([...made, await create()].map(({ address }) => address)).size).toBe(1);
     for (const { keyId, sealed } of made) expect({ keyId, sealed }).toEqual({ keyId: null, sealed: null });
   });
 
-  test("tells the platform neither user nor email", async () => {
+  test("sends the platform neither user nor email", async () => {
     await create();
     for (const name of cdp.accounts.keys()) expect(name).toMatch(/^berth-[0-9a-f]{30}$/);
   });
 
   test.each([500, 401, 429, "nonsense"] as const)(
-    "says so when the platform answers %s, and tells no secret",
+    "throws 502 without secrets if the platform answers %s",
     async (how) => {
       cdp.misbehave(how);
       const error: unknown = await create().catch((reason: unknown) => reason);
@@ -103,18 +103,18 @@ describe("the driver cdp", () => {
     },
   );
 
-  test("says so when nobody is there", async () => {
-    const nowhere = createCdpPlatform({
+  test("throws 502 if the platform can't be reached", async () => {
+    const unreachable = createCdpPlatform({
       apiKeyId: "test-key",
       apiKeySecret: CDP_API_KEY_SECRET ?? "",
       walletSecret: CDP_WALLET_SECRET ?? "",
       basePath: "http://127.0.0.1:1",
     });
-    expect(nowhere.create({ id: "1", userId: "1", email: "1@1.de" })).rejects.toMatchObject({ status: 502 });
+    expect(unreachable.create({ id: "1", userId: "1", email: "1@1.de" })).rejects.toMatchObject({ status: 502 });
   });
 });
 
-test("the driver local signs nothing for a wallet whose key it does not have", async () => {
+test("the driver local has no signer for a wallet whose key it does not have", async () => {
   const wallet = { id: "1", address: transaction.to, sealed: null };
   expect(createLocalPlatform(keys).signer(wallet)).rejects.toThrow(/not here/);
 });

@@ -1,4 +1,5 @@
-// Stored keys: whose address they have, that nothing of them is in clear, and that none opens in another's place.
+// Tests the storage of wallets and their keys: keys are encrypted and bound to their wallet, and limits hold under
+// concurrency.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,9 +23,13 @@ afterAll(() => house?.[Symbol.asyncDispose]());
 
 const sealedOf = (wallet: Wallet) => wallet.sealed ?? expect.unreachable();
 const keyOf = (wallet: Wallet) => house.kernel.vault.open(sealedOf(wallet), `wallet:${wallet.id}`);
-const signing = ({ id, address, ...wallet }: Wallet) => ({ id, address, sealed: sealedOf({ id, address, ...wallet }) });
+const openable = ({ id, address, ...wallet }: Wallet) => ({
+  id,
+  address,
+  sealed: sealedOf({ id, address, ...wallet }),
+});
 
-test("of 1,000 wallets each has the address of its own key, and no file has a key in clear", async () => {
+test("1,000 wallets have the addresses of their keys, and no file contains a key in plain text", async () => {
   const made = await Promise.all(Array.from({ length: 1000 }, (_, at) => wallets.create(`user ${at}`, NONE)));
   expect(new Set(made.map(({ address }) => address)).size).toBe(1000);
   const files = readdirSync(join(house.dir, "data"), { recursive: true, withFileTypes: true })
@@ -41,26 +46,26 @@ test("of 1,000 wallets each has the address of its own key, and no file has a ke
 }, 60_000);
 
 describe("a stored key", () => {
-  test("signs for its wallet, and for none that it was copied to", async () => {
+  test("opens for its wallet, and not for another one that it was copied to", async () => {
     const [ada, eve] = [await wallets.create("ada", NONE), await wallets.create("eve", NONE)];
-    expect((await keys.openAccount(signing(ada))).address).toBe(ada.address as `0x${string}`);
-    expect(keys.openAccount({ ...signing(eve), sealed: sealedOf(ada) })).rejects.toThrow(/belongs to another place/);
-    expect(keys.openAccount({ ...signing(ada), address: eve.address })).rejects.toThrow(/does not match its address/);
+    expect((await keys.openAccount(openable(ada))).address).toBe(ada.address as `0x${string}`);
+    expect(keys.openAccount({ ...openable(eve), sealed: sealedOf(ada) })).rejects.toThrow(/belongs to another place/);
+    expect(keys.openAccount({ ...openable(ada), address: eve.address })).rejects.toThrow(/does not match its address/);
     const text = sealedOf(ada);
     const changed = `${text.slice(0, -2)}${text.endsWith("AA") ? "BB" : "AA"}`;
-    expect(keys.openAccount({ ...signing(ada), sealed: changed })).rejects.toThrow(/was changed/);
+    expect(keys.openAccount({ ...openable(ada), sealed: changed })).rejects.toThrow(/was changed/);
   });
 
-  test("opens under no other root key", async () => {
+  test("does not open under another root key", async () => {
     const ada = await wallets.create("ada of another key", NONE);
     const vault = createVault({ key: "another key" });
-    const strange = createKeyring({ vault, keyRotation: house.kernel.keyRotation });
-    expect(strange.openAccount(signing(ada))).rejects.toThrow(/which is not here/);
+    const foreignKeyring = createKeyring({ vault, keyRotation: house.kernel.keyRotation });
+    expect(foreignKeyring.openAccount(openable(ada))).rejects.toThrow(/which is not here/);
   });
 });
 
 describe("a wallet from a given key", () => {
-  test("is the same one when it is given again", async () => {
+  test("is the same wallet if the key is given again", async () => {
     const key = `0x${"ab".repeat(32)}`;
     const [first, again] = [
       await wallets.createFromKey("bob", key),
@@ -71,7 +76,7 @@ describe("a wallet from a given key", () => {
   });
 
   test.each([`0x${"00".repeat(32)}`, `0x${"ff".repeat(32)}`])(
-    "is refused where %s is on no curve, without telling it",
+    "is refused for the invalid key %s, without showing the key",
     async (key) => {
       const error = await wallets.createFromKey("bob", key).catch((reason: unknown) => reason);
       expect(error).toMatchObject({ status: 400, code: "INVALID_PRIVATE_KEY" });
@@ -79,7 +84,7 @@ describe("a wallet from a given key", () => {
     },
   );
 
-  test("finds room for a hundred in one account, however many come at once", async () => {
+  test("can be made a hundred times in one account, also by concurrent calls", async () => {
     for (let count = 0; count < 95; count++) await wallets.createFromKey("carl");
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => wallets.createFromKey("carl")));
     expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
@@ -91,7 +96,7 @@ describe("a wallet from a given key", () => {
   });
 });
 
-test("of many that are made at once for one user, one is", async () => {
+test("concurrent calls create one own wallet for a user", async () => {
   const answers = await Promise.allSettled(Array.from({ length: 20 }, () => wallets.create("dora", NONE)));
   expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   const own = (await wallets.findOwn("dora")) ?? expect.unreachable();
@@ -110,7 +115,7 @@ describe("when an account", () => {
     return id;
   }
 
-  test("goes, the keys stay for whoever comes back for the money, and name nobody", async () => {
+  test("is deleted, its wallets keep their keys, and lose user and email", async () => {
     const id = await user();
     const own = await wallets.create(id, NONE);
     const managed = await wallets.findOrCreateManaged(createLocalPlatform(keys), id, "ada@example.com");
@@ -120,13 +125,13 @@ describe("when an account", () => {
     expect(await wallets.findOwn(id)).toBeUndefined();
   });
 
-  test("is taken over, what somebody brought the key of is not its own any more; what nobody ever saw stays", async () => {
+  test("is reclaimed, it loses wallets with imported keys, and keeps those with generated ones", async () => {
     const id = await user();
     const [own, made] = [await wallets.create(id, NONE), await wallets.createFromKey(id)];
-    const brought = await wallets.createFromKey(id, generatePrivateKey());
+    const imported = await wallets.createFromKey(id, generatePrivateKey());
     await house.kernel.database.write([wallets.disownStatement(id)]);
     expect(await wallets.require(id)).toEqual(own);
     expect(await wallets.require(id, made.address)).toEqual(made);
-    expect(wallets.require(id, brought.address)).rejects.toMatchObject({ status: 404, code: "NO_WALLET" });
+    expect(wallets.require(id, imported.address)).rejects.toMatchObject({ status: 404, code: "NO_WALLET" });
   });
 });

@@ -26,15 +26,17 @@ export interface Wallets {
   /** Creates the user's own wallet. Throws 400 `WALLET_EXISTS` with its `address` if there is one. */
   create(userId: string, extraStatements: WalletStatements): Promise<Wallet>;
   /**
-   * Creates a wallet from this key, or from a new one; returns the existing wallet if the user has one of this key. Throws
-   * 400 `INVALID_PRIVATE_KEY`, 409 `TOO_MANY_WALLETS`.
+   * Creates a wallet from this key, or from a new one; returns the existing wallet if the user has one of this key.
+   * Throws 400 `INVALID_PRIVATE_KEY`, 409 `TOO_MANY_WALLETS`.
    */
   createFromKey(userId: string, privateKey?: string): Promise<Wallet>;
   /** The managed wallet of this user for this email, created by the first call. Throws 409 `TOO_MANY_WALLETS`. */
   findOrCreateManaged(platform: WalletPlatform, userId: string, email: string): Promise<Wallet>;
   /** A managed wallet of this user: the one for this email, else the oldest. */
   findManaged(userId: string, email: string): Promise<Wallet | undefined>;
-  /** The wallet to spend from: the one with this address, or without an address the user's own. Throws 404 `NO_WALLET`. */
+  /**
+   * The wallet to spend from: the one with this address, or without an address the user's own. Throws 404 `NO_WALLET`.
+   */
   require(userId: string, address?: string): Promise<Wallet>;
   byId(id: string): Promise<Wallet | undefined>;
   /** For a reclaimed account: removes its wallets with imported keys, which the former holder may still have. */
@@ -82,7 +84,10 @@ export function createWallets({ database, keys }: Pick<Kernel, "database"> & { k
     if ((row?.count ?? 0) >= MAX_PER_USER) throw tooManyWallets();
   }
 
-  /** Stores the wallet, or throws 409 `TOO_MANY_WALLETS`. The count is checked in the same batch: concurrent calls can't exceed it. */
+  /**
+   * Stores the wallet, or throws 409 `TOO_MANY_WALLETS`. The count is checked in the same batch: concurrent calls can't
+   * exceed it.
+   */
   async function storeWithinLimit(wallet: Wallet & { userId: string }): Promise<Wallet | undefined> {
     const limitStatement: Statement = {
       sql: `UPDATE wallets SET id = id WHERE id = ? AND (SELECT count(*) FROM wallets WHERE user_id = ?) <= ${MAX_PER_USER}`,

@@ -12,9 +12,10 @@ interface Deps {
 }
 
 /**
- * Approves the spend and waits up to ten seconds for its outcome. The policy is checked again, and a trade is repriced, but
- * never for less than the owner was shown. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`, and
- * for a trade 409 `PRICE_MOVED`, 400 `NO_ROUTE`, 500 `CHAIN_UNAVAILABLE`; the spend keeps waiting then.
+ * Approves the spend and waits up to ten seconds for its outcome. The policy is checked again, and a trade is repriced,
+ * but never for less than the owner was shown. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`, 403
+ * `POLICY_DENIED`, and for a trade 409 `PRICE_MOVED`, 400 `NO_ROUTE`, 500 `CHAIN_UNAVAILABLE`; the spend keeps waiting
+ * then.
  */
 export function createApproval({ ledger, steps, trading, wakeStatement }: Deps) {
   return async (userId: string, id: string): Promise<Spend> => {

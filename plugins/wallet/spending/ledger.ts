@@ -1,5 +1,5 @@
-// The ledger stores every spend as a row before anything is signed. This file reserves, approves, rejects and lists spends;
-// chain/spend-store.ts has the operations of the nonce queue.
+// The ledger stores every spend as a row before anything is signed. This file reserves, approves, rejects and lists
+// spends; chain/spend-store.ts has the operations of the nonce queue.
 
 import type { InferInsertModel } from "drizzle-orm";
 import { and, count, desc, eq, getTableColumns } from "drizzle-orm";
@@ -31,7 +31,9 @@ export type NewSpend = Omit<
   "id" | "step" | "state" | "reason" | "hash" | "createdAt" | "reservedAt" | "updatedAt" | "nonceUsedSince" | "fee"
 >;
 
-/** The details of a spend for its owner and for a second policy check. JSON in the ledger; amounts are decimal texts. */
+/**
+ * The details of a spend for its owner and for a second policy check. JSON in the ledger; amounts are decimal texts.
+ */
 export interface SpendDetails {
   /** Addresses of the tokens that it spends or buys, in lower case. */
   assets: string[];
@@ -64,9 +66,9 @@ export type RepricedTrade = Pick<Spend, "plan" | "usd" | "details">;
 
 export interface Ledger extends SpendStore {
   /**
-   * Stores the spend if the policy allows it together with all others, with `extraStatements` in the same batch. Its state
-   * is `waiting` if `requireApproval` or the policy demands approval, else `reserved`. A request with a known key returns
-   * the earlier spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH` and `TOO_MANY_SPENDS`.
+   * Stores the spend if the policy allows it together with all others, with `extraStatements` in the same batch. Its
+   * state is `waiting` if `requireApproval` or the policy demands approval, else `reserved`. A request with a known key
+   * returns the earlier spend. Throws 403 `POLICY_DENIED`, 409 `IDEMPOTENCY_MISMATCH` and `TOO_MANY_SPENDS`.
    */
   reserve(spend: NewSpend, intent: Intent, extraStatements: Statement[], requireApproval?: boolean): Promise<Spend>;
   /** Throws 403 `POLICY_DENIED` if the policy does not allow the spend now. */
@@ -77,7 +79,10 @@ export interface Ledger extends SpendStore {
   list(userId: string, limit: number, offset: number): Promise<{ spends: Spend[]; total: number }>;
   /** The spend, if it waits for approval. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
   requireWaiting(userId: string, id: string): Promise<Spend>;
-  /** Reserves a waiting spend, with the values of `repriced` if given. Throws 409 `SPEND_NOT_WAITING`, 403 `POLICY_DENIED`. */
+  /**
+   * Reserves a waiting spend, with the values of `repriced` if given. Throws 409 `SPEND_NOT_WAITING`, 403
+   * `POLICY_DENIED`.
+   */
   approve(spend: Spend, extraStatements: Statement[], repriced?: RepricedTrade): Promise<Spend>;
   /** Ends a waiting spend as `REJECTED`. Throws 404 `SPEND_NOT_FOUND`, 409 `SPEND_NOT_WAITING`. */
   reject(userId: string, id: string): Promise<Spend>;

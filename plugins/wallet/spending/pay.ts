@@ -1,5 +1,5 @@
-// Pays for HTTP resources that require payment (x402 version 2), by a signed authorization (EIP-3009) that the seller settles
-// on the chain.
+// Pays for HTTP resources that require payment (x402 version 2), by a signed authorization (EIP-3009) that the seller
+// settles on the chain.
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import type { Address, Hex } from "viem";
 import type { ChainName } from "../../../src/kernel/chains/chains.ts";
@@ -51,14 +51,16 @@ const NETWORKS: Readonly<Record<string, ChainName>> = {
 const MAX_SETTLE_SECONDS = 600;
 
 /**
- * Throws the errors of `Send`, 400 `PRICE_TOO_HIGH`, 400 `NO_PAYMENT_OPTION` if the seller accepts no payment of this kind,
- * 502 `PAYMENT_NOT_UNDERSTOOD` for a price that can't be read, and the errors of `Outbound.fetch`. The price comes from the
- * seller's first response, so it is checked against the limits of the caller and the policy.
+ * Throws the errors of `Send`, 400 `PRICE_TOO_HIGH`, 400 `NO_PAYMENT_OPTION` if the seller accepts no payment of this
+ * kind, 502 `PAYMENT_NOT_UNDERSTOOD` for a price that can't be read, and the errors of `Outbound.fetch`. The price
+ * comes from the seller's first response, so it is checked against the limits of the caller and the policy.
  */
 export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps): Pay {
   const { chainOf, stablecoinOf } = steps;
 
-  /** The first payment option that is supported: scheme `exact` by EIP-3009, on one of the chains, in the stablecoin. */
+  /**
+   * The first payment option that is supported: scheme `exact` by EIP-3009, on one of the chains, in the stablecoin.
+   */
   function chooseOption({ accepts }: PaymentRequired): { option: PaymentRequirements; network: ChainName } {
     for (const option of accepts) {
       const network = NETWORKS[option.network];
@@ -134,7 +136,10 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
     return { spend: await steps.waitForOutcome(spend), response: toResponse(response) };
   };
 
-  /** Signs the authorization, and stores it before the seller gets it; undefined if the spend may not be signed any more. */
+  /**
+   * Signs the authorization, and stores it before the seller gets it; undefined if the spend may not be signed any
+   * more.
+   */
   async function signAuthorization(
     wallet: Wallet,
     spend: Spend,

@@ -91,8 +91,8 @@ export function createPolicies({ database }: Pick<Kernel, "database">): Policies
 }
 
 /**
- * An SQL expression, with its arguments, for the USD (in millionths) that count against the daily limit: all open spends,
- * however old, and those that were confirmed or started to wait for approval after `since` (epoch ms).
+ * An SQL expression, with its arguments, for the USD (in millionths) that count against the daily limit: all open
+ * spends, however old, and those that were confirmed or started to wait for approval after `since` (epoch ms).
  */
 export const spentExpression = (userId: string, since: number, exceptSpend = "") => ({
   sql: `((SELECT coalesce(sum(usd), 0) FROM wallet_spends

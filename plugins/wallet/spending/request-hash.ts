@@ -6,7 +6,9 @@ export const DEFAULT_SLIPPAGE_BPS = 50;
 /** Decimals that amounts are compared with: more than any token has. */
 const MAX_DECIMALS = 60;
 
-/** SHA-256 (hex) of the kind of a spend and its normalized request. Fields that are left out count as their defaults. */
+/**
+ * SHA-256 (hex) of the kind of a spend and its normalized request. Fields that are left out count as their defaults.
+ */
 export function hashRequest(kind: "send" | "trade" | "pay", request: object): string {
   const definedFields = omitUndefined(request);
   const method = "body" in definedFields ? "POST" : "GET";

@@ -18,9 +18,9 @@ export interface SendRequest {
 }
 
 /**
- * Sends stablecoin, and waits up to ten seconds for the outcome; the spend continues after that. Throws 400 `INVALID_INPUT`
- * and `INSUFFICIENT_FUNDS`, 403 `POLICY_DENIED`, 404 `NO_WALLET`, 409 `IDEMPOTENCY_MISMATCH` and `TOO_MANY_SPENDS`, 500
- * `CHAIN_UNAVAILABLE`.
+ * Sends stablecoin, and waits up to ten seconds for the outcome; the spend continues after that. Throws 400
+ * `INVALID_INPUT` and `INSUFFICIENT_FUNDS`, 403 `POLICY_DENIED`, 404 `NO_WALLET`, 409 `IDEMPOTENCY_MISMATCH` and
+ * `TOO_MANY_SPENDS`, 500 `CHAIN_UNAVAILABLE`.
  */
 export type Send = (spendContext: SpendContext, request: SendRequest) => Promise<Spend>;
 

@@ -47,11 +47,14 @@ export interface PreparedSpend {
 export interface SpendingSteps {
   chainOf(network: ChainName): Chain;
   stablecoinOf(network: ChainName): Address;
-  /** The earlier spend of the same request, with its outcome if there is one within ten seconds; undefined for a new request. */
+  /**
+   * The earlier spend of the same request, with its outcome if there is one within ten seconds; undefined for a new
+   * request.
+   */
   findExisting(spendContext: SpendContext, kind: Spend["kind"], request: object): Promise<Spend | undefined>;
   /**
-   * Throws 400 `INSUFFICIENT_FUNDS` if the balance, less what open spends may still take, is too small. With `fees`, the
-   * wallet also needs ether for a transaction.
+   * Throws 400 `INSUFFICIENT_FUNDS` if the balance, less what open spends may still take, is too small. With `fees`,
+   * the wallet also needs ether for a transaction.
    */
   requireFunds(
     queue: NonceQueue,

@@ -33,8 +33,8 @@ const WETH: Address = "0x4200000000000000000000000000000000000006";
 
 export interface Trading {
   /**
-   * Trades, and waits up to ten seconds for the outcome. The spend counts against the policy with its value in USD. Throws
-   * the errors of `Send`, and 400 `NO_ROUTE` if no pool trades these tokens.
+   * Trades, and waits up to ten seconds for the outcome. The spend counts against the policy with its value in USD.
+   * Throws the errors of `Send`, and 400 `NO_ROUTE` if no pool trades these tokens.
    */
   trade(spendContext: SpendContext, request: TradeRequest): Promise<Spend>;
   /**
@@ -68,7 +68,9 @@ export function createTrading({
   const isStablecoin = (network: ChainName, token: Address) =>
     token.toLowerCase() === stablecoinOf(network).toLowerCase();
 
-  /** Value of the tokens sold in millionths of a USD, rounded up: by the stablecoin sold, bought, or quoted for them. */
+  /**
+   * Value of the tokens sold in millionths of a USD, rounded up: by the stablecoin sold, bought, or quoted for them.
+   */
   async function usdValueOf(quote: Quote): Promise<number> {
     const { network, sell, buy, units } = quote;
     const stablecoin = stablecoinOf(network);

@@ -4,8 +4,9 @@ import { AppError } from "../errors.ts";
 import type { Chain } from "./chains.ts";
 
 /**
- * Runs a read that must have a result. A contract that reverts, or whose result can't be decoded, is not the contract that
- * the configuration names, so that is 500 `CHAIN_UNAVAILABLE` too, never a result in favour of or against the caller.
+ * Runs a read that must have a result. A contract that reverts, or whose result can't be decoded, is not the contract
+ * that the configuration names, so that is 500 `CHAIN_UNAVAILABLE` too, never a result in favour of or against the
+ * caller.
  */
 export async function readChain<T>(chain: Chain, read: (client: PublicClient) => Promise<T>): Promise<T> {
   try {
@@ -16,8 +17,8 @@ export async function readChain<T>(chain: Chain, read: (client: PublicClient) =>
 }
 
 /**
- * 500 `CHAIN_UNAVAILABLE` for a response that arrived but can't be used. The cause is for the log; it holds viem's short
- * message alone, because the long one contains the RPC's address, which may hold a key.
+ * 500 `CHAIN_UNAVAILABLE` for a response that arrived but can't be used. The cause is for the log; it holds viem's
+ * short message alone, because the long one contains the RPC's address, which may hold a key.
  */
 export function unusableResponse(error: unknown): AppError {
   const short = error instanceof Error && "shortMessage" in error ? error.shortMessage : error;
