@@ -1,5 +1,5 @@
-// Verifies identity tokens: JWTs that the configured issuer signs and whose subject is the fid (numeric id) of a
-// person.
+// Verifies identity tokens: JWTs that the configured issuer signs and whose subject is a fid: the user id
+// in the social network.
 import type { JWTPayload } from "jose";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";

@@ -25,7 +25,7 @@ export interface IssuerKeysOptions {
 
 /** Keys older than this are fetched again before they are used. */
 const FRESH_MS = 10 * MINUTE;
-/** While fetches fail, known keys are used up to this age: a key that was withdrawn must not stay valid for ever. */
+/** While fetches fail, known keys are used up to this age: a key that was withdrawn must not stay valid forever. */
 const MAX_AGE_MS = DAY;
 /** Time after a failed fetch in which known keys are used without another one. */
 const COOLDOWN_MS = 30 * SECOND;

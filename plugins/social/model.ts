@@ -55,8 +55,8 @@ export const verifyBody = t.Object({
   ),
 });
 
-const sessionToken = t.String({ description: "Base64 of a signed token, good for 24 hours" });
-const refreshToken = t.String({ description: "Base64; good for one use within 30 days" });
+const sessionToken = t.String({ description: "Base64 of a signed token, valid for 24 hours" });
+const refreshToken = t.String({ description: "Base64; valid for one use within 30 days" });
 
 export const verifyResponse = t.Object({
   success: t.Literal(true),
@@ -78,7 +78,7 @@ export const refreshResponse = t.Object({
   success: t.Literal(true),
   sessionToken,
   refreshToken,
-  expiresIn: t.Number({ multipleOf: 1, description: "Seconds that the session token is good for" }),
+  expiresIn: t.Number({ multipleOf: 1, description: "Seconds until the session token expires" }),
   message: t.String(),
 });
 
@@ -99,7 +99,7 @@ export const verifyDescription = t.Object({
 });
 export const refreshDescription = t.Object({
   ...endpoint,
-  expiresIn: t.Number({ multipleOf: 1, description: "Seconds that a session token is good for" }),
+  expiresIn: t.Number({ multipleOf: 1, description: "Lifetime of a session token in seconds" }),
 });
 
 export const linkBody = t.Object({

@@ -81,8 +81,8 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
         body: { fidToken: "The identity token. Required.", address: "An Ethereum address, for the gate. Optional." },
         response: {
           success: "true",
-          sessionToken: "Good for 24 hours.",
-          refreshToken: "Good for one use.",
+          sessionToken: "Valid for 24 hours.",
+          refreshToken: "Valid for one use.",
           address: "The address.",
           message: "The result, for people.",
           tokenGated: "Whether the gate was checked.",
@@ -130,9 +130,9 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
         body: { refreshToken: "From the verification or the last refresh. Required." },
         response: {
           success: "true",
-          sessionToken: "Good for 24 hours.",
-          refreshToken: "Good for one use.",
-          expiresIn: "Seconds that the session token is good for.",
+          sessionToken: "Valid for 24 hours.",
+          refreshToken: "Valid for one use.",
+          expiresIn: "Seconds until the session token expires.",
           message: "The result, for people.",
         },
         expiresIn: SESSION_SECONDS,

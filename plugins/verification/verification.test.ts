@@ -99,14 +99,14 @@ test("challenges are deleted with their agent, authenticators with their user", 
 });
 
 test("reclaiming an account removes the former holder's authenticators and verifications", async () => {
-  const stranger = await verifiedOwner();
-  const { email } = stranger.client.account;
+  const formerHolder = await verifiedOwner();
+  const { email } = formerHolder.client.account;
   const client = createClient(house.web);
   await client.post("/api/auth/forgot-password", { email });
   const token = await mailbox.token(email, "reset-password");
   expect((await client.post("/api/auth/reset-password", { token, password: "a new horse battery" })).status).toBe(200);
-  expect(await rows("webauthn_credentials", "user_id", stranger.userId)).toEqual([]);
-  await eventually(async () => (await rows("agents", "id", stranger.id))[0]?.verified === 0);
+  expect(await rows("webauthn_credentials", "user_id", formerHolder.userId)).toEqual([]);
+  await eventually(async () => (await rows("agents", "id", formerHolder.id))[0]?.verified === 0);
 });
 
 test("no user has more than twenty authenticators", async () => {

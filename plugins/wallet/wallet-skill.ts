@@ -107,18 +107,18 @@ function walletTools({ wallets, steps, send, trade, pay, approvals }: Deps): Too
       description: "Reads the balance of the owner's wallet: stablecoin in USD, and ether for fees.",
       ownerOnly,
       input: t.Object({ network }),
-      async execute({ network: on = "testnet_chain" }, context) {
+      async execute({ network = "testnet_chain" }, context) {
         await requireAllowed("wallet_balance", context);
         const { address } = await wallets.require(context.userId);
         const { chainOf, stablecoinOf } = steps;
         const { balance, decimals, ether } = await readWalletBalances(
-          chainOf(on),
-          stablecoinOf(on),
+          chainOf(network),
+          stablecoinOf(network),
           address as Address,
         );
         return {
           address,
-          network: on,
+          network,
           usd: formatDecimalUnits(balance, decimals),
           ether: formatDecimalUnits(ether, 18),
         };

@@ -104,14 +104,14 @@ describe("a used nonce", () => {
 
   test("is read at one given block", async () => {
     const { rpc, worker, reserveSpend } = fixture;
-    const asked: unknown[] = [];
+    const blocks: unknown[] = [];
     rpc.lie("eth_getTransactionCount", ({ result, params }) => {
-      asked.push(params[1]);
+      blocks.push(params[1]);
       return { result };
     });
     await reserveSpend(wallet, freshAddress());
     await worker()(queue());
-    expect(asked.at(-1)).toMatch(/^0x[0-9a-f]+$/);
+    expect(blocks.at(-1)).toMatch(/^0x[0-9a-f]+$/);
   });
 
   test("is not read from the pending count: a wrong pending count leaves no gap", async () => {
@@ -246,7 +246,7 @@ describe("fees", () => {
     await fixture.worker({ stuckMs: -1 })(queue());
     const [second, first] = await ledger.listTransactions(spend);
     if (!second || !first) return expect.unreachable();
-    const had = await chain.client.getBalance({ address: externalAccount.address });
+    const initialEther = await chain.client.getBalance({ address: externalAccount.address });
     const setEther = (wei: bigint) => askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex(wei)]);
     const sent: unknown[] = [];
     rpc.lie("eth_sendRawTransaction", ({ result, params }) => {
@@ -267,7 +267,7 @@ describe("fees", () => {
       expect(sent).toEqual([second.raw, first.raw]);
       expect(await ledger.listTransactions(spend)).toHaveLength(2);
     } finally {
-      await setEther(had);
+      await setEther(initialEther);
       rpc.pass();
     }
     await settle(spend);
@@ -277,11 +277,11 @@ describe("fees", () => {
     const { chain, externalAccount, reload, reserveSpend, worker } = fixture;
     const { spend, first } = await createStuck();
     const next = await reserveSpend(wallet, freshAddress());
-    const had = await chain.client.getBalance({ address: externalAccount.address });
+    const initialEther = await chain.client.getBalance({ address: externalAccount.address });
     await askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex((maxOf(first) * 3n) / 2n)]);
     await worker()(queue());
     expect(await reload(next)).toMatchObject({ state: "reserved" });
-    await askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex(had)]);
+    await askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex(initialEther)]);
     await worker()(queue());
     expect(await reload(next)).toMatchObject({ state: "sent" });
     await settle(spend);

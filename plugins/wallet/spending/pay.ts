@@ -180,12 +180,12 @@ export function createPay({ steps, wallets, ledger, outbound, signerOf }: Deps):
 const toResponse = (response: OutboundResponse) => ({ status: response.status, body: response.text() });
 
 function toRequestInit({ method, body }: PayRequest) {
-  const verb = (method ?? (body === undefined ? "GET" : "POST")).toUpperCase();
-  if (body !== undefined && (verb === "GET" || verb === "HEAD")) {
-    throw invalidInput({ path: "body", message: `A ${verb} has no body.` });
+  const httpMethod = (method ?? (body === undefined ? "GET" : "POST")).toUpperCase();
+  if (body !== undefined && (httpMethod === "GET" || httpMethod === "HEAD")) {
+    throw invalidInput({ path: "body", message: `A ${httpMethod} has no body.` });
   }
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
-  return { method: verb, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
+  return { method: httpMethod, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
 }
 
 function parsePrice<T>(read: () => T): T {
