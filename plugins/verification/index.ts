@@ -8,6 +8,7 @@ import { backendRoutes } from "./backend-routes.ts";
 import { createVerification } from "./verification.ts";
 import { webRoutes } from "./web-routes.ts";
 
+/** Stored in the jobs table, so the name stays. */
 const UNVERIFY = "verification.strangers-out";
 
 export const verification = plugin("verification", (host) => {

@@ -7,6 +7,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import type { NonceQueue, SpendStore } from "./spend-store.ts";
 
+/** Stored in the jobs table, so the name stays. */
 const JOB = "wallet.lane";
 /** Length of one run. Spends that are not settled by then are left to the next run. */
 const RUN_MS = 5 * SECOND;

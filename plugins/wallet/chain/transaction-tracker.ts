@@ -20,6 +20,7 @@ export interface TransactionTrackerDeps extends Pick<Kernel, "log"> {
   signerOf(wallet: Wallet): Promise<Signer>;
 }
 
+/** See `NonceQueueOptions`. */
 export interface TransactionTrackerOptions {
   stuckMs: number;
   foreignNonceMs: number;
@@ -60,7 +61,7 @@ export function createTransactionTracker(
     const age = now() - newest.createdAt;
     const isResendDue = spend.state === "signed" || now() - spend.updatedAt > RESEND_MS;
     if (age <= stuckMs && !isResendDue) return;
-    // Spending is switched off: what was sent may still be mined, but nothing is resent or replaced.
+    // Spending is switched off or the account disabled: sent transactions may be mined, but none is resent or replaced.
     if ((await ledger.findSigningRefusal(spend)) !== undefined) return;
     // Higher fees help only the transaction with the next nonce to be mined.
     if (age > stuckMs && newest.nonce === snapshot.accountNonce && (await replaceStuck(chain, spend, attempts))) return;

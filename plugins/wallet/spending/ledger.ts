@@ -97,6 +97,7 @@ const PERMANENT_KEY_PREFIX = "turn:";
 
 const SPEND_FIELDS = Object.keys(getTableColumns(spends)) as (keyof Spend)[];
 const SPEND_COLUMNS = Object.values(getTableColumns(spends)).map(({ name }) => name);
+const SPEND_PARAMETERS = SPEND_FIELDS.map(() => "?");
 
 export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
   const { drizzle } = database;
@@ -167,30 +168,25 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
     async reserve(spend, intent, extraStatements, requireApproval = false) {
       const { userId, requestKey = null, requestHash, network, address } = spend;
       const now = Date.now();
+      const id = Bun.randomUUIDv7();
       const times = { createdAt: now, reservedAt: now, updatedAt: now };
-      const row: InferInsertModel<typeof spends> = {
-        ...spend,
-        id: Bun.randomUUIDv7(),
-        step: 0,
-        state: "waiting",
-        ...times,
-      };
+      const row: InferInsertModel<typeof spends> = { ...spend, id, step: 0, state: "waiting", ...times };
       // An INSERT … SELECT, which drizzle can't build: the row is inserted only if the policy allows it.
       const condition = policyCondition(userId, intent, now);
       const insertStatement: Statement = {
-        sql: `INSERT INTO wallet_spends (${SPEND_COLUMNS}) SELECT ${SPEND_FIELDS.map(() => "?")}
+        sql: `INSERT INTO wallet_spends (${SPEND_COLUMNS.join()}) SELECT ${SPEND_PARAMETERS.join()}
           FROM (SELECT 1) LEFT JOIN wallet_policies p ON p.user_id = ? WHERE ${condition.sql}`,
         args: [...SPEND_FIELDS.map((field) => row[field] ?? null), userId, ...condition.args],
       };
       const capacityStatement: Statement = {
         sql: `UPDATE wallet_spends SET step = 0 WHERE id = ? AND (SELECT count(*) FROM wallet_spends
           WHERE network = ? AND address = ? AND state IN ('reserved', 'signed', 'sent')) < ${MAX_OPEN_SPENDS}`,
-        args: [row.id, network, address],
+        args: [id, network, address],
       };
       const autoApproveStatement: Statement = {
         sql: `UPDATE wallet_spends SET state = 'reserved' WHERE id = ?1 AND NOT EXISTS
           (SELECT 1 FROM wallet_policies WHERE user_id = ?2 AND approval_above IS NOT NULL AND ?3 > approval_above)`,
-        args: [row.id, userId, intent.usd],
+        args: [id, userId, intent.usd],
       };
       const releaseStatements = requestKey === null ? [] : [releaseKeyStatement(userId, requestKey)];
       const batch = [
@@ -205,13 +201,13 @@ export function createLedger({ database }: Pick<Kernel, "database">): Ledger {
       try {
         await writeWithinPolicy(batch, userId, intent);
       } catch (error) {
-        const known = isUniqueViolation(error) ? await findByRequestKey(userId, requestKey, requestHash) : undefined;
-        if (!known) throw error;
-        return known;
+        const existing = isUniqueViolation(error) ? await findByRequestKey(userId, requestKey, requestHash) : undefined;
+        if (!existing) throw error;
+        return existing;
       }
-      const made = await find(row.id);
-      if (!made) throw new Error("A spend was deleted right after it was reserved.");
-      return made;
+      const stored = await find(id);
+      if (!stored) throw new Error("A spend was deleted right after it was reserved.");
+      return stored;
     },
 
     async list(userId, limit, offset) {
