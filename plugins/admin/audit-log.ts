@@ -2,6 +2,7 @@
 import { and, count, desc, eq, or } from "drizzle-orm";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import type { AccountChange, AuditRecorder } from "../auth/index.ts";
 import { auditLog } from "./schema.ts";
 
@@ -36,7 +37,7 @@ export interface AuditLog {
   prune(now?: number): Promise<void>;
 }
 
-const RETENTION_MS = 731 * 86_400_000;
+const RETENTION_MS = 731 * DAY;
 const PRUNE_BATCH_SIZE = 2_000;
 
 export function createAuditLog({ database }: Pick<Kernel, "database">): AuditLog {

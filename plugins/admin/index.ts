@@ -1,6 +1,7 @@
 // Administration: what admins do over HTTP and the operator on the command line, and the log of it.
 import { contextOf } from "../../src/kernel/http/http.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { createAuditLog } from "./audit-log.ts";
@@ -8,8 +9,6 @@ import { createCommands } from "./commands.ts";
 import { adminRoutes } from "./web-routes.ts";
 
 export type { Commands } from "./commands.ts";
-
-const DAY = 86_400_000;
 
 export const admin = plugin("admin", (host) => {
   const { database, idempotency, jobs } = host.kernel;

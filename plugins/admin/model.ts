@@ -1,6 +1,13 @@
 // What admins send and see. Written by hand, so that no column gets out by itself.
 import { type Static, t } from "elysia";
-import { ACCOUNT_STATUSES, type Administration, isActiveSubscription, PLANS, type User } from "../auth/index.ts";
+import {
+  ACCOUNT_STATUSES,
+  type Administration,
+  isActiveSubscription,
+  PLANS,
+  SUBSCRIPTION_STATUSES,
+  type User,
+} from "../auth/index.ts";
 import type { AuditEntry } from "./audit-log.ts";
 
 const name = t.String({ maxLength: 200, error: "A name is one line of at most 200 characters." });
@@ -46,8 +53,6 @@ export const userChangesBody = t.Object({
     t.Number({ minimum: 0, maximum: 1e9, multipleOf: 1, error: "Credits are a whole number from 0 to 1000000000." }),
   ),
 });
-
-const SUBSCRIPTION_STATUSES = ["active", "trialing", "past_due", "canceled"] as const;
 
 export const subscriptionBody = t.Object({
   plan: literalUnion(PLANS),

@@ -1,8 +1,8 @@
 // What admins may ask of a subscription, by route or by command.
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { PLANS, type Plan } from "../auth/index.ts";
 
-const DAY = 86_400_000;
 /** Contract §3. */
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 36_500;

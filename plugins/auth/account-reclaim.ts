@@ -1,6 +1,10 @@
 // An account whose address nobody ever verified may have been made by a stranger who waits for its owner to come.
 import type { Statement } from "../../src/kernel/database/database.ts";
-import type { AuthServices } from "./auth-services.ts";
+import type { ApiKeys } from "./api-keys/api-keys.ts";
+import type { LinkedAccounts } from "./linked-accounts.ts";
+import type { OneTimeLinks } from "./one-time-links.ts";
+import type { Sessions } from "./sessions.ts";
+import type { TwoFactor } from "./two-factor/two-factor.ts";
 
 /**
  * Gives what takes away, in the write of a takeover, what a capability holds that would go on serving whoever had the
@@ -20,7 +24,13 @@ export interface AccountReclaim {
   registerHook(hook: OnAccountReclaim): void;
 }
 
-type Deps = Pick<AuthServices, "sessions" | "keys" | "linkedAccounts" | "oneTimeLinks" | "twoFactor">;
+interface Deps {
+  sessions: Pick<Sessions, "revokeAllStatement">;
+  keys: Pick<ApiKeys, "revokeAllStatement">;
+  linkedAccounts: Pick<LinkedAccounts, "unlinkAllStatement">;
+  oneTimeLinks: Pick<OneTimeLinks, "revokeStatement">;
+  twoFactor: Pick<TwoFactor, "removeIfNeverVerifiedStatements">;
+}
 
 export function createAccountReclaim({
   sessions,

@@ -2,7 +2,7 @@
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { AccountReclaim } from "./account-reclaim.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
-import type { Identities } from "./identity.ts";
+import type { Identities } from "./identities.ts";
 import type { LinkedAccounts } from "./linked-accounts.ts";
 import type { Mails } from "./mails/mails.ts";
 import type { OneTimeLinks } from "./one-time-links.ts";
@@ -11,6 +11,7 @@ import type { Sessions, SignInEvidence } from "./sessions.ts";
 import type { ExternalTokens } from "./sign-in/external-tokens.ts";
 import type { Reauthenticate } from "./sign-in/reauthentication.ts";
 import type { SignIn } from "./sign-in/sign-in.ts";
+import type { EmailVerification } from "./sign-up/email-verification.ts";
 import type { FirstAdmin } from "./sign-up/first-admin.ts";
 import type { TwoFactor } from "./two-factor/two-factor.ts";
 import type { Users } from "./users.ts";
@@ -29,6 +30,7 @@ export interface AuthServices {
   readonly mails: Mails;
   readonly linkedAccounts: LinkedAccounts;
   readonly reauthenticate: Reauthenticate;
+  readonly verification: EmailVerification;
   readonly firstAdmin: FirstAdmin;
   readonly externalTokens: ExternalTokens;
   /**

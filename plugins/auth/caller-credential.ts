@@ -10,7 +10,7 @@ export interface CallerCredential {
   credentialId?: string | undefined;
 }
 
-const GUARD = "standing";
+const GUARD = "credential";
 
 /** Changes nothing; what counts is whether it finds its row. */
 const TOUCH_IF_STILL_VALID = `UPDATE users SET locale = locale WHERE id = ?1 AND disabled_at IS NULL AND (?2 IS NULL

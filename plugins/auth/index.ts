@@ -2,17 +2,19 @@
 import { Elysia } from "elysia";
 import { contextOf, isLocalRequest, openRoutes } from "../../src/kernel/http/http.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { DAY, HOUR } from "../../src/kernel/util/time.ts";
 import { createAccountReclaim } from "./account-reclaim.ts";
 import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
 import { apiKeyRoutes } from "./api-keys/routes.ts";
 import type { AuthServices } from "./auth-services.ts";
-import { createIdentities } from "./identity.ts";
+import { createIdentities } from "./identities.ts";
 import { createLinkedAccounts } from "./linked-accounts.ts";
 import { createMails } from "./mails/mails.ts";
 import { oauthRoutes } from "./oauth/routes.ts";
 import { createOneTimeLinks } from "./one-time-links.ts";
 import { pageRoutes } from "./pages/account-pages.ts";
+import { createPasswordReset } from "./password/password-reset.ts";
 import { createPasswords } from "./password/passwords.ts";
 import { passwordResetRoutes } from "./password/routes.ts";
 import { createPlaceholderAccounts } from "./placeholder-accounts.ts";
@@ -25,6 +27,7 @@ import { createReauthenticate } from "./sign-in/reauthentication.ts";
 import { sweepUsedOnceStatement } from "./sign-in/replay-protection.ts";
 import { signInRoutes } from "./sign-in/routes.ts";
 import { createSignIn } from "./sign-in/sign-in.ts";
+import { createEmailVerification } from "./sign-up/email-verification.ts";
 import { emailVerificationRoutes } from "./sign-up/email-verification-routes.ts";
 import { createFirstAdmin } from "./sign-up/first-admin.ts";
 import { signUpRoutes } from "./sign-up/routes.ts";
@@ -38,22 +41,19 @@ export type { AccountChange, AuditRecorder } from "./administration/account-chan
 export { ACCOUNT_STATUSES, type AccountFilter, type Administration } from "./administration/administration.ts";
 export type { Scope } from "./api-keys/api-keys.ts";
 export { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "./caller-credential.ts";
+export type { Identities } from "./identities.ts";
 export {
   bearerOf,
   type Caller,
-  type Identities,
   type Identity,
   requireScope,
   type SessionIdentity,
 } from "./identity.ts";
-export { page as accountPage } from "./pages/account-pages.ts";
+export { createAccountPage } from "./pages/account-pages.ts";
 export { isPlaceholderAccount } from "./placeholder-accounts.ts";
 export type { BeforeDeletion } from "./settings/account-deletion.ts";
-export { isActiveSubscription, PLANS, type Plan, type User } from "./users.ts";
+export { isActiveSubscription, PLANS, type Plan, SUBSCRIPTION_STATUSES, type User } from "./users.ts";
 export { isSignedBy } from "./wallet/signature.ts";
-
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 export const auth = plugin("auth", ({ kernel }) => {
   const users = createUsers(kernel);
@@ -64,6 +64,7 @@ export const auth = plugin("auth", ({ kernel }) => {
   const linkedAccounts = createLinkedAccounts(kernel.database);
   const twoFactor = createTwoFactor({ ...kernel, users });
   const signIn = createSignIn({ users, passwords, twoFactor, limits: kernel.limits });
+  const mails = createMails(kernel);
   const firstAdmin = createFirstAdmin({ ...kernel, users, oneTimeLinks });
   const identities = createIdentities({ ...kernel, users, sessions, keys, tokens: kernel.backend.tokens });
   const services: AuthServices = {
@@ -77,9 +78,18 @@ export const auth = plugin("auth", ({ kernel }) => {
     twoFactor,
     accountReclaim: createAccountReclaim({ sessions, keys, linkedAccounts, oneTimeLinks, twoFactor }),
     oneTimeLinks,
-    mails: createMails(kernel),
+    mails,
     linkedAccounts,
     reauthenticate: createReauthenticate(signIn),
+    verification: createEmailVerification({
+      ...kernel,
+      users,
+      oneTimeLinks,
+      mails,
+      linkedAccounts,
+      keys,
+      twoFactor,
+    }),
     firstAdmin,
     externalTokens: createExternalTokens({ users, limits: kernel.limits }),
     async startSession(request, userId, evidence) {
@@ -99,7 +109,7 @@ export const auth = plugin("auth", ({ kernel }) => {
     .use(openRoutes)
     .use(signUpRoutes(services))
     .use(emailVerificationRoutes(services))
-    .use(passwordResetRoutes(services))
+    .use(passwordResetRoutes(services, createPasswordReset(services)))
     .use(signInRoutes(services))
     .use(oauthRoutes(services))
     .use(settingsRoutes(services, deletion))

@@ -1,8 +1,7 @@
 // What accounts look like on the wire. Written by hand, so that no column gets out by itself.
 import { type Static, t } from "elysia";
 import type { Identity } from "./identity.ts";
-import type { NotificationTopic } from "./settings/profile-change.ts";
-import { isActiveSubscription } from "./users.ts";
+import { isActiveSubscription, NOTIFICATION_TOPICS, type NotificationTopic } from "./users.ts";
 
 /** One line: no control characters, no line breaks, and nothing that turns the direction of what follows. */
 export const name = t.String({
@@ -36,7 +35,7 @@ export const resetPasswordBody = t.Object({
 
 export const verifyEmailBody = t.Object({ token });
 
-export const message = t.Object({ message: t.String() });
+export const messageResponse = t.Object({ message: t.String() });
 
 /** Of the second factor, at a sign-in. */
 export const totp = t.Optional(
@@ -71,6 +70,9 @@ export const currentSession = t.Object({
   expires: t.Union([t.String({ description: "ISO 8601; null without a session" }), t.Null()]),
 });
 
+const byTopic = <Value>(value: (topic: NotificationTopic) => Value) =>
+  Object.fromEntries(NOTIFICATION_TOPICS.map((topic) => [topic, value(topic)])) as Record<NotificationTopic, Value>;
+
 export const currentUser = t.Object({
   id: t.String(),
   email: t.String(),
@@ -85,20 +87,13 @@ export const currentUser = t.Object({
     t.Object({ plan: t.String(), status: t.String(), active: t.Boolean(), currentPeriodEnd: t.String() }),
     t.Null(),
   ]),
-  notifications: t.Object({
-    agent: t.Boolean(),
-    billing: t.Boolean(),
-    security: t.Boolean(),
-    referral: t.Boolean(),
-    system: t.Boolean(),
-  }),
+  notifications: t.Object(byTopic(() => t.Boolean())),
   createdAt: t.String(),
 });
 
 /** The current user as `GET /api/settings` shows it. */
 export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof currentUser> {
   const { subscription, notifications } = user;
-  const isOn = (topic: NotificationTopic) => notifications[topic] ?? true;
   return {
     id: user.id,
     email: user.email,
@@ -115,13 +110,7 @@ export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof curren
       active: isActiveSubscription(subscription),
       currentPeriodEnd: new Date(subscription.currentPeriodEnd).toISOString(),
     },
-    notifications: {
-      agent: isOn("agent"),
-      billing: isOn("billing"),
-      security: isOn("security"),
-      referral: isOn("referral"),
-      system: isOn("system"),
-    },
+    notifications: byTopic((topic) => notifications[topic] ?? true),
     createdAt: new Date(user.createdAt).toISOString(),
   };
 }

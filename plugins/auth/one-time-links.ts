@@ -2,6 +2,7 @@
 import { and, eq, gt, lte } from "drizzle-orm";
 import { type Database, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
+import { randomToken, sha256Hex } from "../../src/kernel/util/tokens.ts";
 import { authLinks } from "./schema.ts";
 
 export type OneTimeLinkKind = (typeof authLinks.kind.enumValues)[number];
@@ -33,23 +34,21 @@ export interface OneTimeLinks {
 }
 
 /** 400 for a link that is not good; which of the reasons it was is nobody's business. */
-export const invalidLink = (cause?: unknown) =>
-  new AppError(400, "INVALID_LINK", "This link was used already or is too old. Ask for a new one.", {}, { cause });
-
-const hashToken = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("hex");
+export const invalidLink = (cause?: unknown, text = "This link was used already or is too old. Ask for a new one.") =>
+  new AppError(400, "INVALID_LINK", text, {}, { cause });
 
 export function createOneTimeLinks({ drizzle }: Pick<Database, "drizzle">): OneTimeLinks {
   const hasKind = (kind: OneTimeLinkKind) => eq(authLinks.kind, kind);
   const isValid = (kind: OneTimeLinkKind, token: string) =>
-    and(hasKind(kind), eq(authLinks.tokenHash, hashToken(token)), gt(authLinks.expiresAt, Date.now()));
+    and(hasKind(kind), eq(authLinks.tokenHash, sha256Hex(token)), gt(authLinks.expiresAt, Date.now()));
   const deleteStatement = (kind: OneTimeLinkKind, userId?: string) =>
     statement(drizzle.delete(authLinks).where(and(hasKind(kind), userId ? eq(authLinks.userId, userId) : undefined)));
 
   return {
     issue(kind, { userId, email, lifetimeMs }) {
-      const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const token = randomToken();
       const row = {
-        tokenHash: hashToken(token),
+        tokenHash: sha256Hex(token),
         kind,
         userId: userId ?? null,
         email: email ?? null,

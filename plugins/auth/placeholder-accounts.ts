@@ -2,7 +2,7 @@
 // one: it has no password, and an address where no mail goes.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { PLACEHOLDER_DOMAIN } from "./email.ts";
-import { referralCode, type Users } from "./users.ts";
+import { generateReferralCode, type Users } from "./users.ts";
 
 export interface PlaceholderAccounts {
   /** A new one, for the batch that gives it what it holds. It has no subscription, and the plan `free`. */
@@ -24,7 +24,7 @@ export function createPlaceholderAccounts(users: Pick<Users, "invalidate">): Pla
       const id = Bun.randomUUIDv7();
       // Not the id, which others get to see.
       const email = `${crypto.randomUUID()}${PLACEHOLDER_DOMAIN}`;
-      return { id, statements: [{ sql: INSERT, args: [id, email, name, referralCode(), Date.now()] }] };
+      return { id, statements: [{ sql: INSERT, args: [id, email, name, generateReferralCode(), Date.now()] }] };
     },
     deleteStatement: (id) => ({ sql: DELETE, args: [id, `%${PLACEHOLDER_DOMAIN}`], after: () => users.invalidate(id) }),
   };

@@ -3,13 +3,14 @@ import { and, desc, eq, gt, lte, ne, notInArray, type SQL, sql } from "drizzle-o
 import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import type { LinkedAccount } from "./linked-accounts.ts";
 import { authSessions } from "./schema.ts";
 
 /** 30 days, sliding. Contract §3. */
-export const SESSION_LIFETIME = 30 * 86_400_000;
+export const SESSION_LIFETIME = 30 * DAY;
 /** A session in use is prolonged at most this often. */
-const RENEWAL_INTERVAL_MS = 86_400_000;
+const RENEWAL_INTERVAL_MS = DAY;
 const MAX_CACHED_SESSIONS = 10_000;
 /** Of one account; the oldest end when there are more. */
 const MAX_SESSIONS_PER_USER = 100;

@@ -10,7 +10,12 @@ import { subscriptions, users } from "./schema.ts";
 export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
 export type Plan = (typeof PLANS)[number];
 
-export type SubscriptionStatus = "active" | "trialing" | "past_due" | "canceled";
+export const SUBSCRIPTION_STATUSES = subscriptions.status.enumValues;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+/** The kinds of mail that a user can turn off. All are on by default. */
+export const NOTIFICATION_TOPICS = ["agent", "billing", "security", "referral", "system"] as const;
+export type NotificationTopic = (typeof NOTIFICATION_TOPICS)[number];
 
 export interface Subscription {
   plan: string;
@@ -164,7 +169,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         plan: config.signupTrial?.plan ?? "free",
         credits: optional.credits ?? 0,
         twoFactorEnabled: false,
-        referralCode: referralCode(),
+        referralCode: generateReferralCode(),
         notifications: "{}",
         locale: optional.locale ?? "en",
         referredBy: optional.referredBy ?? null,
@@ -211,7 +216,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
 const ANY_OWNED_ACCOUNT = `SELECT 1 FROM users WHERE email NOT LIKE '%${PLACEHOLDER_DOMAIN}' LIMIT 1`;
 
 /** Twelve letters and digits without those that look alike. */
-export function referralCode(): string {
+export function generateReferralCode(): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => alphabet[byte % alphabet.length]).join("");
 }

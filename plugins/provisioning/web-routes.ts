@@ -5,7 +5,7 @@ import { contextOf, guarded, openRoutes } from "../../src/kernel/http/http.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
-import { accountPage, type auth, type Identity } from "../auth/index.ts";
+import { type auth, createAccountPage, type Identity } from "../auth/index.ts";
 import { CLAIM_ACTION, PROVISION_ACTION } from "./backend-routes.ts";
 import claimPage from "./claim.htm" with { type: "text" };
 import { CLAIM_ERRORS, claimBody, claimResponse, PROVISION_ERRORS, provisionBody, provisionResponse } from "./model.ts";
@@ -107,5 +107,5 @@ export function webRoutes({ backend, identities, limits }: Deps) {
         ...documentErrors({ ...CLAIM_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
     })
-    .get("/claim", accountPage(claimPage, "Claim an agent"), { open: true, detail: { hide: true } });
+    .get("/claim", createAccountPage(claimPage, "Claim an agent"), { open: true, detail: { hide: true } });
 }

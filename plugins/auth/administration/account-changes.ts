@@ -4,7 +4,7 @@ import { GuardFailed, guard, type Statement, statement } from "../../../src/kern
 import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { name as nameRule } from "../model.ts";
-import { subscriptions, users as table } from "../schema.ts";
+import { subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
 import { isActiveSubscription, type Plan, type Subscription, type User } from "../users.ts";
 
@@ -60,7 +60,7 @@ export interface AccountChanges {
 }
 
 const DISABLED = "auth.disabled";
-const AS_READ = "as-read";
+const UNCHANGED = "unchanged";
 const LAST_ADMIN = "last-admin";
 /** An account that was changed between reading and writing is read again, so often. */
 const MAX_ATTEMPTS = 5;
@@ -80,7 +80,7 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     for (const listener of listeners) await listener(userId);
   });
 
-  /** Reads, builds, writes; again where the guard `as-read` fails. What builds no statements changes nothing. */
+  /** Reads, builds, writes; again where the guard `unchanged` fails. What builds no statements changes nothing. */
   async function changeAccount(id: string, build: (current: User) => Statement[]): Promise<User> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const current = await users.byId(id);
@@ -104,9 +104,9 @@ export function createAccountChanges(deps: Deps): AccountChanges {
 
   /** Aborts the batch where nobody else is an admin. */
   const requireAnotherAdminStatements = (id: string) => {
-    const others = and(ne(table.id, id), isNull(table.disabledAt), adminCondition(config.adminEmails));
-    const unchanged = { isAdmin: sql`${table.isAdmin}` };
-    return [statement(drizzle.update(table).set(unchanged).where(others)), guard(LAST_ADMIN)];
+    const others = and(ne(userTable.id, id), isNull(userTable.disabledAt), adminCondition(config.adminEmails));
+    const unchanged = { isAdmin: sql`${userTable.isAdmin}` };
+    return [statement(drizzle.update(userTable).set(unchanged).where(others)), guard(LAST_ADMIN)];
   };
 
   /** Writes all that can change here, while all of it is as it was. */
@@ -115,17 +115,17 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     { name, isAdmin, emailVerified, credits, disabledAt }: User,
   ): Statement[] {
     const same = and(
-      eq(table.id, current.id),
-      eq(table.name, current.name),
-      eq(table.isAdmin, current.isAdmin),
-      eq(table.emailVerified, current.emailVerified),
-      eq(table.credits, current.credits),
-      current.disabledAt === null ? isNull(table.disabledAt) : eq(table.disabledAt, current.disabledAt),
+      eq(userTable.id, current.id),
+      eq(userTable.name, current.name),
+      eq(userTable.isAdmin, current.isAdmin),
+      eq(userTable.emailVerified, current.emailVerified),
+      eq(userTable.credits, current.credits),
+      current.disabledAt === null ? isNull(userTable.disabledAt) : eq(userTable.disabledAt, current.disabledAt),
     );
     const row = { name, isAdmin, emailVerified, credits, disabledAt, updatedAt: Date.now() };
-    const updateStatement = statement(drizzle.update(table).set(row).where(same));
+    const updateStatement = statement(drizzle.update(userTable).set(row).where(same));
     // Before anybody hears of it by an event or a job.
-    return [{ ...updateStatement, after: () => users.invalidate(current.id) }, guard(AS_READ)];
+    return [{ ...updateStatement, after: () => users.invalidate(current.id) }, guard(UNCHANGED)];
   }
 
   /** Nobody is signed in any more, and what acts for the account is told to stop. */
@@ -190,9 +190,9 @@ export function createAccountChanges(deps: Deps): AccountChanges {
               .onConflictDoNothing();
         return [
           users.updateStatement(id, { plan }),
-          guard(AS_READ),
+          guard(UNCHANGED),
           statement(write),
-          guard(AS_READ),
+          guard(UNCHANGED),
           userUpdatedStatement({ ...current, plan }),
           ...(isActiveSubscription(subscription) ? mails.planChangedStatements(current, plan, currentPeriodEnd) : []),
           auditStatement({
@@ -211,8 +211,8 @@ export function createAccountChanges(deps: Deps): AccountChanges {
           subscription && statement(drizzle.delete(subscriptions).where(isSameSubscription(id, subscription)));
         return [
           users.updateStatement(id, { plan: "free" }),
-          guard(AS_READ),
-          ...(deleteSubscriptionStatement ? [deleteSubscriptionStatement, guard(AS_READ)] : []),
+          guard(UNCHANGED),
+          ...(deleteSubscriptionStatement ? [deleteSubscriptionStatement, guard(UNCHANGED)] : []),
           userUpdatedStatement({ ...current, plan: "free" }),
           auditStatement({
             action: "subscription.remove",
@@ -279,7 +279,7 @@ export const isAdminAccount = (user: User, adminEmails: readonly string[]) =>
 
 /** The same as a condition. */
 export const adminCondition = (adminEmails: readonly string[]) =>
-  or(eq(table.isAdmin, true), and(eq(table.emailVerified, true), inArray(table.email, [...adminEmails])));
+  or(eq(userTable.isAdmin, true), and(eq(userTable.emailVerified, true), inArray(userTable.email, [...adminEmails])));
 
 /** The name as it is stored, by the rule of sign-up: an empty one becomes the address. 400 for what is not one line. */
 export function requireName(text: string, email: string): string {

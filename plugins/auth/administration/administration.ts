@@ -2,10 +2,11 @@
 import { and, count, desc, eq, gt, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { isInternalEmail, normalizeEmail, requireEmail } from "../email.ts";
 import { requirePassword } from "../password/passwords.ts";
-import { apiKeys, authSessions, subscriptions, users as table } from "../schema.ts";
+import { apiKeys, authSessions, subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion } from "../settings/account-deletion.ts";
 import type { User } from "../users.ts";
 import {
@@ -70,9 +71,8 @@ export interface Administration extends AccountChanges {
   removeTwoFactor(id: string, auditStatement: AuditRecorder): Promise<void>;
 }
 
-const HOUR = 3_600_000;
 /** What its maker hands on by hand. */
-const INVITATION_LIFETIME_MS = 24 * HOUR;
+const INVITATION_LIFETIME_MS = DAY;
 
 type Deps = Pick<
   AuthServices,
@@ -87,9 +87,9 @@ export function createAdministration(services: Deps): Administration {
   const { drizzle } = database;
 
   const statusConditions: Record<(typeof ACCOUNT_STATUSES)[number], SQL | undefined> = {
-    active: isNull(table.disabledAt),
-    disabled: isNotNull(table.disabledAt),
-    unverified: eq(table.emailVerified, false),
+    active: isNull(userTable.disabledAt),
+    disabled: isNotNull(userTable.disabledAt),
+    unverified: eq(userTable.emailVerified, false),
     admin: adminCondition(config.adminEmails),
   };
 
@@ -120,11 +120,11 @@ export function createAdministration(services: Deps): Administration {
 
     async list({ query, status, limit, offset }) {
       const where = and(status && statusConditions[status], query ? matchesQuery(query) : undefined);
-      const joined = drizzle.select().from(table).leftJoin(subscriptions, eq(subscriptions.userId, table.id));
+      const joined = drizzle.select().from(userTable).leftJoin(subscriptions, eq(subscriptions.userId, userTable.id));
       const [rows, counted] = await Promise.all([
         // Ids grow with time.
-        joined.where(where).orderBy(desc(table.id)).limit(limit).offset(offset),
-        drizzle.select({ total: count() }).from(table).where(where),
+        joined.where(where).orderBy(desc(userTable.id)).limit(limit).offset(offset),
+        drizzle.select({ total: count() }).from(userTable).where(where),
       ]);
       const found = rows.map(({ users: user, subscriptions: subscription }) => ({
         ...user,
@@ -198,5 +198,5 @@ export function createAdministration(services: Deps): Administration {
 function matchesQuery(query: string): SQL {
   const part = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
   const name = query.trim().normalize("NFC");
-  return sql`(${table.email} LIKE ${part(normalizeEmail(query))} ESCAPE '\\' OR ${table.name} LIKE ${part(name)} ESCAPE '\\')`;
+  return sql`(${userTable.email} LIKE ${part(normalizeEmail(query))} ESCAPE '\\' OR ${userTable.name} LIKE ${part(name)} ESCAPE '\\')`;
 }

@@ -10,6 +10,8 @@ import {
 } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../../src/kernel/plugin.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
+import { randomToken, sha256Hex } from "../../../src/kernel/util/tokens.ts";
 import { apiKeys } from "../schema.ts";
 
 export const SCOPES = ["read", "write", "chat"] as const;
@@ -57,13 +59,11 @@ const KEY_PATTERN = /^bk_[\w-]{43}$/;
 const MAX_KEYS_PER_USER = 50;
 const MAX_CACHED_KEYS = 10_000;
 /** A key's last use is as exact as this. */
-const LAST_USED_RESOLUTION_MS = 60_000;
-const LAST_USED_FLUSH_DELAY_MS = 5_000;
+const LAST_USED_RESOLUTION_MS = MINUTE;
+const LAST_USED_FLUSH_DELAY_MS = 5 * SECOND;
 
 /** Whether a bearer token means to be an API key. */
 export const looksLikeApiKey = (token: string) => token.startsWith(KEY_PREFIX);
-
-const hashKey = (key: string) => new Bun.CryptoHasher("sha256").update(key).digest("hex");
 
 export function createApiKeys({ database, config, log }: Pick<Kernel, "database" | "config" | "log">): ApiKeys {
   const { drizzle } = database;
@@ -103,7 +103,7 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
 
   return {
     async create({ scopes, ...fields }, extraStatements = () => []) {
-      const key = KEY_PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
+      const key = KEY_PREFIX + randomToken();
       const sorted = SCOPES.filter((scope) => scopes.has(scope));
       const apiKey: ApiKey = {
         ...fields,
@@ -117,7 +117,7 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
       const insert = {
         sql: `INSERT INTO api_keys (id, user_id, name, key_hash, prefix, scopes, direct, expires_at, created_at)
               SELECT ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM api_keys WHERE user_id = ?) < ?`,
-        args: [id, userId, name, hashKey(key), prefix, JSON.stringify(sorted), direct ? 1 : 0, expiresAt, createdAt],
+        args: [id, userId, name, sha256Hex(key), prefix, JSON.stringify(sorted), direct ? 1 : 0, expiresAt, createdAt],
       };
       insert.args.push(userId, MAX_KEYS_PER_USER);
       try {
@@ -132,7 +132,7 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
 
     async find(key) {
       if (!KEY_PATTERN.test(key)) return undefined;
-      const hash = hashKey(key);
+      const hash = sha256Hex(key);
       const found = cache?.get(hash) ?? (await load(hash));
       const now = Date.now();
       if (!found || (found.expiresAt !== null && found.expiresAt <= now)) return undefined;

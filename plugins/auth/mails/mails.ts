@@ -3,8 +3,9 @@ import type { Statement } from "../../../src/kernel/database/database.ts";
 import { renderMail } from "../../../src/kernel/mail/mail-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Decision } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import { isInternalEmail } from "../email.ts";
-import type { User } from "../users.ts";
+import type { NotificationTopic, User } from "../users.ts";
 import { type Language, type MailName, templates } from "./templates.ts";
 
 /** Whom a mail goes to. */
@@ -47,18 +48,13 @@ export interface SpentBudget {
   until: number;
 }
 
-/** What an account can turn off. Contract §3. */
-type Topic = "agent" | "billing" | "security" | "referral" | "system";
-
 interface MailOptions {
   /** Left out: it can't be turned off. */
-  topic?: Topic;
+  topic?: NotificationTopic;
   /** It is about just this address: nobody has to have verified it. */
   allowsUnverified?: boolean;
   expiresAt?: number | undefined;
 }
-
-const HOUR = 3_600_000;
 
 interface Deps extends Pick<Kernel, "mail" | "config"> {
   limits: { take(rule: "forgot-password", key: string): Pick<Decision, "allowed"> };

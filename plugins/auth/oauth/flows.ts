@@ -1,11 +1,13 @@
 // A sign-in under way: what the browser that began it has to bring back from the provider, once.
 import { GuardFailed } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
+import { randomToken } from "../../../src/kernel/util/tokens.ts";
 import { type CookieClaims, createSealedCookie } from "../sign-in/sealed-cookie.ts";
 import type { Checks, ProviderName } from "./provider.ts";
 
 /** How long a visitor may take at the provider. */
-const LIFETIME_MS = 10 * 60_000;
+const LIFETIME_MS = 10 * MINUTE;
 
 export interface Flow extends Checks {
   provider: ProviderName;
@@ -23,8 +25,6 @@ export interface Flows {
   /** Empties the cookie in the browser. */
   readonly clearCookie: string;
 }
-
-const randomToken = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url");
 
 export function createFlows(kernel: Pick<Kernel, "config" | "vault" | "database">): Flows {
   const cookie = createSealedCookie<Flow>(kernel, {

@@ -1,5 +1,5 @@
 // Google, or any other OpenID provider in its place: who somebody is stands in a signed ID token.
-
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import {
   boundedFetch,
@@ -12,8 +12,6 @@ import {
   rejectMixUp,
   TIMEOUT_SECONDS,
 } from "./provider.ts";
-
-const HOUR = 3_600_000;
 
 /** OpenID Connect Core 1.0, code flow. Plain http only for an issuer that is configured so. */
 export function createGoogle(settings: ProviderSettings & { issuer: string }): Provider {

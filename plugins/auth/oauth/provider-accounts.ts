@@ -10,7 +10,7 @@ import {
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { requireEmail } from "../email.ts";
-import { users as userRows } from "../schema.ts";
+import { users as userTable } from "../schema.ts";
 import type { User } from "../users.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import type { ProviderIdentity } from "./provider.ts";
@@ -22,7 +22,7 @@ export interface ResolvedAccount {
    * A code of the second factor is asked for first, since a provider stands in for the password alone: to come in, or to
    * link what is not linked yet as well.
    */
-  codeRequiredTo?: "enter" | "link";
+  codeRequiredTo?: "sign-in" | "link";
 }
 
 /** Who has come, beside what the provider says. */
@@ -65,7 +65,7 @@ export function createProviderAccounts({
     const owner = await linkedAccounts.findUserId(identity);
     if (owner !== undefined) {
       const user = await users.byId(owner);
-      return user && resolveExisting(user, "enter");
+      return user && resolveExisting(user, "sign-in");
     }
     const email = requireVerifiedEmail(identity);
     const user = await users.byEmail(email);
@@ -74,13 +74,18 @@ export function createProviderAccounts({
     // The provider's word that the address is verified makes this the owner's account. Contract §3.
     if (!user.emailVerified) {
       // The second factor stays where an address was ever verified.
-      return (await tryWrite(user.id, reclaimStatements(user, identity))) ? resolveExisting(user, "enter") : undefined;
+      return (await tryWrite(user.id, reclaimStatements(user, identity)))
+        ? resolveExisting(user, "sign-in")
+        : undefined;
     }
     if (resolved.codeRequiredTo) return resolved;
     return (await tryWrite(user.id, linkStatements(user, identity))) ? resolved : undefined;
   }
 
-  async function resolveExisting({ id, disabledAt }: User, codeRequiredTo: "enter" | "link"): Promise<ResolvedAccount> {
+  async function resolveExisting(
+    { id, disabledAt }: User,
+    codeRequiredTo: "sign-in" | "link",
+  ): Promise<ResolvedAccount> {
     if (disabledAt !== null) throw new OAuthFailure("ACCOUNT_DISABLED");
     return (await twoFactor.enabledSince(id)) ? { userId: id, codeRequiredTo } : { userId: id };
   }
@@ -88,13 +93,13 @@ export function createProviderAccounts({
   /** Holds the batch to what was read: it must not link an account that has just got another address or a second factor. */
   function unchangedStatements(user: User): Statement[] {
     const unchanged = and(
-      eq(userRows.id, user.id),
-      eq(userRows.email, user.email),
-      eq(userRows.emailVerified, user.emailVerified),
-      eq(userRows.twoFactorEnabled, user.twoFactorEnabled),
-      isNull(userRows.disabledAt),
+      eq(userTable.id, user.id),
+      eq(userTable.email, user.email),
+      eq(userTable.emailVerified, user.emailVerified),
+      eq(userTable.twoFactorEnabled, user.twoFactorEnabled),
+      isNull(userTable.disabledAt),
     );
-    const update = database.drizzle.update(userRows).set({ updatedAt: Date.now() });
+    const update = database.drizzle.update(userTable).set({ updatedAt: Date.now() });
     return [{ ...statement(update.where(unchanged)), after: () => users.invalidate(user.id) }, guard("user")];
   }
 

@@ -1,6 +1,7 @@
 // The code that is asked for after a provider's sign-in: until it comes there is no session, only a sealed cookie that says who came.
 import { GuardFailed, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SignInEvidence } from "../sessions.ts";
 import { createSealedCookie } from "../sign-in/sealed-cookie.ts";
@@ -10,7 +11,7 @@ import type { ProviderIdentity } from "./provider.ts";
 import type { ProviderAccounts } from "./provider-accounts.ts";
 
 /** How long somebody may look for their authenticator app. */
-const LIFETIME_MS = 10 * 60_000;
+const LIFETIME_MS = 10 * MINUTE;
 
 /** Somebody for whom the provider has vouched. */
 export interface PendingSignIn {

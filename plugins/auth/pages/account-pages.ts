@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { openRoutes } from "../../../src/kernel/http/http.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../src/kernel/util/html.ts";
 import layout from "./layout.htm" with { type: "text" };
 import login from "./login.htm" with { type: "text" };
 import register from "./register.htm" with { type: "text" };
@@ -15,11 +16,11 @@ export function pageRoutes({ config }: Pick<Kernel, "config">) {
   const providers = providerButtons(config.oauth);
   return new Elysia({ name: "auth.pages" })
     .use(openRoutes)
-    .get("/login", page(login, "Sign in", providers), hiddenRoute)
-    .get("/register", page(register, "Create an account", providers), hiddenRoute)
-    .get("/reset-password", page(resetPassword, "Choose a new password"), hiddenRoute)
-    .get("/verify-email", page(verifyEmail, "Confirm your email address"), hiddenRoute)
-    .get("/setup", page(setup, "First admin"), hiddenRoute);
+    .get("/login", createAccountPage(login, "Sign in", providers), hiddenRoute)
+    .get("/register", createAccountPage(register, "Create an account", providers), hiddenRoute)
+    .get("/reset-password", createAccountPage(resetPassword, "Choose a new password"), hiddenRoute)
+    .get("/verify-email", createAccountPage(verifyEmail, "Confirm your email address"), hiddenRoute)
+    .get("/setup", createAccountPage(setup, "First admin"), hiddenRoute);
 }
 
 const PROVIDER_LABELS = { google: "Google", github: "GitHub" } as const;
@@ -34,7 +35,7 @@ function providerButtons(oauth: Kernel["config"]["oauth"]): string {
 }
 
 /** A page in the look of all accounts' pages: its sections, then its script. Made at its first visit, and kept. */
-export function page(source: string, title: string, providers = ""): () => Response {
+export function createAccountPage(source: string, title: string, providers = ""): () => Response {
   let built: { html: string; headers: Record<string, string> } | undefined;
   return () => {
     built ??= buildPage(source, title, providers);
@@ -44,36 +45,7 @@ export function page(source: string, title: string, providers = ""): () => Respo
 
 function buildPage(source: string, title: string, providers: string) {
   const [body = "", script = ""] = source.split(/(?=<script>)/);
-  const slots: Record<string, string> = { page: body.replace("{{providers}}", providers), script };
-  const html = layout
-    .replace("<title>Berth</title>", `<title>${title} · Berth</title>`)
-    .replace(/\{\{(page|script)\}\}/g, (_, name: string) => slots[name] ?? "");
-  return { html, headers: headersFor(html) };
-}
-
-/**
- * Only the scripts and styles that are in the page may run, told by their hashes (CSP level 3). Addresses hold tokens:
- * they are not told to others, nor kept in a cache.
- */
-function headersFor(html: string): Record<string, string> {
-  const hashes = (element: string) =>
-    [...html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, "gs"))]
-      .map(([, text = ""]) => `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`)
-      .join(" ");
-  const policy = [
-    "default-src 'none'",
-    `script-src ${hashes("script")}`,
-    `style-src ${hashes("style")}`,
-    "img-src data:",
-    "connect-src 'self'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "base-uri 'none'",
-  ];
-  return {
-    "content-type": "text/html;charset=utf-8",
-    "content-security-policy": policy.join("; "),
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-  };
+  const page = fillTemplate(body, { providers });
+  const html = fillTemplate(layout, { title: escapeHtml(title), page, script });
+  return { html, headers: pageHeaders(contentPolicy({ styles: html, scripts: html, connect: ["'self'"] })) };
 }

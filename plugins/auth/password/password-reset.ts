@@ -1,13 +1,14 @@
 // A forgotten password: a link to the account's address, which sets a new one once.
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { isInternalEmail } from "../email.ts";
 import { invalidLink } from "../one-time-links.ts";
 import { requirePassword } from "./passwords.ts";
 
 /** Contract §3. */
-const LINK_LIFETIME_MS = 3_600_000;
+const LINK_LIFETIME_MS = HOUR;
 /** Interface, "Limits": shorter than elsewhere. */
 const MIN_RESET_PASSWORD_LENGTH = 6;
 /**

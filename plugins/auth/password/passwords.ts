@@ -1,6 +1,7 @@
 // Passwords: argon2id off the main thread, a bounded number at a time, and the same work for an account that doesn't exist.
 import { availableParallelism } from "node:os";
 import { invalidInput } from "../../../src/kernel/errors.ts";
+import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 
 /** OWASP's second recommendation for argon2id: 19 MiB, 2 passes. About 26 ms a hash on one core. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19 * 1024, timeCost: 2 } as const;
@@ -24,35 +25,22 @@ export const MIN_PASSWORD_LENGTH = 8;
 /** Longer ones only cost hashing time. */
 export const MAX_PASSWORD_LENGTH = 1024;
 
-export function requirePassword(password: string, minimum = MIN_PASSWORD_LENGTH): void {
+export function requirePassword(password: string, minimum = MIN_PASSWORD_LENGTH, field = "password"): void {
   const length = [...password].length;
   if (length < minimum || length > MAX_PASSWORD_LENGTH) {
     const message =
       length < minimum ? `Use at least ${minimum} characters.` : `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
-    throw invalidInput({ path: "password", message }, "INVALID_PASSWORD");
+    throw invalidInput({ path: field, message }, "INVALID_PASSWORD");
   }
 }
 
 export function createPasswords(): Passwords {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  async function withPermit<T>(work: () => Promise<T>): Promise<T> {
-    if (running >= MAX_CONCURRENT_HASHES) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running++;
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  }
+  const hashing = createSemaphore(MAX_CONCURRENT_HASHES);
 
   return {
-    hash: (password) => withPermit(() => Bun.password.hash(password.normalize("NFC"), ARGON2ID)),
+    hash: (password) => hashing.run(() => Bun.password.hash(password.normalize("NFC"), ARGON2ID)),
     verify: (password, storedHash, beforeVerify) =>
-      withPermit(async () => {
+      hashing.run(async () => {
         await beforeVerify?.();
         const matches = await Bun.password.verify(password.normalize("NFC"), storedHash ?? DUMMY_HASH);
         return storedHash !== null && matches;

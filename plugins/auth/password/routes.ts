@@ -3,15 +3,12 @@ import { Elysia } from "elysia";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { requireEmailSyntax } from "../email.ts";
-import { forgotPasswordBody, message, resetPasswordBody } from "../model.ts";
+import { forgotPasswordBody, messageResponse, resetPasswordBody } from "../model.ts";
 import { createBotDetection } from "../visitors/bot-detection.ts";
 import { visitorGuards } from "../visitors/visitor-guards.ts";
-import { createPasswordReset } from "./password-reset.ts";
+import type { PasswordReset } from "./password-reset.ts";
 
-export function passwordResetRoutes(services: AuthServices) {
-  const { config, limits } = services.kernel;
-  const reset = createPasswordReset(services);
-
+export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices, reset: PasswordReset) {
   return new Elysia({ name: "auth.password-reset" })
     .use(visitorGuards({ botDetection: createBotDetection(config), limits }))
     .post(
@@ -23,7 +20,7 @@ export function passwordResetRoutes(services: AuthServices) {
       {
         human: "forgot-password",
         body: forgotPasswordBody,
-        response: { 200: message },
+        response: { 200: messageResponse },
         detail: {
           tags,
           summary: "Ask for a link to choose a new password",
@@ -41,7 +38,7 @@ export function passwordResetRoutes(services: AuthServices) {
       {
         visitor: "reset-password",
         body: resetPasswordBody,
-        response: { 200: message },
+        response: { 200: messageResponse },
         detail: {
           tags,
           summary: "Choose a new password with the link from the mail",

@@ -2,6 +2,7 @@
 import { type Static, t } from "elysia";
 import { name, totp } from "../model.ts";
 import type { Session } from "../sessions.ts";
+import { NOTIFICATION_TOPICS } from "../users.ts";
 
 /** What is left out stays. */
 export const profileBody = t.Object({
@@ -24,8 +25,7 @@ export const preferencesBody = t.Object({
   // beside one whose type is told here would be refused.
   notifications: t.Optional(
     t.Unknown({
-      description:
-        "An object of booleans: `agent`, `billing`, `security`, `referral`, `system`; those left out stay as they are",
+      description: `An object of booleans: ${NOTIFICATION_TOPICS.map((topic) => `\`${topic}\``).join(", ")}; those left out stay as they are`,
     }),
   ),
 });

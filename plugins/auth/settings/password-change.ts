@@ -1,11 +1,11 @@
 // A new password: what the old one let in goes, but for the session that asks.
 import { and, eq, isNull } from "drizzle-orm";
 import { GuardFailed, guard, statement } from "../../../src/kernel/database/database.ts";
-import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
 import { contextOf } from "../../../src/kernel/http/http.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SessionIdentity } from "../identity.ts";
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from "../password/passwords.ts";
+import { MIN_PASSWORD_LENGTH, requirePassword } from "../password/passwords.ts";
 import { users } from "../schema.ts";
 
 export interface PasswordChange {
@@ -32,7 +32,7 @@ export function createPasswordChange(services: AuthServices) {
   const { database } = kernel;
 
   return async (identity: SessionIdentity, request: Request, { currentPassword, newPassword }: PasswordChange) => {
-    requireNewPassword(newPassword);
+    requirePassword(newPassword, MIN_PASSWORD_LENGTH, "newPassword");
     const { address, cookies } = contextOf(request);
     await reauthenticate(identity, currentPassword, address, { field: "currentPassword" });
     const { id, passwordHash: currentHash, twoFactorEnabled: twoFactor } = identity.user;
@@ -63,14 +63,4 @@ export function createPasswordChange(services: AuthServices) {
     cookies.length = 0;
     await startSession(request, id, { passwordHash, twoFactor });
   };
-}
-
-function requireNewPassword(password: string): void {
-  const length = [...password].length;
-  if (length >= MIN_PASSWORD_LENGTH && length <= MAX_PASSWORD_LENGTH) return;
-  const message =
-    length < MIN_PASSWORD_LENGTH
-      ? `Use at least ${MIN_PASSWORD_LENGTH} characters.`
-      : `Use at most ${MAX_PASSWORD_LENGTH} characters.`;
-  throw invalidInput({ path: "newPassword", message }, "INVALID_PASSWORD");
 }

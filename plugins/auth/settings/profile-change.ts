@@ -4,14 +4,10 @@ import { GuardFailed, guard, isUniqueViolation } from "../../../src/kernel/datab
 import { AppError, type Issue, invalidInput, unauthorized } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import { normalizeEmail, requireEmail } from "../email.ts";
-import { users as table } from "../schema.ts";
+import { users as userTable } from "../schema.ts";
 import type { EmailVerification } from "../sign-up/email-verification.ts";
 import type { PresentedCode } from "../two-factor/two-factor.ts";
-import type { User } from "../users.ts";
-
-/** What a user can turn off; everything is on at first. Contract §3. */
-export const NOTIFICATION_TOPICS = ["agent", "billing", "security", "referral", "system"] as const;
-export type NotificationTopic = (typeof NOTIFICATION_TOPICS)[number];
+import { NOTIFICATION_TOPICS, type User } from "../users.ts";
 
 export interface ProfileChange {
   /** An empty one becomes the email, as at sign-up. */
@@ -56,7 +52,7 @@ export function createProfileChange(deps: Deps): ChangeProfile {
     const fields = {
       ...(name !== current.name && { name }),
       ...(isNewEmail && { email, emailVerified: false }),
-      notifications: sql`json_patch(${table.notifications}, ${JSON.stringify(notificationChanges)})`,
+      notifications: sql`json_patch(${userTable.notifications}, ${JSON.stringify(notificationChanges)})`,
     };
     const createdAt = new Date(next.createdAt).toISOString();
     const expected = { email: current.email, ...(isNewEmail && { twoFactorEnabled: current.twoFactorEnabled }) };

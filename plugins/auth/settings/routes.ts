@@ -7,7 +7,6 @@ import { type AuthServices, tags } from "../auth-services.ts";
 import { normalizeEmail, requireEmail } from "../email.ts";
 import type { Identity } from "../identity.ts";
 import { currentUser, toCurrentUser } from "../model.ts";
-import { createEmailVerification } from "../sign-up/email-verification.ts";
 import type { Deletion } from "./account-deletion.ts";
 import { deletionBody, passwordBody, preferencesBody, profileBody, successResponse } from "./model.ts";
 import { createPasswordChange } from "./password-change.ts";
@@ -18,8 +17,7 @@ const READ_AND_WRITE = ["read", "write"] as const;
 
 export function settingsRoutes(services: AuthServices, deletion: Deletion) {
   const { kernel, identities, sessions, reauthenticate } = services;
-  const verification = createEmailVerification({ ...kernel, ...services });
-  const changeProfile = createProfileChange({ ...kernel, ...services, verification });
+  const changeProfile = createProfileChange({ ...kernel, ...services });
   const changePassword = createPasswordChange(services);
 
   async function change(identity: Identity, requested: ProfileChange) {

@@ -1,6 +1,6 @@
 // Tokens of other capabilities that tell whose account it is, and let nobody into it.
 import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
-import { bearerOf } from "../identity.ts";
+import { bearerOf, takeAccountRate } from "../identity.ts";
 import type { User, Users } from "../users.ts";
 
 /** Whose account a bearer token speaks of, and until when (epoch ms); undefined where it means nothing to the capability. */
@@ -31,8 +31,7 @@ export function createExternalTokens({
         const found = await resolver(token);
         const user = found && (await users.byId(found.userId));
         if (!user || user.disabledAt !== null) continue;
-        const decision = limits.take("default", `user ${user.id}`);
-        if (!decision.allowed) throw limits.tooManyRequests(decision);
+        takeAccountRate(limits, user.id);
         return { user, expiresAt: found.expiresAt };
       }
       return undefined;

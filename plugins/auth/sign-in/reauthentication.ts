@@ -1,10 +1,11 @@
 // Showing once more that it is the owner, before something that a stolen session must not be able to do.
 import { forbidden, invalidInput } from "../../../src/kernel/errors.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { SessionIdentity } from "../identity.ts";
 import type { SignIn } from "./sign-in.ts";
 
 /** How long after a sign-in an account without a password counts as just confirmed. Contract §3. */
-const RECENT_SIGN_IN_MS = 10 * 60_000;
+const RECENT_SIGN_IN_MS = 10 * MINUTE;
 
 interface ReauthenticateOptions {
   /** What the password is called in the body. Default: `password`. */

@@ -1,6 +1,7 @@
 // What a browser keeps for some minutes of a sign-in under way, and brings back once: sealed, so that nobody reads or makes it.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { randomToken } from "../../../src/kernel/util/tokens.ts";
 import { useOnceStatements } from "./replay-protection.ts";
 
 export interface CookieClaims {
@@ -51,7 +52,7 @@ export function createSealedCookie<T extends object>(
 
   return {
     issue(value) {
-      const id = Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("base64url");
+      const id = randomToken(16);
       const claims: T & CookieClaims = { ...value, id, expiresAt: Date.now() + lifetimeMs };
       const sealed = vault.seal(JSON.stringify(claims), purpose);
       return `${name}=${sealed}; Max-Age=${lifetimeMs / 1000}; ${attributes}`;

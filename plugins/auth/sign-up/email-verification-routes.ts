@@ -5,13 +5,10 @@ import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { isInternalEmail } from "../email.ts";
-import { message, verifyEmailBody } from "../model.ts";
-import { createEmailVerification } from "./email-verification.ts";
+import { messageResponse, verifyEmailBody } from "../model.ts";
 
-export function emailVerificationRoutes(services: AuthServices) {
-  const { kernel, identities } = services;
+export function emailVerificationRoutes({ kernel, identities, verification }: AuthServices) {
   const { database, limits } = kernel;
-  const verification = createEmailVerification({ ...kernel, ...services });
 
   return new Elysia({ name: "auth.email-verification" })
     .use(openRoutes)
@@ -51,7 +48,7 @@ export function emailVerificationRoutes(services: AuthServices) {
       },
       {
         ownSession: true,
-        response: { 200: message },
+        response: { 200: messageResponse },
         detail: { tags, summary: "Send the verification link again", ...documentErrors({ 400: "NO_EMAIL_ADDRESS" }) },
       },
     );

@@ -2,14 +2,17 @@
 import { type Database, GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { forbidden } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import type { AuthServices } from "../auth-services.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+import type { ApiKeys } from "../api-keys/api-keys.ts";
 import { isInternalEmail } from "../email.ts";
+import type { LinkedAccounts } from "../linked-accounts.ts";
 import type { MailRecipient, Mails } from "../mails/mails.ts";
 import { invalidLink, type OneTimeLinks } from "../one-time-links.ts";
+import type { TwoFactor } from "../two-factor/two-factor.ts";
 import type { Users } from "../users.ts";
 
 /** A week: it gives nothing but the word that the address is right. */
-const LINK_LIFETIME_MS = 7 * 86_400_000;
+const LINK_LIFETIME_MS = 7 * DAY;
 
 export interface EmailVerification {
   /**
@@ -30,7 +33,10 @@ export interface EmailVerification {
   verify(token: string, signedInAs: string | undefined): Promise<{ email: string }>;
 }
 
-interface Deps extends Pick<AuthServices, "linkedAccounts" | "keys" | "twoFactor"> {
+interface Deps {
+  linkedAccounts: Pick<LinkedAccounts, "listByUser">;
+  keys: Pick<ApiKeys, "listByUser">;
+  twoFactor: Pick<TwoFactor, "enabledSince">;
   database: Pick<Database, "write">;
   config: Pick<Kernel["config"], "baseUrl" | "adminEmails">;
   users: Users;

@@ -1,13 +1,13 @@
 // The one-use link that makes the first admin account, printed while there is no account at all.
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
-import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { PLACEHOLDER_DOMAIN } from "../email.ts";
-import type { OneTimeLinks } from "../one-time-links.ts";
+import { invalidLink, type OneTimeLinks } from "../one-time-links.ts";
 import type { AccountSummary, Users } from "../users.ts";
 
 /** A day: long enough to come back to the terminal. A new start prints a new one. */
-const LINK_LIFETIME_MS = 86_400_000;
+const LINK_LIFETIME_MS = DAY;
 
 /** Gives what keeps, in the same write, that this account was made, and by which request. */
 export type OnFirstAdminCreated = (made: AccountSummary, request: Request) => Statement;
@@ -55,7 +55,7 @@ export function createFirstAdmin({ database, config, users, oneTimeLinks }: Deps
     },
 
     async create(token, account, request) {
-      if (await users.hasAny()) throw invalidLink();
+      if (await users.hasAny()) throw invalidFirstAdminLink();
       try {
         return await users.create({ ...account, emailVerified: true, isAdmin: true }, (made) => [
           ...oneTimeLinks.useStatements("first-admin", token),
@@ -63,14 +63,14 @@ export function createFirstAdmin({ database, config, users, oneTimeLinks }: Deps
           ...listeners.map((listener) => listener(made, request)),
         ]);
       } catch (error) {
-        throw error instanceof GuardFailed ? invalidLink(error) : error;
+        throw error instanceof GuardFailed ? invalidFirstAdminLink(error) : error;
       }
     },
   };
 }
 
-function invalidLink(cause?: unknown): AppError {
-  const text =
-    "This link was used already, is too old, or there is an account by now. Start Berth again: it tells which.";
-  return new AppError(400, "INVALID_LINK", text, {}, { cause });
-}
+const invalidFirstAdminLink = (cause?: unknown) =>
+  invalidLink(
+    cause,
+    "This link was used already, is too old, or there is an account by now. Restart Berth: without an account it prints a new link.",
+  );

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { Mails } from "../mails/mails.ts";
-import { users as table } from "../schema.ts";
+import { users as userTable } from "../schema.ts";
 import type { NewUser, Users } from "../users.ts";
 
 /** For each side, once. */
@@ -25,7 +25,7 @@ export interface Referrals {
 }
 
 export function createReferrals({ users, mails }: { users: Users; mails: Mails }): Referrals {
-  const credits = sql`${table.credits} + ${REFERRAL_CREDITS}`;
+  const credits = sql`${userTable.credits} + ${REFERRAL_CREDITS}`;
   return {
     async prepareRedemption(code) {
       const referrer = REFERRAL_CODE_PATTERN.test(code) ? await users.byReferralCode(code) : undefined;

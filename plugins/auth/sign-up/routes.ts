@@ -8,7 +8,6 @@ import { requirePassword } from "../password/passwords.ts";
 import { createBotDetection } from "../visitors/bot-detection.ts";
 import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { visitorGuards } from "../visitors/visitor-guards.ts";
-import { createEmailVerification } from "./email-verification.ts";
 import { createReferrals } from "./referrals.ts";
 import { createSignUp } from "./sign-up.ts";
 
@@ -17,8 +16,7 @@ const accountErrors = { 400: ["INVALID_EMAIL", "INVALID_PASSWORD"] };
 export function signUpRoutes(services: AuthServices) {
   const { kernel, passwords, firstAdmin, startSession } = services;
   const { config, idempotency, limits } = kernel;
-  const verification = createEmailVerification({ ...kernel, ...services });
-  const signUp = createSignUp({ ...services, verification, referrals: createReferrals(services) });
+  const signUp = createSignUp({ ...services, referrals: createReferrals(services) });
 
   return new Elysia({ name: "auth.sign-up" })
     .use(visitorGuards({ botDetection: createBotDetection(config), limits }))

@@ -4,7 +4,8 @@ import { and, eq, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { recoveryCodes, twoFactor, users as userRows } from "../schema.ts";
+import { sha256Hex } from "../../../src/kernel/util/tokens.ts";
+import { recoveryCodes, twoFactor, users as userTable } from "../schema.ts";
 import type { ExpectedUser, User, Users } from "../users.ts";
 
 /** What an account sees once, when it begins. */
@@ -221,7 +222,7 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
     ],
 
     removeIfNeverVerifiedStatements(userId) {
-      const neverVerified = sql`(SELECT ${userRows.onceVerified} FROM ${userRows} WHERE ${userRows.id} = ${userId}) = 0`;
+      const neverVerified = sql`(SELECT ${userTable.onceVerified} FROM ${userTable} WHERE ${userTable.id} = ${userId}) = 0`;
       return [
         statement(drizzle.delete(twoFactor).where(and(eq(twoFactor.userId, userId), neverVerified))),
         deleteRecoveryCodesStatement(userId, neverVerified),
@@ -245,5 +246,4 @@ const normalizeCode = (text: string) =>
   text.replace(/[\s-]/g, "").toLowerCase().replaceAll("o", "0").replace(/[il]/g, "1");
 /** As it is read: `abcd-efgh-jkmn-pqrs`. */
 const formatRecoveryCode = (code: string) => code.replace(/(.{4})(?=.)/g, "$1-");
-const hashOf = (userId: string, code: string) =>
-  new Bun.CryptoHasher("sha256").update(`${userId}:${code}`).digest("hex");
+const hashOf = (userId: string, code: string) => sha256Hex(`${userId}:${code}`);

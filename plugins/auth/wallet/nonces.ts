@@ -2,10 +2,11 @@
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Vault } from "../../../src/kernel/security/vault.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { useOnceStatements } from "../sign-in/replay-protection.ts";
 
 /** Contract §3. */
-export const NONCE_LIFETIME = 10 * 60_000;
+export const NONCE_LIFETIME = 10 * MINUTE;
 
 export interface Nonces {
   /** 44 letters and digits, as EIP-4361 wants it; nothing is written. */

@@ -1,11 +1,12 @@
 // A Sign-In with Ethereum message (EIP-4361): read strictly, and held against where and when it arrived.
 import type { Address } from "viem";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 
 /** Bytes are text here: what is longer is not read. */
 const MAX_LENGTH = 16_384;
 /** How far ahead of ours the clock of a wallet may be. */
-const CLOCK_SKEW = 60_000;
+const CLOCK_SKEW = MINUTE;
 
 /** What of a good message is still needed. */
 export interface ParsedSiweMessage {

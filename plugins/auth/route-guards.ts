@@ -1,0 +1,62 @@
+// The route macros that check who sent a request before its body is read, and document that in the API description.
+import { Elysia } from "elysia";
+import { createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
+import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import type { Scope } from "./api-keys/api-keys.ts";
+import type { Caller, Identity, SessionIdentity } from "./identity.ts";
+
+/** The action that a service token must name; for one that asks an API key for another scope than its method does, both. */
+type GrantedAction = string | { action: string; scope: Scope };
+
+interface AuthenticationChecks {
+  authenticate(request: Request, ...scopes: Scope[]): Promise<Identity>;
+  authenticateSession(request: Request): Promise<SessionIdentity>;
+  authenticateAdmin(request: Request): Promise<Identity>;
+  authenticateAdminSession(request: Request): Promise<SessionIdentity>;
+  authorize(request: Request, action: string, scope?: Scope): Promise<Caller>;
+}
+
+export type RouteGuards = ReturnType<typeof createRouteGuards>;
+
+export function createRouteGuards(checks: AuthenticationChecks) {
+  const { authenticate, authenticateSession, authenticateAdmin, authenticateAdminSession, authorize } = checks;
+  const callerByRequest = createRequestMemo<Caller>();
+  type Context = { request: Request };
+  return new Elysia({ name: "identity" }).macro({
+    signedIn: (scope: Scope | readonly Scope[]) => {
+      const scopes = [scope].flat();
+      return {
+        ...guarded(async ({ request }) => void (await authenticate(request, ...scopes))),
+        detail: documentGuard(["session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        resolve: async ({ request }: Context) => ({ identity: await authenticate(request, ...scopes) }),
+      };
+    },
+    /** For the security of the account itself. */
+    ownSession: (_: true) => ({
+      ...guarded(async ({ request }) => void (await authenticateSession(request))),
+      detail: documentGuard(["session"], { 403: "SESSION_REQUIRED" }),
+      resolve: async ({ request }: Context) => ({ identity: await authenticateSession(request) }),
+    }),
+    admin: (_: true) => ({
+      ...guarded(async ({ request }) => void (await authenticateAdmin(request))),
+      detail: documentGuard(["session", "apiKey"], { 403: ["ADMIN_REQUIRED", "MISSING_SCOPE"] }),
+      resolve: async ({ request }: Context) => ({ identity: await authenticateAdmin(request) }),
+    }),
+    /** For what would outlast a key that got out: who is an admin, and who comes into which account. */
+    adminSession: (_: true) => ({
+      ...guarded(async ({ request }) => void (await authenticateAdminSession(request))),
+      detail: documentGuard(["session"], { 403: ["ADMIN_REQUIRED", "SESSION_REQUIRED"] }),
+      resolve: async ({ request }: Context) => ({ identity: await authenticateAdminSession(request) }),
+    }),
+    granted: (granted: GrantedAction) => {
+      const { action, scope } = typeof granted === "string" ? { action: granted, scope: undefined } : granted;
+      return {
+        ...guarded(async ({ request }) => void callerByRequest.set(request, await authorize(request, action, scope))),
+        detail: documentGuard(["serviceToken", "session", "apiKey"], { 403: "MISSING_SCOPE" }),
+        resolve: async ({ request }: Context) => ({
+          caller: callerByRequest.get(request) ?? (await authorize(request, action, scope)),
+        }),
+      };
+    },
+  });
+}
