@@ -1,4 +1,4 @@
-// The audit log: who did what to whom, written in the batch of what it tells, never changed, kept for two years.
+// The audit log of administration: entries are written in the batch of the change they record, and kept for two years.
 import { and, count, desc, eq, or } from "drizzle-orm";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
@@ -6,20 +6,21 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import type { AccountChange, AuditRecorder } from "../auth/index.ts";
 import { auditLog } from "./schema.ts";
 
-/** Who acts, and from where. */
+/** The admin or operator who makes a change. */
 export interface Actor {
   kind: (typeof auditLog.actorKind.enumValues)[number];
-  /** The admin's id; null for a command. */
+  /** The user id of the admin; null for a command. */
   id: string | null;
-  /** The admin's address, kept as it is now; for a command the system's user. */
+  /** The admin's email address at the time of the change; for a command the name of the operating system's user. */
   name: string;
+  /** The client's network address; null for a command. */
   address: string | null;
   requestId: string | null;
 }
 
 export type AuditEntry = Readonly<typeof auditLog.$inferSelect>;
 
-/** Each left out where it doesn't matter. `user` and `actor` take an id or an email address. */
+/** Omitted fields match everything. `user` and `actor` take an id or an email address. */
 export interface AuditFilter {
   user?: string | undefined;
   actor?: string | undefined;
@@ -29,11 +30,11 @@ export interface AuditFilter {
 }
 
 export interface AuditLog {
-  /** What keeps this actor's changes. */
+  /** The recorder for changes by this actor. */
   recorderFor(actor: Actor): AuditRecorder;
-  /** The newest first, with the number of all that match. */
+  /** A page of entries, newest first, and the total number of matches. */
   list(filter: AuditFilter): Promise<{ entries: AuditEntry[]; total: number }>;
-  /** Takes away what is older than two years; the table refuses to lose anything younger. */
+  /** Deletes entries older than two years, in small batches; a trigger of the table refuses to delete younger ones. */
   prune(now?: number): Promise<void>;
 }
 

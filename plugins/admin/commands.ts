@@ -1,23 +1,24 @@
-// `berth user …`: what the operator of this machine does with accounts. Asked over the control socket or beside it.
+// The commands `berth user …`, with which the operator of the machine manages accounts. They run in the server when
+// called over the control socket, else in the process of the command.
 import type { Administration, User } from "../auth/index.ts";
 import type { AuditLog } from "./audit-log.ts";
 import { toUserItem } from "./model.ts";
 import { requireDays, requirePlan, resolvePeriodEnd } from "./subscription-input.ts";
 
-/** Texts by name, as the command line gives them; `operator` is who runs it. What a command answers is JSON. */
+/** Takes arguments as texts by name; `operator` is the operating system's user. Resolves with a JSON value. */
 export type Command = (args: Readonly<Record<string, string>>) => Promise<unknown>;
 export type Commands = Readonly<Record<string, Command>>;
 
-/** Accounts a page of `user.list`, at most. */
+/** The page size of `user.list`. */
 const PAGE = 1_000;
 
-/** By the names they have on the socket. Each throws the AppErrors of `Administration`. */
+/** The commands by their names on the control socket. They throw the errors of `Administration`. */
 export function createCommands(administration: Administration, auditLog: AuditLog): Commands {
   const recorder = ({ operator = "" }) =>
     auditLog.recorderFor({ kind: "command", id: null, name: operator, address: null, requestId: null });
   const findAccount = ({ email = "" }) => administration.byEmail(email);
   const toResponse = (user: User) => toUserItem(user, administration);
-  // Whoever holds the machine can always make another admin.
+  // The last admin may be removed here, since the operator can always create another.
   const options = { keepAnAdmin: false };
 
   const setDisabled =
@@ -31,7 +32,7 @@ export function createCommands(administration: Administration, auditLog: AuditLo
     async "user.create"(args) {
       const { email = "", name = "", admin, password } = args;
       const invite = password === undefined ? "link" : undefined;
-      // The operator vouches for the address.
+      // The address counts as verified, since the operator entered it.
       const account = { email, name, isAdmin: admin === "true", emailVerified: true, ...(!invite && { password }) };
       const { user, link } = await administration.create(account, recorder(args), invite);
       return { ...toResponse(user), ...(link !== undefined && { link }) };

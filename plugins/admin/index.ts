@@ -1,4 +1,4 @@
-// Administration: what admins do over HTTP and the operator on the command line, and the log of it.
+// The admin plugin: account administration over HTTP and on the command line, with an audit log.
 import { contextOf } from "../../src/kernel/http/http.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";

@@ -1,4 +1,4 @@
-// What admins send and see. Written by hand, so that no column gets out by itself.
+// Request and response schemas of the admin API. Written by hand, so that a new column is never exposed by accident.
 import { type Static, t } from "elysia";
 import {
   ACCOUNT_STATUSES,
@@ -14,21 +14,23 @@ const name = t.String({ maxLength: 200, error: "A name is one line of at most 20
 const flag = (description: string) => t.Optional(t.Boolean({ description, error: "Either true or false." }));
 const literalUnion = <Text extends string>(values: readonly Text[]) =>
   t.Unsafe<Text>(t.Union(values.map((value) => t.Literal(value))));
-/** Of a list: how many, and from where. Read by src/kernel/http/paging.ts. */
+/** The query parameters of a page; src/kernel/http/paging.ts parses them. */
 const paging = {
   limit: t.Optional(t.String({ description: "1 to 200; more counts as 200. Default 50" })),
   offset: t.Optional(t.String({ description: "0 or more. Default 0" })),
 };
 
 export const usersQuery = t.Object({
-  query: t.Optional(t.String({ maxLength: 320, description: "Part of the address or of the name" })),
+  query: t.Optional(t.String({ maxLength: 320, description: "A part of the address or of the name" })),
   status: t.Optional(literalUnion(ACCOUNT_STATUSES)),
   ...paging,
 });
 
 export const auditQuery = t.Object({
-  user: t.Optional(t.String({ maxLength: 320, description: "Whom it was done to: an id or an address" })),
-  actor: t.Optional(t.String({ maxLength: 320, description: "Who did it: an id or an address" })),
+  user: t.Optional(t.String({ maxLength: 320, description: "The account that was changed: an id or an address" })),
+  actor: t.Optional(
+    t.String({ maxLength: 320, description: "The admin or operator who made the change: an id or an address" }),
+  ),
   action: t.Optional(t.String({ maxLength: 64, description: "Such as `user.disable`" })),
   ...paging,
 });
@@ -37,17 +39,17 @@ export const newUserBody = t.Object({
   email: t.String({ maxLength: 320, error: "Give an email address." }),
   name: t.Optional(name),
   password: t.Optional(
-    t.String({ description: "Left out: its owner sets one", error: "Give a password of at least 8 characters." }),
+    t.String({ description: "Left out: the owner sets one", error: "Give a password of at least 8 characters." }),
   ),
-  isAdmin: flag("Whether it is an admin, whatever its address"),
+  isAdmin: flag("Whether the account is an admin, independent of ADMIN_EMAILS"),
   emailVerified: flag("Whether the address counts as verified"),
-  invite: flag("Without a password: whether a mail with a link to set one goes out. Default true"),
+  invite: flag("Without a password: whether to mail the owner a link to set one. Default true"),
 });
 
 export const userChangesBody = t.Object({
   name: t.Optional(name),
-  isAdmin: flag("Whether it is an admin, whatever its address"),
-  disabled: flag("Nobody is signed in to a disabled account, or can sign in"),
+  isAdmin: flag("Whether the account is an admin, independent of ADMIN_EMAILS"),
+  disabled: flag("A disabled account can't sign in; its sessions end, and its API keys are refused"),
   emailVerified: flag("Whether the address counts as verified"),
   credits: t.Optional(
     t.Number({ minimum: 0, maximum: 1e9, multipleOf: 1, error: "Credits are a whole number from 0 to 1000000000." }),
@@ -62,7 +64,7 @@ export const subscriptionBody = t.Object({
       minimum: 1,
       maximum: 36_500,
       multipleOf: 1,
-      description: "From now; 30 where neither this nor `currentPeriodEnd` is given",
+      description: "Days from now. Default 30, unless `currentPeriodEnd` is given",
       error: "Days are a whole number from 1 to 36500.",
     }),
   ),
@@ -78,7 +80,7 @@ const account = {
   plan: t.String(),
   credits: t.Number(),
   emailVerified: t.Boolean(),
-  isAdmin: t.Boolean({ description: "Marked as one, or verified and in ADMIN_EMAILS" }),
+  isAdmin: t.Boolean({ description: "Marked as an admin, or verified and in ADMIN_EMAILS" }),
   disabled: t.Boolean(),
   disabledAt: t.Union([time, t.Null()]),
   hasPassword: t.Boolean(),
@@ -94,7 +96,7 @@ export const userItem = t.Object(account);
 
 export const userList = t.Object({
   users: t.Array(userItem),
-  total: t.Number({ description: "How many match" }),
+  total: t.Number({ description: "The number of all matches" }),
   limit: t.Number(),
   offset: t.Number(),
 });
@@ -102,8 +104,8 @@ export const userList = t.Object({
 export const userDetail = t.Object({
   ...account,
   agents: t.Number(),
-  sessions: t.Number({ description: "That are good" }),
-  keys: t.Number({ description: "API keys that are good" }),
+  sessions: t.Number({ description: "The number of valid sessions" }),
+  keys: t.Number({ description: "The number of valid API keys" }),
 });
 
 export const removedUserResponse = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
@@ -118,7 +120,7 @@ export const auditList = t.Object({
       actor: t.Object({
         kind: t.String({ description: "`user` or `command`" }),
         id: t.Union([t.String(), t.Null()]),
-        name: t.String({ description: "The admin's address then, or who ran the command" }),
+        name: t.String({ description: "The admin's address at that time, or the user who ran the command" }),
       }),
       action: t.String(),
       target: t.Object({ kind: t.String(), id: t.String(), name: t.String() }),
@@ -127,14 +129,14 @@ export const auditList = t.Object({
       requestId: t.Union([t.String(), t.Null()]),
     }),
   ),
-  total: t.Number({ description: "How many match" }),
+  total: t.Number({ description: "The number of all matches" }),
   limit: t.Number(),
   offset: t.Number(),
 });
 
 const iso = (time: number) => new Date(time).toISOString();
 
-/** A user as admins see it, in lists too. */
+/** A user in responses of the admin API. */
 export function toUserItem(user: User, { isAdmin }: Pick<Administration, "isAdmin">): Static<typeof userItem> {
   const { subscription, disabledAt } = user;
   return {

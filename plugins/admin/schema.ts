@@ -1,4 +1,4 @@
-// The table of the audit log. Created by migrations/0011_admin.sql.
+// The table of the audit log, created by migrations/0011_admin.sql.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const auditLog = sqliteTable("audit_log", {

@@ -1,16 +1,15 @@
-// What admins may ask of a subscription, by route or by command.
+// Validates plan and duration of a subscription, for the admin routes and the commands.
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { PLANS, type Plan } from "../auth/index.ts";
 
-/** Contract §3. */
 const DEFAULT_DAYS = 30;
 const MAX_DAYS = 36_500;
 
-/** A time with its zone (RFC 3339), the seconds left out where they are none. */
+/** A time with its zone (RFC 3339); the seconds may be omitted. */
 const RFC3339_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** Until when (epoch ms): so many days from now, 30 unless told, or the time that is given; both is 400. */
+/** The end of the period (epoch ms): the given time, or the given days from now (default 30). Throws 400 for both. */
 export function resolvePeriodEnd(days: number | undefined, currentPeriodEnd: string | undefined): number {
   if (currentPeriodEnd === undefined) return Date.now() + (days ?? DEFAULT_DAYS) * DAY;
   const path = "currentPeriodEnd";
@@ -20,14 +19,14 @@ export function resolvePeriodEnd(days: number | undefined, currentPeriodEnd: str
   return end;
 }
 
-/** The plan with this name; 400 `UNKNOWN_PLAN`. */
+/** The plan with this name. Throws 400 `UNKNOWN_PLAN`. */
 export function requirePlan(text: string): Plan {
   const plan = PLANS.find((name) => name === text);
   if (plan) return plan;
   throw new AppError(400, "UNKNOWN_PLAN", `Unknown plan "${text}". Plans: ${PLANS.join(", ")}.`);
 }
 
-/** The number of `--days`; 400 `INVALID_DAYS`. */
+/** Parses the number of `--days`. Throws 400 `INVALID_DAYS`. */
 export function requireDays(text: string): number {
   const days = Number(text);
   if (/^\d{1,5}$/.test(text) && days >= 1 && days <= MAX_DAYS) return days;

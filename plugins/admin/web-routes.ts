@@ -1,5 +1,5 @@
-// The admin API: accounts, their subscriptions, and the audit log. Every change is recorded in its own write.
-// An admin's API key reads, and gives subscriptions; what makes admins or opens accounts wants the admin's own session.
+// The admin API: accounts, subscriptions and the audit log. Every change is recorded in its own batch. An admin's API
+// key may read and set subscriptions; granting admin rights and access to accounts requires a session.
 import { Elysia } from "elysia";
 import { contextOf } from "../../src/kernel/http/http.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -38,7 +38,7 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
   const conflictErrors = ["ACCOUNT_CHANGING"];
   const notFoundErrors = { 404: "USER_NOT_FOUND" };
 
-  /** Records what this admin does with this request. */
+  /** The audit recorder for the admin of this request. */
   function recorder({ identity: { user }, request }: { identity: Identity; request: Request }) {
     const { address, id } = contextOf(request);
     return auditLog.recorderFor({ kind: "user", id: user.id, name: user.email, address, requestId: id });
@@ -71,7 +71,7 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
         admin: true,
         query: usersQuery,
         response: { 200: userList },
-        detail: { tags, summary: "Accounts, the newest first" },
+        detail: { tags, summary: "Accounts, newest first" },
       },
     )
     .post(
@@ -91,7 +91,7 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
         response: { 201: userDetail },
         detail: {
           tags,
-          summary: "Make an account; without a password its owner is mailed a link to set one",
+          summary: "Create an account; without a password its owner is mailed a link to set one",
           ...documentErrors({
             400: ["INVALID_EMAIL", "INVALID_PASSWORD"],
             409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -116,7 +116,7 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
         response: { 200: userDetail },
         detail: {
           tags,
-          summary: "Change an account: what is left out stays as it is",
+          summary: "Change an account; omitted fields stay unchanged",
           ...documentErrors({ ...notFoundErrors, 409: ["LAST_ADMIN", "ADMIN_BY_CONFIGURATION", ...conflictErrors] }),
         },
       },
@@ -133,8 +133,8 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
         response: { 200: removedUserResponse },
         detail: {
           tags,
-          summary: "Remove an account, with its agents and all that belongs to it",
-          description: "Can't be undone. Safe to repeat where it failed halfway.",
+          summary: "Delete an account, with its agents and everything in it",
+          description: "Can't be undone. Can be repeated after a failure.",
           ...documentErrors({
             ...notFoundErrors,
             409: ["OWN_ACCOUNT", "LAST_ADMIN", "ACCOUNT_IN_USE"],
@@ -170,7 +170,7 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
         response: { 200: userDetail },
         detail: {
           tags,
-          summary: "Take the subscription of an account away: its plan is free again",
+          summary: "Remove the subscription of an account; its plan becomes free",
           ...documentErrors({ ...notFoundErrors, 409: conflictErrors }),
         },
       },
@@ -189,7 +189,7 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
         response: { 200: successResponse },
         detail: {
           tags,
-          summary: "Mail the owner of an account a link to set a new password",
+          summary: "Mail the owner of an account a link to set a password",
           ...documentErrors({ ...notFoundErrors, 409: ["ACCOUNT_DISABLED", "NO_MAILBOX"] }),
         },
       },
@@ -205,7 +205,7 @@ export function adminRoutes({ accounts: { administration, identities }, agents, 
         admin: true,
         query: auditQuery,
         response: { 200: auditList },
-        detail: { tags, summary: "What admins and commands changed, the newest first; kept for two years" },
+        detail: { tags, summary: "The changes by admins and commands, newest first; kept for two years" },
       },
     );
 }

@@ -1,4 +1,5 @@
-// An account whose address nobody ever verified may have been made by a stranger who waits for its owner to come.
+// Revokes all other access to an account when the owner of its unverified address proves ownership. Until then the
+// account may belong to a stranger who signed up with the owner's address and waits for them (pre-hijacking).
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
 import type { LinkedAccounts } from "./linked-accounts.ts";
@@ -7,20 +8,21 @@ import type { Sessions } from "./sessions.ts";
 import type { TwoFactor } from "./two-factor/two-factor.ts";
 
 /**
- * Gives what takes away, in the write of a takeover, what a capability holds that would go on serving whoever had the
- * account before: what tells them of it, acts in their name, or lets them in. Where something is in memory too, or belongs
- * to another process, give the job that does it.
+ * Returns statements for the batch in which the account is reclaimed. They remove what a plugin stores that would go on
+ * serving the previous holder: notifications to them, actions in their name, access for them. For state in memory or in
+ * another process, return a statement that enqueues a job.
  */
 export type OnAccountReclaim = (userId: string) => Statement[];
 
 export interface AccountReclaim {
   /**
-   * For the batch in which the owner of the address takes such an account over, before what makes the address count as
-   * verified: everything but the password that would let somebody else in, or keep the owner out, goes. Two-factor stays
-   * where another address of the account was verified before: see `TwoFactor.dropUnowned`.
+   * For the batch in which the owner of the address reclaims the account; place them before the statement that marks
+   * the address as verified. They end sessions, API keys, linked accounts and open links, and run the hooks; the caller
+   * replaces the password. Two-factor stays if an address of the account was verified before: see
+   * `TwoFactor.removeIfNeverVerifiedStatements`.
    */
   revokeAccessStatements(userId: string): Statement[];
-  /** Asked at every takeover. */
+  /** The hook is called at every reclaim. */
   registerHook(hook: OnAccountReclaim): void;
 }
 

@@ -1,4 +1,4 @@
-// What every theme of accounts is built from, made once in index.ts.
+// The services that the folders of this plugin share; index.ts creates them once.
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import type { AccountReclaim } from "./account-reclaim.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
@@ -34,11 +34,11 @@ export interface AuthServices {
   readonly firstAdmin: FirstAdmin;
   readonly externalTokens: ExternalTokens;
   /**
-   * Starts a session on this request's answer, while what let somebody in still holds: see `Sessions`. Whatever cookie came
-   * along is never adopted.
+   * Starts a session and sets its cookie on the response, if the evidence is still valid (see `Sessions.start`). A
+   * session cookie sent with the request is never adopted, which prevents session fixation.
    */
   startSession(request: Request, userId: string, evidence: SignInEvidence): Promise<void>;
 }
 
-/** The tag of all their routes. */
+/** The tag of all routes of this plugin in the API description. */
 export const tags = ["Accounts"];

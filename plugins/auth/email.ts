@@ -1,4 +1,4 @@
-// Email addresses: one form for comparing, and what is accepted at all.
+// Normalises email addresses for comparison, and validates them.
 import { domainToASCII, domainToUnicode } from "node:url";
 import { WALLET_EMAIL_DOMAIN } from "../../src/kernel/config/config.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
@@ -6,26 +6,29 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 const EMAIL_PATTERN =
   /^[^\s\p{C}@<>(),;:\\"[\]]+@(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]*[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,}$/u;
 
-/** Trimmed, NFC, lower case: two spellings of one address compare equal. */
+/** Trimmed, NFC and in lower case, so that two spellings of one address compare equal. */
 export const normalizeEmail = (email: string) => email.trim().normalize("NFC").toLowerCase();
 
-/** How the addresses end that Berth makes for accounts that hold agents until somebody claims them. */
+/** The domain of the addresses of placeholder accounts. */
 export const PLACEHOLDER_DOMAIN = "@unclaimed.invalid";
 
 /**
- * Whether Berth made this (normalised) address, for a wallet or for agents that nobody has claimed: nobody reads mail
- * there, and nobody can sign up with it.
+ * Whether Berth generated this (normalised) address, for a wallet or a placeholder account: it receives no mail, and
+ * sign-up refuses it.
  */
 export const isInternalEmail = (email: string) =>
   email.endsWith(WALLET_EMAIL_DOMAIN) || email.endsWith(PLACEHOLDER_DOMAIN);
 
-/** Mail goes to what a domain means (UTS 46): wide letters, say, would make a second address of one mailbox. */
+/**
+ * Mail servers map domains (UTS 46): without this check full-width letters, say, would give one mailbox a second
+ * address.
+ */
 function isCanonicalDomain(domain: string): boolean {
   const ascii = domainToASCII(domain);
   return ascii !== "" && (ascii === domain || domainToUnicode(ascii) === domain);
 }
 
-/** The normalised form of anything that looks like an address, or a 400. At most 254 characters (RFC 5321 §4.5.3.1.3). */
+/** The normalised address; throws 400 if the text is not an address of at most 254 characters (RFC 5321 §4.5.3.1.3). */
 export function requireEmailSyntax(text: string): string {
   const email = normalizeEmail(text);
   if (email.length > 254 || !EMAIL_PATTERN.test(email) || !isCanonicalDomain(email.slice(email.indexOf("@") + 1))) {
@@ -34,7 +37,7 @@ export function requireEmailSyntax(text: string): string {
   return email;
 }
 
-/** The normalised form of an address that somebody may have, or a 400 that says what is wrong. */
+/** As `requireEmailSyntax`, but also throws 400 for the domains that Berth reserves. */
 export function requireEmail(text: string): string {
   const email = requireEmailSyntax(text);
   if (isInternalEmail(email)) {

@@ -1,4 +1,4 @@
-// Who is asking: a session cookie or an API key on both surfaces, on the backend also a service token.
+// Authenticates requests: by session cookie or API key on both surfaces, on the backend also by service token.
 import { type Config, isLoopbackHost } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, unauthorized } from "../../src/kernel/errors.ts";
 import { type Grant, INVALID_TOKEN_CHALLENGE, type ServiceTokens } from "../../src/kernel/http/backend-transport.ts";
@@ -20,26 +20,29 @@ import type { User, Users } from "./users.ts";
 
 export interface Identities {
   /**
-   * Who this request names; undefined for nobody. A bearer token decides alone, whatever cookie is beside it. Found and
-   * counted once per request; 429 past the rate.
+   * The identity behind this request; undefined if there is no valid credential. If a bearer token is sent, the cookie
+   * is ignored. Resolved and counted once per request; 429 past the rate of the account.
    */
   identify(request: Request): Promise<Identity | undefined>;
-  /** The same, or 401; 403 `MISSING_SCOPE` for a key without one of these scopes. */
+  /** As `identify`, but throws 401 without an identity, and 403 `MISSING_SCOPE` if a key lacks one of the scopes. */
   authenticate(request: Request, ...scopes: Scope[]): Promise<Identity>;
-  /** For routes open to all: undefined for who shows nothing or an old cookie; a bearer token must be as `authenticate` wants it. */
+  /** For routes open to all: undefined without a valid cookie; a bearer token must satisfy `authenticate`. */
   authenticateOptional(request: Request, scope: Scope): Promise<Identity | undefined>;
-  /** Somebody with a session, or 401; 403 `SESSION_REQUIRED` for an API key. */
+  /** The identity of a session. Throws 401 without an identity, 403 `SESSION_REQUIRED` for an API key. */
   authenticateSession(request: Request): Promise<SessionIdentity>;
   /**
-   * Backend: the holder of a service token for just this action, or somebody signed in; else 401. An API key needs the
-   * scope: left out, `read` or `write` by the method.
+   * For backend routes: the holder of a service token for exactly this action, or a signed-in user; else 401. An API
+   * key needs the scope; by default `read` for GET and HEAD, `write` for other methods.
    */
   authorize(request: Request, action: string, scope?: Scope): Promise<Caller>;
-  /** What the web surface asks the backend with, in this caller's name. */
+  /** The claims of the service token with which the web surface calls the backend on behalf of this identity. */
   createGrant(identity: Identity, request: Request, action: string, agentId?: string): Grant;
-  /** Whether a page of this origin may act with the visitor's cookie. */
+  /** Whether pages of this origin may send requests with the visitor's session cookie. */
   isOwnOrigin(origin: string): boolean;
-  /** Route macros: `signedIn: scope` (or several, all of which a key must have), `ownSession`, `admin` and `adminSession` on the web, `granted: action` on the backend. */
+  /**
+   * Route macros. Web: `signedIn: scope` (or several scopes, all of which a key must have), `ownSession`, `admin`,
+   * `adminSession`. Backend: `granted: action`.
+   */
   readonly guards: RouteGuards;
 }
 
@@ -54,11 +57,11 @@ interface Deps {
   limits: RateLimiter;
 }
 
-/** What lets somebody in: just one of the two. */
+/** A session or an API key, of a valid request. */
 interface Credential {
   id: string;
   userId: string;
-  /** Shown or made straight on this machine. */
+  /** The session was started, or the key created, by a request from this machine without a proxy. */
   direct: boolean;
   session?: Session;
   scopes: ReadonlySet<Scope>;
@@ -75,7 +78,6 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     const credential = await findCredential(request);
     const user = credential && (await users.byId(credential.userId));
     if (!user || user.disabledAt !== null) return undefined;
-    // Each account has the rate of one address, however many addresses it comes from. Contract §3.
     takeAccountRate(limits, user.id);
     const { session, scopes } = credential;
     const renewed = session && (await sessions.renew(session));
@@ -97,7 +99,10 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
     return session && { id: session.id, userId: session.userId, direct: session.direct, session, scopes: ALL_SCOPES };
   }
 
-  /** An address in ADMIN_EMAILS counts when it was verified, or when nobody but this machine can have asked. Contract §2. */
+  /**
+   * An address in ADMIN_EMAILS counts if it is verified, or if sign-in and request both come directly from this
+   * machine.
+   */
   function isAdmin(user: User, { direct }: Credential, request: Request): boolean {
     if (user.isAdmin) return true;
     if (!config.adminEmails.includes(user.email)) return false;
@@ -176,8 +181,8 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
   };
 }
 
-/** Methods that change nothing. */
+/** Methods that change nothing (RFC 9110 §9.2.1). */
 const SAFE_METHODS = new Set(["GET", "HEAD"]);
 
-/** What a route asks for that says nothing else. */
+/** The scope that a route without an explicit one requires. */
 const scopeForMethod = ({ method }: Request): Scope => (SAFE_METHODS.has(method) ? "read" : "write");

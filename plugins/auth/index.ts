@@ -1,4 +1,4 @@
-// Accounts: who may come in, how they show who they are, and what they may change of themselves.
+// The auth plugin: creates the services of accounts, sessions and sign-in, and joins their web routes.
 import { Elysia } from "elysia";
 import { contextOf, isLocalRequest, openRoutes } from "../../src/kernel/http/http.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
@@ -102,7 +102,7 @@ export const auth = plugin("auth", ({ kernel }) => {
 
   const deletion = createDeletion({ ...kernel, ...services });
   kernel.jobs.every("auth.sweep", DAY, async () => [sessions.sweepStatement(), oneTimeLinks.sweepStatement()]);
-  // Anybody who sets out to sign in adds to it.
+  // Hourly, since every sign-in adds a row, and visitors without an account can add rows too.
   kernel.jobs.every("auth.sweep-used", HOUR, async () => [sweepUsedOnceStatement()]);
 
   const web = new Elysia({ name: "auth.web" })
@@ -130,7 +130,7 @@ export const auth = plugin("auth", ({ kernel }) => {
       identities,
       onSessionRevoked: sessions.onRevoked,
       filterActiveSessions: sessions.filterActive,
-      /** The wallets a user has signed in with. */
+      /** Addresses, in lower case, of the wallets linked to a user. */
       listWalletAddresses: services.linkedAccounts.listWalletAddresses,
       beforeDeletion: deletion.registerHook,
       onAccountReclaim: services.accountReclaim.registerHook,

@@ -1,4 +1,4 @@
-// Other ways into an account beside its password: Google, GitHub, a wallet.
+// Links accounts to other ways to sign in: Google, GitHub, and Ethereum wallets.
 import { and, eq } from "drizzle-orm";
 import { type Database, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { linkedAccounts } from "./schema.ts";
@@ -7,19 +7,19 @@ export type LinkedProvider = (typeof linkedAccounts.provider.enumValues)[number]
 
 export interface LinkedAccount {
   provider: LinkedProvider;
-  /** The provider's own id of the user, which never changes; of a wallet its address in lower case. */
+  /** The provider's permanent id of the user; for a wallet its address in lower case. */
   subject: string;
 }
 
 export interface LinkedAccounts {
-  /** The user whom this provider's account signs in. */
+  /** The id of the user that this account signs in. */
   findUserId(account: LinkedAccount): Promise<string | undefined>;
-  /** Unique: a second user with the same account aborts the batch (`linked_accounts.provider`). */
+  /** Aborts its batch by the unique constraint `linked_accounts.provider` if the account is linked already. */
   linkStatement(account: LinkedAccount, userId: string): Statement;
-  /** Takes all of them off this user. */
+  /** Removes all linked accounts of this user. */
   unlinkAllStatement(userId: string): Statement;
   listByUser(userId: string): Promise<LinkedAccount[]>;
-  /** Addresses in lower case. */
+  /** The addresses of the linked wallets, in lower case. */
   listWalletAddresses(userId: string): Promise<string[]>;
 }
 

@@ -1,9 +1,9 @@
-// What accounts look like on the wire. Written by hand, so that no column gets out by itself.
+// Request and response schemas of accounts. Written by hand, so that a new column is never exposed by accident.
 import { type Static, t } from "elysia";
 import type { Identity } from "./identity.ts";
 import { isActiveSubscription, NOTIFICATION_TOPICS, type NotificationTopic } from "./users.ts";
 
-/** One line: no control characters, no line breaks, and nothing that turns the direction of what follows. */
+/** One line: no control characters, line breaks, or characters that change the direction of text. */
 export const name = t.String({
   maxLength: 200,
   pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028-\\u202e\\u2066-\\u2069]*$",
@@ -15,17 +15,20 @@ export const signUpBody = t.Object({
   password: t.String({ error: "Give a password of at least 8 characters." }),
   name: t.Optional(name),
   referralCode: t.Optional(
-    t.String({ error: "A referral code is a text.", description: "In any case; from a friend" }),
+    t.String({
+      error: "A referral code is a text.",
+      description: "The code of the user who referred the new one; case is ignored",
+    }),
   ),
-  website: t.Optional(t.Unknown({ description: "A trap for robots: leave it out, or empty" })),
+  website: t.Optional(t.Unknown({ description: "A honeypot for bots: leave it out or empty" })),
 });
 
 export const forgotPasswordBody = t.Object({
   email: t.String({ maxLength: 320, error: "Give your email address." }),
-  website: t.Optional(t.Unknown({ description: "A trap for robots: leave it out, or empty" })),
+  website: t.Optional(t.Unknown({ description: "A honeypot for bots: leave it out or empty" })),
 });
 
-/** As it stands in a link. */
+/** The token of a one-time link. */
 const token = t.String({ minLength: 1, maxLength: 200, error: "Open the link from the mail." });
 
 export const resetPasswordBody = t.Object({
@@ -37,9 +40,13 @@ export const verifyEmailBody = t.Object({ token });
 
 export const messageResponse = t.Object({ message: t.String() });
 
-/** Of the second factor, at a sign-in. */
+/** The second factor, in the body of a sign-in. */
 export const totp = t.Optional(
-  t.String({ maxLength: 64, description: "A code or a recovery code, with two-factor on", error: "A code is text." }),
+  t.String({
+    maxLength: 64,
+    description: "With two-factor on: a code of the authenticator app or a recovery code",
+    error: "A code is text.",
+  }),
 );
 
 export const signInBody = t.Object({
@@ -61,7 +68,7 @@ export const signInResponse = t.Object({ ok: t.Literal(true), user: accountSumma
 
 export const signInRedirectResponse = t.Object({
   ok: t.Literal(true),
-  url: t.String({ description: "Where to go then, within Berth" }),
+  url: t.String({ description: "Where to go next, within Berth" }),
   user: accountSummary,
 });
 
@@ -91,7 +98,7 @@ export const currentUser = t.Object({
   createdAt: t.String(),
 });
 
-/** The current user as `GET /api/settings` shows it. */
+/** The response of `GET /api/settings`. */
 export function toCurrentUser({ user, isAdmin }: Identity): Static<typeof currentUser> {
   const { subscription, notifications } = user;
   return {

@@ -1,4 +1,4 @@
-// One-use links: 256 random bits in an address, stored hashed, good until they are used, replaced or too old.
+// One-time links: a random 256-bit token, stored as its hash, valid until it is used, replaced or expired.
 import { and, eq, gt, lte } from "drizzle-orm";
 import { type Database, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError } from "../../src/kernel/errors.ts";
@@ -8,32 +8,34 @@ import { authLinks } from "./schema.ts";
 export type OneTimeLinkKind = (typeof authLinks.kind.enumValues)[number];
 
 export interface OneTimeLinkOptions {
-  /** Whose link it is; left out for what belongs to no account yet. */
+  /** The account of the link; left out for the first admin's link, which belongs to none yet. */
   userId?: string;
-  /** The address it is sent to, where that matters. */
+  /** The address that the link is sent to, if it must still be the account's when the link is used. */
   email?: string;
   lifetimeMs: number;
 }
 
 export interface OneTimeLinks {
-  /** A new token, and what stores it. Older ones of the same kind and user die in the same batch. */
+  /** A new token, and the statements that store it and end older links of the same kind and user. */
   issue(kind: OneTimeLinkKind, options: OneTimeLinkOptions): { token: string; statements: Statement[] };
-  /** Uses the link up; aborts its batch with GuardFailed `link` when it is not good. */
+  /** Consumes the link; aborts its batch with GuardFailed `link` if the link is not valid. */
   useStatements(kind: OneTimeLinkKind, token: string): Statement[];
-  /** Whose link this is (null: nobody's, or of an account that is gone), and where it was sent; undefined when it is not good. */
+  /**
+   * Account and address of a valid link, else undefined. `userId` is null without an account, or after its deletion.
+   */
   find(kind: OneTimeLinkKind, token: string): Promise<{ userId: string | null; email: string | null } | undefined>;
-  /** Ends a user's open links of this kind. */
+  /** Deletes a user's open links of this kind. */
   revokeStatement(kind: OneTimeLinkKind, userId: string): Statement;
   /**
-   * For the batch that ends an account, before its row goes: open links to reset its password stay, and name nobody. So
-   * whoever follows one is told that the account is gone, not that the link is bad.
+   * For the batch that deletes an account, before the row of the user: detaches its open password-reset links. They
+   * stay valid, so that the reset page can say that the account is gone rather than that the link is invalid.
    */
   orphanStatement(userId: string): Statement;
-  /** Takes away those that are too old. */
+  /** Deletes expired links. */
   sweepStatement(): Statement;
 }
 
-/** 400 for a link that is not good; which of the reasons it was is nobody's business. */
+/** A 400 for an invalid link. The text does not tell the reason, which could reveal whether a token ever existed. */
 export const invalidLink = (cause?: unknown, text = "This link was used already or is too old. Ask for a new one.") =>
   new AppError(400, "INVALID_LINK", text, {}, { cause });
 

@@ -1,28 +1,28 @@
-// Holders: accounts that are nobody's, made to hold what came without one until somebody claims it. Nobody can sign in to
-// one: it has no password, and an address where no mail goes.
+// Creates placeholder accounts, which own agents provisioned without an account until a user claims them. Sign-in to
+// one is impossible: it has no password, and its address receives no mail.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { PLACEHOLDER_DOMAIN } from "./email.ts";
 import { generateReferralCode, type Users } from "./users.ts";
 
 export interface PlaceholderAccounts {
-  /** A new one, for the batch that gives it what it holds. It has no subscription, and the plan `free`. */
+  /** A new account, for the batch that creates what it owns. It has the plan `free` and no subscription. */
   createStatements(name: string): { id: string; statements: Statement[] };
-  /** Ends one, with what it still holds. For the batch that empties it; changes nothing where the account is somebody's. */
+  /** Deletes a placeholder account with what it still owns; changes nothing if the id is that of a regular account. */
   deleteStatement(id: string): Statement;
 }
 
 const INSERT = `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?2, ?3, ?4, ?5, ?5)`;
 const DELETE = "DELETE FROM users WHERE id = ?1 AND email LIKE ?2";
 
-/** Whether the account is nobody's so far. */
+/** Whether the account is a placeholder that was not claimed yet. */
 export const isPlaceholderAccount = ({ email }: { email: string }) => email.endsWith(PLACEHOLDER_DOMAIN);
 
-/** No event tells of them: nobody registered, and nobody leaves. */
+/** Records no events: `user.created` and `user.deleted` are about people. */
 export function createPlaceholderAccounts(users: Pick<Users, "invalidate">): PlaceholderAccounts {
   return {
     createStatements(name) {
       const id = Bun.randomUUIDv7();
-      // Not the id, which others get to see.
+      // Independent of the id, which API responses show.
       const email = `${crypto.randomUUID()}${PLACEHOLDER_DOMAIN}`;
       return { id, statements: [{ sql: INSERT, args: [id, email, name, generateReferralCode(), Date.now()] }] };
     },

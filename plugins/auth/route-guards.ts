@@ -1,11 +1,11 @@
-// The route macros that check who sent a request before its body is read, and document that in the API description.
+// Route macros that authenticate a request before its body is read, and add the rule to the API description.
 import { Elysia } from "elysia";
 import { createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { Scope } from "./api-keys/api-keys.ts";
 import type { Caller, Identity, SessionIdentity } from "./identity.ts";
 
-/** The action that a service token must name; for one that asks an API key for another scope than its method does, both. */
+/** The action that a service token must name, with the scope an API key needs where the method does not imply it. */
 type GrantedAction = string | { action: string; scope: Scope };
 
 interface AuthenticationChecks {
@@ -31,7 +31,7 @@ export function createRouteGuards(checks: AuthenticationChecks) {
         resolve: async ({ request }: Context) => ({ identity: await authenticate(request, ...scopes) }),
       };
     },
-    /** For the security of the account itself. */
+    /** For settings that guard the account: API keys are refused. */
     ownSession: (_: true) => ({
       ...guarded(async ({ request }) => void (await authenticateSession(request))),
       detail: documentGuard(["session"], { 403: "SESSION_REQUIRED" }),
@@ -42,7 +42,7 @@ export function createRouteGuards(checks: AuthenticationChecks) {
       detail: documentGuard(["session", "apiKey"], { 403: ["ADMIN_REQUIRED", "MISSING_SCOPE"] }),
       resolve: async ({ request }: Context) => ({ identity: await authenticateAdmin(request) }),
     }),
-    /** For what would outlast a key that got out: who is an admin, and who comes into which account. */
+    /** For changes whose effect would outlast a leaked key: granting admin rights, and access to accounts. */
     adminSession: (_: true) => ({
       ...guarded(async ({ request }) => void (await authenticateAdminSession(request))),
       detail: documentGuard(["session"], { 403: ["ADMIN_REQUIRED", "SESSION_REQUIRED"] }),

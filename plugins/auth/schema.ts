@@ -1,16 +1,17 @@
-// The tables of accounts. Created by migrations/0002_auth.sql, 0008_accounts.sql, 0009_keys_and_two_factor.sql and 0020_once_verified.sql.
+// The tables of accounts, created by migrations/0002_auth.sql, 0008_accounts.sql, 0009_keys_and_two_factor.sql and
+// 0020_once_verified.sql.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const users = sqliteTable("users", {
   id: text("id").primaryKey(),
-  /** Trimmed, NFC, lower case: as it is compared. */
+  /** Normalised as `normalizeEmail` does: trimmed, NFC, lower case. */
   email: text("email").notNull(),
   name: text("name").notNull(),
   passwordHash: text("password_hash"),
   emailVerified: integer("email_verified", { mode: "boolean" }).notNull(),
-  /** Whether any address was ever verified. Kept by the database itself. */
+  /** Whether any address of the account was ever verified. Set by triggers. */
   onceVerified: integer("once_verified", { mode: "boolean" }).notNull().default(false),
-  /** Made an admin by the first-admin link or the command line, whatever the address. */
+  /** Made an admin by the first-admin link, an admin or the command line; independent of ADMIN_EMAILS. */
   isAdmin: integer("is_admin", { mode: "boolean" }).notNull(),
   plan: text("plan").notNull(),
   credits: integer("credits").notNull(),
@@ -19,9 +20,9 @@ export const users = sqliteTable("users", {
   notifications: text("notifications").notNull(),
   /** Two letters: the language of mails. */
   locale: text("locale").notNull(),
-  /** Blocked by an admin since then. */
+  /** When an admin disabled the account (epoch ms). */
   disabledAt: integer("disabled_at"),
-  /** The user whose referral code it signed up with. */
+  /** The id of the user whose referral code was used at sign-up. */
   referredBy: text("referred_by"),
   createdAt: integer("created_at").notNull(),
   updatedAt: integer("updated_at").notNull(),
@@ -67,7 +68,7 @@ export const apiKeys = sqliteTable("api_keys", {
   name: text("name").notNull(),
   keyHash: text("key_hash").notNull(),
   prefix: text("prefix").notNull(),
-  /** A JSON array. */
+  /** A JSON array of scopes. */
   scopes: text("scopes").notNull(),
   direct: integer("direct", { mode: "boolean" }).notNull(),
   expiresAt: integer("expires_at"),
@@ -77,7 +78,7 @@ export const apiKeys = sqliteTable("api_keys", {
 
 export const twoFactor = sqliteTable("two_factor", {
   userId: text("user_id").primaryKey(),
-  /** Sealed. */
+  /** Base32, sealed by the vault. */
   secret: text("secret").notNull(),
   confirmedAt: integer("confirmed_at"),
   lastStep: integer("last_step").notNull(),

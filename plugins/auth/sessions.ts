@@ -1,4 +1,5 @@
-// Sign-in sessions: a row that can be revoked, named by a JWT in a cookie, verified once and then found in a bounded cache.
+// Sign-in sessions: revocable database rows, referenced by a signed JWT in a cookie. Verified cookies are kept in a
+// bounded cache.
 import { and, desc, eq, gt, lte, ne, notInArray, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
@@ -7,20 +8,20 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import type { LinkedAccount } from "./linked-accounts.ts";
 import { authSessions } from "./schema.ts";
 
-/** 30 days, sliding. Contract §3. */
+/** Milliseconds until an unused session expires; use extends it. */
 export const SESSION_LIFETIME = 30 * DAY;
-/** A session in use is prolonged at most this often. */
+/** The expiry of a session in use is extended at most this often. */
 const RENEWAL_INTERVAL_MS = DAY;
 const MAX_CACHED_SESSIONS = 10_000;
-/** Of one account; the oldest end when there are more. */
+/** When a sign-in exceeds it, the oldest sessions of the account end. */
 const MAX_SESSIONS_PER_USER = 100;
 
 export interface Session {
   id: string;
   userId: string;
-  /** Signed in straight from this machine. */
+  /** The sign-in came directly from this machine, not through a proxy. */
   direct: boolean;
-  /** Where from and with what, as it was at the sign-in. */
+  /** Client address and user agent of the sign-in. */
   address: string;
   userAgent: string;
   createdAt: number;
@@ -30,13 +31,18 @@ export interface Session {
 
 export type SignInClient = Pick<Session, "direct" | "address" | "userAgent">;
 
-/** What a sign-in rests on. Checking takes time, and the account may be changed or taken over meanwhile. */
+/**
+ * The evidence that a sign-in relies on. It is checked again when the session starts, since the account may have
+ * changed.
+ */
 export interface SignInEvidence {
-  /** The hash that the password was checked against; null: there is no password. Left out where none was asked for. */
+  /**
+   * The hash that the password was checked against; null if the account has none. Left out if no password was required.
+   */
   passwordHash?: string | null | undefined;
-  /** What stood in for a password. */
+  /** The linked account that was used instead of a password. */
   linkedAccount?: LinkedAccount | undefined;
-  /** Whether two-factor was on when its code was asked for, or was not. */
+  /** Whether two-factor was on, so that a code was required. */
   twoFactor: boolean;
 }
 
@@ -44,28 +50,30 @@ export interface Sessions {
   /** Name of the cookie: `__Host-` on https. */
   readonly cookieName: string;
   /**
-   * Starts a session, in place of the oldest where there are a hundred; the value of `set-cookie`. Only while all that the
-   * sign-in rests on still holds, and the account is there and not disabled: else 401, `BAD_CREDENTIALS` where a password
-   * was checked.
+   * Starts a session and returns its `set-cookie` value; beyond 100 sessions the oldest ends. Throws 401 if the
+   * evidence is no longer valid or the account is disabled or gone (`BAD_CREDENTIALS` if a password was checked).
    */
   start(userId: string, client: SignInClient, evidence: SignInEvidence): Promise<{ session: Session; cookie: string }>;
-  /** The session a `Cookie` header names; undefined when it names none that is valid. */
+  /** The valid session that a `Cookie` header refers to, if any. */
   find(cookieHeader: string | null): Promise<Session | undefined>;
-  /** A new `set-cookie` value when the session is due for it and could be prolonged. */
+  /**
+   * Extends the session if it is due, and returns its new `set-cookie` value; undefined if not due or if the write
+   * failed.
+   */
   renew(session: Session): Promise<string | undefined>;
   /** Ends one session of this user. Changes no row when there is none. */
   revokeStatement(userId: string, sessionId: string): Statement;
-  /** Ends every session of this user, but for the one that may stay. */
+  /** Ends every session of this user except `exceptId`. */
   revokeAllStatement(userId: string, exceptId?: string): Statement;
-  /** Those that are good, the newest first. */
+  /** The valid sessions of this user, newest first. */
   listByUser(userId: string): Promise<Session[]>;
-  /** Which of these are good, whichever process may have ended them: for what was let in by one and stays. */
+  /** Which of these ids are valid according to the database: for long-lived connections that a session opened. */
   filterActive(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Takes away those that are over. */
+  /** Deletes expired sessions. */
   sweepStatement(): Statement;
-  /** Empties the cookie in the browser. */
+  /** The `set-cookie` value that deletes the cookie in the browser. */
   clearCookie(): string;
-  /** Told the id of every session that ends before its time. */
+  /** The listener receives the id of every session that is revoked before it expires. */
   onRevoked(listener: (sessionId: string) => void): void;
 }
 
@@ -96,17 +104,17 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     return token;
   };
 
-  /** Grows when a session is revoked: what was read before is not remembered after. */
+  /** Incremented by each revocation: a session whose read began before it is not cached. */
   let revocations = 0;
 
   async function cookieFor(session: Session, before: number): Promise<string> {
     const { sign } = await sessionToken();
     const value = await sign({ sub: session.id, exp: Math.floor(session.expiresAt / 1000) });
-    remember(value, session, before);
+    cacheSession(value, session, before);
     return `${cookieName}=${value}; Max-Age=${SESSION_LIFETIME / 1000}; ${cookieAttributes}`;
   }
 
-  function remember(value: string, session: Session, before: number): void {
+  function cacheSession(value: string, session: Session, before: number): void {
     if (!cache || revocations !== before) return;
     if (cache.size >= MAX_CACHED_SESSIONS) cache.delete(cache.keys().next().value ?? "");
     cache.set(value, session);
@@ -118,11 +126,11 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     if (claims === false || typeof claims.sub !== "string" || claims.exp === undefined) return undefined;
     const before = revocations;
     const [session] = await selectById.execute({ id: claims.sub });
-    if (session) remember(value, session, before);
+    if (session) cacheSession(value, session, before);
     return session;
   }
 
-  /** Inserts a session while its grounds hold. */
+  /** Inserts the session only if the evidence is still valid. */
   function insertStatement(session: Session, { passwordHash, linkedAccount, twoFactor }: SignInEvidence): Statement {
     const { id, userId, direct, address, userAgent, createdAt, renewedAt, expiresAt } = session;
     const columns = "id, user_id, direct, address, user_agent, created_at, renewed_at, expires_at";
@@ -154,7 +162,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     };
   }
 
-  /** Ends the oldest beyond the most that a user may have, beside the one that has just begun. */
+  /** Ends the oldest sessions beyond the limit, but never the new one, even if the clock was set back. */
   function deleteOldestStatement({ id, userId }: Session): Statement {
     const others = and(eq(authSessions.userId, userId), ne(authSessions.id, id));
     const newest = database.drizzle
@@ -166,7 +174,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
     return deleteStatement(and(others, notInArray(authSessions.id, newest)));
   }
 
-  /** Deletes sessions; once that is committed nobody is let in with one of them, and whoever listens is told. */
+  /** Deletes sessions; after the commit it drops them from the cache and notifies the listeners. */
   function deleteStatement(condition: SQL | undefined): Statement {
     const query = database.drizzle.delete(authSessions).where(condition).returning({ id: authSessions.id });
     return {
@@ -200,7 +208,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         if (evidence.passwordHash === undefined)
-          throw unauthorized("Sign in again: this account was changed meanwhile.");
+          throw unauthorized("Sign in again: this account was changed in the meantime.");
         throw new AppError(401, "BAD_CREDENTIALS", "Email or password is wrong.");
       }
       return { session, cookie: await cookieFor(session, before) };
@@ -217,7 +225,7 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
       const now = Date.now();
       const { id, renewedAt } = session;
       if (now - renewedAt < RENEWAL_INTERVAL_MS) return undefined;
-      // Of many requests at once, one does it.
+      // Set before the write, so that only one of several concurrent requests renews.
       session.renewedAt = now;
       const expiresAt = now + SESSION_LIFETIME;
       const update = database.drizzle.update(authSessions).set({ renewedAt: now, expiresAt });
@@ -226,9 +234,9 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
         const [updated] = await database.write([statement(update.where(eq(authSessions.id, id)))]);
         if (updated?.rowsAffected !== 1) return undefined;
       } catch (error) {
-        // Reading goes on where nothing can be written; the next request tries again.
+        // A failed renewal must not fail a request that only reads; the next request tries again.
         session.renewedAt = renewedAt;
-        log.warn("a session could not be prolonged", { error });
+        log.warn("session renewal failed", { error });
         return undefined;
       }
       session.expiresAt = expiresAt;
@@ -261,14 +269,14 @@ export function createSessions({ database, config, vault, log }: Deps): Sessions
   };
 }
 
-/** The JWT functions of @elysiajs/jwt, loaded at the first sign-in. HS256 under a derived key. */
+/** The JWT functions of @elysiajs/jwt, with HS256 under a derived key. Imported lazily, to keep the start fast. */
 async function loadSessionToken(key: Uint8Array): Promise<SessionToken> {
   const { jwt } = await import("@elysiajs/jwt");
   const { decorator } = jwt({ name: "session", secret: Buffer.from(key).toString("base64url"), alg: ALGORITHM });
   return decorator.session;
 }
 
-/** One value of a `Cookie` header (RFC 6265 §4.2.1), without building a map of all. */
+/** One value of a `Cookie` header (RFC 6265 §4.2.1); builds no map of all cookies, since it runs on every request. */
 function cookieValue(header: string | null, name: string): string | undefined {
   if (header === null) return undefined;
   for (const pair of header.split(";")) {

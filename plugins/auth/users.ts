@@ -1,4 +1,4 @@
-// Users and their subscriptions, read through a bounded cache and written in one batch each.
+// Users and their subscriptions: read through a bounded cache, each change written as one batch.
 import { and, eq, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { isUniqueViolation, type Statement, statement } from "../../src/kernel/database/database.ts";
@@ -24,7 +24,7 @@ export interface Subscription {
   currentPeriodEnd: number;
 }
 
-/** A user as the service knows it. Never leaves as it is: see model.ts for what others see. */
+/** A user with all that is stored of it. Never sent as it is: model.ts defines what clients see. */
 export interface User {
   id: string;
   email: string;
@@ -39,14 +39,14 @@ export interface User {
   notifications: Record<string, boolean>;
   /** Two letters: the language of mails. */
   locale: string;
-  /** Blocked by an admin since then (epoch ms): nobody is signed in as such a user. */
+  /** When an admin disabled the account (epoch ms): such a user can't sign in, and has no valid session or key. */
   disabledAt: number | null;
   referredBy: string | null;
   createdAt: number;
   subscription: Subscription | null;
 }
 
-/** What a new user is told of itself. */
+/** The fields of a user that sign-up and sign-in return. */
 export interface AccountSummary {
   id: string;
   email: string;
@@ -59,17 +59,17 @@ export interface NewUser {
   passwordHash: string | null;
   emailVerified?: boolean;
   isAdmin?: boolean;
-  /** Two letters; English unless told. */
+  /** Two letters. Default: `en`. */
   locale?: string;
   referredBy?: string | undefined;
-  /** To begin with; none unless told. */
+  /** Initial credits. Default: 0. */
   credits?: number;
 }
 
-/** What can be written of a user: columns with values or SQL. */
+/** Columns of a user to write, as values or SQL. */
 export type UserFields = Omit<SQLiteUpdateSetSource<typeof users>, "id" | "onceVerified" | "createdAt" | "updatedAt">;
 
-/** What must still be so, for a change to be right. */
+/** Values that columns must still have for a change to apply. */
 export type ExpectedUser = Partial<
   Pick<typeof users.$inferSelect, "email" | "emailVerified" | "onceVerified" | "twoFactorEnabled">
 >;
@@ -77,19 +77,22 @@ export type ExpectedUser = Partial<
 export interface Users {
   byId(id: string): Promise<User | undefined>;
   byEmail(email: string): Promise<User | undefined>;
-  /** In whatever case it was typed. */
+  /** Ignores the case of the code. */
   byReferralCode(code: string): Promise<User | undefined>;
-  /** Throws 409 `USER_EXISTS`. `also` is written in the same batch. With `SIGNUP_TRIAL` it starts with that subscription. */
-  create(user: NewUser, extraStatements?: (made: AccountSummary) => Statement[]): Promise<AccountSummary>;
-  /** For a batch. Changes no row when there is no such user, or it is not, or no longer, as in `having`: put a guard after it. */
+  /**
+   * Throws 409 `USER_EXISTS`. `extraStatements` join the same batch. With `SIGNUP_TRIAL` the account starts with that
+   * trial.
+   */
+  create(user: NewUser, extraStatements?: (created: AccountSummary) => Statement[]): Promise<AccountSummary>;
+  /** For a batch. Changes no row if there is no such user or it does not match `expected`: put a guard after it. */
   updateStatement(userId: string, fields: UserFields, expected?: ExpectedUser): Statement;
-  /** False until the first account exists that is somebody's. */
+  /** Whether there is any account besides placeholder accounts. */
   hasAny(): Promise<boolean>;
-  /** Something about this user was written elsewhere. */
+  /** Drops the cached user. Call it after a write that did not go through this service. */
   invalidate(userId: string): void;
 }
 
-/** Active or trialing, and not past its end. Contract §3. */
+/** Whether it is active or trialing, and not past its end. `now` is epoch ms. */
 export const isActiveSubscription = (subscription: Subscription | null, now = Date.now()) =>
   subscription !== null &&
   (subscription.status === "active" || subscription.status === "trialing") &&
@@ -98,7 +101,7 @@ export const isActiveSubscription = (subscription: Subscription | null, now = Da
 const MAX_CACHED_USERS = 10_000;
 
 export function createUsers({ database, config, events }: Pick<Kernel, "database" | "config" | "events">): Users {
-  // Another process may write the same rows when the roles are split; then every read asks the database.
+  // With split roles another process may write the same rows: then nothing is cached.
   const cache = ownsDatabase({ config, database }) ? new Map<string, User>() : undefined;
   const select = () =>
     database.drizzle.select().from(users).leftJoin(subscriptions, eq(subscriptions.userId, users.id));
@@ -114,7 +117,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
 
   type Row = Awaited<ReturnType<typeof selectById.execute>>[number];
 
-  /** Grows when what is cached may be wrong: what was read before is not remembered after. */
+  /** Incremented by each invalidation: a row whose read began before it is not cached. */
   let invalidations = 0;
   function invalidate(userId: string): void {
     invalidations++;
@@ -123,10 +126,10 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
 
   async function read(query: Promise<Row[]>): Promise<User | undefined> {
     const before = invalidations;
-    return remember((await query)[0], before);
+    return cacheRow((await query)[0], before);
   }
 
-  function remember(row: Row | undefined, before: number): User | undefined {
+  function cacheRow(row: Row | undefined, before: number): User | undefined {
     if (!row) return undefined;
     const subscription = row.subscriptions && {
       plan: row.subscriptions.plan,
@@ -212,10 +215,10 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
   };
 }
 
-/** Accounts that only hold what nobody has claimed yet are nobody's. */
+/** Placeholder accounts don't count: they have no owner yet. */
 const ANY_OWNED_ACCOUNT = `SELECT 1 FROM users WHERE email NOT LIKE '%${PLACEHOLDER_DOMAIN}' LIMIT 1`;
 
-/** Twelve letters and digits without those that look alike. */
+/** A new referral code: twelve letters and digits, without those that look alike. */
 export function generateReferralCode(): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   return Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => alphabet[byte % alphabet.length]).join("");

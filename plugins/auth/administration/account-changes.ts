@@ -1,4 +1,5 @@
-// Changes that administrators make to an account: built on what was read, undone and built again where that was outdated.
+// Changes that administrators make to an account. Uses optimistic concurrency: the batch aborts if the account has
+// changed since it was read, and the change is built again.
 import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
@@ -8,18 +9,18 @@ import { subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
 import { isActiveSubscription, type Plan, type Subscription, type User } from "../users.ts";
 
-/** One thing that was done to an account, as an audit log tells it: `user.disable`, with what it was and what it is. */
+/** An entry for the audit log: an action such as `user.disable`, with old and new values. */
 export interface AccountChange {
   action: string;
   user: Pick<User, "id" | "email">;
-  /** Of what has changed `{ field: { from, to } }`; never a secret. */
+  /** Changed fields as `{ field: { from, to } }`, or details of the action; never a secret. */
   details: Readonly<Record<string, unknown>>;
 }
 
-/** Gives what keeps a change; it is committed with the change or not at all. */
+/** Returns the statement that records a change; it joins the batch of the change. */
 export type AuditRecorder = (change: AccountChange) => Statement;
 
-/** What an administrator changes field by field. */
+/** The fields that an administrator can change. */
 export interface AccountFields {
   name: string;
   isAdmin: boolean;
@@ -28,17 +29,17 @@ export interface AccountFields {
   credits: number;
 }
 
-/** What is left out stays as it is. */
+/** Omitted fields stay unchanged. */
 export type AccountUpdate = Partial<AccountFields>;
 
 export type NewSubscription = Subscription & { plan: Plan };
 
-/** Each throws 404 `USER_NOT_FOUND`, and 409 `ACCOUNT_CHANGING` where others never stop changing the same account. */
+/** Each throws 404 `USER_NOT_FOUND`, and 409 `ACCOUNT_CHANGING` if concurrent changes make every attempt fail. */
 export interface AccountChanges {
   /**
-   * Writes what differs, with one record for each kind of change; where nothing differs nothing is written. Disabling
-   * ends every session and open reset link. Throws 409 `ADMIN_BY_CONFIGURATION` where an address in ADMIN_EMAILS would go on
-   * being an admin, and with `keepAnAdmin` 409 `LAST_ADMIN` where nobody would be one.
+   * Writes the fields that differ, with one audit record per action; if nothing differs, nothing is written. Disabling
+   * ends every session and open reset link. Throws 409 `ADMIN_BY_CONFIGURATION` for `isAdmin: false` if ADMIN_EMAILS
+   * makes the account an admin anyway, and with `keepAnAdmin` 409 `LAST_ADMIN` if no admin would be left.
    */
   update(
     id: string,
@@ -46,23 +47,23 @@ export interface AccountChanges {
     auditStatement: AuditRecorder,
     options: { keepAnAdmin: boolean },
   ): Promise<User>;
-  /** Gives a subscription in place of the one there was; its plan is the user's from now on. */
+  /** Replaces the subscription, and sets the plan of the user to its plan. */
   setSubscription(id: string, subscription: NewSubscription, auditStatement: AuditRecorder): Promise<User>;
-  /** Takes the subscription away; the plan is `free` from now on. */
+  /** Removes the subscription, and sets the plan of the user to `free`. */
   removeSubscription(id: string, auditStatement: AuditRecorder): Promise<User>;
   /**
-   * Ends an account as its owner's own deletion does, with all it throws. 409 `OWN_ACCOUNT` where somebody would end the
-   * own one like this, and 409 `LAST_ADMIN` where nobody would be an admin.
+   * Deletes an account with `Deletion.remove`, including its errors. Throws 409 `OWN_ACCOUNT` for the caller's own
+   * account, and 409 `LAST_ADMIN` if no admin would be left.
    */
   remove(id: string, auditStatement: AuditRecorder, deletionRequest: DeletionRequest): Promise<void>;
-  /** Told, where the backend runs and at least once, of every account that was disabled. */
+  /** The listener runs as a job, in the process of the backend, at least once for every disabled account. */
   onDisabled(listener: (userId: string) => Promise<void>): void;
 }
 
 const DISABLED = "auth.disabled";
 const UNCHANGED = "unchanged";
 const LAST_ADMIN = "last-admin";
-/** An account that was changed between reading and writing is read again, so often. */
+/** How often a change is tried if the account changes between read and write. */
 const MAX_ATTEMPTS = 5;
 
 type Deps = Pick<AuthServices, "kernel" | "users" | "sessions" | "oneTimeLinks" | "mails"> & {
@@ -80,7 +81,10 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     for (const listener of listeners) await listener(userId);
   });
 
-  /** Reads, builds, writes; again where the guard `unchanged` fails. What builds no statements changes nothing. */
+  /**
+   * Reads the account, builds statements and writes them; repeats it if a guard fails. No statements: nothing to
+   * change.
+   */
   async function changeAccount(id: string, build: (current: User) => Statement[]): Promise<User> {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const current = await users.byId(id);
@@ -102,14 +106,14 @@ export function createAccountChanges(deps: Deps): AccountChanges {
 
   const isWorkingAdmin = (user: User) => user.disabledAt === null && isAdminAccount(user, config.adminEmails);
 
-  /** Aborts the batch where nobody else is an admin. */
+  /** Aborts the batch with GuardFailed `last-admin` if no other enabled account is an admin. */
   const requireAnotherAdminStatements = (id: string) => {
     const others = and(ne(userTable.id, id), isNull(userTable.disabledAt), adminCondition(config.adminEmails));
     const unchanged = { isAdmin: sql`${userTable.isAdmin}` };
     return [statement(drizzle.update(userTable).set(unchanged).where(others)), guard(LAST_ADMIN)];
   };
 
-  /** Writes all that can change here, while all of it is as it was. */
+  /** Writes all fields of `AccountFields`, if they still have the values that were read. */
   function updateUserStatements(
     current: User,
     { name, isAdmin, emailVerified, credits, disabledAt }: User,
@@ -124,11 +128,11 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     );
     const row = { name, isAdmin, emailVerified, credits, disabledAt, updatedAt: Date.now() };
     const updateStatement = statement(drizzle.update(userTable).set(row).where(same));
-    // Before anybody hears of it by an event or a job.
+    // Invalidates in the commit, before listeners of the event or the job can read the user.
     return [{ ...updateStatement, after: () => users.invalidate(current.id) }, guard(UNCHANGED)];
   }
 
-  /** Nobody is signed in any more, and what acts for the account is told to stop. */
+  /** Ends sessions and reset links, and enqueues the job that stops what runs for the account. */
   const disableStatements = ({ id }: User) => [
     sessions.revokeAllStatement(id),
     oneTimeLinks.revokeStatement("reset-password", id),
@@ -140,7 +144,7 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     return events.recordStatement("user.updated", { userId: id, data });
   }
 
-  /** The subscription that was read, as long as it is still the same. */
+  /** Matches the subscription only if it is the one that was read. */
   const isSameSubscription = (userId: string, { plan, status, currentPeriodEnd }: Subscription) =>
     and(
       eq(subscriptions.userId, userId),
@@ -172,8 +176,8 @@ export function createAccountChanges(deps: Deps): AccountChanges {
           ...updateUserStatements(current, next),
           ...(disabled && !before.disabled ? disableStatements(current) : []),
           userUpdatedStatement(next),
-          ...[...Map.groupBy(changed, (field) => actionOf(field, after[field]))].map(([action, of]) =>
-            auditFields(action, of),
+          ...[...Map.groupBy(changed, (field) => actionOf(field, after[field]))].map(([action, fields]) =>
+            auditFields(action, fields),
           ),
         ];
       }),
@@ -252,7 +256,7 @@ const fieldsOf = ({ name, isAdmin, emailVerified, credits, disabledAt }: User): 
   credits,
 });
 
-/** What changes somebody's power has a name of its own. */
+/** The audit action of a field: changes of access and rights have their own. */
 function actionOf(field: keyof AccountFields, to: unknown): string {
   if (field === "disabled") return to ? "user.disable" : "user.enable";
   if (field === "isAdmin") return to ? "user.promote" : "user.demote";
@@ -269,19 +273,19 @@ const toReadable = ({ plan, status, currentPeriodEnd }: Subscription) => ({
   currentPeriodEnd: new Date(currentPeriodEnd).toISOString(),
 });
 
-/** An admin by its address, while that is verified. */
+/** Whether ADMIN_EMAILS makes the account an admin; only a verified address counts. */
 const isConfiguredAdmin = ({ email, emailVerified }: User, adminEmails: readonly string[]) =>
   emailVerified && adminEmails.includes(email);
 
-/** Whether an account is an admin from wherever it signs in. */
+/** Whether the account is an admin on every request, also from other machines. */
 export const isAdminAccount = (user: User, adminEmails: readonly string[]) =>
   user.isAdmin || isConfiguredAdmin(user, adminEmails);
 
-/** The same as a condition. */
+/** `isAdminAccount` as an SQL condition. */
 export const adminCondition = (adminEmails: readonly string[]) =>
   or(eq(userTable.isAdmin, true), and(eq(userTable.emailVerified, true), inArray(userTable.email, [...adminEmails])));
 
-/** The name as it is stored, by the rule of sign-up: an empty one becomes the address. 400 for what is not one line. */
+/** Normalises a name by the rule of sign-up; an empty one becomes the address. Throws 400 unless it is one line. */
 export function requireName(text: string, email: string): string {
   const { maxLength = 0, pattern = "" } = nameRule;
   if (text.length > maxLength || !new RegExp(pattern).test(text)) {
@@ -293,14 +297,13 @@ export function requireName(text: string, email: string): string {
 export const userNotFound = (by: "id" | "email") => notFound(`There is no account with this ${by}.`, "USER_NOT_FOUND");
 
 const lastAdminError = () =>
-  new AppError(409, "LAST_ADMIN", "This is the last admin. Make somebody else an admin first.");
+  new AppError(409, "LAST_ADMIN", "This is the last admin. Make another account an admin first.");
 
-const ownAccountError = () =>
-  new AppError(409, "OWN_ACCOUNT", "This is your own account. Delete it in your settings, where you confirm it.");
+const ownAccountError = () => new AppError(409, "OWN_ACCOUNT", "This is your own account. Delete it in your settings.");
 
 const adminByConfigurationError = () =>
   new AppError(
     409,
     "ADMIN_BY_CONFIGURATION",
-    "This address is in ADMIN_EMAILS: it is an admin until it is taken out there.",
+    "This address is in ADMIN_EMAILS, which makes it an admin. Remove it there first.",
   );

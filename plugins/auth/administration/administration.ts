@@ -1,4 +1,4 @@
-// What administrators may do with accounts: find them, make them, change them, and let their owners in again.
+// What administrators may do with accounts: find, create and change them, and restore the access of their owners.
 import { and, count, desc, eq, gt, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -22,7 +22,7 @@ import {
 export const ACCOUNT_STATUSES = ["active", "disabled", "unverified", "admin"] as const;
 
 export interface AccountFilter {
-  /** Part of the address or of the name. */
+  /** A part of the address or name; ASCII case is ignored. */
   query?: string | undefined;
   status?: (typeof ACCOUNT_STATUSES)[number] | undefined;
   limit: number;
@@ -32,30 +32,30 @@ export interface AccountFilter {
 export interface NewAccount {
   email: string;
   name?: string;
-  /** Left out: it has none until its owner follows a link to set one. */
+  /** Left out: the owner sets a password through a link. */
   password?: string;
   isAdmin?: boolean;
   emailVerified?: boolean;
 }
 
-/** How the owner gets a link to set a password: by mail, or from whoever asked for it. */
+/** How the owner gets a link to set a password: by mail, or returned to the caller, who passes it on. */
 export type LinkDelivery = "mail" | "link";
 
-/** Whatever changes something takes the recorder of who does it: what is not recorded can't be done. */
+/** Every function that changes something requires an audit recorder, so that no change goes unrecorded. */
 export interface Administration extends AccountChanges {
   /** 404 `USER_NOT_FOUND`. */
   byId(id: string): Promise<User>;
   /** 404 `USER_NOT_FOUND`. */
   byEmail(email: string): Promise<User>;
-  /** Whether it is an admin from wherever it signs in: marked as one, or verified and in ADMIN_EMAILS. */
+  /** Whether the user is marked as an admin, or has a verified address in ADMIN_EMAILS. */
   isAdmin(user: User): boolean;
-  /** The newest first, with the number of all that match. */
+  /** A page of accounts, newest first, and the total number of matches. */
   list(filter: AccountFilter): Promise<{ users: User[]; total: number }>;
-  /** How many sessions and API keys are good. */
+  /** The number of valid sessions and API keys. */
   countCredentials(userId: string): Promise<{ sessions: number; keys: number }>;
   /**
-   * Throws 400 for what sign-up would refuse, and 409 `USER_EXISTS`. With `invite` its owner can set a password within a
-   * day; the link is there for the delivery "link".
+   * Throws 400 for input that sign-up refuses, and 409 `USER_EXISTS`. With `inviteBy` the owner can set a password
+   * through a link: mailed and valid for an hour, or returned and valid for a day.
    */
   create(
     account: NewAccount,
@@ -63,15 +63,15 @@ export interface Administration extends AccountChanges {
     inviteBy?: LinkDelivery,
   ): Promise<{ user: User; link?: string }>;
   /**
-   * Its owner can set a new password within an hour; gives the link for the delivery "link". Throws 404, 409
-   * `ACCOUNT_DISABLED`, and 409 `NO_MAILBOX` for a wallet's account: its address is nobody's.
+   * Issues a link to set a new password, valid for an hour; returns it for the delivery "link". Throws 404, 409
+   * `ACCOUNT_DISABLED`, and 409 `NO_MAILBOX` for a wallet account, whose address receives no mail.
    */
   resetPassword(id: string, auditStatement: AuditRecorder, delivery: LinkDelivery): Promise<string | undefined>;
-  /** For who has lost it: sign-in asks for no code any more, and its owner is told. Throws 404, and 409 `TWO_FACTOR_OFF`. */
+  /** Turns two-factor off for an owner who lost the device, and notifies them. Throws 404, and 409 `TWO_FACTOR_OFF`. */
   removeTwoFactor(id: string, auditStatement: AuditRecorder): Promise<void>;
 }
 
-/** What its maker hands on by hand. */
+/** For links that the caller passes on by hand. */
 const INVITATION_LIFETIME_MS = DAY;
 
 type Deps = Pick<
@@ -99,7 +99,7 @@ export function createAdministration(services: Deps): Administration {
     return user;
   }
 
-  /** A link to set a password, in place of the one there may be. */
+  /** A link to set a password; earlier links of the account end. */
   function issuePasswordLink({ id, email }: Pick<User, "id" | "email">, delivery: LinkDelivery, lifetimeMs: number) {
     const { token, statements } = oneTimeLinks.issue("reset-password", { userId: id, email, lifetimeMs });
     const link = `${config.baseUrl}/reset-password?token=${token}`;
@@ -172,7 +172,7 @@ export function createAdministration(services: Deps): Administration {
         throw new AppError(409, "ACCOUNT_DISABLED", "This account is disabled. Enable it first.");
       }
       if (isInternalEmail(user.email)) {
-        throw new AppError(409, "NO_MAILBOX", "This account belongs to a wallet, and signs in with it alone.");
+        throw new AppError(409, "NO_MAILBOX", "This account has no mailbox: its owner signs in with a wallet.");
       }
       const { statements, link, returnedLink } = issuePasswordLink(user, delivery, HOUR);
       const mail = delivery === "mail" ? mails.resetPasswordStatements(user, link) : [];
@@ -194,7 +194,7 @@ export function createAdministration(services: Deps): Administration {
   };
 }
 
-/** Case counts only beyond ASCII, and there only in names. */
+/** Ignores the case of ASCII letters; addresses are stored in lower case, so theirs never matters. */
 function matchesQuery(query: string): SQL {
   const part = (text: string) => `%${text.replace(/[\\%_]/g, "\\$&")}%`;
   const name = query.trim().normalize("NFC");

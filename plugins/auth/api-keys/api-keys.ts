@@ -1,4 +1,4 @@
-// API keys: 256 random bits, shown once and stored hashed, found in a bounded cache while they are good.
+// API keys: random 256-bit tokens, shown once, stored as hashes, and looked up through a bounded cache.
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
 import {
   type Database,
@@ -16,18 +16,18 @@ import { apiKeys } from "../schema.ts";
 
 export const SCOPES = ["read", "write", "chat"] as const;
 
-/** What a route asks for. An API key may lack some; sessions have all of them. */
+/** What a route requires. API keys have some scopes, sessions all of them. */
 export type Scope = (typeof SCOPES)[number];
 
-/** An API key as the service knows it: everything but the key. Times are epoch ms. */
+/** An API key without its text. Times are epoch ms. */
 export interface ApiKey {
   id: string;
   userId: string;
   name: string;
-  /** The first characters of the key, to tell one from another. */
+  /** The first characters of the key, to distinguish keys in a list. */
   prefix: string;
   scopes: ReadonlySet<Scope>;
-  /** Made straight on this machine. */
+  /** Created by a request that came directly from this machine, in a session that did too. */
   direct: boolean;
   expiresAt: number | null;
   lastUsedAt: number | null;
@@ -37,20 +37,23 @@ export interface ApiKey {
 export type NewApiKey = Pick<ApiKey, "userId" | "name" | "scopes" | "direct" | "expiresAt">;
 
 export interface ApiKeys {
-  /** Makes a key; it is given out here and never again. `also` is written in the same batch. 409 `TOO_MANY_KEYS`. */
+  /**
+   * Creates a key and returns its text, which is not stored. `extraStatements` join the batch. Throws 409
+   * `TOO_MANY_KEYS`.
+   */
   create(
     key: NewApiKey,
     extraStatements?: (apiKey: ApiKey, key: string) => Statement[],
   ): Promise<{ apiKey: ApiKey; key: string }>;
-  /** The key with this text; undefined when there is none that is good. Counts as use. */
+  /** The valid key with this text, if any. Records its use. */
   find(key: string): Promise<ApiKey | undefined>;
-  /** A user's keys, the newest first, those that are over too. */
+  /** A user's keys, newest first, including expired ones. */
   listByUser(userId: string): Promise<ApiKey[]>;
-  /** Ends one key of this user. Changes no row when there is none. */
+  /** Deletes one key of this user. Changes no row if there is none with this id. */
   revokeStatement(userId: string, id: string): Statement;
-  /** Ends every key of this user. */
+  /** Deletes every key of this user. */
   revokeAllStatement(userId: string): Statement;
-  /** Writes down the uses that wait for it. */
+  /** Writes the uses that are still only in memory. */
   close(): Promise<void>;
 }
 
@@ -58,11 +61,11 @@ const KEY_PREFIX = "bk_";
 const KEY_PATTERN = /^bk_[\w-]{43}$/;
 const MAX_KEYS_PER_USER = 50;
 const MAX_CACHED_KEYS = 10_000;
-/** A key's last use is as exact as this. */
+/** The last use is stored at most this often per key. */
 const LAST_USED_RESOLUTION_MS = MINUTE;
 const LAST_USED_FLUSH_DELAY_MS = 5 * SECOND;
 
-/** Whether a bearer token means to be an API key. */
+/** Whether a bearer token has the prefix of API keys. */
 export const looksLikeApiKey = (token: string) => token.startsWith(KEY_PREFIX);
 
 export function createApiKeys({ database, config, log }: Pick<Kernel, "database" | "config" | "log">): ApiKeys {
@@ -74,7 +77,7 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
     .where(eq(apiKeys.keyHash, sql.placeholder("hash")))
     .prepare();
 
-  /** Grows when keys are revoked: what was read before is not remembered after. */
+  /** Incremented by each revocation: a key whose read began before it is not cached. */
   let revocations = 0;
   const lastUses = createLastUses(database, log);
 
@@ -90,7 +93,7 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
     return found;
   }
 
-  /** Deletes keys; once that is committed nobody is let in with one of them. */
+  /** Deletes keys; after the commit they are dropped from the cache. */
   function deleteStatement(condition: SQL | undefined): Statement {
     return {
       ...statement(drizzle.delete(apiKeys).where(condition).returning({ hash: apiKeys.keyHash })),
@@ -124,7 +127,7 @@ export function createApiKeys({ database, config, log }: Pick<Kernel, "database"
         await database.write([insert, guard("keys"), ...extraStatements(apiKey, key)]);
       } catch (error) {
         if (!(error instanceof GuardFailed) || error.guard !== "keys") throw error;
-        const text = `There are ${MAX_KEYS_PER_USER} keys already. Delete one that is not needed any more.`;
+        const text = `You have ${MAX_KEYS_PER_USER} API keys, which is the limit. Delete one that you no longer need.`;
         throw new AppError(409, "TOO_MANY_KEYS", text, { limit: MAX_KEYS_PER_USER }, { cause: error });
       }
       return { apiKey, key };
@@ -163,7 +166,7 @@ function toKey({ keyHash: _, scopes, ...row }: typeof apiKeys.$inferSelect): Api
   return { ...row, scopes: new Set(SCOPES.filter((scope) => Array.isArray(stored) && stored.includes(scope))) };
 }
 
-/** When keys were last used: kept in memory for some seconds and written together, so that no request waits for it. */
+/** Collects the last use of keys in memory and writes it in batches, so that no request waits for the write. */
 function createLastUses(database: Pick<Database, "drizzle" | "write">, log: Kernel["log"]) {
   const pending = new Map<string, number>();
   const write = statementTemplate(
@@ -181,15 +184,15 @@ function createLastUses(database: Pick<Database, "drizzle" | "write">, log: Kern
     try {
       if (batch.length > 0) await database.write(batch.map(([id, at]) => write({ id, at })));
     } catch (error) {
-      // The next minute's use tries again.
-      log.warn("the last use of API keys could not be stored", { error });
+      // Dropped: the next recorded use writes again.
+      log.warn("storing API key usage failed", { error });
     }
     for (const [id, at] of batch) if (pending.get(id) === at) pending.delete(id);
   }
 
   return {
     record(id: string, at: number): void {
-      // Where nothing is cached, every request reads the row anew, which does not know of it yet.
+      // Without a cache every request reads the row, which does not contain the pending use yet.
       if (at - (pending.get(id) ?? 0) < LAST_USED_RESOLUTION_MS) return;
       pending.set(id, at);
       timer ??= setTimeout(() => {

@@ -1,4 +1,4 @@
-// What API keys look like on the wire.
+// Request and response schemas of API keys.
 import { type Static, t } from "elysia";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import { name } from "../model.ts";
@@ -7,8 +7,8 @@ import { type ApiKey, SCOPES } from "./api-keys.ts";
 const scope = t.Union([t.Literal("read"), t.Literal("write"), t.Literal("chat")]);
 const scopes = t.Array(scope, {
   minItems: 1,
-  description: "What the key is good for",
-  error: "Name scopes: read, write, chat.",
+  description: "What the key may be used for. Default: all",
+  error: "Scopes are one or more of read, write and chat.",
 });
 
 export const keyBody = t.Object({
@@ -16,8 +16,8 @@ export const keyBody = t.Object({
   scopes: t.Optional(scopes),
   expiresAt: t.Optional(
     t.Union([t.String(), t.Null()], {
-      description: "ISO 8601, in the future. Left out: never",
-      error: "Give a time as text.",
+      description: "ISO 8601, in the future. Left out or null: the key does not expire",
+      error: "Give the time as text, in ISO 8601.",
     }),
   ),
 });
@@ -32,7 +32,9 @@ const keyFields = {
 
 export const newKey = t.Object({
   ...keyFields,
-  key: t.Union([t.String(), t.Null()], { description: "Shown this once; null when the answer is replayed" }),
+  key: t.Union([t.String(), t.Null()], {
+    description: "Shown only in this response; null if the response is replayed",
+  }),
 });
 
 export const keyList = t.Object({
@@ -40,7 +42,7 @@ export const keyList = t.Object({
     t.Object({
       ...keyFields,
       prefix: t.String({ description: "The first characters of the key" }),
-      lastUsedAt: t.Union([t.String(), t.Null()], { description: "To about a minute" }),
+      lastUsedAt: t.Union([t.String(), t.Null()], { description: "Exact to about a minute" }),
     }),
   ),
   count: t.Number(),
@@ -68,7 +70,7 @@ export const toKeyItem = (key: ApiKey): Static<typeof keyList>["keys"][number] =
 
 const ISO_8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Epoch ms of a time in the future; null for none. */
+/** Parses an ISO 8601 time to epoch ms; null if there is none. Throws 400 unless it is in the future. */
 export function parseExpiry(text: string | null | undefined): number | null {
   if (text === undefined || text === null) return null;
   const time = ISO_8601.test(text) ? Date.parse(text) : Number.NaN;

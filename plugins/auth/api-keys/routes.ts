@@ -1,4 +1,4 @@
-// API keys: make one, see which there are, end one. A key can't do any of it.
+// The routes of API keys: create, list, revoke. They require a session, so that a leaked key can't create others.
 import { Elysia } from "elysia";
 import { notFound } from "../../../src/kernel/errors.ts";
 import { isLocalRequest } from "../../../src/kernel/http/http.ts";
@@ -18,7 +18,7 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
           userId: user.id,
           name: body.name.trim().normalize("NFC"),
           scopes: new Set(body.scopes ?? SCOPES),
-          // What it may do for an admin's unverified address is what this very request may.
+          // The key counts as direct only if session and request do: see `isAdmin` in identities.ts.
           direct: session.direct && isLocalRequest(request),
           expiresAt: parseExpiry(body.expiresAt),
         };
@@ -37,10 +37,11 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
         response: { 201: newKey },
         detail: {
           tags,
-          summary: "Make an API key",
+          summary: "Create an API key",
           description:
-            "The key is shown this once. It works as `Authorization: Bearer bk_…` wherever a session does, within its scopes, " +
-            "but not for the security of the account. `read` is for GET, `chat` for talking to agents, `write` for the rest.",
+            "The key is shown only in this response. It works as `Authorization: Bearer bk_…` wherever a session does, within " +
+            "its scopes, except for the security settings of the account. `read` is for GET, `chat` for messages to agents, " +
+            "`write` for everything else.",
           ...documentErrors({ 409: ["TOO_MANY_KEYS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
         },
       },
@@ -63,7 +64,11 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
       {
         ownSession: true,
         response: { 200: revokedKey },
-        detail: { tags, summary: "End an API key, at once", ...documentErrors({ 404: "KEY_NOT_FOUND" }) },
+        detail: {
+          tags,
+          summary: "Revoke an API key, with immediate effect",
+          ...documentErrors({ 404: "KEY_NOT_FOUND" }),
+        },
       },
     );
 }

@@ -1,4 +1,4 @@
-// The mails about accounts: who gets which, in which language, and who does not want it.
+// Builds the mails about accounts: chooses recipient, language and template, and applies notification settings.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { renderMail } from "../../../src/kernel/mail/mail-template.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -8,26 +8,28 @@ import { isInternalEmail } from "../email.ts";
 import type { NotificationTopic, User } from "../users.ts";
 import { type Language, type MailName, templates } from "./templates.ts";
 
-/** Whom a mail goes to. */
+/** The recipient of a mail. */
 export type MailRecipient = Pick<User, "email" | "name" | "locale" | "notifications" | "emailVerified">;
 
 /**
- * Each gives what is to be put into the batch of its cause: nothing where nobody is to be told. Contract §3.
- * The account's own notification settings decide about all but the first four. Anybody can sign up with anybody's address,
- * so that all but the first three go to verified ones alone. What can be turned off also goes to one address only as often
- * as the rule `forgot-password` says, each kind for itself: an account that does something all day fills no mailbox.
+ * Each function returns statements for the batch of the event that causes the mail; none if no mail is to be sent. All
+ * but the first four mails can be turned off in the notification settings; these are also limited per address and kind
+ * by the rule `forgot-password`, so that a busy account does not flood a mailbox. All but the first three go to
+ * verified addresses only, since sign-up accepts addresses of strangers.
  */
 export interface Mails {
-  /** `link` with its token; `expiresAt` in epoch ms, when the link dies. */
+  /**
+   * `link` includes the token; `expiresAt` (epoch ms) is the end of the link, after which the mail is no longer sent.
+   */
   verifyEmailStatements(to: MailRecipient, link: string, expiresAt?: number): Statement[];
-  /** The link is good for an hour. */
+  /** `link` includes the token, and is valid for an hour. */
   resetPasswordStatements(to: MailRecipient, link: string): Statement[];
-  /** `to` has the address that was. */
+  /** `to` has the old address. */
   emailChangedStatements(to: MailRecipient, newEmail: string): Statement[];
   accountDeletedStatements(to: MailRecipient): Statement[];
   passwordChangedStatements(to: MailRecipient): Statement[];
   twoFactorChangedStatements(to: MailRecipient, on: boolean): Statement[];
-  /** An operator turned it off, for somebody who has lost theirs. */
+  /** An operator turned two-factor off, for an owner who lost the device. */
   twoFactorRemovedStatements(to: MailRecipient): Statement[];
   apiKeyCreatedStatements(to: MailRecipient, keyName: string): Statement[];
   signInMethodAddedStatements(to: MailRecipient, method: "google" | "github" | "wallet"): Statement[];
@@ -40,7 +42,7 @@ export interface Mails {
 }
 
 export interface SpentBudget {
-  /** The agent's name; left out where the account's plan is spent. */
+  /** The agent's name; left out if it is the budget of the account. */
   agent?: string | undefined;
   period: "day" | "month";
   limitUsd: number;
@@ -49,9 +51,9 @@ export interface SpentBudget {
 }
 
 interface MailOptions {
-  /** Left out: it can't be turned off. */
+  /** The notification setting of this mail; left out if it can't be turned off. */
   topic?: NotificationTopic;
-  /** It is about just this address: nobody has to have verified it. */
+  /** Also send to an unverified address, since the mail is about this address. */
   allowsUnverified?: boolean;
   expiresAt?: number | undefined;
 }
@@ -110,7 +112,7 @@ export function createMails({ mail, config, limits }: Deps): Mails {
     budgetSpentStatements(to, { agent, period, limitUsd, until }) {
       const language = languageOf(to);
       const { account, agentOf, periods } = BUDGET_TEXTS[language];
-      // Names that hold nothing that a mail may say leave their place empty.
+      // Empty if nothing of the name may appear in a mail: then the text has no name.
       const name = agent === undefined ? "" : stripLinkCharacters(agent);
       const values = { whose: agent === undefined ? account : agentOf(name), period: periods[period] };
       const about = { ...values, limit: String(limitUsd), until: formatDate(language, until) };
@@ -143,15 +145,15 @@ const formatDate = (language: Language, time: number) =>
   new Intl.DateTimeFormat(language === "de" ? "de-DE" : "en-GB", { dateStyle: "long", timeZone: "UTC" }).format(time);
 
 /**
- * With the name, where it reads like one. Anyone can sign up with somebody else's address and any name: a mail must not
- * carry their message or their link.
+ * Includes the name only if it looks like one: sign-up accepts any name with the address of a stranger, and a mail must
+ * not deliver messages or links of the sender.
  */
 function greeting(name: string, language: Language): string {
   const salutation = language === "de" ? "Hallo" : "Hello";
   return /^\p{L}[\p{L}\p{M}'’ -]{0,39}$/u.test(name) ? `${salutation} ${name}` : salutation;
 }
 
-/** What its owner called something, so that no mail program makes a link of it. */
+/** Reduces a user-chosen name to characters from which mail programs make no link. */
 const stripLinkCharacters = (text: string) =>
   text
     .replace(/[^\p{L}\p{M}\p{N}_-]+/gu, " ")

@@ -1,4 +1,4 @@
-// Every mail in every language: one file each, put into the binary as text.
+// The templates of all mails by language, one text file each, embedded in the binary.
 import deAccountDeleted from "./de/account-deleted.txt" with { type: "text" };
 import deApiKeyCreated from "./de/api-key-created.txt" with { type: "text" };
 import deBudgetSpent from "./de/budget-spent.txt" with { type: "text" };
@@ -66,5 +66,5 @@ const de: Record<MailName, string> = {
   "verify-email": deVerifyEmail,
 };
 
-/** The source of each mail; see `renderMail` in src/kernel/mail/mail-template.ts for its form. */
+/** The source of each mail; src/kernel/mail/mail-template.ts documents the format. */
 export const templates: Readonly<Record<Language, Readonly<Record<MailName, string>>>> = { en, de };

@@ -1,4 +1,5 @@
-// A sign-in under way: what the browser that began it has to bring back from the provider, once.
+// Keeps the state of a provider sign-in in a sealed cookie, so that only the browser that started it can complete it,
+// once.
 import { GuardFailed } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
@@ -6,23 +7,23 @@ import { randomToken } from "../../../src/kernel/util/tokens.ts";
 import { type CookieClaims, createSealedCookie } from "../sign-in/sealed-cookie.ts";
 import type { Checks, ProviderName } from "./provider.ts";
 
-/** How long a visitor may take at the provider. */
+/** How long a visitor may take at the provider before the flow expires. */
 const LIFETIME_MS = 10 * MINUTE;
 
 export interface Flow extends Checks {
   provider: ProviderName;
-  /** A path of our own. */
+  /** A path within Berth. */
   callbackUrl: string;
 }
 
 export interface Flows {
-  /** A new flow, and the `set-cookie` that holds it. A browser has one at a time: the newest. */
+  /** A new flow and the `set-cookie` that holds it. It replaces an earlier flow of the same browser. */
   begin(provider: ProviderName, callbackUrl: string): { flow: Flow; cookie: string };
-  /** The flow that this browser began with this provider and state; undefined when there is none, or it is too old. */
+  /** The flow of this browser with this provider and state; undefined if there is none or it has expired. */
   find(cookies: string | null, provider: ProviderName, state: string | null): (Flow & CookieClaims) | undefined;
-  /** Uses a flow up; false when that was done before. */
+  /** Marks a flow as used; false if it was used before. */
   consume(flow: CookieClaims): Promise<boolean>;
-  /** Empties the cookie in the browser. */
+  /** The `set-cookie` value that deletes the cookie in the browser. */
   readonly clearCookie: string;
 }
 

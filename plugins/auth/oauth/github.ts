@@ -1,4 +1,5 @@
-// GitHub: plain OAuth 2, so who somebody is has to be asked with the token. An Enterprise Server has other addresses.
+// Sign-in with GitHub: plain OAuth 2 without ID tokens, so the identity is fetched from the API with the access token.
+// For GitHub Enterprise Server both base addresses are configurable.
 import { OAuthFailure } from "./oauth-failure.ts";
 import {
   boundedFetch,
@@ -14,7 +15,7 @@ import {
 /** https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps */
 export function createGithub(settings: ProviderSettings & { baseUrl: string; apiUrl: string }): Provider {
   const { clientId, clientSecret, redirectUri, baseUrl, apiUrl } = settings;
-  // GitHub publishes no metadata; this is the `iss` it puts on its answers since 2026.
+  // GitHub publishes no metadata; this is the `iss` parameter of its authorization responses since 2026.
   const issuer = `${baseUrl}/login/oauth`;
 
   async function createConfiguration() {
@@ -65,17 +66,17 @@ export function createGithub(settings: ProviderSettings & { baseUrl: string; api
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** The numeric id never changes; the login is a name that its owner may give up to somebody else. */
+/** Uses the numeric id, which never changes; a login can be given up and taken by another user. */
 function readProfile(user: unknown): { subject: string; name?: string } {
   if (!isRecord(user) || !Number.isSafeInteger(user.id) || Number(user.id) <= 0) {
-    throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user names no id");
+    throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user has no id");
   }
   const name = [user.name, user.login].find((text) => typeof text === "string" && text.trim() !== "");
   return { subject: String(user.id), ...(typeof name === "string" && { name }) };
 }
 
 function readPrimaryEmail(emails: unknown): { email?: string } {
-  if (!Array.isArray(emails)) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user/emails is no list");
+  if (!Array.isArray(emails)) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "/user/emails is not a list");
   const primary: unknown = emails.find(
     (entry: unknown) => isRecord(entry) && entry.primary === true && entry.verified === true,
   );

@@ -1,4 +1,5 @@
-// Google, or any other OpenID provider in its place: who somebody is stands in a signed ID token.
+// Sign-in with Google, or with another OpenID provider configured in its place: the identity comes from a signed ID
+// token.
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import {
@@ -27,7 +28,7 @@ export function createGoogle(settings: ProviderSettings & { issuer: string }): P
     });
   }, HOUR);
 
-  /** Whatever keeps us from knowing the provider, it is not the visitor's doing. */
+  /** Every failure of the discovery is reported as an outage of the provider, since the visitor can't cause one. */
   const getConfiguration = () =>
     discover().catch((error) => {
       const reason = error instanceof Error && "code" in error ? (error.code ?? "no answer") : "no answer";

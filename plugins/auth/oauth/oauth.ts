@@ -1,4 +1,5 @@
-// Sign-in with Google and GitHub: out to the provider, and back with somebody it vouches for, who may have to show a code yet.
+// Sign-in with Google and GitHub: redirects to the provider, then signs in the identity it returns. With two-factor on,
+// a code is required first (see second-step.ts).
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SignInEvidence } from "../sessions.ts";
@@ -11,33 +12,35 @@ import type { Provider, ProviderName } from "./provider.ts";
 import { createProviderAccounts } from "./provider-accounts.ts";
 import { createSecondStep, type SecondStep } from "./second-step.ts";
 
-/** It travels in a cookie, and browsers drop one of 4 KiB. */
+/** The callback path is part of the flow cookie, and browsers drop cookies beyond 4 KiB. */
 const MAX_PATH = 2048;
 
-/** A browser that comes back. */
+/** The request with which a browser returns from the provider. */
 export interface CallbackRequest {
-  /** Where it is. */
+  /** The client's address. */
   address: string;
   cookies: string | null;
-  /** The query that the provider sent it with. */
+  /** The query string, which holds the provider's response. */
   search: string;
-  /** The language of mails to a new account. */
+  /** Two letters: the language of mails if an account is created. */
   locale: string;
 }
 
-/** Where the browser goes on to; and who is signed in by it, if anybody is yet. */
+/**
+ * The path to redirect to, and the user to sign in; without `signedIn` a code of the second factor is still required.
+ */
 export interface CallbackResult {
   location: string;
   signedIn?: { userId: string; evidence: SignInEvidence };
 }
 
 export interface OAuth {
-  /** Where a browser is sent to sign in, and the cookie it takes along. Throws OAuthFailure; 404 as `finish` does. */
+  /** The address of the provider, and the flow cookie to set. Throws OAuthFailure, and 404 as `finish` does. */
   start(provider: string, callbackUrl: string | undefined): Promise<{ location: string; cookie: string }>;
   /**
-   * Who came back, and the path to go on to; where nobody is signed in yet, the page there asks for a code.
-   * `cookies` is told what to set, and keeps it when this throws: OAuthFailure; 404 `PROVIDER_NOT_CONFIGURED`, and
-   * `NOT_FOUND` for an unknown provider; 429 past the rate of failures of one address, or of new accounts.
+   * Completes a flow. Pushes `set-cookie` values to `cookies`, which are valid also if it throws. Throws OAuthFailure;
+   * 404 `PROVIDER_NOT_CONFIGURED`, or `NOT_FOUND` for an unknown provider; 429 past the rate of failures of one
+   * address, or of new accounts.
    */
   finish(
     provider: string,
@@ -47,7 +50,7 @@ export interface OAuth {
   readonly secondStep: SecondStep;
 }
 
-/** Where the code is asked for. */
+/** The page that asks for the code. */
 const CODE_PAGE = "/login?step=code";
 
 export function createOAuth(services: AuthServices): OAuth {
@@ -55,7 +58,7 @@ export function createOAuth(services: AuthServices): OAuth {
   const flows = createFlows(services.kernel);
   const accounts = createProviderAccounts(services);
   const secondStep = createSecondStep({ ...services, accounts });
-  /** From the configuration alone: a Host header can name anybody. */
+  /** Built from the configuration alone, since a client chooses the Host header. */
   const redirectUri = (name: ProviderName) => `${config.baseUrl}/api/auth/callback/${name}`;
   const providers: Record<ProviderName, Provider | undefined> = {
     google: createConfigured("google", createGoogle),
@@ -95,9 +98,9 @@ export function createOAuth(services: AuthServices): OAuth {
       const { name, provider } = requireProvider(providerName);
       const responseUrl = new URL(redirectUri(name) + callback.search);
       const flow = flows.find(callback.cookies, name, responseUrl.searchParams.get("state"));
-      // A stranger's answer must not end what the visitor has under way: only the right one takes the cookie away.
+      // A forged response must not end an open flow: the cookie is cleared only when the state matches.
       if (!flow) throw new OAuthFailure("STATE_INVALID");
-      // Each asks the provider and writes something: taken before, and given back to who comes in.
+      // Each attempt calls the provider and writes: count it before, and refund it after a success.
       await limits.takeOrThrow("sign-in-ip", callback.address);
       cookies.push(flows.clearCookie);
       if (!(await flows.consume(flow))) throw new OAuthFailure("STATE_INVALID", "the state was used before");

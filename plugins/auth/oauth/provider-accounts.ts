@@ -1,4 +1,4 @@
-// From what a provider says of somebody to an account here: the one that is linked, the one with this address, or a new one.
+// Maps a provider identity to an account: the linked one, else the one with the same address, else a new one.
 import { and, eq, isNull } from "drizzle-orm";
 import {
   GuardFailed,
@@ -15,37 +15,38 @@ import type { User } from "../users.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 import type { ProviderIdentity } from "./provider.ts";
 
-/** Whose account it is. */
+/** The account of a provider identity. */
 export interface ResolvedAccount {
   userId: string;
   /**
-   * A code of the second factor is asked for first, since a provider stands in for the password alone: to come in, or to
-   * link what is not linked yet as well.
+   * Set if a code of the second factor is required, since a provider replaces the password only: to sign in, or to sign
+   * in and link the identity, which is not linked yet.
    */
   codeRequiredTo?: "sign-in" | "link";
 }
 
-/** Who has come, beside what the provider says. */
+/** The client of the request. */
 interface Visitor {
   address: string;
-  /** The language of mails to a new account. */
+  /** Two letters: the language of mails if an account is created. */
   locale: string;
 }
 
 export interface ProviderAccounts {
   /**
-   * Finds, links or makes the account. Throws OAuthFailure `EMAIL_NOT_VERIFIED` or `ACCOUNT_DISABLED`, and 429 where an address
-   * makes more accounts than it may sign up.
+   * Finds, links or creates the account. Throws OAuthFailure `EMAIL_NOT_VERIFIED` or `ACCOUNT_DISABLED`, and 429 past
+   * the rate of sign-ups of the client's address.
    */
   resolve(identity: ProviderIdentity, visitor: Visitor): Promise<ResolvedAccount>;
   /**
-   * For the batch that links a verified account; aborts it with GuardFailed `user` where the account is not what was read,
-   * and by the unique `linked_accounts.provider` where who came is linked already.
+   * For the batch that links an identity to a verified account. Aborts it with GuardFailed `user` if the account has
+   * changed since it was read, and by the unique constraint `linked_accounts.provider` if the identity is linked
+   * already.
    */
   linkStatements(user: User, identity: Pick<ProviderIdentity, "provider" | "subject">): Statement[];
 }
 
-/** Of two callbacks at once one is first, and the other then finds what it made. */
+/** If concurrent callbacks collide, the loser starts again and finds what the winner has created. */
 const ATTEMPTS = 4;
 
 type Deps = Pick<AuthServices, "kernel" | "users" | "linkedAccounts" | "mails" | "accountReclaim" | "twoFactor">;
@@ -60,7 +61,7 @@ export function createProviderAccounts({
 }: Deps): ProviderAccounts {
   const { database, limits } = kernel;
 
-  /** Undefined: something changed meanwhile; look again. */
+  /** Undefined if the account changed in the meantime: then try again. */
   async function tryResolve(identity: ProviderIdentity, visitor: Visitor): Promise<ResolvedAccount | undefined> {
     const owner = await linkedAccounts.findUserId(identity);
     if (owner !== undefined) {
@@ -71,9 +72,9 @@ export function createProviderAccounts({
     const user = await users.byEmail(email);
     if (!user) return createAccount(email, identity, visitor);
     const resolved = await resolveExisting(user, "link");
-    // The provider's word that the address is verified makes this the owner's account. Contract §3.
+    // The provider has verified the address, so the visitor owns it: they reclaim the unverified account.
     if (!user.emailVerified) {
-      // The second factor stays where an address was ever verified.
+      // Two-factor may have stayed on (if an address was ever verified): `resolveExisting` then requires a code.
       return (await tryWrite(user.id, reclaimStatements(user, identity)))
         ? resolveExisting(user, "sign-in")
         : undefined;
@@ -90,7 +91,7 @@ export function createProviderAccounts({
     return (await twoFactor.enabledSince(id)) ? { userId: id, codeRequiredTo } : { userId: id };
   }
 
-  /** Holds the batch to what was read: it must not link an account that has just got another address or a second factor. */
+  /** Aborts the batch if the account has changed since it was read, such as its address or second factor. */
   function unchangedStatements(user: User): Statement[] {
     const unchanged = and(
       eq(userTable.id, user.id),
@@ -109,7 +110,7 @@ export function createProviderAccounts({
     ...mails.signInMethodAddedStatements(user, provider),
   ];
 
-  /** Nobody ever showed that this account's address is theirs: whoever made it may be waiting for the owner to come. */
+  /** For an account whose address was never verified: its creator loses access, and the identity is linked. */
   const reclaimStatements = (user: User, identity: ProviderIdentity) => [
     ...unchangedStatements(user),
     ...accountReclaim.revokeAccessStatements(user.id),
@@ -126,7 +127,9 @@ export function createProviderAccounts({
     await limits.takeOrThrow("sign-up", address);
     const account = { email, name: toSingleLine(identity.name), passwordHash: null, emailVerified: true, locale };
     try {
-      return { userId: (await users.create(account, (made) => [linkedAccounts.linkStatement(identity, made.id)])).id };
+      return {
+        userId: (await users.create(account, (created) => [linkedAccounts.linkStatement(identity, created.id)])).id,
+      };
     } catch (error) {
       const hasRaced = error instanceof AppError && error.code === "USER_EXISTS";
       if (hasRaced || isUniqueViolation(error, "linked_accounts.provider")) return undefined;
@@ -134,7 +137,7 @@ export function createProviderAccounts({
     }
   }
 
-  /** False, and nothing done, when something changed meanwhile. */
+  /** Writes the batch; returns false, with nothing written, if the account changed in the meantime. */
   async function tryWrite(userId: string, statements: Statement[]): Promise<boolean> {
     try {
       await database.write(statements);
@@ -155,23 +158,23 @@ export function createProviderAccounts({
         const resolved = await tryResolve(identity, visitor);
         if (resolved) return resolved;
       }
-      throw new OAuthFailure("SIGN_IN_FAILED", "the account changes all the time");
+      throw new OAuthFailure("SIGN_IN_FAILED", "the account kept changing, gave up");
     },
   };
 }
 
-/** By the rules of sign-up: a provider can vouch for none of the addresses that are kept for wallets. */
+/** Applies the rules of sign-up: the domains that Berth reserves are refused, also from a provider. */
 function requireVerifiedEmail({ email }: ProviderIdentity): string {
   if (email === undefined) throw new OAuthFailure("EMAIL_NOT_VERIFIED");
   try {
     return requireEmail(email);
   } catch (error) {
-    if (error instanceof AppError) throw new OAuthFailure("EMAIL_NOT_VERIFIED", "the address is none that Berth takes");
+    if (error instanceof AppError) throw new OAuthFailure("EMAIL_NOT_VERIFIED", "Berth does not accept this address");
     throw error;
   }
 }
 
-/** A name by the rules of sign-up, made of whatever a profile holds. */
+/** Turns the name of a profile into one that sign-up accepts: one line of at most 200 characters. */
 const toSingleLine = (name: string | undefined) =>
   name
     ?.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, " ")

@@ -1,22 +1,23 @@
-// What Google and GitHub have in common: the protocol through openid-client, bounded in time and size, and told apart when it fails.
+// The common part of the providers: calls through openid-client with limits of time and size, and mapping of its
+// errors.
 import type { CustomFetch } from "openid-client";
 import type { LinkedAccount } from "../linked-accounts.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 
 export type ProviderName = "google" | "github";
 
-/** The random parts of one sign-in; the browser keeps them, sealed, until it comes back. */
+/** The random values of one sign-in. The browser keeps them in the sealed flow cookie. */
 export interface Checks {
   state: string;
   nonce: string;
-  /** Of PKCE (RFC 7636). */
+  /** The code verifier of PKCE (RFC 7636). */
   verifier: string;
 }
 
-/** Somebody, as the provider knows them. */
+/** A user of the provider. */
 export interface ProviderIdentity extends LinkedAccount {
   provider: ProviderName;
-  /** As it came. Left out unless the provider says that it is verified. */
+  /** As sent by the provider, not normalised. Left out unless the provider says that it is verified. */
   email?: string;
   name?: string;
 }
@@ -24,7 +25,10 @@ export interface ProviderIdentity extends LinkedAccount {
 export interface Provider {
   /** Where to send the visitor. Throws OAuthFailure. */
   createAuthorizationUrl(checks: Checks): Promise<URL>;
-  /** Who came back; `answer` is our redirect address with the provider's parameters. Throws OAuthFailure. */
+  /**
+   * The identity that the response proves; `responseUrl` is the redirect URI with the provider's parameters. Throws
+   * OAuthFailure.
+   */
   identify(responseUrl: URL, checks: Checks): Promise<ProviderIdentity>;
 }
 
@@ -34,42 +38,42 @@ export interface ProviderSettings {
   redirectUri: string;
 }
 
-/** Seconds for one exchange. No sign-in makes more than three in a row, so that nobody waits longer than ten. */
+/** Seconds for one request to a provider. A sign-in makes at most three in a row: about ten seconds in total. */
 export const TIMEOUT_SECONDS = 3;
-/** No honest answer of a provider is bigger. */
+/** Larger responses are refused: genuine ones are far smaller. */
 const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** The library, loaded at the first sign-in. */
+/** The library, imported at the first sign-in to keep the start fast. */
 export const loadOpenidClient = () => import("openid-client");
 
-/** Sends the visitor on with PKCE S256. */
+/** The parameters of an authorization request for PKCE with S256. */
 export async function pkceParameters({ verifier }: Checks) {
   const { calculatePKCECodeChallenge } = await loadOpenidClient();
   return { code_challenge: await calculatePKCECodeChallenge(verifier), code_challenge_method: "S256" };
 }
 
-/** Fetch that reads the whole answer, unless it is too large; the library's signal bounds the time of both. */
+/** A fetch that buffers the response up to the size limit, so that the library's abort signal also covers the body. */
 export const boundedFetch: CustomFetch = async (url, { body, ...options }) => {
   const response = await fetch(url, { ...options, body: body ?? null });
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_RESPONSE_BYTES) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "an answer is too large");
+    if (size > MAX_RESPONSE_BYTES) throw new OAuthFailure("PROVIDER_UNAVAILABLE", "a response is too large");
     chunks.push(chunk);
   }
   const { status, headers } = response;
   return new Response(size > 0 ? Buffer.concat(chunks) : null, { status, headers });
 };
 
-/** The provider named itself in the answer (RFC 9207), and it is another one: two providers are being mixed up. */
+/** Refuses a response whose `iss` names another issuer (RFC 9207), which prevents mix-up attacks. */
 export function rejectMixUp(responseUrl: URL, server: { issuer: string; sendsIssuer?: boolean | undefined }): void {
   const issuer = responseUrl.searchParams.get("iss");
   if (issuer === server.issuer || (issuer === null && !server.sendsIssuer)) return;
-  throw new OAuthFailure("STATE_INVALID", "the answer names another issuer");
+  throw new OAuthFailure("STATE_INVALID", "the response names another issuer");
 }
 
-/** What the library says when nobody was there to answer, or nobody who speaks the protocol. */
+/** Error codes of the library for a provider that did not respond, or not in the protocol. */
 const UNAVAILABLE_CODES = new Set([
   "OAUTH_TIMEOUT",
   "OAUTH_ABORT",
@@ -78,7 +82,7 @@ const UNAVAILABLE_CODES = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
 ]);
 
-/** Runs a step with the provider. What it throws becomes an OAuthFailure, without a word or a token of the provider's. */
+/** Runs an operation and maps its errors to an OAuthFailure without text or tokens of the provider. */
 export async function mapProviderErrors<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
@@ -112,10 +116,12 @@ async function toOAuthFailure(error: unknown): Promise<OAuthFailure> {
   return new OAuthFailure("PROVIDER_UNAVAILABLE", error instanceof Error ? error.name : "");
 }
 
-/** An error code of the protocol (RFC 6749 §5.2 and its like), which helps an operator; anything else is not repeated. */
-const safeErrorCode = (code: string) => (/^[a-z_]{1,40}$/.test(code) ? code : "an error of its own");
+/**
+ * Passes error codes in the form of the protocol (RFC 6749 §5.2) on to the log; anything else could be arbitrary text.
+ */
+const safeErrorCode = (code: string) => (/^[a-z_]{1,40}$/.test(code) ? code : "unrecognized error code");
 
-/** The outcome of `load`, kept for so long; a failure is not kept, and a crowd asks once. */
+/** Caches the result of `load` for `lifetimeMs`. Concurrent callers share one load; a failure is not cached. */
 export function memoizeAsync<T>(load: () => Promise<T>, lifetimeMs: number): () => Promise<T> {
   let cached: { value: Promise<T>; until: number } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-// Sign-in with Google and GitHub, as a browser walks through it.
+// The routes of sign-in with Google and GitHub: redirect, callback, and the second step with a code.
 import { Elysia, t } from "elysia";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
@@ -21,7 +21,7 @@ export function oauthRoutes(services: AuthServices) {
   const { secondStep } = oauth;
   const { log } = services.kernel;
 
-  /** Somebody looks at a page, not at a program: whatever goes wrong, they end where they can try another way. */
+  /** Redirects to the sign-in page on every error but 404, since a person in a browser follows these routes. */
   async function redirectOrSignInPage(provider: string, operation: () => Promise<string>): Promise<Response> {
     try {
       return redirect(await operation());
@@ -34,12 +34,12 @@ export function oauthRoutes(services: AuthServices) {
   function toFailureCode(error: unknown, provider: string): FailureCode {
     const failure = toOAuthFailure(error);
     if (!failure) {
-      log.error("a sign-in with a provider broke down", { provider, error });
+      log.error("OAuth sign-in failed unexpectedly", { provider, error });
       return "SIGN_IN_FAILED";
     }
     const { code, reason } = failure;
     const level = code === "PROVIDER_UNAVAILABLE" || code === "SIGN_IN_FAILED" ? "warn" : "debug";
-    log[level]("a sign-in with a provider was refused", { provider, code, reason });
+    log[level]("OAuth sign-in refused", { provider, code, reason });
     return code;
   }
 
@@ -58,13 +58,13 @@ export function oauthRoutes(services: AuthServices) {
         params,
         query: t.Object({
           callbackUrl: t.Optional(
-            t.String({ description: "A page of Berth's own to come back to; `/` for any other" }),
+            t.String({ description: "A path within Berth to return to; anything else counts as `/`" }),
           ),
         }),
         detail: {
           tags,
           summary: "Sign in with Google or GitHub",
-          ...redirectResponse("To the provider; where it can't be reached to `/login?error=PROVIDER_UNAVAILABLE`."),
+          ...redirectResponse("To the provider; if it can't be reached, to `/login?error=PROVIDER_UNAVAILABLE`."),
           ...providerErrors,
         },
       },
@@ -90,11 +90,11 @@ export function oauthRoutes(services: AuthServices) {
         params,
         detail: {
           tags,
-          summary: "Come back from the provider",
+          summary: "Return from the provider",
           description: `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${failureList.join("\n")}`,
           ...redirectResponse(
-            "Signed in, with the cookie, and on to `callbackUrl`. With two-factor on to `/login?step=code`, which sends a " +
-              "code to `POST /api/auth/two-factor`. Or to the sign-in page with the code of a failure.",
+            "Signed in: to `callbackUrl`, with the session cookie. With two-factor on: to `/login?step=code`, which sends a " +
+              "code to `POST /api/auth/two-factor`. After a failure: to the sign-in page with its code.",
           ),
           ...providerErrors,
         },
@@ -122,22 +122,22 @@ export function oauthRoutes(services: AuthServices) {
           tags,
           summary: "The second step of a sign-in with a provider",
           description:
-            "For the browser that came back from the provider to `/login?step=code`, within ten minutes and once. Go on to `url` then.",
+            "For the browser that returned from the provider to `/login?step=code`: once, within ten minutes. Then go to `url`.",
           ...documentErrors({ 401: ["SIGN_IN_OVER", "TOTP_REQUIRED", "INVALID_TOTP", "BAD_CREDENTIALS"] }),
         },
       },
     );
 }
 
-/** What of all that goes wrong is no fault of ours. */
+/** Errors with a known cause; undefined for an unexpected one. */
 function toOAuthFailure(error: unknown): OAuthFailure | undefined {
   if (error instanceof OAuthFailure) return error;
   const status = error instanceof AppError ? error.status : undefined;
   if (status === 429) return new OAuthFailure("RATE_LIMITED");
-  return status === 401 ? new OAuthFailure("SIGN_IN_FAILED", "the account was changed meanwhile") : undefined;
+  return status === 401 ? new OAuthFailure("SIGN_IN_FAILED", "the account was changed in the meantime") : undefined;
 }
 
-/** Nothing of the way is kept: addresses with codes in them stay out of caches and of `Referer`. */
+/** A redirect that keeps addresses with codes in them out of caches and of `Referer`. */
 const redirect = (location: string) =>
   new Response(null, {
     status: 302,

@@ -1,4 +1,5 @@
-// The code that is asked for after a provider's sign-in: until it comes there is no session, only a sealed cookie that says who came.
+// The second step of a provider sign-in with two-factor on: a sealed cookie holds the identity until the code arrives.
+// Only then does a session start.
 import { GuardFailed, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
@@ -10,38 +11,39 @@ import type { User } from "../users.ts";
 import type { ProviderIdentity } from "./provider.ts";
 import type { ProviderAccounts } from "./provider-accounts.ts";
 
-/** How long somebody may look for their authenticator app. */
+/** How long the user may take to enter the code. */
 const LIFETIME_MS = 10 * MINUTE;
 
-/** Somebody for whom the provider has vouched. */
+/** A sign-in that the provider has confirmed and that lacks the code. */
 export interface PendingSignIn {
   userId: string;
   identity: Pick<ProviderIdentity, "provider" | "subject">;
-  /** The provider's account is not linked yet: the code makes it so. */
+  /** The identity is not linked yet: a correct code links it. */
   mustLink: boolean;
-  /** A path of our own. */
+  /** A path within Berth. */
   callbackUrl: string;
 }
 
 interface SealedPendingSignIn extends PendingSignIn {
-  /** What the account's security was when the provider vouched. */
+  /** A hash of the account's security settings when the provider confirmed the sign-in. */
   accountState: string;
 }
 
 export interface SecondStep {
-  /** The `set-cookie` with which this browser may bring the code. */
+  /** The `set-cookie` value that lets this browser send the code. */
   begin(pending: PendingSignIn): Promise<string>;
   /**
-   * Whose code this is, and what a session for them rests on. Good once, for ten minutes, and only while the account's password, address, second factor and
-   * block are what they were: else 401 `SIGN_IN_OVER`. See `TwoFactor.admit` for what a code that is missing or wrong
-   * is; wrong ones are also counted by the address they come from.
+   * Checks the code and returns the user with the evidence for a session. Works once, within ten minutes, and only
+   * while password, address, second factor and disabled state of the account are unchanged: else 401 `SIGN_IN_OVER`.
+   * For a missing or wrong code see `TwoFactor.verifyIfEnabled`; wrong codes also count against the client's address
+   * `from`.
    */
   finish(
     cookies: string | null,
     totp: unknown,
     from: string,
   ): Promise<{ user: User; evidence: SignInEvidence; callbackUrl: string }>;
-  /** Empties the cookie in the browser. */
+  /** The `set-cookie` value that deletes the cookie in the browser. */
   readonly clearCookie: string;
 }
 
@@ -63,7 +65,7 @@ export function createSecondStep({ kernel, users, linkedAccounts, twoFactor, acc
     return new Bun.CryptoHasher("sha256").update(JSON.stringify(accountState)).digest("base64url");
   }
 
-  /** The account, as long as it is what it was, and linked to who came or still to be. */
+  /** The account, if its security settings are unchanged and the identity is linked to it, or still to be linked. */
   async function findAccount({
     userId,
     accountState,
@@ -86,7 +88,7 @@ export function createSecondStep({ kernel, users, linkedAccounts, twoFactor, acc
       const pending = cookie.find(cookies);
       const user = pending && (await findAccount(pending));
       if (!user) throw signInExpired();
-      // Taken before and given back, or a crowd of guesses at once would all pass.
+      // Counted before the check and refunded after it: else concurrent guesses would all pass the limit.
       await limits.takeOrThrow("sign-in-ip", from);
       try {
         const linkStatements = pending.mustLink ? accounts.linkStatements(user, pending.identity) : [];
@@ -117,7 +119,7 @@ const signInExpired = (cause?: unknown) =>
   new AppError(
     401,
     "SIGN_IN_OVER",
-    "This sign-in is over, or was begun in another browser. Begin again.",
+    "This sign-in has expired, or was started in another browser. Sign in again.",
     {},
     { cause },
   );

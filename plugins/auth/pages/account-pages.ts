@@ -1,4 +1,5 @@
-// The pages that people open from mails, and to sign in: small, without a foreign address, and with no script but their own.
+// Serves the pages of sign-in, sign-up and mailed links. A content security policy allows only their own inline script
+// and style, known by their hashes.
 import { Elysia } from "elysia";
 import { openRoutes } from "../../../src/kernel/http/http.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -25,7 +26,7 @@ export function pageRoutes({ config }: Pick<Kernel, "config">) {
 
 const PROVIDER_LABELS = { google: "Google", github: "GitHub" } as const;
 
-/** One link for each provider that can be used here. */
+/** A link for each configured provider; empty if there is none. */
 function providerButtons(oauth: Kernel["config"]["oauth"]): string {
   const configured = (["google", "github"] as const).filter((id) => oauth[id].clientId && oauth[id].clientSecret);
   const links = configured.map(
@@ -34,7 +35,10 @@ function providerButtons(oauth: Kernel["config"]["oauth"]): string {
   return configured.length === 0 ? "" : `${links.join("")}<p class="or">or with your email address</p>`;
 }
 
-/** A page in the look of all accounts' pages: its sections, then its script. Made at its first visit, and kept. */
+/**
+ * A route handler for a page in the common layout. `source` holds the sections, then one script. Built at the first
+ * request.
+ */
 export function createAccountPage(source: string, title: string, providers = ""): () => Response {
   let built: { html: string; headers: Record<string, string> } | undefined;
   return () => {

@@ -1,4 +1,4 @@
-// A forgotten password: a link to the account's address, which sets a new one once.
+// Resets forgotten passwords by a mailed one-time link.
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { HOUR } from "../../../src/kernel/util/time.ts";
@@ -7,39 +7,39 @@ import { isInternalEmail } from "../email.ts";
 import { invalidLink } from "../one-time-links.ts";
 import { requirePassword } from "./passwords.ts";
 
-/** Contract §3. */
+/** Links are valid for one hour. */
 const LINK_LIFETIME_MS = HOUR;
-/** Interface, "Limits": shorter than elsewhere. */
+/** Shorter than the minimum at sign-up and in the settings (`MIN_PASSWORD_LENGTH`). */
 const MIN_RESET_PASSWORD_LENGTH = 6;
 /**
- * The job waits so long, and by chance up to four times as long again: its work, more where there is an account, must not
- * be felt by the request that follows.
+ * Milliseconds; the job starts after one to five times this, at random. A job does more work if the account exists,
+ * which the duration of a following request must not reveal.
  */
 const BASE_DELAY_MS = 100;
 
 const JOB = "auth.forgot-password";
 
 export interface PasswordReset {
-  /** Does the same work for every address; whether there is an account is found out later, by a job. */
+  /** Enqueues a job, for every address alike, so that the response does not reveal whether an account exists. */
   request(email: string): Promise<void>;
   /**
-   * Sets the password. Every session and API key of the account ends, so do other links, and the address counts as
-   * verified, since the link was sent there. If it was not until then, it is taken over: see `Takeover`.
-   * 400 `INVALID_LINK` or `INVALID_PASSWORD`, 404 `USER_NOT_FOUND`.
+   * Sets the password. Every session, API key and other reset link of the account ends, and the address becomes
+   * verified, since the link was sent there. If it was unverified, the account is reclaimed: see `AccountReclaim`.
+   * Throws 400 `INVALID_LINK` or `INVALID_PASSWORD`, and 404 `USER_NOT_FOUND`.
    */
   complete(token: string, password: string): Promise<void>;
 }
 
-/** Says who does its jobs: make one of it. */
+/** Registers a job handler: create it once. */
 export function createPasswordReset(services: AuthServices): PasswordReset {
   const { kernel, users, oneTimeLinks, mails, passwords, sessions, keys, accountReclaim } = services;
   const { config, database, jobs, limits, vault } = kernel;
 
-  /** A link for this address, if there is an account that may have one. */
+  /** Issues and mails a link, if the address has an account that may reset its password. */
   async function resetLinkStatements(email: string): Promise<Statement[]> {
     const user = await users.byEmail(email);
     if (!user || user.disabledAt !== null || isInternalEmail(email)) return [];
-    // Whoever asks from many addresses fills nobody's mailbox: beyond the rate there is no mail, and nobody is told.
+    // Limited per account, so that requests from many addresses can't flood its mailbox. Past the rate no mail is sent.
     if (!limits.take("forgot-password", `user ${user.id}`).allowed) return [];
     const { token, statements } = oneTimeLinks.issue("reset-password", {
       userId: user.id,

@@ -1,30 +1,32 @@
-// Passwords: argon2id off the main thread, a bounded number at a time, and the same work for an account that doesn't exist.
+// Hashes and verifies passwords with argon2id off the main thread. A semaphore bounds concurrent hashes; an account
+// without a password costs the same time as a wrong password.
 import { availableParallelism } from "node:os";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 
-/** OWASP's second recommendation for argon2id: 19 MiB, 2 passes. About 26 ms a hash on one core. */
+/** 19 MiB and 2 passes, from OWASP's Password Storage Cheat Sheet. About 26 ms per hash on one core. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19 * 1024, timeCost: 2 } as const;
 
-/** One core stays with the rest of the service, which would wait behind hashing otherwise; and each takes 19 MiB. */
+/** One core stays free, so that hashing does not delay other requests. At most 4, since each hash takes 19 MiB. */
 const MAX_CONCURRENT_HASHES = Math.min(Math.max(availableParallelism() - 1, 1), 4);
 
-/** What a password is compared with where there is none: as much work, and no password has it. */
+/** Verified in place of a missing hash, to cost the same time. No password matches it. */
 const DUMMY_HASH = `$argon2id$v=19$m=${ARGON2ID.memoryCost},t=${ARGON2ID.timeCost},p=1$${"A".repeat(43)}$${"A".repeat(43)}`;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
   /**
-   * False for a wrong password. Without a hash it takes as long and is false. `admit` is asked when it is this one's turn,
-   * and may throw.
+   * Whether the password matches. Without a hash it takes as long and resolves with false. `beforeVerify` runs once the
+   * semaphore is acquired, and may throw to cancel the check.
    */
   verify(password: string, hash: string | null, beforeVerify?: () => Promise<void>): Promise<boolean>;
 }
 
 export const MIN_PASSWORD_LENGTH = 8;
-/** Longer ones only cost hashing time. */
+/** Longer passwords only cost hashing time. */
 export const MAX_PASSWORD_LENGTH = 1024;
 
+/** Throws 400 `INVALID_PASSWORD` for a wrong length, in code points; `field` is named in the error. */
 export function requirePassword(password: string, minimum = MIN_PASSWORD_LENGTH, field = "password"): void {
   const length = [...password].length;
   if (length < minimum || length > MAX_PASSWORD_LENGTH) {

@@ -1,4 +1,4 @@
-// A forgotten password over HTTP: one answer for every address, and a link that works once.
+// The routes of password reset: request a link, which gets the same response for every address, and use it.
 import { Elysia } from "elysia";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
@@ -23,8 +23,8 @@ export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices
         response: { 200: messageResponse },
         detail: {
           tags,
-          summary: "Ask for a link to choose a new password",
-          description: "The answer is the same whether or not there is an account. The link works once, for an hour.",
+          summary: "Request a link to choose a new password",
+          description: "The response is the same whether or not there is an account. The link works once, for an hour.",
           ...documentErrors({ 400: "INVALID_EMAIL" }),
         },
       },

@@ -1,4 +1,4 @@
-// The end of an account: first what other capabilities hold of it, then in one write all the rest.
+// Deletes accounts: hooks of other plugins clean up outside the database first, then one batch deletes the rows.
 import { eq } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -7,36 +7,36 @@ import type { Identity } from "../identity.ts";
 import { users } from "../schema.ts";
 import type { User } from "../users.ts";
 
-/** In whose name an account is ended: its owner's, or an admin's. */
+/** The identity that deletes the account, its owner or an admin, and the request. */
 export interface DeletionRequest {
   by: Identity;
   request: Request;
 }
 
 /**
- * Takes away what a capability holds of this account outside its rows, such as bots that are connected. May run more than
- * once. The statements it gives back go into the write that ends the account, and undo it where something is back.
+ * Removes what a plugin holds of this account outside the database, such as connected bots. May run more than once. The
+ * statements it returns join the batch that deletes the account; their guards abort it if such state exists again.
  */
 export type BeforeDeletion = (deletion: DeletionRequest & { user: User }) => Promise<Statement[]>;
 
-/** What is written together with the end of an account, and what it means when a guard in there fails. */
+/** Statements to write in the batch of the deletion, and the error for each of their guards by its name. */
 export interface DeletionAdditions {
   statements: readonly Statement[];
   guardErrors: Readonly<Record<string, () => AppError>>;
 }
 
 export interface Deletion {
-  /** Asked in the order of registration; what one throws is the answer, and the account stays. */
+  /** Hooks run in the order of registration. If one throws, the deletion fails with its error. */
   registerHook(hook: BeforeDeletion): void;
   /**
-   * Ends the account for good. A kill or a failure on the way leaves an account that can be deleted again.
-   * What was spent stays in the ledger and what was done in the audit, under an id that names nobody any more. False when the
-   * account is gone already; throws 409 `ACCOUNT_IN_USE` where agents are made in it all the while.
+   * Deletes the account permanently; false if it is gone already. After a crash or a failure the deletion can be
+   * repeated. The ledger and the audit log keep their entries under the id of the account. Throws 409 `ACCOUNT_IN_USE`
+   * if agents are created in it again and again between the hooks and the batch.
    */
   remove(user: User, deletionRequest: DeletionRequest, additions?: DeletionAdditions): Promise<boolean>;
 }
 
-/** Something may be made again between the hooks and the write, but hardly often. */
+/** A guard fails if something was created between the hooks and the batch, which rarely happens twice. */
 const MAX_ATTEMPTS = 5;
 const NO_ADDITIONS: DeletionAdditions = { statements: [], guardErrors: {} };
 
@@ -53,7 +53,7 @@ export function createDeletion({
 }: Deps): Deletion {
   const hooks: BeforeDeletion[] = [];
 
-  /** Sessions first, so that their listeners hear of it; the row takes all that names it along. */
+  /** Revokes sessions explicitly, so that listeners are notified; other rows go by cascade with the row of the user. */
   function deletionStatements(user: User, conditions: readonly Statement[]): Statement[] {
     const { id, email, name, plan } = user;
     const createdAt = new Date(user.createdAt).toISOString();
@@ -88,7 +88,7 @@ export function createDeletion({
           const refusal = guardErrors[error.guard];
           if (refusal) throw refusal();
           if (attempt === MAX_ATTEMPTS) {
-            throw new AppError(409, "ACCOUNT_IN_USE", "Agents are still being made in this account. Try again.");
+            throw new AppError(409, "ACCOUNT_IN_USE", "Agents are still being created in this account. Try again.");
           }
         }
       }
@@ -96,7 +96,7 @@ export function createDeletion({
   };
 }
 
-/** Answers kept for this user's Idempotency-Keys, whose scope starts with the user. */
+/** Deletes the stored responses of this user's idempotency keys, whose scope starts with `user:<id> `. */
 const deleteIdempotencyKeysStatement = (userId: string): Statement => ({
   sql: "DELETE FROM idempotency_keys WHERE scope > ? AND scope < ?",
   args: [`user:${userId} `, `user:${userId}!`],

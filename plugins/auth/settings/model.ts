@@ -1,45 +1,45 @@
-// What settings and sessions look like on the wire.
+// Request and response schemas of settings and sessions.
 import { type Static, t } from "elysia";
 import { name, totp } from "../model.ts";
 import type { Session } from "../sessions.ts";
 import { NOTIFICATION_TOPICS } from "../users.ts";
 
-/** What is left out stays. */
+/** Omitted fields stay unchanged. */
 export const profileBody = t.Object({
   name: t.Optional(name),
   email: t.Optional(t.String({ maxLength: 320, error: "Give your email address." })),
   currentPassword: t.Optional(
     t.String({
       maxLength: 4096,
-      description: "For a new address, from a session older than ten minutes",
+      description: "Required for a new address if the session is older than ten minutes",
       error: "Give your password.",
     }),
   ),
   totp,
 });
 
-/** Likewise. */
+/** Omitted fields stay unchanged. */
 export const preferencesBody = t.Object({
   name: t.Optional(name),
-  // Checked by hand: a number or a text would be made an empty object before a schema could see it, and unknown fields
-  // beside one whose type is told here would be refused.
+  // Validated in profile-change.ts: Elysia would coerce a number or text to an empty object before validation, and an
+  // object schema here would refuse unknown fields elsewhere in the body.
   notifications: t.Optional(
     t.Unknown({
-      description: `An object of booleans: ${NOTIFICATION_TOPICS.map((topic) => `\`${topic}\``).join(", ")}; those left out stay as they are`,
+      description: `An object of booleans: ${NOTIFICATION_TOPICS.map((topic) => `\`${topic}\``).join(", ")}; omitted ones stay unchanged`,
     }),
   ),
 });
 
 export const passwordBody = t.Object({
   currentPassword: t.Optional(
-    t.String({ maxLength: 4096, description: "Needed where the account has a password", error: "Give your password." }),
+    t.String({ maxLength: 4096, description: "Required if the account has a password", error: "Give your password." }),
   ),
   newPassword: t.String({ error: "Give a new password of at least 8 characters." }),
 });
 
 export const deletionBody = t.Object({
   password: t.Optional(
-    t.String({ maxLength: 4096, description: "Needed where the account has one", error: "Give your password." }),
+    t.String({ maxLength: 4096, description: "Required if the account has one", error: "Give your password." }),
   ),
 });
 
@@ -47,11 +47,11 @@ export const successResponse = t.Object({ success: t.Literal(true), message: t.S
 
 const sessionItem = t.Object({
   id: t.String(),
-  current: t.Boolean({ description: "The one that asks" }),
+  current: t.Boolean({ description: "The session of this request" }),
   createdAt: t.String(),
-  lastUsedAt: t.String({ description: "To the day" }),
+  lastUsedAt: t.String({ description: "Exact to the day" }),
   expiresAt: t.String(),
-  address: t.String({ description: "Where the sign-in came from" }),
+  address: t.String({ description: "The client's address at the sign-in" }),
   userAgent: t.String(),
 });
 

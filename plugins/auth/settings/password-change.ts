@@ -1,4 +1,4 @@
-// A new password: what the old one let in goes, but for the session that asks.
+// Changes the password and ends every session; the caller gets a new one.
 import { and, eq, isNull } from "drizzle-orm";
 import { GuardFailed, guard, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -9,14 +9,14 @@ import { MIN_PASSWORD_LENGTH, requirePassword } from "../password/passwords.ts";
 import { users } from "../schema.ts";
 
 export interface PasswordChange {
-  /** See `Confirm` for accounts without one. */
+  /** Accounts without a password need a recent sign-in instead: see `Reauthenticate`. */
   currentPassword?: string | undefined;
   newPassword: string;
 }
 
 /**
- * Every session of the account ends; the caller gets a new one on this answer. Open links to reset the password die, and
- * the owner is told. Throws 400 `INVALID_PASSWORD`, then 401 `BAD_CREDENTIALS` or 403 `RECENT_SIGN_IN_REQUIRED`.
+ * Every session of the account ends, and the response sets the cookie of a new one. Open reset links end, and the owner
+ * is notified by mail. Throws 400 `INVALID_PASSWORD`, then 401 `BAD_CREDENTIALS` or 403 `RECENT_SIGN_IN_REQUIRED`.
  */
 export function createPasswordChange(services: AuthServices) {
   const {
@@ -55,11 +55,11 @@ export function createPasswordChange(services: AuthServices) {
       ]);
     } catch (error) {
       if (!(error instanceof GuardFailed)) throw error;
-      throw new AppError(401, "BAD_CREDENTIALS", "The password was changed meanwhile. Sign in with the new one.");
+      throw new AppError(401, "BAD_CREDENTIALS", "The password was changed in the meantime. Sign in with the new one.");
     } finally {
       userService.invalidate(id);
     }
-    // The old cookie may have been prolonged by this very request.
+    // Authentication may have renewed the old session and queued its cookie.
     cookies.length = 0;
     await startSession(request, id, { passwordHash, twoFactor });
   };

@@ -1,4 +1,4 @@
-// What users change of themselves: name, email address, and what they want to be told.
+// Changes the name, email address and notification settings of a user.
 import { sql } from "drizzle-orm";
 import { GuardFailed, guard, isUniqueViolation } from "../../../src/kernel/database/database.ts";
 import { AppError, type Issue, invalidInput, unauthorized } from "../../../src/kernel/errors.ts";
@@ -10,22 +10,22 @@ import type { PresentedCode } from "../two-factor/two-factor.ts";
 import { NOTIFICATION_TOPICS, type User } from "../users.ts";
 
 export interface ProfileChange {
-  /** An empty one becomes the email, as at sign-up. */
+  /** An empty name becomes the email address, as at sign-up. */
   name?: string | undefined;
   email?: string | undefined;
-  /** An object of booleans; those left out stay. */
+  /** An object of booleans by topic; omitted topics stay unchanged. Unvalidated. */
   notifications?: unknown;
-  /** For a new address, with two-factor on. */
+  /** The code of the second factor, required for a new address if two-factor is on. */
   presentedCode?: PresentedCode | undefined;
 }
 
 /**
- * Changes what is given and gives back the user as it is then. Throws 400 `INVALID_EMAIL` or `INVALID_INPUT` (a
- * notification that there is not), 409 `EMAIL_IN_USE`, 401 when the account has gone meanwhile; for a new address also what
- * `TwoFactor.admit` throws.
+ * Changes the given fields and returns the updated user. Throws 400 `INVALID_EMAIL` or `INVALID_INPUT` (an unknown
+ * notification), 409 `EMAIL_IN_USE`, 401 if the account was deleted in the meantime, and for a new address the errors
+ * of `TwoFactor.verifyIfEnabled`.
  *
- * A new address starts unverified: it gets the link to verify it, the old one is told, and open links to reset the
- * password die. What is the same already is no change, and no event.
+ * A new address is unverified: it receives a verification link, the old address a notice, and open reset links end. If
+ * nothing differs, nothing is written and no event recorded.
  */
 export type ChangeProfile = (userId: string, change: ProfileChange) => Promise<User>;
 
@@ -39,7 +39,10 @@ type Deps = Pick<AuthServices, "users" | "oneTimeLinks" | "mails" | "twoFactor">
 export function createProfileChange(deps: Deps): ChangeProfile {
   const { users, oneTimeLinks, mails, twoFactor, database, events, verification } = deps;
 
-  /** In one batch, unless the address or, where that changes, the second factor was changed meanwhile. */
+  /**
+   * Writes one batch. It aborts if the address has changed, or for a new address the second factor, since they were
+   * read.
+   */
   function writeChange(
     current: User,
     next: User,
@@ -48,7 +51,7 @@ export function createProfileChange(deps: Deps): ChangeProfile {
   ): Promise<unknown> {
     const { id, name, email, plan } = next;
     const isNewEmail = email !== current.email;
-    // What does not change is not written: another request may be changing just that.
+    // Only changed columns are written, so that a concurrent change of another column is kept.
     const fields = {
       ...(name !== current.name && { name }),
       ...(isNewEmail && { email, emailVerified: false }),
@@ -67,7 +70,7 @@ export function createProfileChange(deps: Deps): ChangeProfile {
       ...mails.emailChangedStatements(current, email),
       ...verification.sendLinkStatements(next),
     );
-    // Whoever has the address can have the account: the second factor guards that as it guards a sign-in.
+    // The address gives access by password reset, so changing it requires the second factor like a sign-in.
     return twoFactor.verifyIfEnabled(id, presentedCode, statements);
   }
 
@@ -95,7 +98,7 @@ export function createProfileChange(deps: Deps): ChangeProfile {
   };
 }
 
-/** The name and address that are wanted; whose name is only its address, keeps it so. */
+/** The resulting name and address. If the name was the old address, it becomes the new one. */
 function resolveNameAndEmail(current: User, requested: ProfileChange): Pick<User, "name" | "email" | "emailVerified"> {
   const isSameEmail = requested.email === undefined || normalizeEmail(requested.email) === current.email;
   const email = isSameEmail ? current.email : requireEmail(requested.email ?? "");
@@ -109,7 +112,7 @@ function resolveNameAndEmail(current: User, requested: ProfileChange): Pick<User
 
 function requireNotifications(input: unknown): Readonly<Record<string, boolean>> {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw invalidInput({ path: "notifications", message: "Notifications are an object of true and false." });
+    throw invalidInput({ path: "notifications", message: "Give notifications as an object of booleans." });
   }
   const known: readonly string[] = NOTIFICATION_TOPICS;
   const topics: Record<string, boolean> = {};
@@ -117,8 +120,8 @@ function requireNotifications(input: unknown): Readonly<Record<string, boolean>>
   for (const [key, value] of Object.entries(input)) {
     const path = `notifications.${key}`;
     if (!known.includes(key)) {
-      issues.push({ path, message: `There is no such notification. There are ${NOTIFICATION_TOPICS.join(", ")}.` });
-    } else if (typeof value !== "boolean") issues.push({ path, message: "Say true or false." });
+      issues.push({ path, message: `Unknown notification. Use one of ${NOTIFICATION_TOPICS.join(", ")}.` });
+    } else if (typeof value !== "boolean") issues.push({ path, message: "Give true or false." });
     else topics[key] = value;
   }
   if (issues.length > 0) throw invalidInput(issues);

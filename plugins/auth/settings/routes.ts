@@ -1,4 +1,4 @@
-// The current user: what it is, what it may change of itself, and how it leaves.
+// The routes of the current user: read and change settings, change the password, delete the account.
 import { Elysia } from "elysia";
 import { forbidden, unauthorized } from "../../../src/kernel/errors.ts";
 import { contextOf } from "../../../src/kernel/http/http.ts";
@@ -12,7 +12,7 @@ import { deletionBody, passwordBody, preferencesBody, profileBody, successRespon
 import { createPasswordChange } from "./password-change.ts";
 import { createProfileChange, type ProfileChange } from "./profile-change.ts";
 
-/** What a change asks an API key for: the answer is all that there is to read. */
+/** A change requires both scopes of an API key, since the response contains all settings. */
 const READ_AND_WRITE = ["read", "write"] as const;
 
 export function settingsRoutes(services: AuthServices, deletion: Deletion) {
@@ -22,14 +22,14 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
 
   async function change(identity: Identity, requested: ProfileChange) {
     const user = await changeProfile(identity.user.id, requested);
-    // Who is an admin by address alone is none by an address that is not verified.
+    // Admin rights by ADMIN_EMAILS end with the old address: the new one is unverified.
     const isAdmin = identity.isAdmin && (user.isAdmin || user.email === identity.user.email);
     return toCurrentUser({ ...identity, user, isAdmin });
   }
 
   /**
-   * An address is how an account is won back: neither a key nor a session that was stolen must be able to take it, and
-   * nobody to write to many.
+   * The address allows a password reset, so a stolen key or session must not be able to change it. Changes are also
+   * rate-limited, since each sends a mail to an address of the caller's choice.
    */
   async function requireEmailChangeAllowed(
     identity: Identity,
@@ -68,9 +68,9 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           tags,
           summary: "Change the name or the email address",
           description:
-            "A new address starts unverified and gets a link to verify it, the old one is told, and open links to reset the " +
-            "password die. It takes a session younger than ten minutes or `currentPassword`, and with two-factor on a `totp`; " +
-            "API keys can't change it.",
+            "A new address is unverified and receives a verification link; the old one receives a notice, and open password " +
+            "reset links end. Requires a session younger than ten minutes or `currentPassword`, and with two-factor on a " +
+            "`totp`. API keys can't change the address.",
           ...documentErrors({
             400: "INVALID_EMAIL",
             401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"],
@@ -95,8 +95,8 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
         response: { 200: currentUser },
         detail: {
           tags,
-          summary: "Change the name, or which mails to get",
-          description: "API keys can't change the notification `security`.",
+          summary: "Change the name or the notification settings",
+          description: "API keys can't change the setting `security`.",
           ...documentErrors({ 403: "SESSION_REQUIRED" }),
         },
       },
@@ -115,8 +115,8 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           tags,
           summary: "Change the password",
           description:
-            "Ends every session; the one that asks is given a new cookie. An account without a password sets its first one " +
-            "without `currentPassword`, from a session younger than ten minutes.",
+            "Ends every session; the response sets the cookie of a new one. An account without a password sets its first one " +
+            "without `currentPassword`, in a session younger than ten minutes.",
           ...documentErrors({ 400: "INVALID_PASSWORD", 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" }),
         },
       },
@@ -129,7 +129,7 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
         if (!(await deletion.remove(identity.user, { by: identity, request }))) throw unauthorized();
         cookies.length = 0;
         cookies.push(sessions.clearCookie());
-        return { success: true as const, message: "Your account and all that belonged to it are deleted." };
+        return { success: true as const, message: "Your account and everything in it are deleted." };
       },
       {
         ownSession: true,
@@ -140,7 +140,7 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           summary: "Delete the account",
           description:
             "Stops and removes its agents, ends its sessions and keys, and can't be undone. An account without a password " +
-            "needs a session younger than ten minutes. Safe to repeat where it failed halfway.",
+            "needs a session younger than ten minutes. Can be repeated after a failure.",
           ...documentErrors({
             401: "BAD_CREDENTIALS",
             403: "RECENT_SIGN_IN_REQUIRED",

@@ -1,4 +1,4 @@
-// Where an account is signed in, and how to end that.
+// The routes of the sessions of an account: list them, end one or all others.
 import { Elysia } from "elysia";
 import { notFound } from "../../../src/kernel/errors.ts";
 import { contextOf } from "../../../src/kernel/http/http.ts";
@@ -20,7 +20,7 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
       {
         ownSession: true,
         response: { 200: sessionList },
-        detail: { tags, summary: "Where the account is signed in, the newest sign-in first" },
+        detail: { tags, summary: "The sessions of the account, newest sign-in first" },
       },
     )
     .delete(
@@ -35,7 +35,7 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
         detail: {
           tags,
           summary: "Sign out everywhere else",
-          description: "Ends every session of the account but the one that asks. Their sockets close too.",
+          description: "Ends every session of the account except that of this request. Their sockets close too.",
         },
       },
     )
@@ -53,7 +53,7 @@ export function sessionsRoutes({ kernel, identities, sessions }: AuthServices) {
         detail: {
           tags,
           summary: "End one session",
-          description: "The one that asks may be named too: then this is a sign-out.",
+          description: "Ending the session of this request is a sign-out.",
           ...documentErrors({ 404: "SESSION_NOT_FOUND" }),
         },
       },

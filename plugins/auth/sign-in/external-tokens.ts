@@ -1,15 +1,19 @@
-// Tokens of other capabilities that tell whose account it is, and let nobody into it.
+// Resolves bearer tokens of other plugins to an account. They only identify it (`GET /api/auth/session`), and authorize
+// nothing.
 import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { bearerOf, takeAccountRate } from "../identity.ts";
 import type { User, Users } from "../users.ts";
 
-/** Whose account a bearer token speaks of, and until when (epoch ms); undefined where it means nothing to the capability. */
+/** Returns account and expiry (epoch ms) of a bearer token; undefined if the token is not one of this plugin. */
 export type ExternalTokenResolver = (token: string) => Promise<{ userId: string; expiresAt: number } | undefined>;
 
 export interface ExternalTokens {
-  /** Asked where a bearer token is no API key. */
+  /** Resolvers are tried in the order of registration. */
   registerResolver(resolver: ExternalTokenResolver): void;
-  /** Whom this request's bearer token speaks of; undefined for nobody, and for a disabled account. 429 past the rate. */
+  /**
+   * The account of this request's bearer token; undefined if there is none or it is disabled. 429 past the account's
+   * rate.
+   */
   resolve(request: Request): Promise<{ user: User; expiresAt: number } | undefined>;
 }
 

@@ -1,22 +1,23 @@
-// Showing once more that it is the owner, before something that a stolen session must not be able to do.
+// Confirms the identity of a signed-in user again before changes that a stolen session must not allow.
 import { forbidden, invalidInput } from "../../../src/kernel/errors.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { SessionIdentity } from "../identity.ts";
 import type { SignIn } from "./sign-in.ts";
 
-/** How long after a sign-in an account without a password counts as just confirmed. Contract §3. */
+/** Sessions younger than this count as a recent sign-in. */
 const RECENT_SIGN_IN_MS = 10 * MINUTE;
 
 interface ReauthenticateOptions {
-  /** What the password is called in the body. Default: `password`. */
+  /** The field of the body that holds the password, for error messages. Default: `password`. */
   field?: string;
-  /** A session younger than 10 minutes will do, without the password there is. */
+  /** Accept a session younger than 10 minutes in place of the password. */
   allowRecentSignIn?: boolean;
 }
 
 /**
- * Passes for the right password of an account that has one (else 401 `BAD_CREDENTIALS`, counted like a failed sign-in),
- * and for an account without one from a session younger than 10 minutes (else 403 `RECENT_SIGN_IN_REQUIRED`).
+ * Resolves for the correct password of an account that has one (else 401 `BAD_CREDENTIALS`, counted like a failed
+ * sign-in; 400 if it is missing), and for an account without one if the session is younger than 10 minutes (else 403
+ * `RECENT_SIGN_IN_REQUIRED`).
  */
 export type Reauthenticate = (
   identity: SessionIdentity,
@@ -31,7 +32,10 @@ export function createReauthenticate(signIn: Pick<SignIn, "checkPassword">): Rea
       if (!password) throw invalidInput({ path: field, message: "Give your current password." });
       await signIn.checkPassword(user.email, user, password, address);
     } else if (Date.now() - session.createdAt > RECENT_SIGN_IN_MS) {
-      throw forbidden("RECENT_SIGN_IN_REQUIRED", "Sign in again first: this needs a sign-in of the last ten minutes.");
+      throw forbidden(
+        "RECENT_SIGN_IN_REQUIRED",
+        "Sign in again first: this needs a sign-in within the last ten minutes.",
+      );
     }
   };
 }

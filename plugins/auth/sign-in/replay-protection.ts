@@ -1,7 +1,10 @@
-// What must not be taken twice: remembered until nobody could bring it again.
+// Enforces single use of nonces and sealed cookies: a row per used value, kept until the value has expired anyway.
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
 
-/** For a batch: uses this value up until then (epoch ms); aborts the batch with GuardFailed `purpose` when it was used. */
+/**
+ * For a batch: marks a value as used until `expiresAt` (epoch ms); aborts with GuardFailed `purpose` if it was used
+ * before.
+ */
 export const useOnceStatements = (purpose: string, value: string, expiresAt: number): Statement[] => [
   {
     sql: "INSERT INTO auth_used_once (purpose, value, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
@@ -10,7 +13,7 @@ export const useOnceStatements = (purpose: string, value: string, expiresAt: num
   guard(purpose),
 ];
 
-/** Forgets what is too old to be brought again. */
+/** Deletes the rows of expired values. */
 export const sweepUsedOnceStatement = (): Statement => ({
   sql: "DELETE FROM auth_used_once WHERE expires_at <= ?",
   args: [Date.now()],

@@ -1,4 +1,4 @@
-// Sign-in with a password, the current session, sign-out.
+// The routes of sign-in with a password, of the current session, and of sign-out.
 import { Elysia, t } from "elysia";
 import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
@@ -23,8 +23,8 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
           tags,
           summary: "Sign in",
           description:
-            "With two-factor on, the right password alone is 401 `TOTP_REQUIRED`: send it again with `totp`, a code of the " +
-            "authenticator app or a recovery code. Each is good for one sign-in.",
+            "With two-factor on, the correct password alone gives 401 `TOTP_REQUIRED`: send it again with `totp`, a code of " +
+            "the authenticator app or a recovery code. Each code works for one sign-in.",
           ...documentErrors({ 401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"], 403: "ACCOUNT_DISABLED" }),
         },
       },
@@ -47,8 +47,8 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
           tags,
           summary: "The current session, if any",
           description:
-            "An API key is no session: with one, `user` is null. `GET /api/settings` tells whose it is. The session token of " +
-            "a social identity that is linked to an account is taken as the bearer here, and on no other route of accounts.",
+            "An API key is not a session: with one, `user` is null; `GET /api/settings` shows its account. The session token " +
+            "of a social identity that is linked to an account is accepted as bearer token here, and on no other account route.",
         },
       },
     )

@@ -1,4 +1,5 @@
-// What a browser keeps for some minutes of a sign-in under way, and brings back once: sealed, so that nobody reads or makes it.
+// Short-lived, single-use cookies that carry the state of a sign-in. They are sealed (encrypted and authenticated) by
+// the vault, so that clients can neither read nor forge them.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { randomToken } from "../../../src/kernel/util/tokens.ts";
@@ -11,19 +12,19 @@ export interface CookieClaims {
 }
 
 export interface SealedCookie<T extends object> {
-  /** The `set-cookie` that holds this, in place of what the browser held before. */
+  /** The `set-cookie` value that holds `value`; it replaces the cookie that the browser had. */
   issue(value: T): string;
-  /** What this browser brings; undefined when that is nothing of ours, or too old. */
+  /** The content of the cookie; undefined if there is none, it is not ours, or it has expired. */
   find(cookies: string | null): (T & CookieClaims) | undefined;
-  /** For a batch: uses it up; aborts the batch with GuardFailed `purpose` when that was done before. */
+  /** For a batch: marks the cookie as used; aborts with GuardFailed `purpose` if it was used before. */
   useStatements(claims: CookieClaims): Statement[];
-  /** Empties the cookie in the browser. */
+  /** The `set-cookie` value that deletes the cookie in the browser. */
   readonly clearCookie: string;
 }
 
 interface Options {
   name: string;
-  /** Of the one route that reads it. */
+  /** The path of the one route that reads it; applies on http only. */
   path: string;
   lifetimeMs: number;
   purpose: string;
@@ -33,7 +34,8 @@ export function createSealedCookie<T extends object>(
   { config, vault }: Pick<Kernel, "config" | "vault">,
   { name: plainName, path, lifetimeMs, purpose }: Options,
 ): SealedCookie<T> {
-  // With the prefix no other host under the same domain can plant one of its own; it demands Path=/ (RFC 6265bis §4.1.3.2).
+  // The prefix keeps other hosts of the same domain from setting this cookie; it requires Path=/ (RFC 6265bis
+  // §4.1.3.2).
   const secure = config.baseUrl.startsWith("https:");
   const name = secure ? `__Host-${plainName}` : plainName;
   const attributes = `Path=${secure ? "/" : path}; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`;
@@ -42,10 +44,10 @@ export function createSealedCookie<T extends object>(
     const sealed = new Bun.CookieMap(cookies ?? "").get(name);
     if (!sealed) return undefined;
     try {
-      // Nobody else can seal, so that it is what `keep` put in.
+      // Only `issue` seals for this purpose, so the content has this type.
       return JSON.parse(vault.open(sealed, purpose)) as T & CookieClaims;
     } catch {
-      // A cookie that is not ours holds nothing.
+      // The cookie is not ours, or was sealed under another key.
       return undefined;
     }
   }

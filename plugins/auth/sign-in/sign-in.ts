@@ -1,4 +1,5 @@
-// Sign-in with email and password: one answer for a wrong password and an unknown address, and a limit on guessing.
+// Sign-in with email and password. A wrong password and an unknown address get the same response, and guesses are
+// limited.
 import { AppError, forbidden } from "../../../src/kernel/errors.ts";
 import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { normalizeEmail } from "../email.ts";
@@ -16,20 +17,20 @@ export interface Credentials {
 
 export interface SignIn {
   /**
-   * Whose email and password these are, and what a session for them rests on; see `checkPassword` for what it throws. With the right password also: where
-   * two-factor is on, 401 `TOTP_REQUIRED` without a code and 401 `INVALID_TOTP` for a wrong one, which is a failure like
-   * a wrong password; 403 `ACCOUNT_DISABLED`.
+   * The user of these credentials, and the evidence for a session. Throws as `checkPassword`; with the correct password
+   * also 403 `ACCOUNT_DISABLED` and, if two-factor is on, 401 `TOTP_REQUIRED` without a code and 401 `INVALID_TOTP` for
+   * a wrong one, which counts as a failure like a wrong password.
    */
   withPassword(credentials: Credentials, address: string): Promise<{ user: User; evidence: SignInEvidence }>;
   /**
-   * Throws 401 `BAD_CREDENTIALS`, the same in body and time for an unknown address, and 429 after too many failures of
-   * this account from this address (a stranger elsewhere can't lock the owner out), or where one address has passwords
-   * checked all the time, good ones too. Contract §3.
+   * Throws 401 `BAD_CREDENTIALS`, with the same body and duration for an unknown email (`user` undefined). Throws 429
+   * after too many failures of this email from this address (so that nobody elsewhere can lock the owner out), after
+   * too many failures of this address, or when one address has too many passwords checked, correct ones included.
    */
   checkPassword(email: string, user: User | undefined, password: string, address: string): Promise<User>;
 }
 
-/** What checking a password costs of the rule for all requests, which so allows 300 a minute from one address. */
+/** Units of the rule `default` (600 a minute) that one password check takes: 300 checks a minute per address. */
 const PASSWORD_CHECK_COST = 2;
 
 interface Deps {
@@ -40,7 +41,7 @@ interface Deps {
 }
 
 export function createSignIn({ users, passwords, twoFactor, limits }: Deps): SignIn {
-  /** `forgive` takes the attempt out of the count of failures again. */
+  /** Counts the attempt as a failure; `refundAttempt` undoes that. */
   async function attempt(email: string, user: User | undefined, password: string, address: string) {
     const attemptKey = `${email}|${address}`;
     const refuseWhenLimited = () => {
@@ -48,9 +49,10 @@ export function createSignIn({ users, passwords, twoFactor, limits }: Deps): Sig
       limits.throwIfExhausted("sign-in-ip", address);
     };
     refuseWhenLimited();
-    // A good one is no guess, but takes the time of a hash as well.
+    // Separate from the failures: a correct password costs the CPU time of a hash as well.
     await limits.takeOrThrow("default", `sign-in|${address}`, PASSWORD_CHECK_COST);
-    // Taken when it is this one's turn, or a crowd of guesses at once would all pass; given back for a good one.
+    // Counted when the hash is about to run and refunded for a correct password: else concurrent guesses would all
+    // pass.
     const isCorrect = await passwords.verify(password, user?.passwordHash ?? null, async () => {
       refuseWhenLimited();
       await Promise.all([limits.takeOrThrow("sign-in", attemptKey), limits.takeOrThrow("sign-in-ip", address)]);
@@ -73,11 +75,11 @@ export function createSignIn({ users, passwords, twoFactor, limits }: Deps): Sig
     async withPassword({ email: emailText, password, totp }, address) {
       const email = normalizeEmail(emailText);
       const { user, refundAttempt } = await attempt(email, await users.byEmail(email), password, address);
-      // Asked for now: it may have been turned on while the password was being checked.
+      // Read after the password check, during which two-factor may have been turned on.
       const hasTwoFactor = await twoFactor
         .verifyIfEnabled(user.id, { code: totp, from: address })
         .catch((error: unknown) => {
-          // The password was right, and nothing was guessed.
+          // The password was correct and no code was tried, so this is no failed attempt.
           if (isTotpRequired(error)) refundAttempt();
           throw error;
         });

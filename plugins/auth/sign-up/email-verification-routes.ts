@@ -1,4 +1,4 @@
-// Showing that an address is one's own: with the link from the mail, and asking for another.
+// The routes of email verification: verify with the token of the mailed link, and request another link.
 import { Elysia, t } from "elysia";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
@@ -27,8 +27,8 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
           tags,
           summary: "Verify an email address",
           description:
-            "Without a session, but for an address in `ADMIN_EMAILS`, and an account that has a wallet or a provider, API keys " +
-            "or two-factor: those need a session of just that account.",
+            "Needs no session, except for an address in `ADMIN_EMAILS` and for an account with a linked wallet or provider, API " +
+            "keys or two-factor: these need a session of that account.",
           ...documentErrors({ 400: "INVALID_LINK", 403: "SIGN_IN_FIRST" }),
         },
       },
@@ -36,7 +36,7 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
     .post(
       "/api/auth/verify-email/resend",
       async ({ identity: { user }, request }) => {
-        if (user.emailVerified) return { message: "Your email address is verified already." };
+        if (user.emailVerified) return { message: "Your email address is already verified." };
         if (isInternalEmail(user.email)) {
           const text = "Your account has no email address yet. Give one in your settings first.";
           throw new AppError(400, "NO_EMAIL_ADDRESS", text);
@@ -44,12 +44,12 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
         await limits.takeOrThrow("forgot-password", contextOf(request).address);
         await limits.takeOrThrow("forgot-password", `user ${user.id}`);
         await database.write(verification.sendLinkStatements(user));
-        return { message: "A new link is on its way. Older ones don't work any more." };
+        return { message: "A new link is on its way. Older links no longer work." };
       },
       {
         ownSession: true,
         response: { 200: messageResponse },
-        detail: { tags, summary: "Send the verification link again", ...documentErrors({ 400: "NO_EMAIL_ADDRESS" }) },
+        detail: { tags, summary: "Request a new verification link", ...documentErrors({ 400: "NO_EMAIL_ADDRESS" }) },
       },
     );
 }

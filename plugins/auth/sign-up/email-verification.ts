@@ -1,4 +1,4 @@
-// Email verification: a link to an address shows that whoever opens it reads what is sent there.
+// Verifies email addresses by a mailed one-time link: opening it proves access to the mailbox.
 import { type Database, GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { forbidden } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -11,24 +11,23 @@ import { invalidLink, type OneTimeLinks } from "../one-time-links.ts";
 import type { TwoFactor } from "../two-factor/two-factor.ts";
 import type { Users } from "../users.ts";
 
-/** A week: it gives nothing but the word that the address is right. */
+/** A week; the link can be long-lived, since it only marks the address as verified. */
 const LINK_LIFETIME_MS = 7 * DAY;
 
 export interface EmailVerification {
   /**
-   * For the batch that makes the account or gives it another address: mails a link for that address. Links sent before
-   * die. Nothing for the address of a wallet.
+   * For the batch that creates the account or changes its address: mails a link to that address. Earlier links end. No
+   * statements for an internal address (see `isInternalEmail`), which receives no mail.
    */
   sendLinkStatements(user: MailRecipient & { id: string }): Statement[];
   /**
-   * Uses the link up; `signedInAs` is the account of the session it is opened with. 400 `INVALID_LINK` also when the
-   * account has another address by now.
+   * Consumes the link and marks the address as verified; `signedInAs` is the account of the request's session. Throws
+   * 400 `INVALID_LINK`, also if the account has another address in the meantime.
    *
-   * Throws 403 `SIGN_IN_FIRST` without a session of just this account where somebody else may have made it, or moved it to
-   * this address, and would have more of its being verified than the address's owner who opens the link: for an address in
-   * ADMIN_EMAILS, whose account becomes an admin's; and for an account with a wallet or a provider, API keys or a second factor,
-   * all of which the owner's new password would leave to a stranger. Whoever can't sign in chooses that password first: it
-   * ends everything of the stranger's, as long as the address is not verified.
+   * Throws 403 `SIGN_IN_FIRST` without a session of this account if a stranger could profit from the click, having
+   * created the account with the owner's address: for an address in ADMIN_EMAILS, which would make the stranger an
+   * admin; and for an account with linked accounts, API keys or a second factor, which may be the stranger's and would
+   * stay. An owner who can't sign in resets the password instead, which reclaims the unverified account.
    */
   verify(token: string, signedInAs: string | undefined): Promise<{ email: string }>;
 }
@@ -47,7 +46,7 @@ interface Deps {
 export function createEmailVerification(deps: Deps): EmailVerification {
   const { database, config, users, oneTimeLinks, mails, linkedAccounts, keys, twoFactor } = deps;
 
-  /** Whether it could be entered by other means than the password. */
+  /** Whether the account has linked accounts, API keys or a second factor besides the password. */
   async function hasOtherSignInMethods(userId: string): Promise<boolean> {
     const [others, own, second] = await Promise.all([
       linkedAccounts.listByUser(userId),

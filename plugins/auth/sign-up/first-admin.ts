@@ -1,4 +1,4 @@
-// The one-use link that makes the first admin account, printed while there is no account at all.
+// Creates the first admin account through a one-time link, which Berth prints at start while there is no account.
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
@@ -6,18 +6,18 @@ import { PLACEHOLDER_DOMAIN } from "../email.ts";
 import { invalidLink, type OneTimeLinks } from "../one-time-links.ts";
 import type { AccountSummary, Users } from "../users.ts";
 
-/** A day: long enough to come back to the terminal. A new start prints a new one. */
+/** A day; a restart prints a new link. */
 const LINK_LIFETIME_MS = DAY;
 
-/** Gives what keeps, in the same write, that this account was made, and by which request. */
-export type OnFirstAdminCreated = (made: AccountSummary, request: Request) => Statement;
+/** Returns a statement for the batch that creates the account, such as its entry in the audit log. */
+export type OnFirstAdminCreated = (created: AccountSummary, request: Request) => Statement;
 
 export interface FirstAdmin {
-  /** A new link, replacing older ones; undefined when there are accounts already. */
+  /** A new link, which replaces older ones; undefined if an account exists. */
   createLink(): Promise<string | undefined>;
   /**
-   * Uses the link up. 400 `INVALID_LINK` when it was used, is too old or was never given out, and as soon as there is any
-   * account: whoever finds it later in a terminal's history is no first admin.
+   * Consumes the link and creates the account. Throws 400 `INVALID_LINK` if the link was used, has expired or never
+   * existed, and if any account exists, so that a link found in old terminal output gives nothing.
    */
   create(token: string, account: NewAdmin, request: Request): Promise<AccountSummary>;
   onCreated(listener: OnFirstAdminCreated): void;
@@ -29,7 +29,9 @@ interface NewAdmin {
   passwordHash: string;
 }
 
-/** For the batch that makes this account: aborts it with GuardFailed `first` where there is another. */
+/**
+ * For the batch that creates this account: aborts it with GuardFailed `first` if there is another (placeholders aside).
+ */
 const requireFirstStatements = ({ id }: AccountSummary): Statement[] => [
   {
     sql: `UPDATE users SET is_admin = 1 WHERE id = ?1
@@ -57,10 +59,10 @@ export function createFirstAdmin({ database, config, users, oneTimeLinks }: Deps
     async create(token, account, request) {
       if (await users.hasAny()) throw invalidFirstAdminLink();
       try {
-        return await users.create({ ...account, emailVerified: true, isAdmin: true }, (made) => [
+        return await users.create({ ...account, emailVerified: true, isAdmin: true }, (created) => [
           ...oneTimeLinks.useStatements("first-admin", token),
-          ...requireFirstStatements(made),
-          ...listeners.map((listener) => listener(made, request)),
+          ...requireFirstStatements(created),
+          ...listeners.map((listener) => listener(created, request)),
         ]);
       } catch (error) {
         throw error instanceof GuardFailed ? invalidFirstAdminLink(error) : error;

@@ -1,4 +1,4 @@
-// Referral codes: who brings somebody gets credits, and so does who comes. Contract §3.
+// Referral codes: a sign-up with a code gives credits to the new account and to the owner of the code.
 import { sql } from "drizzle-orm";
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { invalidInput } from "../../../src/kernel/errors.ts";
@@ -6,21 +6,21 @@ import type { Mails } from "../mails/mails.ts";
 import { users as userTable } from "../schema.ts";
 import type { NewUser, Users } from "../users.ts";
 
-/** For each side, once. */
+/** Credits for each of the two accounts. */
 export const REFERRAL_CREDITS = 10;
 
-/** Interface, "Limits". */
+/** 1 to 20 letters, digits and dashes. */
 const REFERRAL_CODE_PATTERN = /^[a-z0-9-]{1,20}$/i;
 
 export interface Referral {
-  /** What the new account begins with. */
+  /** Fields of the new account. */
   newUserFields: Pick<NewUser, "credits" | "referredBy">;
-  /** Credits the referrer; aborts its batch with GuardFailed `referrer` when that account has gone. */
+  /** Credits the referrer; aborts its batch with GuardFailed `referrer` if that account was deleted in the meantime. */
   statements: Statement[];
 }
 
 export interface Referrals {
-  /** What this code brings. 400 `INVALID_REFERRAL_CODE` when it is none, or nobody's. */
+  /** The effects of a code. Throws 400 `INVALID_REFERRAL_CODE` if no account has this code. */
   prepareRedemption(code: string): Promise<Referral>;
 }
 
@@ -43,4 +43,7 @@ export function createReferrals({ users, mails }: { users: Users; mails: Mails }
 }
 
 export const unknownReferralCode = () =>
-  invalidInput({ path: "referralCode", message: "Nobody has this referral code." }, "INVALID_REFERRAL_CODE");
+  invalidInput(
+    { path: "referralCode", message: "Unknown referral code. Check it, or leave it out." },
+    "INVALID_REFERRAL_CODE",
+  );

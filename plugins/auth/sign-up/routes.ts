@@ -1,4 +1,4 @@
-// Making an account: sign-up, and the first admin's.
+// The routes that create an account: sign-up, and the first admin account.
 import { Elysia } from "elysia";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
@@ -38,7 +38,7 @@ export function signUpRoutes(services: AuthServices) {
           tags,
           summary: "Sign up",
           description:
-            "Makes an account, but no session. A link to verify the address is mailed to it. A referral code credits both sides.",
+            "Creates an account, but no session, and mails a link to verify the address. A referral code credits both accounts.",
           ...documentErrors({
             400: [...accountErrors[400], "INVALID_REFERRAL_CODE"],
             409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -67,7 +67,7 @@ export function signUpRoutes(services: AuthServices) {
         response: { 201: signInResponse },
         detail: {
           tags,
-          summary: "Make the first admin account with the link printed at the start",
+          summary: "Create the first admin account with the link that Berth prints at start",
           ...documentErrors({ 400: [...accountErrors[400], "INVALID_LINK"], 409: "USER_EXISTS" }),
         },
       },

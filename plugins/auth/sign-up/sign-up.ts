@@ -1,4 +1,4 @@
-// Signing up: an account with its referral, and the link that verifies its address, in one write.
+// Sign-up: creates the account, its referral credits and its verification mail in one batch.
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { requireEmail } from "../email.ts";
 import { type Passwords, requirePassword } from "../password/passwords.ts";
@@ -10,15 +10,15 @@ export interface Registration {
   email: string;
   password: string;
   name?: string | undefined;
-  /** Blank counts as none. */
+  /** A blank code counts as none. */
   referralCode?: string | undefined;
   /** Two letters: the language of mails. */
   locale: string;
 }
 
 /**
- * Makes the account. 400 `INVALID_EMAIL`, `INVALID_PASSWORD` or `INVALID_REFERRAL_CODE`; 409 `USER_EXISTS`.
- * `also` is written in the same batch.
+ * Creates the account; `extraStatements` join its batch. Throws 400 `INVALID_EMAIL`, `INVALID_PASSWORD` or
+ * `INVALID_REFERRAL_CODE`, and 409 `USER_EXISTS`.
  */
 export type SignUp = (
   registration: Registration,

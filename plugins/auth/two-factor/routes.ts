@@ -1,4 +1,4 @@
-// Two-factor: begin, turn on with a first code, turn off.
+// The routes of two-factor: start the setup, turn it on with a first code, turn it off.
 import { Elysia, t } from "elysia";
 import { contextOf } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
@@ -7,13 +7,15 @@ import { type AuthServices, tags } from "../auth-services.ts";
 const code = (error: string) => t.String({ minLength: 1, maxLength: 64, error });
 
 const password = t.Optional(
-  t.String({ maxLength: 4096, description: "Where the account has one", error: "Give your current password." }),
+  t.String({ maxLength: 4096, description: "Required if the account has one", error: "Give your current password." }),
 );
 
 const enrolment = t.Object({
-  secret: t.Union([t.String(), t.Null()], { description: "Base32; null, like the rest, when the answer is replayed" }),
+  secret: t.Union([t.String(), t.Null()], {
+    description: "Base32; like the other fields, null if the response is replayed",
+  }),
   otpauthUrl: t.Union([t.String(), t.Null()], { description: "For a QR code" }),
-  recoveryCodes: t.Union([t.Array(t.String()), t.Null()], { description: "Ten, each good for one use" }),
+  recoveryCodes: t.Union([t.Array(t.String()), t.Null()], { description: "Ten; each works once" }),
 });
 
 const twoFactorState = t.Object({ success: t.Literal(true), twoFactorEnabled: t.Boolean() });
@@ -40,10 +42,10 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
         response: { 200: enrolment },
         detail: {
           tags,
-          summary: "Begin with two-factor",
+          summary: "Start the two-factor setup",
           description:
-            "Nothing is asked for until `POST /api/settings/2fa/confirm` shows that the app has the secret. Beginning again " +
-            "replaces what was begun. An account without a password needs a session younger than ten minutes.",
+            "Two-factor stays off until `POST /api/settings/2fa/confirm` proves that the app has the secret. Starting again " +
+            "replaces the secret. An account without a password needs a session younger than ten minutes.",
           ...documentErrors({
             ...reauthenticationErrors,
             409: ["TWO_FACTOR_ON", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -68,8 +70,8 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
           tags,
           summary: "Turn two-factor on",
           description:
-            "From now on a password or a wallet alone opens nothing, and a sign-in with Google or GitHub neither. All other " +
-            "sessions are signed out; API keys stay.",
+            "From then on every sign-in, by password, wallet, Google or GitHub, requires a code. All other sessions are signed " +
+            "out; API keys stay.",
           ...documentErrors({ 400: ["INVALID_CODE", "TWO_FACTOR_NOT_BEGUN"], 409: "TWO_FACTOR_ON" }),
         },
       },
@@ -94,7 +96,7 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
           tags,
           summary: "Turn two-factor off",
           description:
-            "With a code or a recovery code. An account without a password needs a session younger than ten minutes.",
+            "Takes a code of the app or a recovery code. An account without a password needs a session younger than ten minutes.",
           ...documentErrors({ ...reauthenticationErrors, 400: ["INVALID_CODE", "TWO_FACTOR_OFF"] }),
         },
       },

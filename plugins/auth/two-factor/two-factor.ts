@@ -1,4 +1,5 @@
-// Two-factor: codes of an authenticator app (TOTP, RFC 6238) and recovery codes, each good for one use.
+// Two-factor authentication with codes of an authenticator app (TOTP, RFC 6238) and recovery codes. Each code works
+// once.
 import type { Row } from "@libsql/client";
 import { and, eq, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
@@ -8,56 +9,65 @@ import { sha256Hex } from "../../../src/kernel/util/tokens.ts";
 import { recoveryCodes, twoFactor, users as userTable } from "../schema.ts";
 import type { ExpectedUser, User, Users } from "../users.ts";
 
-/** What an account sees once, when it begins. */
+/** The secrets of an enrolment, shown only once. */
 export interface Enrolment {
-  /** Base32, for those who type it. */
+  /** Base32, to be typed into an app. */
   secret: string;
   /** `otpauth://totp/…`, for a QR code. */
   otpauthUrl: string;
   recoveryCodes: string[];
 }
 
-/** What somebody shows, and the address they come from. */
+/** A code, unvalidated, and the client's address. */
 export interface PresentedCode {
   code: unknown;
   from: string;
 }
 
 export interface TwoFactor {
-  /** A new secret and recovery codes, in place of what was begun before. Nothing is asked for yet. 409 `TWO_FACTOR_ON`. */
+  /**
+   * Creates a secret and recovery codes, replacing an unconfirmed enrolment; two-factor stays off. Throws 409
+   * `TWO_FACTOR_ON`.
+   */
   beginEnrolment(user: User): Promise<Enrolment>;
-  /** Turns it on with a first code. 400 `TWO_FACTOR_NOT_BEGUN` or `INVALID_CODE`, 409 `TWO_FACTOR_ON`. */
+  /**
+   * Turns two-factor on with a first code. Throws 400 `TWO_FACTOR_NOT_BEGUN` or `INVALID_CODE`, and 409
+   * `TWO_FACTOR_ON`.
+   */
   confirmEnrolment(user: User, code: string, extraStatements: Statement[]): Promise<void>;
-  /** Turns it off with a code or a recovery code. 400 `TWO_FACTOR_OFF` or `INVALID_CODE`; 429 after too many wrong ones. */
+  /**
+   * Turns two-factor off with either kind of code. Throws 400 `TWO_FACTOR_OFF` or `INVALID_CODE`; 429 past the limit of
+   * wrong ones.
+   */
   disable(user: User, presented: { code: string; from: string }, extraStatements: Statement[]): Promise<void>;
-  /** Since when it is on (epoch ms); undefined while it is not. Told anew by each call. */
+  /** When two-factor was turned on (epoch ms); undefined if it is off. Read from the database at each call. */
   enabledSince(userId: string): Promise<number | undefined>;
   /**
-   * The second step of a sign-in; whether it is on. Passes where it is off, and for a code or a recovery code, which is used up. Else 401
-   * `TOTP_REQUIRED` without a code, 401 `INVALID_TOTP` for a wrong one. Wrong ones of the app are counted by account and
-   * address, and by account with three times the room: 429 after too many. Recovery codes are too long to be guessed: nobody
-   * can keep the owner out who has one. Ask only whoever has shown the password, or what stands for it. `also` is written in
-   * the same batch, only when it passes.
+   * The second step of a sign-in; resolves with whether two-factor is on. Passes if it is off, or for a valid code,
+   * which is consumed. Else throws 401 `TOTP_REQUIRED` without a code, 401 `INVALID_TOTP` for a wrong one. Wrong codes
+   * of the app are limited by account and address, and by account with three times the limit (429). Recovery codes are
+   * too long to guess and not limited, so that an attacker can't lock out an owner who has one. Call it only after the
+   * first factor was checked. `extraStatements` join the batch, and are written only if the check passes.
    */
   verifyIfEnabled(userId: string, presented: PresentedCode, extraStatements?: Statement[]): Promise<boolean>;
   /**
-   * For a batch: takes it away, on or only begun, with its recovery codes, where nobody ever verified an address of the
-   * account: a stranger may have turned it on. Else its owner did, and no address that the account got since gets around it.
+   * For a batch: removes two-factor, confirmed or not, with its recovery codes, if no address of the account was ever
+   * verified, since a stranger may have turned it on. Otherwise the owner did, and a new address must not bypass it.
    */
   removeIfNeverVerifiedStatements(userId: string): Statement[];
-  /** For a batch: takes it away with its recovery codes, with a guard `two-factor` against there being none. */
+  /** For a batch: removes two-factor with its recovery codes; aborts with GuardFailed `two-factor` if there is none. */
   removeStatements(userId: string): Statement[];
 }
 
 const ISSUER = "Berth";
-/** Seconds of one code, as every authenticator app takes them. */
+/** Seconds that a code is valid; the value that all authenticator apps support. */
 const PERIOD_SECONDS = 30;
-/** Codes before and after the present one that are taken too: clocks differ (RFC 6238 §5.2). */
+/** Codes before and after the current one that are accepted, since clocks differ (RFC 6238 §5.2). */
 const WINDOW_STEPS = 1;
 const RECOVERY_CODE_COUNT = 10;
-/** Crockford's base 32: none that look alike, and no words. */
+/** Crockford's base 32, without letters that look like others. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-/** Characters of a recovery code: 80 bits, too many to find by its hash. */
+/** Characters of a recovery code: 80 bits, too many for a search of the stored hashes. */
 const RECOVERY_LENGTH = 16;
 
 type Deps = Pick<Kernel, "database" | "vault" | "keyRotation" | "limits"> & { users: Pick<Users, "updateStatement"> };
@@ -76,7 +86,7 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
   const find = async (userId: string) =>
     (await drizzle.select().from(twoFactor).where(eq(twoFactor.userId, userId)))[0];
 
-  /** The step whose code this is; undefined for none about now. */
+  /** The time step that the code belongs to; undefined if it matches no step of the window. */
   async function matchingStep(userId: string, sealed: string, code: string): Promise<number | undefined> {
     if (!/^\d{6}$/.test(code)) return undefined;
     const { Secret, TOTP } = await import("otpauth");
@@ -89,13 +99,13 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
     return delta === null ? undefined : Math.floor(timestamp / 1000 / PERIOD_SECONDS) + delta;
   }
 
-  /** What uses a recovery code up, with a guard `code` against its second use. */
+  /** Deletes a recovery code; aborts with GuardFailed `code` if it does not exist or was used. */
   function useRecoveryCodeStatements(userId: string, code: string): Statement[] {
     const same = and(eq(recoveryCodes.userId, userId), eq(recoveryCodes.codeHash, hashOf(userId, code)));
     return [statement(drizzle.delete(recoveryCodes).where(same)), guard("code")];
   }
 
-  /** The same for a code of the app; undefined when it can't be one. */
+  /** Marks the step of an app code as used; aborts with GuardFailed `code` on reuse. Undefined for a wrong code. */
   async function useCodeStatements(userId: string, code: string): Promise<Statement[] | undefined> {
     const row = await find(userId);
     const step = row?.confirmedAt ? await matchingStep(userId, row.secret, code) : undefined;
@@ -104,7 +114,7 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
     return [statement(drizzle.update(twoFactor).set({ lastStep: step }).where(unused)), guard("code")];
   }
 
-  /** Uses a code up together with what it is for. False, and nothing done, when it is wrong or was used. */
+  /** Consumes a code in one batch with `extraStatements`. False, with nothing written, if it is wrong or was used. */
   async function tryUseCode(
     userId: string,
     text: string,
@@ -116,7 +126,7 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
       return tryWrite("code", [...useRecoveryCodeStatements(userId, code), ...extraStatements]);
     const addressKey = `two-factor ${userId}|${from}`;
     const accountKey = `two-factor ${userId}`;
-    // Taken before and given back, or a crowd of guesses at once would all pass.
+    // Counted before the check and refunded after it: else concurrent guesses would all pass the limit.
     limits.throwIfExhausted("sign-in-ip", accountKey);
     await limits.takeOrThrow("sign-in", addressKey);
     await limits.takeOrThrow("sign-in-ip", accountKey);
@@ -127,7 +137,7 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
     return true;
   }
 
-  /** Writes a batch; false when the guard of this name undid it. */
+  /** Writes a batch; false if the guard of this name aborted it. */
   async function tryWrite(name: string, statements: Statement[]): Promise<boolean> {
     try {
       await database.write(statements);
@@ -173,21 +183,19 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
 
     async confirmEnrolment({ id: userId }, code, extraStatements) {
       const row = await find(userId);
-      if (!row) throw new AppError(400, "TWO_FACTOR_NOT_BEGUN", "Begin first: POST /api/settings/2fa.");
+      if (!row)
+        throw new AppError(
+          400,
+          "TWO_FACTOR_NOT_BEGUN",
+          "Two-factor setup was not started. Start it with POST /api/settings/2fa.",
+        );
       if (row.confirmedAt !== null) throw alreadyEnabled();
       const step = await matchingStep(userId, row.secret, normalizeCode(code));
       if (step === undefined) throw invalidCode();
       const same = and(eq(twoFactor.userId, userId), eq(twoFactor.secret, row.secret), isNull(twoFactor.confirmedAt));
       const on = drizzle.update(twoFactor).set({ confirmedAt: Date.now(), lastStep: step }).where(same);
-      if (
-        !(await tryWrite("begun", [
-          statement(on),
-          guard("begun"),
-          setEnabledStatement(userId, true),
-          ...extraStatements,
-        ]))
-      )
-        throw invalidCode();
+      const statements = [statement(on), guard("begun"), setEnabledStatement(userId, true), ...extraStatements];
+      if (!(await tryWrite("begun", statements))) throw invalidCode();
     },
 
     async disable({ id: userId }, { code, from }, extraStatements) {
@@ -232,18 +240,18 @@ export function createTwoFactor({ database, vault, keyRotation, limits, users }:
   };
 }
 
-/** Only the code is missing: whoever asked has guessed nothing wrong. */
+/** The code is missing, which is no failed attempt. */
 export const isTotpRequired = (error: unknown) => error instanceof AppError && error.code === "TOTP_REQUIRED";
 
-const alreadyEnabled = () => new AppError(409, "TWO_FACTOR_ON", "Two-factor is on. Turn it off first.");
-const INVALID_CODE_MESSAGE = "This code is wrong, too old, or was used already.";
+const alreadyEnabled = () => new AppError(409, "TWO_FACTOR_ON", "Two-factor is already on. Turn it off first.");
+const INVALID_CODE_MESSAGE = "This code is wrong, has expired, or was used already.";
 const invalidCode = () => new AppError(400, "INVALID_CODE", INVALID_CODE_MESSAGE);
 
 const generateRecoveryCode = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(RECOVERY_LENGTH)), (byte) => ALPHABET[byte % 32]).join("");
-/** As people type it: spaces, dashes, capitals, and letters that look like digits. */
+/** Accepts spaces, dashes, capitals, and letters that look like digits. */
 const normalizeCode = (text: string) =>
   text.replace(/[\s-]/g, "").toLowerCase().replaceAll("o", "0").replace(/[il]/g, "1");
-/** As it is read: `abcd-efgh-jkmn-pqrs`. */
+/** For display: `abcd-efgh-jkmn-pqrs`. */
 const formatRecoveryCode = (code: string) => code.replace(/(.{4})(?=.)/g, "$1-");
 const hashOf = (userId: string, code: string) => sha256Hex(`${userId}:${code}`);

@@ -1,24 +1,24 @@
-// Bot detection: what a request says of its sender, judged as strictly as BOT_DETECTION wants. Contract §2.
+// Detects bots by request headers and a honeypot field; BOT_DETECTION sets how strictly.
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { forbidden } from "../../../src/kernel/errors.ts";
 
 export interface BotDetection {
-  /** Throws 403 `BOT_DETECTED` for what its headers give away. */
+  /** Throws 403 `BOT_DETECTED` if the headers look automated. */
   refuseByHeaders(headers: Headers): Promise<void>;
-  /** The same for a filled honeypot: the field `website` that people never see. */
+  /** Throws 403 `BOT_DETECTED` if the honeypot is filled in: the field `website`, which is invisible to people. */
   refuseByBody(body: unknown): void;
 }
 
-/** A longer user agent tells no more, and nobody can make us search it. */
+/** The rest of a longer user agent is ignored, to bound the work of the patterns. */
 const MAX_USER_AGENT = 1024;
 
-/** What browsers call themselves, and whoever wants to pass for one. */
+/** The start of the user agent of browsers, and of bots that pose as one. */
 const BROWSER_USER_AGENT = /^(?:Mozilla|Opera)\/\d/;
 
-/** Robots that `isbot` knows only by the shape of their name, which they share with plain API clients. */
+/** Bots that `isbot` detects only by patterns that also match API clients, which are left out below. */
 const KNOWN_BOTS = /scrapy|puppeteer|lighthouse|slurp|webdriver|mechanize|colly/i;
 
-/** Plain API clients. They pass, so none of isbot's patterns that fit one of them tells a robot. */
+/** User agents of API clients, which are allowed: patterns of `isbot` that match one of them are left out. */
 const API_CLIENTS = [
   "curl/8.5.0",
   "Wget/1.21.4",
@@ -50,16 +50,16 @@ const API_CLIENTS = [
   "insomnia/10.3.0",
   "k6/0.55.0 (https://k6.io/)",
   "WindowsPowerShell/5.1",
-  // What people call their own.
+  // Typical names that developers choose.
   "acme-api-client/1.0",
   "acme-server/1.0",
   "acme-tools/1.0 library",
 ];
 
 interface UserAgentClassifier {
-  /** Knows every robot, and takes anything that is no browser for one. */
+  /** All patterns of `isbot`; matches almost anything that is not a browser. */
   isBot(userAgent: string): boolean;
-  /** Leaves plain API clients alone. */
+  /** The patterns that match no API client. */
   isCrawler(userAgent: string): boolean;
 }
 
@@ -79,7 +79,7 @@ export function createBotDetection({ botDetection }: Pick<Config, "botDetection"
     async refuseByHeaders(headers) {
       if (botDetection === "off") return;
       const userAgent = (headers.get("user-agent") ?? "").slice(0, MAX_USER_AGENT).trim();
-      // A headless Chrome under another name still tells its brand (User-Agent Client Hints).
+      // Headless Chrome with a changed user agent still sends its brand (User-Agent Client Hints).
       const brands = headers.get("sec-ch-ua")?.slice(0, MAX_USER_AGENT) ?? "";
       if (/headless/i.test(brands) || (await isRefused(userAgent))) throw botDetected();
     },
@@ -94,7 +94,7 @@ export function createBotDetection({ botDetection }: Pick<Config, "botDetection"
 const botDetected = () =>
   forbidden("BOT_DETECTED", "This request looks automated. Use a browser, or an API client that names itself.");
 
-/** `isbot`, loaded with the first request that is judged. */
+/** Imports `isbot` at the first request that needs it, to keep the start fast. */
 async function loadClassifier(): Promise<UserAgentClassifier> {
   const { createIsbotFromList, isbot, list } = await import("isbot");
   const distinguishesBots = (pattern: string) => API_CLIENTS.every((client) => !new RegExp(pattern, "i").test(client));

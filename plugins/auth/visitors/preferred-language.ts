@@ -1,9 +1,9 @@
-// Which of the languages of Berth's mails somebody would rather read.
+// Chooses the language of mails from the Accept-Language header.
 import { type Language, templates } from "../mails/templates.ts";
 
 const isSupported = (language: string): language is Language => Object.hasOwn(templates, language);
 
-/** The best of what `Accept-Language` asks for (RFC 9110 §12.5.4); English where there is nothing of it. */
+/** The supported language with the highest weight in `Accept-Language` (RFC 9110 §12.5.4); English if there is none. */
 export function preferredLanguage(header: string | null): Language {
   const ranges = (header ?? "").slice(0, 500).split(",").map(readRange);
   const accepted = ranges.filter(({ weight }) => weight > 0).sort((a, b) => b.weight - a.weight);

@@ -1,4 +1,4 @@
-// Routes for people who are not signed in: how often from one address, and no robots.
+// Route macros for requests without an identity: rate limits per address, and bot detection.
 import { Elysia } from "elysia";
 import type { RateLimitRule } from "../../../src/kernel/config/config.ts";
 import { contextOf, guarded, type RouteGuard } from "../../../src/kernel/http/http.ts";
@@ -7,8 +7,9 @@ import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-
 import type { BotDetection } from "./bot-detection.ts";
 
 /**
- * Route macros. `visitor: rule` lets anyone in, so often from one address; `human: rule` does, and refuses robots first
- * (403 `BOT_DETECTED`). Both before the body is read, so that nothing is gained by sending a bad one.
+ * Route macros. `visitor: rule` limits requests per address; `human: rule` does too, after refusing bots (403
+ * `BOT_DETECTED`). Both run before the body is read, so that requests with an invalid body count as well. Only the
+ * honeypot is checked afterwards.
  */
 export function visitorGuards({
   botDetection,

@@ -1,29 +1,30 @@
-// What makes a signed message good for one sign-in: a nonce that is recognised without being stored, until it was used.
+// Nonces that make a signed message valid for one sign-in. A nonce carries its time and a MAC, so only used ones are
+// stored.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Vault } from "../../../src/kernel/security/vault.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { useOnceStatements } from "../sign-in/replay-protection.ts";
 
-/** Contract §3. */
+/** Milliseconds that a nonce is valid: ten minutes. */
 export const NONCE_LIFETIME = 10 * MINUTE;
 
 export interface Nonces {
-  /** 44 letters and digits, as EIP-4361 wants it; nothing is written. */
+  /** 44 hex digits, alphanumeric as EIP-4361 requires; `expiresAt` is epoch ms. Writes nothing. */
   issue(): { nonce: string; expiresAt: number };
   /**
-   * Uses a nonce up; aborts its batch with GuardFailed when it was used before. Throws 401 `INVALID_NONCE` when
-   * it is too old. One that is not ours (of a client that knows only the interface) is as old as its message.
+   * Marks a nonce as used; aborts its batch with GuardFailed if it was used before. Throws 401 `INVALID_NONCE` if it
+   * has expired. Clients may choose their own nonce: then its age is that of the message (`issuedAt`, epoch ms).
    */
   useStatements(nonce: string, issuedAt: number): Statement[];
 }
 
-/** A nonce was used before, or is too old. */
+/** A 401 for a nonce that was used before or has expired. */
 export const invalidNonce = () =>
-  new AppError(401, "INVALID_NONCE", "This message was used already or is too old. Sign a new one.");
+  new AppError(401, "INVALID_NONCE", "This message was used already or has expired. Sign a new one.");
 
 const PURPOSE = "wallet-nonce";
-/** Hex digits: milliseconds since 1970, chance, and our mark on both. */
+/** The parts of a nonce, in hex digits: epoch ms, random bits, and a MAC of both. */
 const TIME_DIGITS = 12;
 const RANDOM_DIGITS = 16;
 const MAC_DIGITS = 16;
@@ -33,7 +34,7 @@ export function createNonces(vault: Pick<Vault, "sign">): Nonces {
     const mac = Buffer.from(vault.sign(PURPOSE, text), "base64url").toString("hex");
     return text + mac.slice(0, MAC_DIGITS);
   };
-  /** When we issued it; undefined for one that is not ours. */
+  /** When Berth issued the nonce (epoch ms); undefined for a nonce that a client chose. */
   function readIssueTime(nonce: string): number | undefined {
     const text = nonce.slice(0, TIME_DIGITS + RANDOM_DIGITS);
     return withMac(text) === nonce ? Number.parseInt(text.slice(0, TIME_DIGITS), 16) : undefined;

@@ -1,4 +1,4 @@
-// Sign-In with Ethereum over HTTP: a nonce, then the signed message.
+// The routes of Sign-In with Ethereum: request a nonce, then send the signed message.
 import { Elysia, t } from "elysia";
 import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
@@ -8,14 +8,16 @@ import { safeCallbackPath } from "../sign-in/callback-url.ts";
 import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { createWalletSignIn } from "./wallet-sign-in.ts";
 
-/** Told as text, but not checked as such: what is missing here is 401, not 400. Interface, "Wallet sign in". */
+/** Documented as text but not validated by the schema, since a missing message or signature must give 401, not 400. */
 const text = (description: string) => t.Optional(t.Unknown({ type: "string", description }));
 
 const walletProofBody = t.Object({
   message: text("The full message (EIP-4361), for the host of `BASE_URL` and chain 8453"),
-  signature: text("Its signature: of a key (EIP-191) or of a smart wallet (ERC-1271, ERC-6492), as 0x and hex digits"),
-  totp: text("A code or a recovery code, with two-factor on"),
-  callbackUrl: text("Where to go then, within Berth; default `/`"),
+  signature: text(
+    "Its signature in hex, starting with 0x: of a key (EIP-191) or of a smart wallet (ERC-1271, ERC-6492)",
+  ),
+  totp: text("With two-factor on: a code of the authenticator app or a recovery code"),
+  callbackUrl: text("Where to go next, within Berth; default `/`"),
 });
 
 export function walletRoutes(services: AuthServices) {
@@ -57,7 +59,8 @@ export function walletRoutes(services: AuthServices) {
           tags,
           summary: "Sign in with an Ethereum wallet",
           description:
-            "Answers 302 to `callbackUrl`; 200 to a request that accepts only `application/json`. A wallet that was never here gets an account. A smart wallet's signature is checked on the chain: 500 `CHAIN_UNAVAILABLE` when that can't be asked.",
+            "Redirects (302) to `callbackUrl`; a request that accepts only `application/json` gets 200. A new wallet gets an " +
+            "account. The signature of a smart wallet is checked on the chain: 500 `CHAIN_UNAVAILABLE` if that can't be reached.",
           ...documentErrors({ 401: refusals, 403: "ACCOUNT_DISABLED", 500: "CHAIN_UNAVAILABLE" }),
         },
       },

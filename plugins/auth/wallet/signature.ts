@@ -1,13 +1,14 @@
-// Whose signature it is: an ordinary key's is recognised here, a contract's only by the chain it lives on.
+// Verifies signatures of Ethereum addresses: those of a key locally, those of a smart contract by a call to the chain.
 import type { Address, Hex } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 
-/** Characters: a smart wallet's may bring the code of the wallet along. */
+/** In characters. Generous, since the signature of a smart wallet may contain the code of the wallet (ERC-6492). */
 const MAX_LENGTH = 2 + 2 * 32_768;
 
 /**
- * Whether this address signed this text (EIP-191): with an ordinary key, as a deployed contract (ERC-1271), or as one yet
- * to be deployed (ERC-6492). The chain is asked only when it is no ordinary key's; see `Chain.ask` for what that throws.
+ * Whether this address signed this text (EIP-191): with a key, as a deployed contract (ERC-1271), or as one not
+ * deployed yet (ERC-6492). The chain is called only if it is not the signature of a key; see `Chain.withClient` for its
+ * errors.
  */
 export async function isSignedBy(chain: Chain, address: Address, message: string, signature: string): Promise<boolean> {
   if (!isHexBytes(signature)) return false;
@@ -16,12 +17,12 @@ export async function isSignedBy(chain: Chain, address: Address, message: string
   return chain.withClient((client) => client.verifyMessage({ address, message, signature }));
 }
 
-/** The end of an ERC-8010 signature: a call chosen by whoever brings it is made as part of the proof. Not for a sign-in. */
+/** The suffix of ERC-8010 signatures. Refused: verifying one makes a call that the sender chooses. */
 const ERC8010_SUFFIX = "8010".repeat(16);
 
 const isHexBytes = (text: string): text is Hex => text.length <= MAX_LENGTH && /^0x(?:[0-9a-f]{2})+$/i.test(text);
 
-/** r, s and v of an ordinary key. */
+/** The length of r, s and v (65 bytes) in hex. */
 const KEY_SIGNATURE_LENGTH = 2 + 2 * 65;
 
 async function isSignedByKey(address: Address, message: string, signature: Hex): Promise<boolean> {
@@ -30,7 +31,7 @@ async function isSignedByKey(address: Address, message: string, signature: Hex):
   try {
     return isAddressEqual(address, await recoverMessageAddress({ message, signature }));
   } catch {
-    // Numbers that are on no curve: a contract may still know what to make of them.
+    // Not a valid curve point: the bytes may still be the signature of a contract.
     return false;
   }
 }

@@ -1,14 +1,14 @@
-// A Sign-In with Ethereum message (EIP-4361): read strictly, and held against where and when it arrived.
+// Parses Sign-In with Ethereum messages (EIP-4361) strictly, and checks domain, chain and times.
 import type { Address } from "viem";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 
-/** Bytes are text here: what is longer is not read. */
+/** In characters; longer messages are refused unparsed. */
 const MAX_LENGTH = 16_384;
-/** How far ahead of ours the clock of a wallet may be. */
+/** How far ahead of the server's the clock of a wallet may be. */
 const CLOCK_SKEW = MINUTE;
 
-/** What of a good message is still needed. */
+/** The fields of a valid message that the sign-in uses. */
 export interface ParsedSiweMessage {
   /** With its checksum (EIP-55). */
   address: Address;
@@ -24,8 +24,8 @@ export interface SiweExpectations {
 }
 
 /**
- * Reads a message and checks all of it but nonce and signature. Throws 401 `INVALID_MESSAGE`, which says what to change.
- * The parser is loaded at the first message.
+ * Parses a message and checks everything but nonce and signature. Throws 401 `INVALID_MESSAGE` with the reason. The
+ * parser is imported at the first message, to keep the start fast.
  */
 export async function parseSiweMessage(
   text: string,
@@ -36,17 +36,18 @@ export async function parseSiweMessage(
   const now = Date.now();
   const issuedAt = Date.parse(message.issuedAt ?? "");
 
-  // Each is put so that a date that can't be read fails.
+  // The comparisons are written so that an invalid date (NaN) fails them.
   if (message.domain !== ownUrl.host)
     throw invalidMessage(`The message is for another domain. This is ${ownUrl.host}.`);
   if (message.scheme !== undefined && `${message.scheme}:` !== ownUrl.protocol)
-    throw invalidMessage("The message has another scheme.");
+    throw invalidMessage(`The message has another scheme. This is ${ownUrl.protocol.slice(0, -1)}.`);
   if (URL.parse(message.uri)?.origin !== ownUrl.origin)
     throw invalidMessage(`The message has another URI. This is ${ownUrl.origin}.`);
   if (message.version !== "1") throw invalidMessage("The message must have version 1.");
   if (message.chainId !== chainId)
     throw invalidMessage(`The message is for another chain. Sign in on chain ${chainId}.`);
-  if (!(issuedAt <= now + CLOCK_SKEW)) throw invalidMessage("The message says that it comes from the future.");
+  if (!(issuedAt <= now + CLOCK_SKEW))
+    throw invalidMessage("The message was issued in the future. Check the clock of your device.");
   if (message.expirationTime !== undefined && !(Date.parse(message.expirationTime) > now)) {
     throw invalidMessage("The message has expired. Sign a new one.");
   }
@@ -62,7 +63,7 @@ async function parse(text: string) {
   try {
     return new SiweMessage(text);
   } catch (cause) {
-    throw invalidMessage("This is no Sign-In with Ethereum message: version 1, with the address in mixed case.", cause);
+    throw invalidMessage("This is not a Sign-In with Ethereum message of version 1 with a checksummed address.", cause);
   }
 }
 

@@ -1,4 +1,5 @@
-// Sign-In with Ethereum: a signed message in, an account out, each message once.
+// Sign-In with Ethereum: checks a signed message and resolves or creates the account of the wallet. A message works
+// once.
 import type { Address } from "viem";
 import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import { WALLET_EMAIL_DOMAIN } from "../../../src/kernel/config/config.ts";
@@ -12,7 +13,7 @@ import { createNonces, invalidNonce, type Nonces } from "./nonces.ts";
 import { isSignedBy } from "./signature.ts";
 import { parseSiweMessage } from "./siwe-message.ts";
 
-/** As it came: anything that is no text is as good as missing. */
+/** Unvalidated input: a value that is not text counts as missing. */
 export interface WalletProof {
   message?: unknown;
   signature?: unknown;
@@ -20,33 +21,34 @@ export interface WalletProof {
   totp?: unknown;
 }
 
-/** Who shows it. */
+/** The client of the request. */
 interface Visitor {
   address: string;
-  /** The language of a new account. */
+  /** Two letters: the language of mails if an account is created. */
   locale: string;
 }
 
-/** Who signed, and what uses the message up: only a good one does, so that strangers write nothing. */
+/** The signer, and the statements that mark the message as used. An invalid message writes nothing. */
 interface VerifiedProof {
   address: Address;
   useStatements: Statement[];
 }
 
-/** Whose wallet it is, and what a session for them rests on. */
+/** The account of the wallet, and the evidence for a session. */
 export interface WalletSignInResult {
   account: AccountSummary;
   evidence: SignInEvidence;
 }
 
 export interface WalletSignIn {
-  /** A nonce for the next message; `expiresAt` in epoch ms. Nothing is written. */
+  /** A nonce for the next message; see `Nonces.issue`. */
   nonce: Nonces["issue"];
   /**
-   * Whose wallet signed this; who was never here gets an account. Throws 401 `SIGNATURE_REQUIRED`, `INVALID_MESSAGE`,
-   * `INVALID_SIGNATURE` or `INVALID_NONCE`, and `TOTP_REQUIRED` or `INVALID_TOTP` where two-factor is on; all but
-   * `TOTP_REQUIRED` are counted by the address they come from (429 past the limit), and new accounts as other sign-ups are.
-   * 403 `ACCOUNT_DISABLED`. 500 `CHAIN_UNAVAILABLE` when only the chain could tell and it does not.
+   * The account of the wallet that signed; a new wallet gets an account. Throws 401 `SIGNATURE_REQUIRED`,
+   * `INVALID_MESSAGE`, `INVALID_SIGNATURE` or `INVALID_NONCE`, with two-factor on also `TOTP_REQUIRED` or
+   * `INVALID_TOTP`; all but `TOTP_REQUIRED` count against the client's address (429 past the limit). New accounts count
+   * as sign-ups. Throws 403 `ACCOUNT_DISABLED`, and 500 `CHAIN_UNAVAILABLE` if the check needs the chain and it can't
+   * be reached.
    */
   signInWithProof(proof: WalletProof, from: Visitor): Promise<WalletSignInResult>;
 }
@@ -72,7 +74,9 @@ export function createWalletSignIn({ kernel, users, linkedAccounts, twoFactor, c
     return { address, useStatements };
   }
 
-  /** The account of this wallet: the one it is linked to, else the one with its email, else a new one. Contract §3. */
+  /**
+   * The account of this wallet: the one it is linked to, else the one with its internal email address, else a new one.
+   */
   async function signIn(
     { address, useStatements }: VerifiedProof,
     totp: unknown,
@@ -86,7 +90,7 @@ export function createWalletSignIn({ kernel, users, linkedAccounts, twoFactor, c
     if (!user) {
       const name = `${address.slice(0, 6)}…${address.slice(-4)}`;
       const newUser = { email, name, passwordHash: null, locale: from.locale };
-      // Keys cost nothing: without it one machine could make as many accounts, and trials, as it likes.
+      // Keys cost nothing: without this limit one machine could create any number of accounts and trials.
       await limits.takeOrThrow("sign-up", from.address);
       const account = await users.create(newUser, ({ id }) => [
         ...useStatements,
@@ -105,13 +109,13 @@ export function createWalletSignIn({ kernel, users, linkedAccounts, twoFactor, c
     nonce: nonces.issue,
 
     async signInWithProof(proof, from) {
-      // Taken before and given back, or a crowd of guesses at once would all pass.
+      // Counted before the check and refunded after it: else concurrent guesses would all pass the limit.
       await limits.takeOrThrow("sign-in-ip", from.address);
       const verified = await verifyProof(proof);
       const attempt = () => signIn(verified, proof.totp, from);
       try {
         const result = await attempt().catch((error: unknown) => {
-          // Another message of the same wallet was faster: the account is there now.
+          // A concurrent sign-in of the same wallet has created or linked the account: now it is found.
           if (isConcurrentSignIn(error)) return attempt();
           throw error;
         });
@@ -126,7 +130,7 @@ export function createWalletSignIn({ kernel, users, linkedAccounts, twoFactor, c
   };
 }
 
-/** By a limit: nothing was tried. */
+/** Refused by a limit, before anything was tried. */
 const isRateLimited = (error: unknown) => error instanceof AppError && error.status === 429;
 
 const isConcurrentSignIn = (error: unknown) =>
