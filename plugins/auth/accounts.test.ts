@@ -1,11 +1,11 @@
-// Accounts over HTTP: signing up, in and out, the current user, and who counts as an admin.
+// Accounts over HTTP: sign-up, sign-in, sign-out, the current user, and admin rights by ADMIN_EMAILS.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { subscribe } from "../../tests/support/favours.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { type ErrorBody, expectRefusal } from "../../tests/support/scene.ts";
 
-const DAY = 86_400_000;
 let house: House;
 beforeAll(async () => {
   house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com, chief@example.com" } });
@@ -16,8 +16,8 @@ afterEach(() => setSystemTime());
 const client = () => createClient(house.web);
 const register = (body: unknown) => client().post("/api/register", body);
 const password = "correct horse battery";
-let made = 0;
-const fresh = () => `user-${++made}@example.com`;
+let users = 0;
+const newEmail = () => `user-${++users}@example.com`;
 
 interface Settings {
   id: string;
@@ -26,17 +26,17 @@ interface Settings {
   referralCode: string;
 }
 
-describe("signing up", () => {
-  test("answers id, email and name, and signs nobody in", async () => {
-    const email = fresh();
+describe("sign-up", () => {
+  test("returns id, email and name, and starts no session", async () => {
+    const email = newEmail();
     const answer = await register({ email: ` ${email.toUpperCase()}`, password, name: " Ada " });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), email, name: "Ada" });
     expect(answer.headers.getSetCookie()).toEqual([]);
-    expect((await register({ email: fresh(), password })).body).toMatchObject({ name: `user-${made}@example.com` });
+    expect((await register({ email: newEmail(), password })).body).toMatchObject({ name: `user-${users}@example.com` });
   });
 
-  test("takes nothing that is not the caller's to say, and lets unknown fields be", async () => {
+  test("ignores fields that the caller may not set, and unknown fields", async () => {
     const ada = client();
     const wish = {
       id: "mine",
@@ -51,7 +51,7 @@ describe("signing up", () => {
       subscription: { plan: "pro", status: "active" },
       createdAt: "2020-01-01T00:00:00.000Z",
     };
-    await ada.signUp({ ...wish, email: fresh() });
+    await ada.signUp({ ...wish, email: newEmail() });
     await ada.signIn(wish);
     const { body } = await ada.get<Settings>("/api/settings");
     expect(body).toMatchObject({
@@ -68,46 +68,46 @@ describe("signing up", () => {
 
   test.each([
     [{}, ["email", "password"]],
-    [{ email: fresh() }, ["password"]],
+    [{ email: newEmail() }, ["password"]],
     [{ password }, ["email"]],
     [{ email: "", password }, ["email"]],
     [{ email: "ada@localhost", password }, ["email"]],
     [{ email: "0xabc@WALLET.invalid", password }, ["email"]],
     [{ email: `${"a".repeat(400)}@example.com`, password }, ["email"]],
     [{ email: ["ada@example.com"], password }, ["email"]],
-    [{ email: fresh(), password: "1234567" }, ["password"]],
-    [{ email: fresh(), password: "😀😀😀😀" }, ["password"]],
-    [{ email: fresh(), password: 12345678 }, ["password"]],
-    [{ email: fresh(), password: "x".repeat(1_025) }, ["password"]],
-    [{ email: fresh(), password, name: 1 }, ["name"]],
-    [{ email: fresh(), password, name: "x".repeat(201) }, ["name"]],
-    [{ email: fresh(), password, name: "Ada\r\nBcc: eve@example.com" }, ["name"]],
-    [{ email: fresh(), password, name: "Ada\u001b[31m" }, ["name"]],
-    [{ email: fresh(), password, name: "\u202eada" }, ["name"]],
-    [{ email: fresh(), password, name: "Ada\u2028" }, ["name"]],
-  ])("%j is 400 and says where", async (body, paths) => {
+    [{ email: newEmail(), password: "1234567" }, ["password"]],
+    [{ email: newEmail(), password: "😀😀😀😀" }, ["password"]],
+    [{ email: newEmail(), password: 12345678 }, ["password"]],
+    [{ email: newEmail(), password: "x".repeat(1_025) }, ["password"]],
+    [{ email: newEmail(), password, name: 1 }, ["name"]],
+    [{ email: newEmail(), password, name: "x".repeat(201) }, ["name"]],
+    [{ email: newEmail(), password, name: "Ada\r\nBcc: eve@example.com" }, ["name"]],
+    [{ email: newEmail(), password, name: "Ada\u001b[31m" }, ["name"]],
+    [{ email: newEmail(), password, name: "\u202eada" }, ["name"]],
+    [{ email: newEmail(), password, name: "Ada\u2028" }, ["name"]],
+  ])("refuses %j with 400 and the paths", async (body, paths) => {
     const answer = await register(body);
     const { issues } = expectRefusal(answer, 400);
     expect(issues?.map(({ path }) => path)).toEqual(paths);
     if ("password" in body) expect(answer.text).not.toContain(String(body.password));
   });
 
-  test("the smallest and the oddest that is good", async () => {
-    expect((await register({ email: fresh(), password: "12345678" })).status).toBe(201);
-    expect((await register({ email: fresh(), password: "ääääääää", name: "x".repeat(200) })).status).toBe(201);
-    expect((await register({ email: fresh(), password, name: "O'Hara-Łukasz 船 👩‍🚀" })).status).toBe(201);
+  test("accepts the shortest password and unusual names", async () => {
+    expect((await register({ email: newEmail(), password: "12345678" })).status).toBe(201);
+    expect((await register({ email: newEmail(), password: "ääääääää", name: "x".repeat(200) })).status).toBe(201);
+    expect((await register({ email: newEmail(), password, name: "O'Hara-Łukasz 船 👩‍🚀" })).status).toBe(201);
   });
 
-  test("of one address at once: one is made, in whatever spelling", async () => {
-    const email = fresh();
+  test("concurrent requests for one address in several spellings create one account", async () => {
+    const email = newEmail();
     const spellings = [email, email.toUpperCase(), ` ${email}`, `${email}\n`];
     const answers = await Promise.all(spellings.map((spelling) => register({ email: spelling, password })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 409, "USER_EXISTS");
   });
 
-  test("with an Idempotency-Key is done once, and answered again; another body under it is refused", async () => {
-    const email = fresh();
+  test("with an idempotency key happens once and its response is replayed; another body under the key is refused", async () => {
+    const email = newEmail();
     const headers = { "idempotency-key": crypto.randomUUID() };
     const send = (body: object) => client().post("/api/register", body, { headers });
     const [one, two] = await Promise.all([send({ email, password }), send({ email, password })]);
@@ -121,7 +121,7 @@ describe("signing up", () => {
     expect(JSON.stringify(rows)).not.toContain(password);
   });
 
-  test("from one address: ten a minute, told before the body is worth anything", async () => {
+  test("is limited to ten a minute per address, checked before the body is validated", async () => {
     await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
     const statuses: number[] = [];
     for (let n = 0; n < 11; n++) {
@@ -131,8 +131,8 @@ describe("signing up", () => {
   });
 });
 
-describe("signing in", () => {
-  test("answers who it is and sets the cookie", async () => {
+describe("sign-in", () => {
+  test("returns the user and sets the cookie", async () => {
     const ada = client();
     const { id, email, name } = await ada.signUp();
     const answer = await ada.post("/api/auth/callback/credentials", { email, password, extra: 1 });
@@ -151,12 +151,12 @@ describe("signing in", () => {
     [{ email: "", password: "" }, ["email", "password"]],
     [{ email: 1, password }, ["email"]],
     [{ email: "ada@example.com", password: null }, ["password"]],
-  ])("%j lacks something: 400", async (body, paths) => {
+  ])("refuses the incomplete body %j with 400", async (body, paths) => {
     const { issues } = expectRefusal(await client().post("/api/auth/callback/credentials", body), 400);
     expect(issues?.map(({ path }) => path)).toEqual(paths);
   });
 
-  test("never adopts a cookie that was there before, and leaves the session of another in peace", async () => {
+  test("never adopts a cookie of the request, and leaves the session of another user alone", async () => {
     const [ada, eve] = [client(), client()];
     await eve.join();
     await ada.signUp();
@@ -167,7 +167,7 @@ describe("signing in", () => {
     expect(cookie.split(";")[0]).not.toBe(eve.cookie);
     expect((await ada.get("/api/settings")).body).toMatchObject({ email });
     expect((await eve.get("/api/settings")).body).toMatchObject({ email: eve.account.email });
-    const planted = "berth_session=planted-by-somebody";
+    const planted = "berth_session=planted-by-an-attacker";
     const again = await ada.post(
       "/api/auth/callback/credentials",
       { email, password },
@@ -177,7 +177,7 @@ describe("signing in", () => {
     expectRefusal(await client().get("/api/settings", { headers: { cookie: planted } }), 401, "UNAUTHORIZED");
   });
 
-  test("from a page of another site is refused", async () => {
+  test("is refused from a page of another site", async () => {
     const ada = client();
     const { email } = await ada.signUp();
     const headers = { origin: "https://evil.example" };
@@ -188,7 +188,7 @@ describe("signing in", () => {
 });
 
 describe("the session", () => {
-  test("is told to anyone, and is nobody's without a good cookie", async () => {
+  test("is readable by anyone, and null without a valid cookie", async () => {
     const ada = client();
     const id = await ada.join();
     const { status, body } = await ada.get<{ expires: string }>("/api/auth/session");
@@ -209,7 +209,7 @@ describe("the session", () => {
     }
   });
 
-  test("is prolonged while it is used, by a cookie on any answer", async () => {
+  test("is extended while in use, by a cookie on any response", async () => {
     const ada = client();
     await ada.join();
     const before = ada.cookie;
@@ -231,21 +231,21 @@ describe("the session", () => {
   });
 });
 
-describe("signing out", () => {
-  test("ends this session for good, and the cookie in the browser", async () => {
-    const [here, there] = [client(), client()];
-    await here.join();
-    const { cookie } = here;
-    const signIn = { email: here.account.email, password };
-    await there.post("/api/auth/callback/credentials", signIn);
-    const answer = await here.post("/api/auth/signout");
+describe("sign-out", () => {
+  test("ends this session permanently, and deletes the cookie", async () => {
+    const [first, second] = [client(), client()];
+    await first.join();
+    const { cookie } = first;
+    const signIn = { email: first.account.email, password };
+    await second.post("/api/auth/callback/credentials", signIn);
+    const answer = await first.post("/api/auth/signout");
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { ok: true } });
     expect(answer.headers.getSetCookie()).toEqual(["berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"]);
     expectRefusal(await client().get("/api/settings", { headers: { cookie } }), 401, "UNAUTHORIZED");
-    expect((await there.get("/api/settings")).status).toBe(200);
+    expect((await second.get("/api/settings")).status).toBe(200);
   });
 
-  test("of nobody is fine; sending the old cookie again does not bring it back, even when it was due", async () => {
+  test("succeeds without a session; the old cookie stays invalid, even if its renewal was due", async () => {
     expect((await client().post("/api/auth/signout")).body).toEqual({ ok: true });
     const ada = client();
     await ada.join();
@@ -257,7 +257,7 @@ describe("signing out", () => {
     expect((await client().get("/api/auth/session", { headers: { cookie } })).body).toMatchObject({ user: null });
   });
 
-  test("can't be caused by another site", async () => {
+  test("is refused from another site", async () => {
     const ada = client();
     await ada.join();
     for (const headers of [{ origin: "https://evil.example" }, { "sec-fetch-site": "cross-site" }] as Record<
@@ -271,7 +271,7 @@ describe("signing out", () => {
 });
 
 describe("the current user", () => {
-  test("is just this, and nothing of the password", async () => {
+  test("has exactly these fields, and nothing of the password", async () => {
     const ada = client();
     const id = await ada.join();
     const answer = await ada.get<Settings>("/api/settings");
@@ -293,7 +293,7 @@ describe("the current user", () => {
     expect(answer.text).not.toMatch(/argon|hash/i);
   });
 
-  test("shows what was granted at once, and when it is over", async () => {
+  test("shows a granted subscription at once, and its end", async () => {
     const ada = client();
     await ada.join();
     await subscribe(house, ada.account.email, "pro", 3);
@@ -305,7 +305,7 @@ describe("the current user", () => {
     expectRefusal(await ada.post("/api/agents/provision", { name: "Late" }), 402, "SUBSCRIPTION_REQUIRED");
   });
 
-  test("is 401 for nobody, whatever is sent along", async () => {
+  test("is 401 without a valid credential", async () => {
     for (const headers of [
       {},
       { cookie: "berth_session=" },
@@ -318,21 +318,21 @@ describe("the current user", () => {
 });
 
 describe("an address of ADMIN_EMAILS", () => {
-  const isAdmin = async (who: Client, headers: Record<string, string> = {}) =>
-    (await who.get<Settings>("/api/settings", { headers })).body.isAdmin;
+  const isAdmin = async (caller: Client, headers: Record<string, string> = {}) =>
+    (await caller.get<Settings>("/api/settings", { headers })).body.isAdmin;
   const proxied = { "x-forwarded-for": "127.0.0.1" };
 
-  test("counts unverified only while sign-in and request both come straight from this machine", async () => {
+  test("counts unverified only while sign-in and request both come directly from this machine", async () => {
     const root = client();
     await root.join({ email: "root@example.com" });
     expect(await isAdmin(root)).toBe(true);
     expect(await isAdmin(root, proxied)).toBe(false);
     expect(await isAdmin(root, { via: "1.1 x" })).toBe(false);
     expect(await isAdmin(root)).toBe(true);
-    const far = client();
+    const remote = client();
     const { email } = root.account;
-    await far.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
-    expect(await isAdmin(far)).toBe(false);
+    await remote.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
+    expect(await isAdmin(remote)).toBe(false);
   });
 
   test("counts from anywhere once it is verified", async () => {
@@ -343,13 +343,13 @@ describe("an address of ADMIN_EMAILS", () => {
     expect(await isAdmin(boss, proxied)).toBe(true);
   });
 
-  test("is the whole address, and nobody else", async () => {
+  test("must match as a whole", async () => {
     const other = client();
     await other.join({ email: "xroot@example.com" });
     expect(await isAdmin(other)).toBe(false);
   });
 
-  test("never counts unverified on a public address, from this machine either", async () => {
+  test("never counts unverified if BASE_URL is public, not even from this machine", async () => {
     const env = { ADMIN_EMAILS: "chief@example.com", BASE_URL: "http://berth.example" };
     await using open = await openHouse({ env });
     const chief = createClient(open.web);
@@ -357,7 +357,7 @@ describe("an address of ADMIN_EMAILS", () => {
     expect(await isAdmin(chief)).toBe(false);
   });
 
-  test("behind a trusted proxy is no shorter way", async () => {
+  test("does not count unverified behind a trusted proxy", async () => {
     const env = { ADMIN_EMAILS: "chief@example.com", TRUSTED_PROXIES: "127.0.0.1" };
     await using behind = await openHouse({ env });
     const chief = createClient(behind.web);
@@ -368,7 +368,7 @@ describe("an address of ADMIN_EMAILS", () => {
   });
 });
 
-test("a disk that can't be written does not keep those from reading who are signed in", async () => {
+test("signed-in users can read while the disk is full", async () => {
   await using own = await openHouse();
   const ada = createClient(own.web);
   await ada.join();
@@ -379,7 +379,7 @@ test("a disk that can't be written does not keep those from reading who are sign
   expect((await ada.get("/api/settings")).status).toBe(200);
 });
 
-test("an error's body is the contract's on every route of accounts", async () => {
+test("every account route returns errors in the common shape", async () => {
   for (const path of ["/api/register", "/api/auth/callback/credentials", "/api/auth/first-admin"]) {
     const body = expectRefusal(await client().post<ErrorBody>(path, []), 400, "INVALID_INPUT");
     expect(body.issues?.length).toBeGreaterThan(0);

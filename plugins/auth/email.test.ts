@@ -1,22 +1,22 @@
-// Which addresses are one address, and which are none.
+// Which spellings are one email address, and which texts are refused.
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/kernel/errors.ts";
 import { quickest } from "../../tests/support/eventually.ts";
 import { isInternalEmail, normalizeEmail, requireEmail, requireEmailSyntax } from "./email.ts";
 
-describe("two spellings of one address", () => {
+describe("normalisation", () => {
   test.each([
     ["  Ada@Example.COM\n", "ada@example.com"],
     ["jose\u0301@example.com", "jos\u00e9@example.com"],
     ["JOSE\u0301@EXAMPLE.com", "jos\u00e9@example.com"],
     ["\u212bsa@example.com", "\u00e5sa@example.com"],
     ["ada+boats@example.com", "ada+boats@example.com"],
-  ])("%j is %j", (given, one) => {
+  ])("turns %j into %j", (given, one) => {
     expect(requireEmail(given)).toBe(one);
     expect(normalizeEmail(one)).toBe(one);
   });
 
-  test("look-alikes are other addresses", () => {
+  test("keeps look-alikes apart", () => {
     const all = ["ada@example.com", "аda@example.com", "ada@exаmple.com", "ada@example.co", "a.da@example.com"];
     expect(new Set(all.map(requireEmail)).size).toBe(all.length);
   });
@@ -31,7 +31,7 @@ test.each([
   "हिन्दी@उदाहरण.भारत",
   "a@xn--fsqu00a.xn--0zwm56d",
   `${"a".repeat(242)}@example.com`,
-])("%j is an address", (text) => {
+])("accepts %j", (text) => {
   expect(requireEmail(text)).toBe(normalizeEmail(text));
 });
 
@@ -66,24 +66,24 @@ test.each([
   "ada\u202e@example.com",
   "ada@exam\u00adple.com",
   `${"a".repeat(243)}@example.com`,
-])("%j is none", (text) => {
+])("refuses %j", (text) => {
   expect(codeOf(text)).toBe("INVALID_EMAIL");
 });
 
-test("addresses made for wallets are nobody's to take, in any spelling", () => {
+test("refuses the internal addresses of wallets, in any spelling", () => {
   for (const text of ["0xabc@wallet.invalid", " 0xABC@Wallet.Invalid "]) {
     expect(codeOf(text)).toBe("INVALID_EMAIL");
   }
   expect(requireEmail("ada@notwallet.invalid")).toBe("ada@notwallet.invalid");
-  // They look like addresses all the same, to those who must not tell them apart.
+  // Forgotten passwords accept them, since that route must not reveal which addresses are internal.
   expect(requireEmailSyntax(" 0xABC@Wallet.Invalid ")).toBe("0xabc@wallet.invalid");
   expect(isInternalEmail("0xabc@wallet.invalid")).toBe(true);
   expect(isInternalEmail("0123@unclaimed.invalid")).toBe(true);
   expect(isInternalEmail("ada@notwallet.invalid")).toBe(false);
 });
 
-test("a hostile length takes no time", async () => {
-  const took = await quickest(() => {
+test("refuses hostile lengths quickly", async () => {
+  const durationMs = await quickest(() => {
     for (const text of [
       `a@${"a".repeat(250)}`,
       `${"a@".repeat(120)}a`,
@@ -93,7 +93,7 @@ test("a hostile length takes no time", async () => {
       expect(codeOf(text)).toBe("INVALID_EMAIL");
     }
   });
-  expect(took).toBeLessThan(100);
+  expect(durationMs).toBeLessThan(100);
 });
 
 function codeOf(text: string): string {

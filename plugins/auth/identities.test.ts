@@ -1,4 +1,4 @@
-// Who is asking: what an API key may do, where it may not, and that a bearer token decides alone.
+// Authentication: what API keys may and may not do, and that a bearer token takes precedence over the cookie.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createClient, type SendOptions } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -22,7 +22,7 @@ async function member(email?: string) {
   return { client, id, key };
 }
 
-/** Somebody with an agent, asking with nothing but a key of these scopes. */
+/** A user with an agent, and a client that sends a key of these scopes instead of the cookie. */
 async function scene(...scopes: string[]) {
   const { client, id, key } = await member();
   await subscribe(house, client.account.email, "pro");
@@ -48,12 +48,12 @@ describe("an API key", () => {
     expect((await ask(house.web, "POST", "/api/chat", { message: "Hello" })).status).toBe(200);
     expect((await ask(house.web, "PUT", `/api/agents/${agentId}/config`, { a: 1 })).status).toBe(200);
     expect((await ask(house.backend, "GET", `/api/agents/${agentId}`)).body).toMatchObject({ id: agentId });
-    const said = { platform: "api", message: "Hello" };
-    expect((await ask(house.backend, "POST", `/api/agents/${agentId}/turns`, said)).status).toBe(200);
+    const message = { platform: "api", message: "Hello" };
+    expect((await ask(house.backend, "POST", `/api/agents/${agentId}/turns`, message)).status).toBe(200);
     expect((await ask(house.backend, "DELETE", `/api/agents/${agentId}`)).status).toBe(200);
   });
 
-  test("is asked for the scope of what it does, before the body is looked at", async () => {
+  test("needs the scope of the route, checked before the body is read", async () => {
     const { agentId } = await scene();
     const all = [
       ["read", "web", "GET", "/api/settings"],
@@ -79,7 +79,7 @@ describe("an API key", () => {
     for (const scope of ["read", "write", "chat"] as const) {
       const { key } = await member();
       const headers = { ...bearer(await key([scope])).headers, "content-type": "application/json" };
-      for (const [wanted, surface, method, path] of all) {
+      for (const [required, surface, method, path] of all) {
         const init = { method, headers, ...(method === "GET" ? {} : { body: "{ not JSON" }) };
         const answer = await fetch(`${house[surface]}${path}`, init);
         const { code } = (await answer.json()) as { code?: string };
@@ -87,14 +87,14 @@ describe("an API key", () => {
           scope,
           method,
           path,
-          missing: scope !== wanted,
+          missing: scope !== required,
         });
-        if (scope !== wanted) expect(answer.status).toBe(403);
+        if (scope !== required) expect(answer.status).toBe(403);
       }
     }
   });
 
-  test("for talking changes no agent through the talking route", async () => {
+  test("with the scope chat can't change an agent through the chat route", async () => {
     const { ask } = await scene("chat");
     const change = { action: "set-credential", key: "provider_1", value: "sk-x" };
     expectRefusal(await ask(house.web, "POST", "/api/agent", change), 403, "MISSING_SCOPE");
@@ -103,7 +103,7 @@ describe("an API key", () => {
     expect((await ask(house.web, "POST", "/api/agent", { message: "Hello" })).status).toBe(200);
   });
 
-  test("never touches the security of the account, whatever its scopes", async () => {
+  test("can't change the security settings of the account, whatever its scopes", async () => {
     for (const scopes of [["read", "write", "chat"], ["chat"]]) {
       const { key } = await member();
       const options = bearer(await key(scopes));
@@ -123,7 +123,7 @@ describe("an API key", () => {
     }
   });
 
-  test("is no session: none is told of, none is renewed, and signing out with it ends nothing", async () => {
+  test("is not a session: none is shown or renewed, and a sign-out with it ends nothing", async () => {
     const { client, key } = await member();
     const options = bearer(await key());
     const answer = await createClient(house.web).get("/api/auth/session", options);
@@ -134,13 +134,13 @@ describe("an API key", () => {
     expect((await createClient(house.web).get("/api/settings", options)).status).toBe(200);
   });
 
-  test("may come from another site's page: no cookie is in play", async () => {
+  test("is accepted from pages of other sites, since no cookie is involved", async () => {
     const { key } = await member();
     const headers = { authorization: `Bearer ${await key()}`, origin: "https://other.example" };
     expect((await createClient(house.web).patch("/api/settings", { name: "Eve" }, { headers })).status).toBe(200);
   });
 
-  test("of a disabled account opens nothing", async () => {
+  test("of a disabled account is refused", async () => {
     const { id, key } = await member();
     const options = bearer(await key());
     await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
@@ -150,10 +150,10 @@ describe("an API key", () => {
   });
 });
 
-describe("a bearer token decides alone", () => {
+describe("a bearer token takes precedence", () => {
   const notKeys = ["", "x", "bk_", `bk_${"A".repeat(43)}`, "st.e30.AAAA", "null"];
 
-  test("and a good cookie beside it counts for nothing", async () => {
+  test("so that a valid cookie beside an invalid token is ignored", async () => {
     const { client } = await member();
     for (const text of notKeys) {
       for (const authorization of [`Bearer ${text}`, `bearer ${text}`, `BEARER  ${text}`]) {
@@ -167,7 +167,7 @@ describe("a bearer token decides alone", () => {
     expect((await client.get("/api/settings", { headers: { authorization: "Basic eDp5" } })).status).toBe(200);
   });
 
-  test("so another site's page gains nothing by sending junk with the visitor's cookie", async () => {
+  test("so that another site can't bypass the origin check by adding an invalid token", async () => {
     const { client } = await member();
     for (const text of notKeys) {
       const headers = { authorization: `Bearer ${text}`, origin: "https://evil.example" };
@@ -177,12 +177,12 @@ describe("a bearer token decides alone", () => {
     expect((await client.get("/api/settings")).body).toMatchObject({ name: "Ada" });
   });
 
-  test("whoever's cookie it is", async () => {
+  test("over the cookie of another user", async () => {
     const [ada, eve] = [await member(), await member()];
     expect((await eve.client.get("/api/settings", bearer(await ada.key()))).body).toMatchObject({ id: ada.id });
   });
 
-  test("a key of Berth's making is nobody's service token, and the other way round", async () => {
+  test("and an API key is not accepted as service token, nor a service token as API key", async () => {
     const { key } = await member();
     const { tokens } = house.kernel.backend;
     const grant = { userId: "x", isAdmin: true, action: "agent.provision", address: "127.0.0.1" };
@@ -192,7 +192,7 @@ describe("a bearer token decides alone", () => {
   });
 });
 
-describe("calls of the AI layer", () => {
+describe("model calls", () => {
   const chat = (options?: SendOptions) =>
     createClient(house.backend).post("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] }, options);
   const payers = async () =>
@@ -201,7 +201,7 @@ describe("calls of the AI layer", () => {
       user: row.user_id,
     }));
 
-  test("are its owner's with a key of Berth's, and anybody's with the key of another make", async () => {
+  test("are charged to the owner of a Berth key, and are public with any other key", async () => {
     const { client, id, key } = await member();
     expect((await chat(bearer(await key(["chat"])))).status).toBe(200);
     expect((await chat(bearer("sk-whatever-a-client-must-send"))).status).toBe(200);
@@ -217,12 +217,12 @@ describe("calls of the AI layer", () => {
     ]);
   });
 
-  test("with a key that is not for talking, are refused", async () => {
+  test("are refused with a key without the scope chat", async () => {
     const { key } = await member();
     expectRefusal(await chat(bearer(await key(["read", "write"]))), 403, "MISSING_SCOPE");
   });
 
-  test("with a key that looks like Berth's and is none, are refused", async () => {
+  test("are refused with an unknown key that has the prefix of Berth", async () => {
     expectRefusal(await chat(bearer(`bk_${"A".repeat(43)}`)), 401, "UNAUTHORIZED");
   });
 });
@@ -234,25 +234,25 @@ describe("an address of ADMIN_EMAILS", () => {
   };
   const proxied = { "x-forwarded-for": "127.0.0.1" };
 
-  test("counts unverified only for a key made straight on this machine, used straight on it", async () => {
+  test("counts unverified only for a key that is created and used directly on this machine", async () => {
     const { client, key } = await member("root@example.com");
     const direct = await key();
     expect(await isAdmin(direct)).toBe(true);
     expect(await isAdmin(direct, proxied)).toBe(false);
     expect(await isAdmin(await key(undefined, { headers: proxied }))).toBe(false);
-    const far: Client = createClient(house.web);
+    const remote: Client = createClient(house.web);
     const { email, password } = client.account;
-    await far.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
-    const { body } = await far.post<{ key: string }>("/api/keys", { name: "far" });
+    await remote.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
+    const { body } = await remote.post<{ key: string }>("/api/keys", { name: "remote" });
     expect(await isAdmin(body.key)).toBe(false);
   });
 
   test("counts with any key once it is verified", async () => {
     const { id, key } = await member("boss@example.com");
-    const far = await key(undefined, { headers: proxied });
-    expect(await isAdmin(far)).toBe(false);
+    const remoteKey = await key(undefined, { headers: proxied });
+    expect(await isAdmin(remoteKey)).toBe(false);
     await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
     house.app.accounts.users.invalidate(id);
-    expect(await isAdmin(far, proxied)).toBe(true);
+    expect(await isAdmin(remoteKey, proxied)).toBe(true);
   });
 });

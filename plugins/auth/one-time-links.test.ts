@@ -1,9 +1,9 @@
-// One-use links: what is good, what is not any more, and what is kept of them.
+// One-time links: validity, single use, and what is stored of them.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { HOUR } from "../../src/kernel/util/time.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { createOneTimeLinks, invalidLink, type OneTimeLinks } from "./one-time-links.ts";
 
-const HOUR = 3_600_000;
 let store: TestDatabase;
 let links: OneTimeLinks;
 beforeAll(async () => {
@@ -13,9 +13,9 @@ beforeAll(async () => {
 afterAll(() => store?.remove());
 afterEach(() => setSystemTime());
 
-let made = 0;
+let users = 0;
 async function user(): Promise<string> {
-  const id = `user-${++made}`;
+  const id = `user-${++users}`;
   const sql =
     "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 0, 0)";
   await store.database.write([{ sql, args: [id] }]);
@@ -32,7 +32,7 @@ const use = (token: string, kind: "verify-email" | "reset-password" = "reset-pas
 const rows = async (id: string) =>
   (await store.database.read("SELECT * FROM auth_links WHERE user_id = ?", [id])).rows.length;
 
-test("a link says whose it is and where it was sent, and works once", async () => {
+test("a link has an account and an address, and works once", async () => {
   const id = await user();
   const token = await issue(id, "reset-password", "ada@example.com");
   expect(token).toMatch(/^[\w-]{43}$/);
@@ -42,14 +42,14 @@ test("a link says whose it is and where it was sent, and works once", async () =
   await expect(use(token)).rejects.toMatchObject({ guard: "link" });
 });
 
-test("its use and what it is used for are one: if one can't be, neither is", async () => {
+test("the use of a link is undone if its batch fails", async () => {
   const token = await issue(await user());
   const broken = { sql: "INSERT INTO no_such_table VALUES (1)", args: [] };
   await expect(store.database.write([...links.useStatements("reset-password", token), broken])).rejects.toThrow();
   expect(await links.find("reset-password", token)).toBeDefined();
 });
 
-test("the newest of a kind kills the older ones of the same user, and no others", async () => {
+test("a new link ends older links of the same kind and user only", async () => {
   const [ada, bob] = [await user(), await user()];
   const [first, other, bobs] = [await issue(ada), await issue(ada, "verify-email"), await issue(bob)];
   const second = await issue(ada);
@@ -61,14 +61,14 @@ test("the newest of a kind kills the older ones of the same user, and no others"
   expect(await links.find("reset-password", bobs)).toBeDefined();
 });
 
-test("a link of one kind is none of another", async () => {
+test("a link is valid for its kind only", async () => {
   const token = await issue(await user(), "verify-email");
   expect(await links.find("reset-password", token)).toBeUndefined();
   await expect(use(token)).rejects.toMatchObject({ guard: "link" });
   await use(token, "verify-email");
 });
 
-test("it is good up to its end and not at it, and is swept away then", async () => {
+test("a link expires at its end, and is then swept", async () => {
   const now = Date.now();
   setSystemTime(now);
   const id = await user();
@@ -84,7 +84,7 @@ test("it is good up to its end and not at it, and is swept away then", async () 
   expect(await rows(id)).toBe(0);
 });
 
-test("it is kept hashed, and goes with its user", async () => {
+test("a link is stored as a hash, and deleted with its user", async () => {
   const id = await user();
   const token = await issue(id);
   const kept = await store.database.read("SELECT * FROM auth_links WHERE user_id = ?", [id]);
@@ -93,21 +93,18 @@ test("it is kept hashed, and goes with its user", async () => {
   expect(await rows(id)).toBe(0);
 });
 
-test.each(["", "x", "%", "' OR 1=1 --", "x".repeat(10_000)])(
-  "%# is no link: text that was never given out",
-  async (token) => {
-    await issue(await user());
-    expect(await links.find("reset-password", token)).toBeUndefined();
-    await expect(use(token)).rejects.toMatchObject({ guard: "link" });
-  },
-);
+test.each(["", "x", "%", "' OR 1=1 --", "x".repeat(10_000)])("an unknown token is not a link (%#)", async (token) => {
+  await issue(await user());
+  expect(await links.find("reset-password", token)).toBeUndefined();
+  await expect(use(token)).rejects.toMatchObject({ guard: "link" });
+});
 
-test("which reason a link is not good for stays unsaid", () => {
+test("the error does not tell why a link is invalid", () => {
   expect(invalidLink(new Error("secret reason"))).toMatchObject({ status: 400, code: "INVALID_LINK", extras: {} });
   expect(invalidLink(new Error("secret reason")).message).not.toContain("secret");
 });
 
-test("links to reset the password of an account that goes stay good and name nobody; others go with it", async () => {
+test("reset links of a deleted account stay valid without a user; its other links are deleted", async () => {
   const id = await user();
   const [reset, verify] = [await issue(id, "reset-password", "ada@example.com"), await issue(id, "verify-email")];
   await store.database.write([links.orphanStatement(id), { sql: "DELETE FROM users WHERE id = ?", args: [id] }]);

@@ -1,4 +1,4 @@
-// Accounts that hold what nobody has claimed yet: nobody's, in every respect.
+// Placeholder accounts: they count as no account for sign-in, mail, events and the first admin.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { createClient } from "../../tests/support/client.ts";
@@ -8,45 +8,45 @@ import { auth } from "./index.ts";
 let house: House;
 let accounts: ServiceOf<typeof auth>;
 beforeAll(async () => {
-  const window = plugin("window", (host) => {
+  const exposeAuth = plugin("expose-auth", (host) => {
     accounts = host.use(auth);
     return { service: undefined };
   });
-  house = await openHouse({ plugins: [window] });
+  house = await openHouse({ plugins: [exposeAuth] });
 });
 afterAll(() => house[Symbol.asyncDispose]());
 
-const made = async () => {
+const createPlaceholder = async () => {
   const { id, statements } = accounts.placeholderAccounts.createStatements("Unclaimed");
   await house.kernel.database.write(statements);
   const user = await accounts.users.byId(id);
-  if (!user) throw new Error("not made");
+  if (!user) throw new Error("The account was not created.");
   return user;
 };
 
-test("they leave the first admin's link as it is, and it still makes the first admin", async () => {
-  await made();
+test("they don't invalidate the link of the first admin", async () => {
+  await createPlaceholder();
   const link = await accounts.createFirstAdminLink();
   expect(link).toBeString();
-  await made();
+  await createPlaceholder();
   const token = new URL(link ?? "").searchParams.get("token");
   const body = { token, email: "owner@example.com", name: "Ada", password: "correct horse battery" };
   expect((await createClient(house).post("/api/auth/first-admin", body)).status).toBe(201);
   expect(await accounts.createFirstAdminLink()).toBeUndefined();
 });
 
-test("they have the plan free, and are no news", async () => {
-  const { id, email, plan, subscription, isAdmin } = await made();
+test("they have the plan free, and record no events", async () => {
+  const { id, email, plan, subscription, isAdmin } = await createPlaceholder();
   expect({ plan, subscription, isAdmin }).toEqual({ plan: "free", subscription: null, isAdmin: false });
-  // Others get to see the id.
+  // API responses show the id, so it must not reveal the address.
   expect(email).not.toContain(id);
   await house.kernel.database.write([accounts.placeholderAccounts.deleteStatement(id)]);
   expect(await accounts.users.byId(id)).toBeUndefined();
   expect((await house.kernel.events.since(0)).filter(({ userId }) => userId === id)).toEqual([]);
 });
 
-test("nobody signs in to one, signs up as one, or is mailed as one", async () => {
-  const { email } = await made();
+test("sign-in, sign-up and password reset are impossible with such an address", async () => {
+  const { email } = await createPlaceholder();
   const client = createClient(house);
   const password = "correct horse battery";
   expect((await client.post("/api/auth/callback/credentials", { email, password })).body).toMatchObject({
@@ -60,7 +60,7 @@ test("nobody signs in to one, signs up as one, or is mailed as one", async () =>
   expect(rows).toEqual([]);
 });
 
-test("an account that is somebody's is not ended like one", async () => {
+test("deleteStatement does not delete a regular account", async () => {
   const id = await createClient(house).join();
   await house.kernel.database.write([accounts.placeholderAccounts.deleteStatement(id)]);
   expect(await accounts.users.byId(id)).toBeDefined();

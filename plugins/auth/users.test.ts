@@ -1,12 +1,12 @@
-// Users and what they have paid for: written once, read through a cache that is never wrong.
+// Users and subscriptions: creation, updates, and a cache that is never stale.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { createUsers, isActiveSubscription, type Subscription, type Users } from "./users.ts";
 
-const DAY = 86_400_000;
 let store: TestDatabase;
 let users: Users;
 const usersOf = (env: Record<string, string> = {}): Users => {
@@ -23,14 +23,14 @@ beforeAll(async () => {
 afterAll(() => store?.remove());
 afterEach(() => setSystemTime());
 
-let made = 0;
-const fresh = () => `user-${++made}@example.com`;
+let emails = 0;
+const newEmail = () => `user-${++emails}@example.com`;
 const sql = (text: string, args: string[] = []) => store.database.write([{ sql: text, args }]);
 
 describe("a new user", () => {
-  test("has the free plan, no subscription, no rights, and a code that can be read out", async () => {
+  test("has the plan free, no subscription, no rights, and a readable referral code", async () => {
     expect(await users.hasAny()).toBe(false);
-    const email = fresh();
+    const email = newEmail();
     const { id } = await users.create({ email, passwordHash: "hash" });
     expect(await users.hasAny()).toBe(true);
     const user = await users.byId(id);
@@ -57,13 +57,13 @@ describe("a new user", () => {
     ["  \t", undefined],
     ["  Ada Lovelace ", "Ada Lovelace"],
     ["Jose\u0301", "Jos\u00e9"],
-  ])("called %j", async (name, kept) => {
-    const email = fresh();
+  ])("with the name %j is called %j", async (name, kept) => {
+    const email = newEmail();
     expect((await users.create({ email, name, passwordHash: null })).name).toBe(kept ?? email);
   });
 
-  test("is told of in an event, in the same write", async () => {
-    const { id, email } = await users.create({ email: fresh(), name: "Ada", passwordHash: "canary-hash" });
+  test("is announced by an event in the same batch", async () => {
+    const { id, email } = await users.create({ email: newEmail(), name: "Ada", passwordHash: "canary-hash" });
     const { rows } = await store.database.read("SELECT type, data FROM events WHERE user_id = ?", [id]);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.type).toBe("user.created");
@@ -72,8 +72,8 @@ describe("a new user", () => {
     expect(String(rows[0]?.data)).not.toContain("canary");
   });
 
-  test("of an address that is taken is refused whole: one of many at once", async () => {
-    const email = fresh();
+  test("is created once by concurrent requests for one address, and the others write nothing", async () => {
+    const email = newEmail();
     const tries = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => users.create({ email, name: `${n}`, passwordHash: null })),
     );
@@ -89,7 +89,7 @@ describe("a subscription", () => {
   const end = 1_000_000;
   const having = (status: Subscription["status"]): Subscription => ({ plan: "pro", status, currentPeriodEnd: end });
 
-  test("counts while it is active or a trial, up to its end and not at it", () => {
+  test("counts while it is active or trialing, until its end", () => {
     for (const status of ["active", "trialing"] as const) {
       expect([isActiveSubscription(having(status), end - 1), isActiveSubscription(having(status), end)]).toEqual([
         true,
@@ -102,11 +102,11 @@ describe("a subscription", () => {
   });
 });
 
-describe("what is remembered", () => {
+describe("the cache", () => {
   const rename = (id: string) => sql("UPDATE users SET name = 'Renamed' WHERE id = ?", [id]);
 
-  test("is asked for once by one process, every time by one of two", async () => {
-    const { id } = await users.create({ email: fresh(), name: "Ada", passwordHash: null });
+  test("is used only if one process owns the database", async () => {
+    const { id } = await users.create({ email: newEmail(), name: "Ada", passwordHash: null });
     const split = usersOf(SPLIT);
     expect((await users.byId(id))?.name).toBe("Ada");
     expect((await split.byId(id))?.name).toBe("Ada");
@@ -117,9 +117,9 @@ describe("what is remembered", () => {
     expect((await users.byId(id))?.name).toBe("Renamed");
   });
 
-  test("is never what was read before a change", async () => {
+  test("does not keep a row that was read before a concurrent change", async () => {
     for (let turns = 0; turns < 20; turns++) {
-      const { id } = await users.create({ email: fresh(), passwordHash: null });
+      const { id } = await users.create({ email: newEmail(), passwordHash: null });
       const other = usersOf();
       const early = other.byId(id);
       for (let n = 0; n < turns; n++) await Promise.resolve();
@@ -129,7 +129,7 @@ describe("what is remembered", () => {
     }
   });
 
-  test("nobody is nobody, and is not remembered as such", async () => {
+  test("does not remember that a user is missing", async () => {
     const id = Bun.randomUUIDv7();
     expect(await users.byId(id)).toBeUndefined();
     expect(await users.byEmail("nobody@example.com")).toBeUndefined();
@@ -142,12 +142,12 @@ describe("what is remembered", () => {
   });
 });
 
-describe("a trial for new accounts", () => {
-  test("is theirs from the first moment, and over when it is over", async () => {
+describe("SIGNUP_TRIAL", () => {
+  test("gives new accounts a subscription that ends with the trial", async () => {
     const now = Date.now();
     setSystemTime(now);
     const trying = usersOf({ SIGNUP_TRIAL: "starter:7d" });
-    const { id } = await trying.create({ email: fresh(), passwordHash: null });
+    const { id } = await trying.create({ email: newEmail(), passwordHash: null });
     const user = await trying.byId(id);
     const trial: Subscription = { plan: "starter", status: "trialing", currentPeriodEnd: now + 7 * DAY };
     expect(user).toMatchObject({ plan: "starter", subscription: trial });
@@ -157,9 +157,9 @@ describe("a trial for new accounts", () => {
   });
 });
 
-describe("what is written of a user", () => {
-  test("is seen by the next look, and only of the one it is meant for", async () => {
-    const [ada, bob] = [fresh(), fresh()];
+describe("updateStatement", () => {
+  test("changes one user, and the next read sees it", async () => {
+    const [ada, bob] = [newEmail(), newEmail()];
     const { id } = await users.create({ email: ada, passwordHash: null });
     const { id: other } = await users.create({ email: bob, passwordHash: null });
     expect((await users.byId(id))?.emailVerified).toBe(false);
@@ -168,16 +168,16 @@ describe("what is written of a user", () => {
     expect(await users.byId(other)).toMatchObject({ emailVerified: false, name: bob });
   });
 
-  test("changes nothing of one that has another address by now", async () => {
-    const { id } = await users.create({ email: fresh(), passwordHash: null });
+  test("changes nothing if the address is not the expected one", async () => {
+    const { id } = await users.create({ email: newEmail(), passwordHash: null });
     const write = users.updateStatement(id, { emailVerified: true }, { email: "old@example.com" });
     expect((await store.database.write([write]))[0]?.rowsAffected).toBe(0);
     expect((await users.byId(id))?.emailVerified).toBe(false);
   });
 });
 
-test("a referral code finds its owner in any case, and nothing else does", async () => {
-  const { id } = await users.create({ email: fresh(), passwordHash: null });
+test("byReferralCode ignores case and matches the whole code only", async () => {
+  const { id } = await users.create({ email: newEmail(), passwordHash: null });
   const { referralCode = "" } = (await users.byId(id)) ?? {};
   expect((await users.byReferralCode(referralCode.toUpperCase()))?.id).toBe(id);
   for (const code of ["", "%", referralCode.slice(1), `${referralCode} `]) {

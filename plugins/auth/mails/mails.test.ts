@@ -1,9 +1,10 @@
-// The mails about accounts: every one in every language, to those who want it, and with nobody else's words in it.
+// The mails about accounts: templates in every language, notification settings, and no attacker-chosen text or links.
 import { beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import type { OutgoingMail } from "../../../src/kernel/mail/mailer.ts";
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import { createMails, type MailRecipient, type Mails } from "./mails.ts";
 import { templates } from "./templates.ts";
 
@@ -26,7 +27,7 @@ beforeEach(() => {
   taken = new Map();
 });
 
-/** How often each key was counted; the sixth time is too often. */
+/** How often each key was counted; the limit is five. */
 let taken: Map<string, number>;
 function count(rule: string, key: string) {
   const times = (taken.get(`${rule} ${key}`) ?? 0) + 1;
@@ -41,15 +42,15 @@ const ada: MailRecipient = {
   notifications: {},
   emailVerified: true,
 };
-/** These belong to an address that is not verified, too. */
+/** Mails that also go to unverified addresses. */
 const toAnyone = ["verifyEmail", "resetPassword", "emailChanged"];
-const always: [string, (to: MailRecipient) => unknown[]][] = [
+const mandatory: [string, (to: MailRecipient) => unknown[]][] = [
   ["verifyEmail", (to) => mails.verifyEmailStatements(to, link)],
   ["resetPassword", (to) => mails.resetPasswordStatements(to, link)],
   ["emailChanged", (to) => mails.emailChangedStatements(to, "new@example.com")],
   ["accountDeleted", (to) => mails.accountDeletedStatements(to)],
 ];
-const wanted: [string, string, (to: MailRecipient) => unknown[]][] = [
+const optional: [string, string, (to: MailRecipient) => unknown[]][] = [
   ["passwordChanged", "security", (to) => mails.passwordChangedStatements(to)],
   ["twoFactorChanged on", "security", (to) => mails.twoFactorChangedStatements(to, true)],
   ["twoFactorChanged off", "security", (to) => mails.twoFactorChangedStatements(to, false)],
@@ -65,9 +66,9 @@ const wanted: [string, string, (to: MailRecipient) => unknown[]][] = [
     (to) => mails.budgetSpentStatements(to, { agent: "Harbour", period: "day", limitUsd: 1, until }),
   ],
 ];
-const all = [...always, ...wanted.map(([name, , make]) => [name, make] as const)];
+const all = [...mandatory, ...optional.map(([name, , make]) => [name, make] as const)];
 
-test("every file is a mail, and every mail is there in every language", () => {
+test("every mail has a template file in every language", () => {
   for (const [language, table] of Object.entries(templates)) {
     const files = readdirSync(join(import.meta.dir, language)).map((name) => name.replace(/\.txt$/, ""));
     expect(files.sort()).toEqual(Object.keys(table).sort());
@@ -76,7 +77,7 @@ test("every file is a mail, and every mail is there in every language", () => {
 });
 
 describe.each(["en", "de"])("in the language %s", (locale) => {
-  test.each(all)("%s says who, why and where from", (_, make) => {
+  test.each(all)("%s has a subject, and names host and recipient", (_, make) => {
     expect(make({ ...ada, locale })).toHaveLength(1);
     const [letter] = sent;
     expect(letter?.to).toBe(ada.email);
@@ -89,7 +90,7 @@ describe.each(["en", "de"])("in the language %s", (locale) => {
   });
 });
 
-test("the languages differ, and one that is not there is English", () => {
+test("an unknown language falls back to English", () => {
   for (const locale of ["en", "de", "fr", "__proto__"]) mails.planChangedStatements({ ...ada, locale }, "pro", until);
   expect(sent.map(({ subject }) => subject)).toEqual([
     "Your plan is now pro",
@@ -101,7 +102,7 @@ test("the languages differ, and one that is not there is English", () => {
   expect(sent[1]?.text).toContain("bis zum 4. März 2031.");
 });
 
-test("a spent budget is named by whose it is, and no agent's name makes a link", () => {
+test("the mail of a spent budget names its owner, and the name of an agent makes no link", () => {
   mails.budgetSpentStatements(ada, { period: "month", limitUsd: 0.005, until });
   mails.budgetSpentStatements(ada, { agent: "https://evil.example", period: "day", limitUsd: 2, until });
   expect(sent[0]?.subject).toBe("The budget of your account is spent");
@@ -110,53 +111,53 @@ test("a spent budget is named by whose it is, and no agent's name makes a link",
   expect(sent[1]?.text).not.toContain("evil.example");
 });
 
-describe("who gets it", () => {
+describe("recipients", () => {
   const off = { agent: false, billing: false, security: false, referral: false, system: false };
 
-  test.each(always)("%s goes out whatever is turned off", (_, make) => {
+  test.each(mandatory)("%s is sent even if all notifications are off", (_, make) => {
     expect(make({ ...ada, notifications: off })).toHaveLength(1);
   });
 
-  test.each(wanted)("%s can be turned off as %s, and only so", (_, topic, make) => {
+  test.each(optional)("%s can be turned off with the setting %s only", (_, topic, make) => {
     expect(make({ ...ada, notifications: { ...off, [topic]: true } })).toHaveLength(1);
     expect(make({ ...ada, notifications: { [topic]: false } })).toEqual([]);
     expect(sent).toHaveLength(1);
   });
 
-  test.each(all)("%s: to an address that nobody verified only where it is about just that address", (name, make) => {
+  test.each(all)("%s goes to an unverified address only if it is about that address", (name, make) => {
     expect(make({ ...ada, emailVerified: false })).toHaveLength(toAnyone.includes(name) ? 1 : 0);
     expect(sent).toHaveLength(toAnyone.includes(name) ? 1 : 0);
   });
 
-  test.each(wanted)("%s goes to one address only so often, and to others still", (_, __, make) => {
+  test.each(optional)("%s is limited per address", (_, __, make) => {
     for (let n = 0; n < 9; n++) make(ada);
     expect(sent).toHaveLength(5);
     make({ ...ada, email: "grace@example.com" });
     expect(sent).toHaveLength(6);
   });
 
-  test("a mail that is asked for often does not silence another", () => {
+  test("the limit of one kind of mail does not affect another", () => {
     for (let n = 0; n < 9; n++) mails.apiKeyCreatedStatements(ada, "laptop");
     expect(mails.twoFactorChangedStatements(ada, false)).toHaveLength(1);
   });
 
-  test.each(all)("%s never goes to a wallet", (_, make) => {
+  test.each(all)("%s is never sent to the address of a wallet", (_, make) => {
     expect(make({ ...ada, email: "0xabc@wallet.invalid" })).toEqual([]);
     expect(sent).toEqual([]);
   });
 });
 
-test("links are where they belong, and a reset mail is not sent after its link has died", () => {
+test("mails contain their links, and expire with them", () => {
   mails.verifyEmailStatements(ada, link, 42);
   mails.resetPasswordStatements(ada, "https://berth.example/reset-password?token=xyz");
   expect(sent[0]?.text).toContain(`\n${link}\n`);
   expect(sent[0]?.html).toContain(`href="${link}"`);
   expect(sent[0]?.expiresAt).toBe(42);
   expect(sent[1]?.text).toContain("\nhttps://berth.example/reset-password?token=xyz\n");
-  expect(Math.abs((sent[1]?.expiresAt ?? 0) - Date.now() - 3_600_000)).toBeLessThan(5_000);
+  expect(Math.abs((sent[1]?.expiresAt ?? 0) - Date.now() - HOUR)).toBeLessThan(5_000);
 });
 
-describe("nobody can make Berth say their words to somebody else", () => {
+describe("names can't carry messages or links", () => {
   test.each([
     "Win at https://evil.example",
     "evil.example",
@@ -165,24 +166,24 @@ describe("nobody can make Berth say their words to somebody else", () => {
     "Ada\nClick",
     "x".repeat(41),
     "+49 170 1234567",
-  ])("the name %j is left out of a greeting", (name) => {
+  ])("the greeting omits the name %j", (name) => {
     mails.resetPasswordStatements({ ...ada, name }, link);
     expect(sent[0]?.text).toStartWith("Hello,\n");
     expect(sent[0]?.html).not.toContain("evil.example");
   });
 
-  test.each(["Ada", "Zoë O’Hara-Łukasz", "Jean Luc", "李雷"])("the name %s is greeted", (name) => {
+  test.each(["Ada", "Zoë O’Hara-Łukasz", "Jean Luc", "李雷"])("the greeting includes the name %s", (name) => {
     mails.resetPasswordStatements({ ...ada, name }, link);
     expect(sent[0]?.text).toStartWith(`Hello ${name},\n`);
   });
 
-  test("an address that is not confirmed yet is greeted without any name", () => {
+  test("the verification mail greets without a name", () => {
     mails.verifyEmailStatements(ada, link);
     expect(sent[0]?.text).toStartWith("Hello,\n");
     expect(JSON.stringify(sent)).not.toContain("Lovelace");
   });
 
-  test("the name of a key is no link", () => {
+  test("the name of a key makes no link", () => {
     mails.apiKeyCreatedStatements(ada, "http://evil.example/?x=<b>");
     expect(sent[0]?.text).toContain("“http evil example x b”");
   });

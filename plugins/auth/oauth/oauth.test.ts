@@ -1,4 +1,4 @@
-// Sign-in with Google and GitHub: setting out, and who somebody new becomes.
+// Sign-in with Google and GitHub: the redirect to the provider, and the accounts of new users.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createClient } from "../../../tests/support/client.ts";
 import { openHouse } from "../../../tests/support/house.ts";
@@ -23,8 +23,8 @@ beforeAll(async () => {
 afterAll(() => house?.[Symbol.asyncDispose]());
 beforeEach(() => house.calm());
 
-describe("setting out", () => {
-  test("goes to the provider with state, nonce and PKCE, and back to BASE_URL whatever the Host", async () => {
+describe("the redirect to the provider", () => {
+  test("has state, nonce and PKCE, and a redirect URI under BASE_URL whatever the Host header", async () => {
     const answer = await house.browser().get("/api/auth/oauth/google", { headers: { host: "evil.example" } });
     const url = new URL(answer.headers.get("location") ?? "");
     expect(url.origin).toBe(house.google.issuer);
@@ -47,7 +47,7 @@ describe("setting out", () => {
     expect(cookie).not.toContain(url.searchParams.get("state") ?? "none");
   });
 
-  test("on https the cookie can't come from another host", async () => {
+  test("sets a cookie with the prefix __Host- on https", async () => {
     await using secure = await openHouse({ env: { ...house.env, BASE_URL: "https://berth.example" } });
     const answer = await createClient(secure.web).get("/api/auth/oauth/github");
     expect(answer.headers.get("location")).toContain(
@@ -58,37 +58,37 @@ describe("setting out", () => {
     );
   });
 
-  test("a provider that is not set up, or that there is not, is 404", async () => {
+  test("is 404 for an unknown provider, or one that is not configured", async () => {
     await using bare = await openHouse({ env: { GITHUB_CLIENT_ID: "half" } });
     const client = createClient(bare.web);
-    for (const way of ["oauth", "callback"]) {
-      expectRefusal(await client.get(`/api/auth/${way}/google`), 404, "PROVIDER_NOT_CONFIGURED");
-      expectRefusal(await client.get(`/api/auth/${way}/github?error=x`), 404, "PROVIDER_NOT_CONFIGURED");
+    for (const route of ["oauth", "callback"]) {
+      expectRefusal(await client.get(`/api/auth/${route}/google`), 404, "PROVIDER_NOT_CONFIGURED");
+      expectRefusal(await client.get(`/api/auth/${route}/github?error=x`), 404, "PROVIDER_NOT_CONFIGURED");
       for (const name of ["wallet", "credentials", "constructor", "Google", "%2e%2e"]) {
-        expectRefusal(await client.get(`/api/auth/${way}/${name}`), 404, "NOT_FOUND");
+        expectRefusal(await client.get(`/api/auth/${route}/${name}`), 404, "NOT_FOUND");
       }
     }
   });
 
-  test("a provider that is down is asked by one of a crowd, and again once it is back", async () => {
+  test("fetches the metadata once for concurrent requests, and again after a failure", async () => {
     const path = "/.well-known/openid-configuration";
     await using own = await openHouse({ env: { ...house.env } });
     const start = () => createClient(own.web).get("/api/auth/oauth/google");
-    const asked = () => house.google.asked.filter((each) => each === path).length;
+    const countRequests = () => house.google.asked.filter((each) => each === path).length;
     house.google.trouble.set(path, "down");
     for (const answer of await Promise.all(Array.from({ length: 10 }, start))) {
       expectFailure(answer, "PROVIDER_UNAVAILABLE");
       expect(answer.headers.getSetCookie()).toEqual([]);
     }
     house.google.trouble.clear();
-    const before = asked();
+    const before = countRequests();
     const answers = await Promise.all(Array.from({ length: 10 }, start));
     expect(answers.every(({ headers }) => headers.get("location")?.startsWith(house.google.issuer))).toBe(true);
-    expect(asked() - before).toBe(1);
+    expect(countRequests() - before).toBe(1);
   });
 });
 
-describe("somebody new", () => {
+describe("a new user", () => {
   test("gets an account with a verified address, the trial, and no password", async () => {
     const { sub, email } = house.atGoogle(stranger({ name: "Ada\r\n\u202eLovelace" }));
     const client = house.browser();
@@ -112,7 +112,7 @@ describe("somebody new", () => {
     );
   });
 
-  test("is the same one at the next sign-in, whatever has become of the address there", async () => {
+  test("gets the same account at the next sign-in, even if the address at the provider has changed", async () => {
     const before = house.browser();
     expectSignedIn(await signInWith(before, "google"));
     const { id, email } = await settingsOf(before);
@@ -124,15 +124,15 @@ describe("somebody new", () => {
     }
   });
 
-  test("who comes ten times at once is one account", async () => {
+  test("gets one account from ten concurrent sign-ins", async () => {
     const clients = Array.from({ length: 10 }, house.browser);
-    const ways = await Promise.all(clients.map((client) => leave(client, "google")));
-    const answers = await Promise.all(clients.map((client, n) => client.get(ways[n] ?? "")));
+    const callbacks = await Promise.all(clients.map((client) => leave(client, "google")));
+    const answers = await Promise.all(clients.map((client, n) => client.get(callbacks[n] ?? "")));
     for (const answer of answers) expectSignedIn(answer);
     expect(new Set((await Promise.all(clients.map(settingsOf))).map(({ id }) => id)).size).toBe(1);
   });
 
-  test("with an unverified address gets none", async () => {
+  test("with an unverified address gets no account", async () => {
     const { email } = house.atGoogle(stranger({ email_verified: false }));
     expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
     house.google.forge = ({ header, claims }) => ({
@@ -143,14 +143,14 @@ describe("somebody new", () => {
     expect(await house.rows("SELECT id FROM users WHERE email = ?", email)).toEqual([]);
   });
 
-  test("never gets a wallet's address, or one that is none", async () => {
+  test("is refused with the address of a wallet, or an invalid one", async () => {
     for (const email of [`0x${"a".repeat(40)}@wallet.invalid`, "root@localhost", "a b@example.com"]) {
       house.google.person = stranger({ email });
       expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
     }
   });
 
-  test("in a browser that somebody else is signed in with is signed in as themselves", async () => {
+  test("gets their own account, also in a browser where another user is signed in", async () => {
     const eve = await house.member(stranger().email, true);
     const { cookie } = eve;
     const evesId = (await settingsOf(eve)).id;
@@ -161,7 +161,7 @@ describe("somebody new", () => {
   });
 });
 
-test("neither tokens nor secrets of providers are written down", async () => {
+test("neither tokens nor secrets of providers are stored", async () => {
   house.github.person = developer(stranger().email);
   expectSignedIn(await signInWith(house.browser(), "github"));
   const tables = await house.rows("SELECT name FROM sqlite_master WHERE type = 'table'");

@@ -1,5 +1,6 @@
-// A provider vouches for the address of an account that is there already: whose account it is then, and what goes.
+// Provider sign-ins with the address of an existing account: linking it, or reclaiming it if the address is unverified.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Person } from "../../../tests/support/oidc.ts";
 import {
   developer,
@@ -13,7 +14,6 @@ import {
 } from "../../../tests/support/providers.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 
-const MINUTE = 60_000;
 let house: OAuthHouse;
 beforeAll(async () => {
   house = await openOAuthHouse();
@@ -22,7 +22,7 @@ afterAll(() => house?.[Symbol.asyncDispose]());
 beforeEach(() => house.calm());
 
 describe("an account with the same address", () => {
-  test("that is verified is linked, keeps its password, and is told", async () => {
+  test("that is verified is linked, keeps its password, and is notified", async () => {
     const { sub, email } = house.atGoogle(stranger());
     const local = await house.member(email, true);
     const { id } = await settingsOf(local);
@@ -43,7 +43,7 @@ describe("an account with the same address", () => {
     ]);
   });
 
-  test("that was never verified is taken from whoever made it: password, sessions, keys, second factor, links", async () => {
+  test("that was never verified is reclaimed: password, sessions, keys, second factor and links end", async () => {
     const { sub, email } = house.atGoogle(stranger());
     const eve = await house.member(email, false);
     const { id } = await settingsOf(eve);
@@ -93,18 +93,18 @@ describe("an account with the same address", () => {
     expect(await house.rows("SELECT id FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
   });
 
-  test("that is taken over before its session begins lets nobody in", async () => {
+  test("that is reclaimed before the session starts can't be entered by the earlier sign-in", async () => {
     const { email } = house.atGoogle(stranger());
     const { id } = await settingsOf(await house.member(email, true));
-    const gone = "DELETE FROM linked_accounts WHERE user_id = NEW.user_id";
-    await house.write(id, `CREATE TRIGGER taken AFTER INSERT ON linked_accounts BEGIN ${gone}; END`);
+    const unlink = "DELETE FROM linked_accounts WHERE user_id = NEW.user_id";
+    await house.write(id, `CREATE TRIGGER reclaimed AFTER INSERT ON linked_accounts BEGIN ${unlink}; END`);
     expectFailure(await signInWith(house.browser(), "google"), "SIGN_IN_FAILED");
-    await house.write(id, "DROP TRIGGER taken");
+    await house.write(id, "DROP TRIGGER reclaimed");
     expect(await house.rows("SELECT 1 FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
     expectSignedIn(await signInWith(house.browser(), "google"));
   });
 
-  test.each([true, false])("that is disabled stays shut, verified or not: %p", async (verified) => {
+  test.each([true, false])("that is disabled is refused, with a verified address: %p", async (verified) => {
     const { sub, email } = house.atGoogle(stranger());
     const { id } = await settingsOf(await house.member(email, verified));
     await house.write(id, "UPDATE users SET disabled_at = 1 WHERE id = ?", id);

@@ -1,4 +1,4 @@
-// Providers that are down, slow or lie, and what GitHub says without an ID token.
+// Providers that fail, are slow or send forged tokens; and identities from the API of GitHub.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createClient } from "../../../tests/support/client.ts";
 import { openHouse } from "../../../tests/support/house.ts";
@@ -22,18 +22,18 @@ beforeAll(async () => {
 afterAll(() => house?.[Symbol.asyncDispose]());
 beforeEach(() => house.calm());
 
-describe("a provider that does not behave", () => {
+describe("a misbehaving provider", () => {
   const claims = (change: object) => (token: IdToken) => ({ ...token, claims: { ...token.claims, ...change } });
   const past = Math.floor(Date.now() / 1000) - 3600;
-  test("is believed while it does", async () => {
+  test("is accepted while its tokens are valid", async () => {
     house.google.forge = (token) => ({ token, signer: "own" });
     expectSignedIn(await signInWith(house.browser(), "google"));
   });
 
-  const lies: [string, (token: IdToken) => IdToken, Signer][] = [
+  const forgeries: [string, (token: IdToken) => IdToken, Signer][] = [
     ["another nonce", claims({ nonce: "x".repeat(43) }), "own"],
     ["no nonce", claims({ nonce: undefined }), "own"],
-    ["another audience", claims({ aud: "somebody-else" }), "own"],
+    ["another audience", claims({ aud: "another-client" }), "own"],
     ["a second audience", claims({ aud: ["berth-client", "other"], azp: "other" }), "own"],
     ["another issuer", claims({ iss: "https://accounts.evil.example" }), "own"],
     ["an end in the past", claims({ iat: past - 60, exp: past }), "own"],
@@ -43,7 +43,7 @@ describe("a provider that does not behave", () => {
     ["the signature of another key", claims({}), "foreign"],
     ["a signature with the client's secret", claims({}), "secret"],
   ];
-  test.each(lies)("an ID token with %s proves nothing", async (_, change, signer) => {
+  test.each(forgeries)("is refused for an ID token with %s", async (_, change, signer) => {
     house.google.forge = (token) => ({ token: change(token), signer });
     const { email } = house.google.person ?? {};
     expectFailure(await signInWith(house.browser(), "google"), "SIGN_IN_FAILED");
@@ -51,14 +51,14 @@ describe("a provider that does not behave", () => {
   });
 
   const troubles: Trouble[] = ["down", "html", "cut", "endless", "hang"];
-  test.each(troubles)("%s at the token endpoint: unavailable, within ten seconds", async (trouble) => {
+  test.each(troubles)("is unavailable within ten seconds for the trouble %s at the token endpoint", async (trouble) => {
     house.google.trouble.set("/token", trouble);
     const started = Date.now();
     expectFailure(await signInWith(house.browser(), "google"), "PROVIDER_UNAVAILABLE");
     expect(Date.now() - started).toBeLessThan(10_000);
   });
 
-  test("keys that can't be had prove nothing either", async () => {
+  test("is unavailable if its keys can't be fetched", async () => {
     await using own = await openHouse({ env: { ...house.env } });
     house.google.trouble.set("/jwks", "down");
     expectFailure(await signInWith(createClient(own.web), "google"), "PROVIDER_UNAVAILABLE");
@@ -66,7 +66,7 @@ describe("a provider that does not behave", () => {
     expectSignedIn(await signInWith(createClient(own.web), "google"));
   });
 
-  test("its error codes and words do not get through", async () => {
+  test("is reported by our error codes, without its own texts", async () => {
     for (const [error, code] of [
       ["access_denied", "ACCESS_DENIED"],
       ["temporarily_unavailable", "PROVIDER_UNAVAILABLE"],
@@ -75,11 +75,11 @@ describe("a provider that does not behave", () => {
       ["x\r\nset-cookie: a=b", "SIGN_IN_FAILED"],
     ] as const) {
       const client = house.browser();
-      const way = new URL(await leave(client, "google"), "http://x");
-      way.searchParams.delete("code");
-      way.searchParams.set("error", error);
-      way.searchParams.set("error_description", DENIED);
-      expectFailure(await client.get(way.pathname + way.search), code);
+      const callback = new URL(await leave(client, "google"), "http://x");
+      callback.searchParams.delete("code");
+      callback.searchParams.set("error", error);
+      callback.searchParams.set("error_description", DENIED);
+      expectFailure(await client.get(callback.pathname + callback.search), code);
     }
   });
 });
@@ -87,7 +87,7 @@ describe("a provider that does not behave", () => {
 describe("GitHub", () => {
   const signIn = (client = house.browser()) => signInWith(client, "github");
 
-  test("signs in by its number, whatever login and address become", async () => {
+  test("identifies users by numeric id, even if login and address change", async () => {
     const person = house.atGithub(developer(stranger().email));
     const before = house.browser();
     expectSignedIn(await signIn(before));
@@ -117,12 +117,12 @@ describe("GitHub", () => {
     }
   });
 
-  test.each([0, -1, 1.5, "7", null, { toString: "7" }, 2 ** 60])("an id that is none (%p) is nobody", async (id) => {
+  test.each([0, -1, 1.5, "7", null, { toString: "7" }, 2 ** 60])("refuses the invalid id %p", async (id) => {
     house.github.person = developer(stranger().email, { id });
     expectFailure(await signIn(), "PROVIDER_UNAVAILABLE");
   });
 
-  test("its API down, slow, lying or refusing is its trouble, not ours", async () => {
+  test("is unavailable if its API fails, is slow, or sends invalid responses", async () => {
     house.github.person = developer(stranger().email);
     const answers = [
       () => new Response(DENIED, { status: 500 }),
@@ -140,14 +140,14 @@ describe("GitHub", () => {
     }
   });
 
-  test("a refused code is no sign-in, although the answer is a 200", async () => {
+  test("may refuse a code with a response of status 200, which fails the sign-in", async () => {
     house.github.person = developer(stranger().email);
     const client = house.browser();
-    const way = (await leave(client, "github")).replace(/code=\w+/, "code=0123456789");
-    expectFailure(await client.get(way), "SIGN_IN_FAILED");
+    const callback = (await leave(client, "github")).replace(/code=\w+/, "code=0123456789");
+    expectFailure(await client.get(callback), "SIGN_IN_FAILED");
   });
 
-  test("may leave out its name, but not have another", async () => {
+  test("may omit the issuer, but not send another", async () => {
     house.github.person = developer(stranger().email);
     house.github.issuer = undefined;
     expectSignedIn(await signIn());

@@ -1,5 +1,6 @@
-// How often one address may come back from a provider without success, and how many accounts it may make so.
+// Rate limits of provider sign-ins: failures and new accounts per address.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setSystemTime, test } from "bun:test";
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import {
   expectFailure,
   expectSignedIn,
@@ -10,7 +11,6 @@ import {
   stranger,
 } from "../../../tests/support/providers.ts";
 
-const HOUR = 3_600_000;
 let house: OAuthHouse;
 beforeAll(async () => {
   house = await openOAuthHouse({ RATE_LIMITS: '{"default":"100000/m","sign-up":"3/h","sign-in-ip":"4/20s"}' });
@@ -20,10 +20,10 @@ beforeEach(() => house.calm());
 afterEach(() => void setSystemTime());
 
 let hours = 0;
-/** Every test has its own hour, in which nothing was counted yet. */
+/** Each test runs in its own hour, with fresh limits. */
 beforeEach(() => setSystemTime(Date.now() + ++hours * HOUR));
 
-/** Comes back with a code that the provider never gave. */
+/** Returns from the provider with a forged code. */
 async function guess(client = house.browser()) {
   const url = new URL(await leave(client, "google"), "http://berth.example");
   url.searchParams.set("code", "guess");
@@ -31,7 +31,7 @@ async function guess(client = house.browser()) {
 }
 const users = async () => (await house.rows("SELECT id FROM users")).length;
 
-test("new accounts are as many as by other sign-ups; who is known comes in", async () => {
+test("new accounts count as sign-ups; existing ones can still sign in", async () => {
   const before = await users();
   for (let n = 0; n < 3; n++) {
     house.atGoogle(stranger());
@@ -47,24 +47,24 @@ test("new accounts are as many as by other sign-ups; who is known comes in", asy
   expectSignedIn(await signInWith(house.browser(), "google"));
 });
 
-test("failures are counted before anything is asked or written; successes are not, and nothing is used up", async () => {
+test("failures are limited before the provider is called; successes do not count, and a refused state stays valid", async () => {
   for (let n = 0; n < 6; n++) expectSignedIn(await signInWith(house.browser(), "google"));
   const client = house.browser();
-  const back = await leave(client, "google");
+  const callback = await leave(client, "google");
   for (let n = 0; n < 4; n++) expectFailure(await guess(), "SIGN_IN_FAILED");
-  const seen = async () => [
+  const effects = async () => [
     house.google.asked.filter((path) => path === "/token").length,
     await house.rows("SELECT count(*) AS used FROM auth_used_once"),
   ];
-  const before = await seen();
-  expectFailure(await client.get(back), "RATE_LIMITED");
+  const before = await effects();
+  expectFailure(await client.get(callback), "RATE_LIMITED");
   expectFailure(await guess(), "RATE_LIMITED");
-  expect(await seen()).toEqual(before);
+  expect(await effects()).toEqual(before);
   setSystemTime(Date.now() + 21_000);
-  expectSignedIn(await client.get(back));
+  expectSignedIn(await client.get(callback));
 });
 
-test("what belongs to no sign-in under way is not counted: a foreign page could send anybody here", async () => {
+test("callbacks without an open sign-in are not counted, since another site could send any visitor here", async () => {
   for (let n = 0; n < 8; n++) {
     expectFailure(await house.browser().get("/api/auth/callback/google?code=x&state=y"), "STATE_INVALID");
   }

@@ -1,6 +1,7 @@
-// Two-factor after a provider's sign-in: nobody is signed in, and nothing linked, before the right code, brought once and in time.
+// Two-factor after a provider sign-in: no session starts and nothing is linked before a correct code, sent in time.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Answer, Client } from "../../../tests/support/client.ts";
 import type { Person } from "../../../tests/support/oidc.ts";
 import {
@@ -15,7 +16,6 @@ import {
 } from "../../../tests/support/providers.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 
-const MINUTE = 60_000;
 const password = "correct horse battery";
 let house: OAuthHouse;
 beforeAll(async () => {
@@ -30,34 +30,34 @@ interface Enrolment {
   recoveryCodes: string[];
 }
 
-/** Turns two-factor on and gives what the owner keeps then. */
-async function turnOn(client: Client, body: object = {}): Promise<Enrolment> {
-  const begun = await client.post<Enrolment>("/api/settings/2fa", body);
-  const { secret } = begun.body;
+/** Turns two-factor on; returns the secret and the recovery codes. */
+async function enableTwoFactor(client: Client, body: object = {}): Promise<Enrolment> {
+  const started = await client.post<Enrolment>("/api/settings/2fa", body);
+  const { secret } = started.body;
   expect((await client.post("/api/settings/2fa/confirm", { code: codeOf(secret) })).status).toBe(200);
-  return begun.body;
+  return started.body;
 }
 const codeOf = (secret: string) => new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 const send = (client: Client, totp?: string, headers: Record<string, string> = {}) =>
   client.post("/api/auth/two-factor", totp === undefined ? {} : { totp }, { headers });
 
-/** Somebody without a password, linked to Google, with two-factor on. */
-async function linked(at: OAuthHouse = house): Promise<{ id: string; email: string; person: Person } & Enrolment> {
+/** A user without a password, linked to Google, with two-factor on. */
+async function linkedUser(at: OAuthHouse = house): Promise<{ id: string; email: string; person: Person } & Enrolment> {
   const person = at.atGoogle(stranger());
   const client = at.browser();
   expectSignedIn(await signInWith(client, "google"));
-  return { ...(await settingsOf(client)), person, ...(await turnOn(client)) };
+  return { ...(await settingsOf(client)), person, ...(await enableTwoFactor(client)) };
 }
 
-/** Somebody with a verified address and a password, with two-factor on, whom Google knows and Berth does not know of. */
-async function unlinked(): Promise<{ id: string; email: string; local: Client } & Enrolment> {
+/** A user with a verified address, a password and two-factor on, whose Google account is not linked. */
+async function unlinkedUser(): Promise<{ id: string; email: string; local: Client } & Enrolment> {
   const { email } = house.atGoogle(stranger());
   const local = await house.member(email, true);
-  return { id: (await settingsOf(local)).id, email, local, ...(await turnOn(local, { password })) };
+  return { id: (await settingsOf(local)).id, email, local, ...(await enableTwoFactor(local, { password })) };
 }
 
-/** Sent on to where the code is asked for, with a cookie for it and no session. */
-function expectAsked(answer: Answer): void {
+/** Expects the redirect to the code page, with the cookie of the second step and no session. */
+function expectCodePage(answer: Answer): void {
   expect([answer.status, answer.headers.get("location")]).toEqual([302, "/login?step=code"]);
   const [, cookie = "", ...more] = answer.headers.getSetCookie();
   expect(more).toEqual([]);
@@ -66,25 +66,25 @@ function expectAsked(answer: Answer): void {
   );
 }
 
-/** A browser that came back from Google, and is asked for the code. */
-async function waiting(query = ""): Promise<Client> {
+/** A browser that returned from Google and still has to send the code. */
+async function pendingBrowser(query = ""): Promise<Client> {
   const client = house.browser();
-  expectAsked(await signInWith(client, "google", query));
+  expectCodePage(await signInWith(client, "google", query));
   expectRefusal(await client.get("/api/settings"), 401, "UNAUTHORIZED");
   return client;
 }
 
-/** Refused, and nobody is signed in. */
+/** Expects a refusal without any cookie. */
 function expectRefused(answer: Answer, code: string): void {
   expectRefusal(answer, 401, code);
   expect(answer.headers.getSetCookie()).toEqual([]);
 }
 
-describe("an account whose address was verified once, but not the one it has now", () => {
-  test("is its owner's by the provider's word, but entered with a code alone", async () => {
-    const { id, local, email, recoveryCodes } = await unlinked();
+describe("an account with a new, unverified address after a verified one", () => {
+  test("is reclaimed by the provider sign-in, but still requires a code", async () => {
+    const { id, local, email, recoveryCodes } = await unlinkedUser();
     await house.write(id, "UPDATE users SET email_verified = 0 WHERE id = ?", id);
-    const client = await waiting();
+    const client = await pendingBrowser();
     expect(await house.rows("SELECT email_verified, password_hash FROM users WHERE id = ?", id)).toEqual([
       { email_verified: 1, password_hash: null },
     ]);
@@ -94,10 +94,10 @@ describe("an account whose address was verified once, but not the one it has now
   });
 });
 
-describe("an account that is linked", () => {
-  test("is entered with a recovery code, on to where the visitor was going", async () => {
-    const { id, email, recoveryCodes } = await linked();
-    const client = await waiting("?callbackUrl=/agents%3Fnew=1");
+describe("a linked account", () => {
+  test("is signed in with a recovery code, and redirected to the callback address", async () => {
+    const { id, email, recoveryCodes } = await linkedUser();
+    const client = await pendingBrowser("?callbackUrl=/agents%3Fnew=1");
     const { status, body, headers } = await send(client, recoveryCodes[0]);
     expect({ status, body }).toEqual({
       status: 200,
@@ -110,25 +110,25 @@ describe("an account that is linked", () => {
     expect((await settingsOf(client)).id).toBe(id);
   });
 
-  test("is entered with a code of the app, although it has no password", async () => {
-    const { id, secret } = await linked();
+  test("is signed in with a code of the app, although it has no password", async () => {
+    const { id, secret } = await linkedUser();
     setSystemTime(Date.now() + MINUTE);
-    const client = await waiting();
+    const client = await pendingBrowser();
     expect((await send(client, codeOf(secret))).status).toBe(200);
     expect((await settingsOf(client)).id).toBe(id);
   });
 
-  test("is entered by GitHub likewise, and on https by a cookie that no other host can plant", async () => {
+  test("works with GitHub too, and uses a cookie with the prefix __Host- on https", async () => {
     await using secure = await openOAuthHouse({ BASE_URL: "https://berth.example" });
     const client = secure.browser();
     const person = secure.atGithub(developer(stranger().email));
     const answer = await signInWith(client, "github");
     expect(answer.headers.get("set-cookie")).toContain("__Host-berth_session=");
-    const { recoveryCodes } = await turnOn(client);
+    const { recoveryCodes } = await enableTwoFactor(client);
     secure.atGithub(person);
     const again = secure.browser();
-    const asked = await signInWith(again, "github");
-    expect(asked.headers.getSetCookie()[1]).toMatch(
+    const redirect = await signInWith(again, "github");
+    expect(redirect.headers.getSetCookie()[1]).toMatch(
       /^__Host-berth_two_factor=[\w.-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
     );
     expect((await send(again, recoveryCodes[0])).status).toBe(200);
@@ -136,26 +136,26 @@ describe("an account that is linked", () => {
   });
 });
 
-describe("an account that has the address, but is not linked", () => {
-  test("is linked by the right code, not before, and told", async () => {
-    const { id, recoveryCodes } = await unlinked();
-    const client = await waiting();
+describe("an unlinked account with the same address", () => {
+  test("is linked by a correct code, not before", async () => {
+    const { id, recoveryCodes } = await unlinkedUser();
+    const client = await pendingBrowser();
     expect(await house.linksOf(id)).toEqual([]);
     expectRefused(await send(client, "0000-0000-0000-0000"), "INVALID_TOTP");
     expect(await house.linksOf(id)).toEqual([]);
     expect((await send(client, recoveryCodes[0])).status).toBe(200);
     expect(await house.linksOf(id)).toEqual([{ provider: "google", subject: house.google.person?.sub }]);
     expect((await settingsOf(client)).id).toBe(id);
-    expectAsked(await signInWith(house.browser(), "google"));
+    expectCodePage(await signInWith(house.browser(), "google"));
   });
 
-  test("is not linked once its address has moved, or once Google's account is somebody else's", async () => {
-    const ada = await unlinked();
-    const client = await waiting();
+  test("is not linked if its address has changed, or if the Google account was linked in the meantime", async () => {
+    const ada = await unlinkedUser();
+    const client = await pendingBrowser();
     await house.write(ada.id, "UPDATE users SET email = ? WHERE id = ?", `moved-${ada.email}`, ada.id);
     expectRefused(await send(client, ada.recoveryCodes[0]), "SIGN_IN_OVER");
-    const bob = await unlinked();
-    const [first, second] = [await waiting(), await waiting()];
+    const bob = await unlinkedUser();
+    const [first, second] = [await pendingBrowser(), await pendingBrowser()];
     expect((await send(first, bob.recoveryCodes[0])).status).toBe(200);
     expectRefused(await send(second, bob.recoveryCodes[1]), "SIGN_IN_OVER");
     expect(await house.linksOf(ada.id)).toEqual([]);
@@ -164,16 +164,16 @@ describe("an account that has the address, but is not linked", () => {
 });
 
 describe("a code", () => {
-  test("that is missing, wrong, used, or somebody else's gets nobody in; the right one still does", async () => {
-    const eve = await linked();
-    const ada = await linked();
-    const client = await waiting();
+  test("that is missing, wrong, used or of another account is refused; the correct one still works", async () => {
+    const eve = await linkedUser();
+    const ada = await linkedUser();
+    const client = await pendingBrowser();
     expectRefused(await send(client), "TOTP_REQUIRED");
     expectRefused(await send(client, ""), "TOTP_REQUIRED");
     for (const code of ["x", "000000", "1".repeat(64), eve.recoveryCodes[0]]) {
       expectRefused(await send(client, code), "INVALID_TOTP");
     }
-    // The one that turned it on.
+    // The code that turned two-factor on is used.
     expectRefused(await send(client, codeOf(ada.secret)), "INVALID_TOTP");
     for (const totp of [1, null, {}, "x".repeat(65)]) {
       expectRefusal(await client.post("/api/auth/two-factor", { totp }), 400, "INVALID_INPUT");
@@ -182,31 +182,31 @@ describe("a code", () => {
     expect((await send(client, ada.recoveryCodes[0])).status).toBe(200);
   });
 
-  test("is guessed ten times for an account and address, whatever the browser, and thirty times from an address", async () => {
+  test("may be guessed ten times per account and address, in any browser, and thirty times per address", async () => {
     const limits = { RATE_LIMITS: '{"default":"100000/m"}', TRUSTED_PROXIES: "127.0.0.1" };
     await using limited = await openOAuthHouse(limits);
     const from = (address: string) => ({ "x-forwarded-for": address });
-    const come = async () => {
+    const arrive = async () => {
       const client = limited.browser();
-      expectAsked(await signInWith(client, "google"));
+      expectCodePage(await signInWith(client, "google"));
       return client;
     };
-    const guess = async (address: string) => (await send(await come(), "000000", from(address))).status;
-    const { recoveryCodes } = await linked(limited);
-    const seen: number[] = [];
-    for (let n = 0; n < 12; n++) seen.push(await guess("203.0.113.1"));
-    expect(seen).toEqual([...Array(10).fill(401), 429, 429]);
-    // The owner is kept out nowhere else, and with a recovery code not even there.
+    const guess = async (address: string) => (await send(await arrive(), "000000", from(address))).status;
+    const { recoveryCodes } = await linkedUser(limited);
+    const guesses: number[] = [];
+    for (let n = 0; n < 12; n++) guesses.push(await guess("203.0.113.1"));
+    expect(guesses).toEqual([...Array(10).fill(401), 429, 429]);
+    // The owner is not locked out at other addresses, nor here with a recovery code.
     expect(await guess("203.0.113.2")).toBe(401);
-    expect((await send(await come(), recoveryCodes[0], from("203.0.113.1"))).status).toBe(200);
+    expect((await send(await arrive(), recoveryCodes[0], from("203.0.113.1"))).status).toBe(200);
 
-    // Asking without a code is no guess.
-    await linked(limited);
-    const client = await come();
+    // A request without a code is not a guess.
+    await linkedUser(limited);
+    const client = await arrive();
     for (let n = 0; n < 40; n++) expectRefused(await send(client, undefined, from("198.51.100.1")), "TOTP_REQUIRED");
     const statuses: number[] = [];
     for (let person = 0; person < 4; person++) {
-      await linked(limited);
+      await linkedUser(limited);
       for (let n = 0; n < 9; n++) statuses.push(await guess("198.51.100.1"));
     }
     expect(statuses).toEqual([...Array(30).fill(401), ...Array(6).fill(429)]);
@@ -214,9 +214,9 @@ describe("a code", () => {
 });
 
 describe("the cookie", () => {
-  test("missing, tampered with, or made for something else is no sign-in, whatever the code", async () => {
-    const { recoveryCodes } = await linked();
-    const client = await waiting();
+  test("is refused if missing, tampered with, or sealed for another purpose, whatever the code", async () => {
+    const { recoveryCodes } = await linkedUser();
+    const client = await pendingBrowser();
     const [, sealed = ""] = client.cookie.split("=");
     const other = house.browser();
     await leave(other, "google");
@@ -241,9 +241,9 @@ describe("the cookie", () => {
     expect((await send(client, recoveryCodes[0])).status).toBe(200);
   });
 
-  test("is good once, of ten good codes at once too, which stay good but for one", async () => {
-    const { id, recoveryCodes } = await linked();
-    const client = await waiting();
+  test("works once, also for ten concurrent valid codes, of which one is consumed", async () => {
+    const { id, recoveryCodes } = await linkedUser();
+    const client = await pendingBrowser();
     const { cookie } = client;
     const answers = await Promise.all(recoveryCodes.map((code) => send(house.browser(), code, { cookie })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(401)]);
@@ -255,27 +255,27 @@ describe("the cookie", () => {
     expect(await house.rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).toHaveLength(9);
   });
 
-  test("is too old after ten minutes", async () => {
-    const { recoveryCodes } = await linked();
-    const client = await waiting();
+  test("expires after ten minutes", async () => {
+    const { recoveryCodes } = await linkedUser();
+    const client = await pendingBrowser();
     setSystemTime(Date.now() + 10 * MINUTE);
     expectRefused(await send(client, recoveryCodes[0]), "SIGN_IN_OVER");
   });
 
   const off = ["DELETE FROM two_factor WHERE user_id = ?", "UPDATE users SET two_factor_enabled = 0 WHERE id = ?"];
   test.each([
-    ["the password is another", ["UPDATE users SET password_hash = 'x' WHERE id = ?"]],
+    ["the password was changed", ["UPDATE users SET password_hash = 'x' WHERE id = ?"]],
     ["the account is disabled", ["UPDATE users SET disabled_at = 1 WHERE id = ?"]],
     ["two-factor was turned off", off],
     [
       "two-factor was turned off and on again",
       ["UPDATE two_factor SET confirmed_at = confirmed_at + 1 WHERE user_id = ?"],
     ],
-    ["the provider's account was taken off", ["DELETE FROM linked_accounts WHERE user_id = ?"]],
+    ["the provider account was unlinked", ["DELETE FROM linked_accounts WHERE user_id = ?"]],
     ["the account is gone", ["DELETE FROM users WHERE id = ?"]],
-  ])("is dead when %s", async (_, changes) => {
-    const { id, recoveryCodes } = await linked();
-    const client = await waiting();
+  ])("is invalid when %s", async (_, changes) => {
+    const { id, recoveryCodes } = await linkedUser();
+    const client = await pendingBrowser();
     for (const change of changes) await house.write(id, change, id);
     expectRefused(await send(client, recoveryCodes[0]), "SIGN_IN_OVER");
     expectRefused(await send(client), "SIGN_IN_OVER");
@@ -284,10 +284,10 @@ describe("the cookie", () => {
     );
   });
 
-  test("does not get in whom two-factor was turned on for by a stranger: that goes with the stranger", async () => {
+  test("is not needed if a stranger turned two-factor on for an unverified address: the reclaim removes it", async () => {
     const { email } = house.atGoogle(stranger());
     const eve = await house.member(email, false);
-    await turnOn(eve, { password });
+    await enableTwoFactor(eve, { password });
     const owner = house.browser();
     expectSignedIn(await signInWith(owner, "google"));
     expect(await settingsOf(owner)).toMatchObject({ email, twoFactorEnabled: false });

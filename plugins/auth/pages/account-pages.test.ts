@@ -1,4 +1,4 @@
-// The pages of accounts: they run nothing but their own scripts, name no foreign address, and keep tokens to themselves.
+// The account pages: they run only their own scripts, load nothing from other hosts, and don't leak tokens.
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { attachContext } from "../../../src/kernel/http/http.ts";
@@ -20,7 +20,7 @@ async function open(path: string, env: Record<string, string> = {}) {
 const paths = ["/login", "/register", "/reset-password?token=t0k3n", "/verify-email?token=t0k3n", "/setup?token=t0k3n"];
 
 describe.each(paths)("%s", (path) => {
-  test("is a whole page, told not to be kept and not to tell its address", async () => {
+  test("is a complete page with headers against caching and referrers", async () => {
     const { status, headers, html } = await open(path, { ...github, ...google });
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html;charset=utf-8");
@@ -31,7 +31,7 @@ describe.each(paths)("%s", (path) => {
     expect(html.match(/<h1/g)?.length).toBeGreaterThan(0);
   });
 
-  test("lets its own scripts and styles run, and no others", async () => {
+  test("has a policy that allows only its own scripts and styles", async () => {
     const { headers, html } = await open(path);
     const policy = headers.get("content-security-policy") ?? "";
     const hash = (text = "") => `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`;
@@ -46,17 +46,17 @@ describe.each(paths)("%s", (path) => {
     expect(html).not.toMatch(/\son\w+=|\sstyle=|javascript:/i);
   });
 
-  test("names no foreign address, and labels every field", async () => {
+  test("refers to no other host, and labels every field", async () => {
     const { html } = await open(path, { ...github, ...google });
     expect(html).not.toMatch(/(?:https?:)?\/\/[\w-]+\.\w/);
     for (const [, label = ""] of html.matchAll(/<label[^>]*>(.*?)<input/gs)) expect(label.trim()).not.toBe("");
     expect(html.match(/<input/g)?.length ?? 0).toBe(html.match(/<label/g)?.length ?? 0);
-    // Without the script nothing is sent, and a password least of all in an address.
+    // With a GET form, a browser without the script would put the password into the address.
     expect(html.match(/<form/g)).toEqual(html.match(/<form(?= [^>]*method="post")/g));
   });
 });
 
-test("only the providers that can be used here are offered", async () => {
+test("the sign-in page offers only configured providers", async () => {
   const offered = async (env: Record<string, string>) =>
     [...(await open("/login", env)).html.matchAll(/\/api\/auth\/oauth\/(\w+)"/g)].map(([, id]) => id);
   expect(await offered({})).toEqual([]);
@@ -65,14 +65,14 @@ test("only the providers that can be used here are offered", async () => {
   expect(await offered({ GOOGLE_CLIENT_ID: "id" })).toEqual([]);
 });
 
-test("sign-up has the trap that people don't see", async () => {
+test("the sign-up page has the invisible honeypot field", async () => {
   const { html } = await open("/register");
   expect(html).toMatch(
     /<label class="trap" aria-hidden="true">Website <input name="website" tabindex="-1" autocomplete="off">/,
   );
 });
 
-test("every reason why a provider's sign-in failed is put in words", async () => {
+test("the sign-in page has a text for every failure code of a provider sign-in", async () => {
   const { html } = await open("/login");
   for (const code of Object.keys(FAILURE_DESCRIPTIONS)) expect(html).toContain(`\n  ${code}: "`);
 });

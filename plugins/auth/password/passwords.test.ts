@@ -1,4 +1,4 @@
-// Passwords: what is long enough, how they are kept, and that hashing them holds up nothing else.
+// Passwords: length limits, hashes, and bounded hashing that does not block the event loop.
 import { describe, expect, spyOn, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -28,11 +28,11 @@ describe("the length", () => {
     ["😀😀😀😀😀😀😀😀", true],
     ["x".repeat(MAX_PASSWORD_LENGTH), true],
     ["x".repeat(MAX_PASSWORD_LENGTH + 1), false],
-  ])("%j: %p", (password, good) => {
+  ])("%j is accepted: %p", (password, good) => {
     expect(accepts(password)).toBe(good);
   });
 
-  test("may be another where the interface says so", () => {
+  test("has a minimum that callers can change", () => {
     expect([accepts("12345", 6), accepts("123456", 6)]).toEqual([false, true]);
   });
 });
@@ -40,7 +40,7 @@ describe("the length", () => {
 describe("a hash", () => {
   const passwords = createPasswords();
 
-  test("is argon2id with a salt of its own, and shows nothing of the password", async () => {
+  test("is argon2id with a random salt, and does not contain the password", async () => {
     const [one, two] = await Promise.all([passwords.hash("correct horse"), passwords.hash("correct horse")]);
     expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect(one).not.toBe(two);
@@ -51,12 +51,12 @@ describe("a hash", () => {
     expect(await passwords.verify("", one)).toBe(false);
   });
 
-  test("is the same for both ways to write a letter", async () => {
+  test("matches both Unicode forms of a letter", async () => {
     const hash = await passwords.hash("jose\u0301 jose\u0301");
     expect(await passwords.verify("jos\u00e9 jos\u00e9", hash)).toBe(true);
   });
 
-  test("that there is none of is nobody's, after as much work", async () => {
+  test("that is missing never matches, and takes as long", async () => {
     const hash = await passwords.hash("correct horse");
     const timeOf = async (stored: string | null) => {
       const times: number[] = [];
@@ -71,8 +71,8 @@ describe("a hash", () => {
   });
 });
 
-describe("many at once", () => {
-  test("are worked off a few at a time, in their order; one core stays free where there are two", async () => {
+describe("concurrent hashes", () => {
+  test("are bounded and run in order; one core stays free on a machine with several", async () => {
     const passwords = createPasswords();
     const real = Bun.password.verify;
     let inside = 0;
@@ -89,7 +89,7 @@ describe("many at once", () => {
     expect(order).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test("one that is not admitted costs no work, and makes room", async () => {
+  test("are skipped if beforeVerify throws, and release the semaphore", async () => {
     const passwords = createPasswords();
     const refuse = () => Promise.reject(new Error("not you"));
     const verify = spyOn(Bun.password, "verify");
@@ -100,7 +100,7 @@ describe("many at once", () => {
     expect(await passwords.verify("x", null)).toBe(false);
   });
 
-  test("do not hold up the event loop", async () => {
+  test("do not block the event loop", async () => {
     const passwords = createPasswords();
     let ticks = 0;
     const timer = setInterval(() => ticks++, 1);

@@ -1,10 +1,10 @@
-// After a sign-in the browser stays with Berth, whatever the address it was given.
+// Callback addresses: only paths within Berth are accepted.
 import { describe, expect, test } from "bun:test";
 import { safeCallbackPath } from "./callback-url.ts";
 
 const config = { baseUrl: "https://berth.example" };
 
-describe("an address within Berth is kept", () => {
+describe("an address within Berth becomes its path", () => {
   test.each([
     ["/", "/"],
     ["", "/"],
@@ -53,11 +53,11 @@ describe("anything else becomes /", () => {
     expect(safeCallbackPath(config, text)).toBe("/");
   });
 
-  test("an address too long to be one of ours", () => {
+  test("an address beyond the maximum length", () => {
     expect(safeCallbackPath(config, `/${"a".repeat(2048)}`)).toBe("/");
   });
 
-  test("and no line break gets into a header", () => {
+  test("line breaks are removed, which prevents header injection", () => {
     expect(safeCallbackPath(config, "/a\r\nset-cookie: evil=1")).not.toMatch(/[\r\n]/);
   });
 });

@@ -1,11 +1,11 @@
-// Sign-in: the same answer for a wrong password and an unknown address, and an end to guessing that locks nobody else out.
+// Sign-in: wrong passwords and unknown addresses look the same, and limits on guessing do not lock out others.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { createClient } from "../../../tests/support/client.ts";
 import { type House, type HouseOptions, openHouse } from "../../../tests/support/house.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 
-// Many passwords are checked here, two at a time.
+// Many password hashes run here, a few at a time.
 setDefaultTimeout(30_000);
 
 let house: House;
@@ -16,7 +16,7 @@ beforeEach(() => open());
 afterEach(() => house?.[Symbol.asyncDispose]());
 
 const PASSWORD = "correct horse battery";
-/** Cheap to check; the real parameters are tested where they are made. */
+/** Uses a cheap hash; passwords.test.ts tests the real parameters. */
 const account = async (email: string) => {
   const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
   return house.app.accounts.users.create({ email, name: "Ada", passwordHash });
@@ -35,7 +35,7 @@ const many = async (count: number, one: (n: number) => Promise<{ status: number 
   return seen;
 };
 
-test("an unknown address and a wrong password are answered alike, to the byte", async () => {
+test("an unknown address and a wrong password get identical responses", async () => {
   await account("ada@example.com");
   await house.app.accounts.users.create({ email: "0xabc@wallet.invalid", passwordHash: null });
   const answers = [
@@ -53,13 +53,13 @@ test("an unknown address and a wrong password are answered alike, to the byte", 
   }
 });
 
-test("the address may be spelt as people do", async () => {
+test("the address is normalised", async () => {
   await account("jos\u00e9@example.com");
   expect((await signIn("  JOSE\u0301@Example.com ", PASSWORD)).status).toBe(200);
 });
 
-describe("guessing", () => {
-  test("ends after ten failures for an account and address, in a row or at once", async () => {
+describe("guessing passwords", () => {
+  test("is limited to ten failures per account and address, sequential or concurrent", async () => {
     await account("ada@example.com");
     expect(await many(25, (n) => signIn("ada@example.com", `guess ${n}`))).toEqual({ 401: 10, 429: 15 });
     const { answer } = await signIn("ada@example.com", PASSWORD);
@@ -70,7 +70,7 @@ describe("guessing", () => {
     expectRefusal((await signIn(" ADA@example.COM", PASSWORD)).answer, 429, "RATE_LIMITED");
   });
 
-  test("locks out neither the owner elsewhere nor other accounts here", async () => {
+  test("locks out neither the owner at other addresses nor other accounts at this one", async () => {
     await account("ada@example.com");
     await account("bob@example.com");
     await many(12, (n) => signIn("ada@example.com", `guess ${n}`));
@@ -78,7 +78,7 @@ describe("guessing", () => {
     expect((await signIn("bob@example.com", PASSWORD)).status).toBe(200);
   });
 
-  test("over many accounts ends after thirty failures from one address, or one IPv6 network", async () => {
+  test("is limited to thirty failures per address or IPv6 network over all accounts", async () => {
     for (const address of [() => "203.0.113.7", (n: number) => `2001:db8::${n.toString(16)}`]) {
       expect(await many(40, (n) => signIn(`nobody-${n}@example.com`, "guess", address(n)))).toEqual({
         401: 30,
@@ -90,7 +90,7 @@ describe("guessing", () => {
     expect((await signIn("ada@example.com", PASSWORD, "2001:db8:0:1::1")).status).toBe(200);
   });
 
-  test("a refused guess costs no hashing", async () => {
+  test("past the limit costs no hashing", async () => {
     await account("ada@example.com");
     await many(10, (n) => signIn("ada@example.com", `guess ${n}`));
     const verify = spyOn(Bun.password, "verify");
@@ -99,7 +99,7 @@ describe("guessing", () => {
     verify.mockRestore();
   });
 
-  test("is not forgiven by a restart", async () => {
+  test("stays limited after a restart", async () => {
     const dir = temporaryDir();
     await house[Symbol.asyncDispose]();
     await open({ dir: dir.path });
@@ -112,13 +112,13 @@ describe("guessing", () => {
   });
 });
 
-describe("signing in as oneself", () => {
-  test("is never counted as guessing, however often, also many at once", async () => {
+describe("a correct password", () => {
+  test("never counts as a failure, also for many concurrent sign-ins", async () => {
     await account("ada@example.com");
     expect(await many(60, () => signIn("ada@example.com", PASSWORD))).toEqual({ 200: 60 });
   });
 
-  test("costs as much as two other requests of the same address, for it takes more work", async () => {
+  test("takes two units of the default rate of its address", async () => {
     await house[Symbol.asyncDispose]();
     await open({ env: { RATE_LIMITS: '{"default":"20/m"}', TRUSTED_PROXIES: "127.0.0.1" } });
     await account("ada@example.com");
@@ -126,7 +126,7 @@ describe("signing in as oneself", () => {
     expect((await signIn("ada@example.com", PASSWORD, "198.51.100.1")).status).toBe(200);
   });
 
-  test("does not take back the failures", async () => {
+  test("does not reset earlier failures", async () => {
     await account("ada@example.com");
     await many(9, (n) => signIn("ada@example.com", `guess ${n}`));
     expect((await signIn("ada@example.com", PASSWORD)).status).toBe(200);
@@ -135,7 +135,7 @@ describe("signing in as oneself", () => {
   });
 });
 
-test("a disabled account is told so, and only to who has its password", async () => {
+test("ACCOUNT_DISABLED is shown only after the correct password", async () => {
   const { id } = await account("ada@example.com");
   await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
   expectRefusal((await signIn("ada@example.com", "wrong password")).answer, 401, "BAD_CREDENTIALS");

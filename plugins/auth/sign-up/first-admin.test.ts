@@ -1,10 +1,10 @@
-// The first admin's link: one account, once, for whoever reads the terminal.
+// The link of the first admin: it creates one admin account, once, while there is no other account.
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { createClient } from "../../../tests/support/client.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 
-const DAY = 86_400_000;
 let house: House;
 beforeEach(async () => {
   house = await openHouse();
@@ -25,19 +25,19 @@ const claim = async (token: unknown, email = "root@example.com", more: object = 
 };
 const accounts = async () => (await house.kernel.database.read("SELECT email, is_admin FROM users")).rows.length;
 
-test("makes an admin who is signed in and verified", async () => {
+test("creates an admin who is signed in and verified", async () => {
   const token = await link();
   expect(token).toMatch(/^[\w-]{43}$/);
   const { client, answer } = await claim(token, " Root@Example.com ", { name: "Root" });
   expect(answer.status).toBe(201);
   expect(answer.body).toEqual({ ok: true, user: { id: expect.any(String), email: "root@example.com", name: "Root" } });
   expect((await client.get("/api/settings")).body).toMatchObject({ isAdmin: true, emailVerified: true, plan: "free" });
-  // From afar as well: it is the account's own right.
+  // From other machines too, since the right belongs to the account.
   const headers = { "x-forwarded-for": "203.0.113.7" };
   expect((await client.get("/api/settings", { headers })).body).toMatchObject({ isAdmin: true });
 });
 
-test("works once, and twenty at once make one account", async () => {
+test("works once, also for twenty concurrent requests", async () => {
   const token = await link();
   const tries = await Promise.all(Array.from({ length: 20 }, (_, n) => claim(token, `root-${n}@example.com`)));
   expect(tries.filter(({ answer }) => answer.status === 201)).toHaveLength(1);
@@ -49,7 +49,7 @@ test("works once, and twenty at once make one account", async () => {
   expectRefusal((await claim(token, "late@example.com")).answer, 400, "INVALID_LINK");
 });
 
-test("an older link dies with the next, an old one after a day", async () => {
+test("a new link ends the older one, and a link expires after a day", async () => {
   const [first, second] = [await link(), await link()];
   expect(first).not.toBe(second);
   expectRefusal((await claim(first)).answer, 400, "INVALID_LINK");
@@ -59,7 +59,7 @@ test("an older link dies with the next, an old one after a day", async () => {
   expect((await claim(second)).answer.status).toBe(201);
 });
 
-test("there is none once there is an account, and one given out before is good for nothing", async () => {
+test("no link is issued once there is an account, and an earlier link is invalid", async () => {
   const token = await link();
   await createClient(house.web).signUp({ email: "early@example.com" });
   expect(await link()).toBeUndefined();
@@ -71,16 +71,16 @@ test("there is none once there is an account, and one given out before is good f
   expect(await accounts()).toBe(1);
 });
 
-test("not even together with somebody who signs up at the same moment", async () => {
+test("the link is refused if an account is created in the same moment", async () => {
   const token = await link();
-  const sql = `CREATE TRIGGER faster AFTER DELETE ON auth_links BEGIN
+  const sql = `CREATE TRIGGER concurrent_sign_up AFTER DELETE ON auth_links BEGIN
     INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('x', 'x', 'x', 'x', 0, 0); END`;
   await house.kernel.database.write([{ sql, args: [] }]);
   expectRefusal((await claim(token)).answer, 400, "INVALID_LINK");
   expect(await accounts()).toBe(0);
 });
 
-test("is written down as the admin's own first act", async () => {
+test("the audit log records the creation by the admin", async () => {
   const { client, answer } = await claim(await link());
   const { id } = (answer.body as { user: { id: string } }).user;
   const { body } = await client.get<{ entries: object[] }>("/api/admin/audit");
@@ -94,8 +94,8 @@ test("is written down as the admin's own first act", async () => {
   ]);
 });
 
-describe("what is not the link's", () => {
-  test.each(["x", "x".repeat(43), "' OR 1=1 --", "%", " "])("the token %j", async (token) => {
+describe("invalid requests", () => {
+  test.each(["x", "x".repeat(43), "' OR 1=1 --", "%", " "])("the token %j is refused", async (token) => {
     await link();
     expectRefusal((await claim(token)).answer, 400, "INVALID_LINK");
     expect(await accounts()).toBe(0);
@@ -108,14 +108,14 @@ describe("what is not the link's", () => {
     [{ email: "root" }, "email"],
     [{ password: "short" }, "password"],
     [{ name: "a\nb" }, "name"],
-  ])("%j does not use it up", async (wrong, path) => {
+  ])("%j is refused and does not consume the link", async (wrong, path) => {
     const token = await link();
     const { issues } = expectRefusal((await claim(token, undefined, wrong)).answer, 400);
     expect(issues?.[0]?.path).toBe(path);
     expect((await claim(token)).answer.status).toBe(201);
   });
 
-  test("a wallet's address, or rights that are asked for", async () => {
+  test("internal addresses are refused, and fields that the caller may not set are ignored", async () => {
     const token = await link();
     expectRefusal((await claim(token, "0xabc@wallet.invalid")).answer, 400, "INVALID_EMAIL");
     const { client } = await claim(token, undefined, { plan: "enterprise", credits: 100, id: "me" });
@@ -125,7 +125,7 @@ describe("what is not the link's", () => {
   });
 });
 
-test("the token is nowhere on disk in clear, and the page does not hold it", async () => {
+test("the token is stored as a hash only, and not part of the page", async () => {
   const token = (await link()) ?? "";
   const { rows } = await house.kernel.database.read("SELECT * FROM auth_links");
   expect(rows).toHaveLength(1);

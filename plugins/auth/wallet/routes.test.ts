@@ -1,6 +1,7 @@
-// Signing in with a wallet over HTTP: who gets which account, each message once, and where the browser goes.
+// Wallet sign-in over HTTP: accounts of wallets, single use of messages, and the redirect.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
@@ -13,12 +14,11 @@ import {
 } from "../../../tests/support/wallets.ts";
 
 const BASE_URL = "https://berth.example";
-const MINUTE = 60_000;
 const json = { headers: { accept: "application/json" } };
 
 let house: House;
 beforeAll(async () => {
-  // No chain is needed for ordinary keys: nobody listens there.
+  // Signatures of keys need no chain, so the RPC address may be dead.
   house = await openHouse({ env: { BASE_URL, MAINNET_RPC_URL: "http://127.0.0.1:1", SIGNUP_TRIAL: "starter:7d" } });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
@@ -40,8 +40,8 @@ interface SignedIn {
   user: { id: string; email: string; name: string };
 }
 
-describe("a wallet that was never here", () => {
-  test("gets an account without a mailbox and a password, and the trial everybody gets", async () => {
+describe("a new wallet", () => {
+  test("gets an account without mailbox and password, with the sign-up trial", async () => {
     const wallet = createWallet();
     const ada = client();
     const { status, body } = await send(await signed(wallet), json, ada);
@@ -63,21 +63,21 @@ describe("a wallet that was never here", () => {
       body.user.id,
     ]);
     expect(rows).toEqual([expect.objectContaining({ provider: "wallet", subject: wallet.address.toLowerCase() })]);
-    const events = "SELECT type FROM events WHERE user_id = ?";
-    const told = await house.kernel.database.read(events, [body.user.id]);
-    expect(told.rows.map(({ type }) => type)).toEqual(["user.created"]);
+    const sql = "SELECT type FROM events WHERE user_id = ?";
+    const events = await house.kernel.database.read(sql, [body.user.id]);
+    expect(events.rows.map(({ type }) => type)).toEqual(["user.created"]);
     const refused = await ada.post("/api/auth/callback/credentials", { email, password: "correct horse battery" });
     expectRefusal(refused, 401, "BAD_CREDENTIALS");
   });
 
-  test("gets its mails in the language of its browser", async () => {
+  test("gets mails in the language of the browser", async () => {
     const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.5", accept: "application/json" };
     const { user } = (await send(await signed(createWallet()), { headers })).body;
     const { rows } = await house.kernel.database.read("SELECT locale FROM users WHERE id = ?", [user.id]);
     expect(rows).toEqual([expect.objectContaining({ locale: "de" })]);
   });
 
-  test("gets one account, however many of its messages come at once", async () => {
+  test("gets one account from concurrent sign-ins", async () => {
     const wallet = createWallet();
     const bodies = await Promise.all(Array.from({ length: 8 }, () => signed(wallet)));
     const answers = await Promise.all(bodies.map((body) => send(body)));
@@ -85,7 +85,7 @@ describe("a wallet that was never here", () => {
     expect(new Set(answers.map(({ body }) => body.user.id)).size).toBe(1);
   });
 
-  test("may say nothing of its account", async () => {
+  test("can't set fields of its account", async () => {
     const wish = {
       id: "mine",
       plan: "enterprise",
@@ -102,8 +102,8 @@ describe("a wallet that was never here", () => {
   });
 });
 
-describe("a wallet that is known", () => {
-  test("comes back to its account, also after that got another email", async () => {
+describe("a known wallet", () => {
+  test("is signed in to its account, also after that has another email address", async () => {
     const wallet = createWallet();
     const ada = client();
     const { user } = (await send(await signed(wallet), json, ada)).body;
@@ -112,7 +112,7 @@ describe("a wallet that is known", () => {
     expect((await send(await signed(wallet))).body.user).toEqual({ id: user.id, email, name: "Ada" });
   });
 
-  test("is linked to the account that has its email", async () => {
+  test("is linked to the account with its internal address", async () => {
     const wallet = createWallet();
     const email = `${wallet.address.toLowerCase()}@wallet.invalid`;
     const sql =
@@ -128,7 +128,7 @@ describe("a wallet that is known", () => {
     expect((await send(await signed(wallet))).body.user).toEqual({ id, email, name: "Old" });
   });
 
-  test("is not let in once its account was disabled", async () => {
+  test("is refused if its account is disabled", async () => {
     const wallet = createWallet();
     const { user } = (await send(await signed(wallet))).body;
     await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [user.id] }]);
@@ -137,27 +137,27 @@ describe("a wallet that is known", () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test("is not let in when it was taken off its account while it was signing in", async () => {
+  test("is refused if it was unlinked during the sign-in", async () => {
     const wallet = createWallet();
     const { user } = (await send(await signed(wallet))).body;
     const sessions = await count("auth_sessions");
-    // The owner of the address takes the account over right after the signature was checked.
-    const taken = `DELETE FROM linked_accounts WHERE user_id = '${user.id}'`;
-    const sql = `CREATE TRIGGER taken AFTER INSERT ON auth_used_once BEGIN ${taken}; END`;
+    // The account is reclaimed right after the signature was checked.
+    const unlink = `DELETE FROM linked_accounts WHERE user_id = '${user.id}'`;
+    const sql = `CREATE TRIGGER reclaimed AFTER INSERT ON auth_used_once BEGIN ${unlink}; END`;
     await house.kernel.database.write([{ sql, args: [] }]);
     const answer = await send(await signed(wallet));
-    await house.kernel.database.write([{ sql: "DROP TRIGGER taken", args: [] }]);
+    await house.kernel.database.write([{ sql: "DROP TRIGGER reclaimed", args: [] }]);
     expectRefusal(answer, 401, "UNAUTHORIZED");
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect(await count("auth_sessions")).toBe(sessions);
   });
 
-  test("gives a code as well where two-factor is on, with the same message", async () => {
+  test("needs a code if two-factor is on, and can send it with the same message", async () => {
     const wallet = createWallet();
     const ada = client();
     await send(await signed(wallet), json, ada);
-    const begun = await ada.post<{ secret: string; recoveryCodes: string[] }>("/api/settings/2fa", {});
-    const { secret, recoveryCodes } = begun.body;
+    const started = await ada.post<{ secret: string; recoveryCodes: string[] }>("/api/settings/2fa", {});
+    const { secret, recoveryCodes } = started.body;
     const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
     expect((await ada.post("/api/settings/2fa/confirm", { code })).status).toBe(200);
 
@@ -174,10 +174,10 @@ describe("a wallet that is known", () => {
   });
 });
 
-describe("a message is good for one sign-in", () => {
+describe("a message works for one sign-in", () => {
   const nonce = async () => (await client().get<{ nonce: string; expiresAt: string }>("/api/auth/nonce")).body;
 
-  test("with a nonce of ours, which is not stored before", async () => {
+  test("with an issued nonce, which is not stored before its use", async () => {
     const before = await count("auth_used_once");
     const now = Date.now();
     const answer = await client().get<{ nonce: string; expiresAt: string }>("/api/auth/nonce");
@@ -197,24 +197,27 @@ describe("a message is good for one sign-in", () => {
     expect(await count("auth_used_once")).toBe(before + 1);
   });
 
-  test.each(["of ours", "of the client"])("with a nonce %s, also when it comes twenty times at once", async (whose) => {
-    const wallet = createWallet();
-    const fields = whose === "of ours" ? { nonce: (await nonce()).nonce } : {};
-    for (const known of [false, true]) {
-      const before = await count("auth_sessions");
-      const proof = await signed(wallet, known ? { nonce: (await nonce()).nonce } : fields);
-      const answers = await Promise.all(Array.from({ length: 20 }, () => send(proof)));
-      const good = answers.filter(({ status }) => status === 200);
-      expect(good).toHaveLength(1);
-      for (const answer of answers.filter((answer) => !good.includes(answer))) {
-        expectRefusal(answer, 401, "INVALID_NONCE");
-        expect(answer.headers.getSetCookie()).toEqual([]);
+  test.each(["of the server", "of the client"])(
+    "with a nonce %s, also for twenty concurrent requests",
+    async (issuer) => {
+      const wallet = createWallet();
+      const fields = issuer === "of the server" ? { nonce: (await nonce()).nonce } : {};
+      for (const known of [false, true]) {
+        const before = await count("auth_sessions");
+        const proof = await signed(wallet, known ? { nonce: (await nonce()).nonce } : fields);
+        const answers = await Promise.all(Array.from({ length: 20 }, () => send(proof)));
+        const good = answers.filter(({ status }) => status === 200);
+        expect(good).toHaveLength(1);
+        for (const answer of answers.filter((answer) => !good.includes(answer))) {
+          expectRefusal(answer, 401, "INVALID_NONCE");
+          expect(answer.headers.getSetCookie()).toEqual([]);
+        }
+        expect(await count("auth_sessions")).toBe(before + 1);
       }
-      expect(await count("auth_sessions")).toBe(before + 1);
-    }
-  });
+    },
+  );
 
-  test("for ten minutes", async () => {
+  test("within ten minutes", async () => {
     const now = Date.now();
     const wallet = createWallet();
     const at = (ms: number) => new Date(now + ms).toISOString();
@@ -230,12 +233,12 @@ describe("a message is good for one sign-in", () => {
     for (const late of [ours, also, foreign]) expectRefusal(await send(late), 401, "INVALID_NONCE");
   });
 
-  test("and is not used up by whoever did not sign it", async () => {
+  test("and is not consumed by an invalid signature", async () => {
     const before = await count("auth_used_once");
     const wallet = createWallet();
     const proof = await signed(wallet);
     const forged = { ...proof, signature: await createWallet().sign(proof.message) };
-    // Only the chain could tell whether it is a contract's.
+    // Only the chain could tell whether this is the signature of a contract.
     expectRefusal(await send(forged), 500, "CHAIN_UNAVAILABLE");
     expectRefusal(await send({ ...proof, signature: "0x" }), 401, "INVALID_SIGNATURE");
     expect(await count("auth_used_once")).toBe(before);
@@ -243,7 +246,7 @@ describe("a message is good for one sign-in", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refused requests", () => {
   test.each<[string, (proof: { message: string; signature: string }) => object]>([
     ["nothing", () => ({})],
     ["no message", ({ signature }) => ({ signature })],
@@ -251,9 +254,9 @@ describe("what is refused", () => {
     ["an empty message", ({ signature }) => ({ message: "", signature })],
     ["an empty signature", ({ message }) => ({ message, signature: "" })],
     ["null", ({ message }) => ({ message, signature: null })],
-    ["a message that is no text", ({ message, signature }) => ({ message: [message], signature })],
-    ["a signature that is no text", ({ message }) => ({ message, signature: 7 })],
-  ])("%s is 401", async (_, change) => {
+    ["a message that is not text", ({ message, signature }) => ({ message: [message], signature })],
+    ["a signature that is not text", ({ message }) => ({ message, signature: 7 })],
+  ])("%s: 401", async (_, change) => {
     const before = await count("auth_used_once");
     const answer = await send(change(await signed(createWallet())));
     expectRefusal(answer, 401, "SIGNATURE_REQUIRED");
@@ -261,7 +264,7 @@ describe("what is refused", () => {
     expect(await count("auth_used_once")).toBe(before);
   });
 
-  test("another domain, chain or time says so, and a signature of 100 kB is refused at once", async () => {
+  test("wrong domain, chain or time, and a signature of 100 kB", async () => {
     const wallet = createWallet();
     expectRefusal(await send(await signed(wallet, { domain: "evil.example" })), 401, "INVALID_MESSAGE");
     expectRefusal(await send(await signed(wallet, { chainId: 1 })), 401, "INVALID_MESSAGE");
@@ -271,7 +274,7 @@ describe("what is refused", () => {
     expectRefusal(await send({ message, signature: `0x${"12".repeat(100_000)}` }), 401, "INVALID_SIGNATURE");
   });
 
-  test("form and text bodies, and foreign pages", async () => {
+  test("form bodies, and pages of other sites", async () => {
     const proof = await signed(createWallet());
     const form = { headers: { "content-type": "application/x-www-form-urlencoded" } };
     expect((await send(proof, form)).status).toBe(415);
@@ -279,7 +282,7 @@ describe("what is refused", () => {
     expect((await send(proof, { headers: { origin: BASE_URL, ...json.headers } })).status).toBe(200);
   });
 
-  test("failures of one address are counted, successes are not, and a neighbour is let in", async () => {
+  test("past the limit of failures of one address; successes and other addresses do not count", async () => {
     await using limited = await openHouse({
       env: {
         BASE_URL,
@@ -289,35 +292,35 @@ describe("what is refused", () => {
       },
     });
     const from = (address: string) => ({ headers: { "x-forwarded-for": address, ...json.headers } });
-    const enter = async (address: string) => send(await signed(createWallet()), from(address), client(limited));
-    for (let i = 0; i < 5; i++) expect((await enter("192.0.2.1")).status).toBe(200);
+    const signInFrom = async (address: string) => send(await signed(createWallet()), from(address), client(limited));
+    for (let i = 0; i < 5; i++) expect((await signInFrom("192.0.2.1")).status).toBe(200);
     const failures = await Promise.all(Array.from({ length: 8 }, () => send({}, from("192.0.2.1"), client(limited))));
     expect(failures.map(({ status }) => status).sort()).toEqual([401, 401, 401, 429, 429, 429, 429, 429]);
-    expectRefusal(await enter("192.0.2.1"), 429, "RATE_LIMITED");
-    expect((await enter("192.0.2.2")).status).toBe(200);
+    expectRefusal(await signInFrom("192.0.2.1"), 429, "RATE_LIMITED");
+    expect((await signInFrom("192.0.2.2")).status).toBe(200);
   });
 });
 
-test("new wallets of one address are as many as other sign-ups; a known one and a neighbour come in", async () => {
+test("new wallets count as sign-ups of their address; known wallets and other addresses still sign in", async () => {
   const env = { BASE_URL, RATE_LIMITS: '{"sign-up":"3/h","sign-in-ip":"9/h"}', TRUSTED_PROXIES: "127.0.0.1" };
   await using limited = await openHouse({ env });
   const from = (address: string) => ({ headers: { "x-forwarded-for": address, ...json.headers } });
-  const enter = async (wallet: Wallet, address = "192.0.2.1") =>
+  const signInWith = async (wallet: Wallet, address = "192.0.2.1") =>
     (await send(await signed(wallet), from(address), client(limited))).status;
   const wallets = Array.from({ length: 9 }, createWallet);
-  const statuses = await Promise.all(wallets.map((wallet) => enter(wallet)));
+  const statuses = await Promise.all(wallets.map((wallet) => signInWith(wallet)));
   expect(statuses.toSorted()).toEqual([200, 200, 200, 429, 429, 429, 429, 429, 429]);
   expect(Number((await limited.kernel.database.read("SELECT count(*) FROM users")).rows[0]?.[0])).toBe(3);
   const known = wallets[statuses.indexOf(200)] ?? createWallet();
-  // It is no guess either.
-  expect(await Promise.all(wallets.map(() => enter(known)))).toEqual(wallets.map(() => 200));
-  // What was refused is not used up.
+  // The refused sign-ups did not count as failures either.
+  expect(await Promise.all(wallets.map(() => signInWith(known)))).toEqual(wallets.map(() => 200));
+  // A refused message is not consumed.
   const proof = await signed(createWallet());
   expect((await send(proof, from("192.0.2.1"), client(limited))).status).toBe(429);
   expect((await send(proof, from("192.0.2.2"), client(limited))).status).toBe(200);
 });
 
-describe("where the browser goes", () => {
+describe("the redirect", () => {
   test.each([
     [undefined, "/"],
     ["/agents?new=1", "/agents?new=1"],
@@ -340,8 +343,8 @@ describe("where the browser goes", () => {
       expect.stringMatching(/^__Host-berth_session=.*HttpOnly; SameSite=Lax/),
     ]);
     expect((await ada.get("/api/auth/session")).body).not.toMatchObject({ user: null });
-    const told = await send({ ...(await signed(createWallet())), callbackUrl });
-    expect(told).toMatchObject({ status: 200, body: { ok: true, url } });
+    const inJson = await send({ ...(await signed(createWallet())), callbackUrl });
+    expect(inJson).toMatchObject({ status: 200, body: { ok: true, url } });
   });
 
   test.each([
@@ -356,7 +359,7 @@ describe("where the browser goes", () => {
     expect((await send(await signed(createWallet()), { headers: { accept } })).status).toBe(status);
   });
 
-  test("a session that came along is not taken over", async () => {
+  test("a session of the request is not adopted", async () => {
     const ada = client();
     await send(await signed(createWallet()), json, ada);
     const before = ada.cookie;
@@ -366,7 +369,7 @@ describe("where the browser goes", () => {
 });
 
 test.each([BASE_URL, "http://localhost:3000"])(
-  "nobody with a wallet becomes an admin by ADMIN_EMAILS, at %s and from this machine either",
+  "a wallet never becomes an admin by ADMIN_EMAILS, at %s, not even from this machine",
   async (baseUrl) => {
     const wallet = createWallet();
     const email = `${wallet.address.toLowerCase()}@wallet.invalid`;

@@ -1,4 +1,4 @@
-// Whose signatures count: keys' without a chain, contracts' by what a real chain says of them.
+// Signatures: those of keys are verified locally, those of smart wallets on a real chain.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Hex, serializeErc6492Signature } from "viem";
 import { type Chain, createChains } from "../../../src/kernel/chains/chains.ts";
@@ -20,11 +20,11 @@ afterAll(() => anvil?.[Symbol.asyncDispose]());
 
 const chainAt = (url: string, timeoutMs = 10_000) =>
   createChains(loadConfig({ MAINNET_RPC_URL: url }, { cwd: "/" }), { timeoutMs }).mainnet;
-/** Fails the test that asks it. */
-const unasked: Chain = {
+/** Fails the test if it is called. */
+const forbiddenChain: Chain = {
   name: "mainnet_chain",
   id: 8453,
-  withClient: () => Promise.reject(new Error("The chain was asked.")),
+  withClient: () => Promise.reject(new Error("The chain was called.")),
 };
 const unavailable = { status: 500, code: "CHAIN_UNAVAILABLE" };
 const text = "hello";
@@ -32,8 +32,8 @@ const text = "hello";
 describe("a key", () => {
   const ada = createWallet();
 
-  test("is recognised without asking the chain", async () => {
-    expect(await isSignedBy(unasked, ada.address, text, await ada.sign(text))).toBe(true);
+  test("is verified without a call to the chain", async () => {
+    expect(await isSignedBy(forbiddenChain, ada.address, text, await ada.sign(text))).toBe(true);
   });
 
   test("does not sign for another key, or another text", async () => {
@@ -48,10 +48,10 @@ describe("a key", () => {
     ["without 0x", "12".repeat(65)],
     ["with something behind", `0x${"12".repeat(65)}\n`],
     ["100 kB", `0x${"12".repeat(100_000)}`],
-    ["of ERC-8010", `0x${"12".repeat(65)}${"8010".repeat(16)}`],
+    ["in ERC-8010 format", `0x${"12".repeat(65)}${"8010".repeat(16)}`],
     ["just too long", `0x${"12".repeat(32_769)}`],
-  ])("a signature that is %s is refused before anything is asked", async (_, signature) => {
-    expect(await isSignedBy(unasked, ada.address, text, signature)).toBe(false);
+  ])("a signature that is %s is refused without a call", async (_, signature) => {
+    expect(await isSignedBy(forbiddenChain, ada.address, text, signature)).toBe(false);
   });
 
   test.each<[string, Hex]>([
@@ -64,7 +64,7 @@ describe("a key", () => {
       "that names a factory without code",
       serializeErc6492Signature({ address: ada.address, data: "0x12", signature: "0x12" }),
     ],
-  ])("a signature %s is nobody's", async (_, signature) => {
+  ])("a signature %s is invalid", async (_, signature) => {
     expect(await isSignedBy(chain, ada.address, text, signature)).toBe(false);
     expect(await isSignedBy(chain, "0x0000000000000000000000000000000000000000", text, signature)).toBe(false);
   });
@@ -84,25 +84,25 @@ describe.each(["deployed", "predeployed"] as const)("a smart wallet, %s", (kind)
     expect(await isSignedBy(chain, createWallet().address, text, signature)).toBe(false);
   });
 
-  test("can't be told while the chain is away, too slow, or another", async () => {
+  test("throws CHAIN_UNAVAILABLE while the chain is down, too slow, or another one", async () => {
     const wallet = await wallets[kind]();
     const signature = await wallet.sign(text);
-    const ask = (at: Chain) => isSignedBy(at, wallet.address, text, signature);
+    const verifyAt = (at: Chain) => isSignedBy(at, wallet.address, text, signature);
 
     const never = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => undefined) });
-    await expect(ask(chainAt(never.url.href, 100))).rejects.toMatchObject(unavailable);
+    await expect(verifyAt(chainAt(never.url.href, 100))).rejects.toMatchObject(unavailable);
     await never.stop(true);
-    await expect(ask(chainAt(never.url.href))).rejects.toMatchObject(unavailable);
+    await expect(verifyAt(chainAt(never.url.href))).rejects.toMatchObject(unavailable);
 
     await anvil.stop();
     await anvil.start({ chainId: 1 });
-    await expect(ask(chain)).rejects.toMatchObject(unavailable);
+    await expect(verifyAt(chain)).rejects.toMatchObject(unavailable);
     await anvil.stop();
     await anvil.start();
-    expect(await ask(chain)).toBe(true);
+    expect(await verifyAt(chain)).toBe(true);
   }, 30_000);
 
-  test("can't be told when the chain goes away in the middle", async () => {
+  test("throws CHAIN_UNAVAILABLE if the chain fails during the check", async () => {
     const wallet = await wallets[kind]();
     const relay = Bun.serve({
       port: 0,
@@ -113,8 +113,8 @@ describe.each(["deployed", "predeployed"] as const)("a smart wallet, %s", (kind)
         return fetch(anvil.url, { method: "POST", body, headers: { "content-type": "application/json" } });
       },
     });
-    const asked = isSignedBy(chainAt(relay.url.href), wallet.address, text, await wallet.sign(text));
-    await expect(asked).rejects.toMatchObject(unavailable);
+    const check = isSignedBy(chainAt(relay.url.href), wallet.address, text, await wallet.sign(text));
+    await expect(check).rejects.toMatchObject(unavailable);
     await relay.stop(true);
   });
 });
@@ -123,7 +123,7 @@ describe("a hostile contract", () => {
   const deploy = async (name: string, ...args: unknown[]) =>
     anvil.deploy(await compileContract("HostileWallet.sol", name), ...args);
 
-  test("gets no address fetched", async () => {
+  test("can't make the server fetch an address (CCIP read)", async () => {
     let visits = 0;
     const trap = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(visits++)) });
     const curious = await deploy("CuriousWallet", trap.url.href);
@@ -134,7 +134,7 @@ describe("a hostile contract", () => {
     await trap.stop(true);
   });
 
-  test.each(["EndlessWallet", "AgreeableWallet"])("%s signs nothing", async (name) => {
+  test.each(["EndlessWallet", "AgreeableWallet"])("%s has no valid signature", async (name) => {
     expect(await isSignedBy(chain, await deploy(name), text, "0x12")).toBe(false);
   });
 });
