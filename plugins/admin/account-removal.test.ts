@@ -1,4 +1,4 @@
-// An account that an admin removes goes as its owner's own deletion has it go, and the audit log says who did it.
+// Account removal by an admin: deletes what the owner's own deletion does, and is recorded in the audit log.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { AppError } from "../../src/kernel/errors.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
@@ -8,7 +8,7 @@ import { expectRefusal, provision } from "../../tests/support/scene.ts";
 let house: House;
 let root: Client;
 let rootId: string;
-/** What stands in the way of a deletion. */
+/** The hook that the next deletions run. */
 let hook: () => Promise<void> = async () => undefined;
 beforeAll(async () => {
   house = await openHouse({ env: { SIGNUP_TRIAL: "pro:7d" } });
@@ -37,7 +37,7 @@ const audited = async (id: string) => {
 };
 
 describe("removing an account", () => {
-  test("takes its agents, sessions and keys along, and is recorded in the admin's name", async () => {
+  test("deletes its agents, sessions and keys, and is recorded with the admin", async () => {
     const { client, id } = await joined();
     const agent = await provision(client);
     const { body } = await client.post<{ key: string }>("/api/keys", { name: "script" });
@@ -65,20 +65,20 @@ describe("removing an account", () => {
     expect((await root.get("/api/settings")).status).toBe(200);
   });
 
-  test("happens once: whoever comes later is told that there is none", async () => {
+  test("happens once; later requests get 404", async () => {
     const { id } = await joined();
     const answers = await Promise.all([remove(id), remove(id), remove(id)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404]);
     expect(await audited(id)).toHaveLength(1);
   });
 
-  test("works for a disabled one", async () => {
+  test("works for a disabled account", async () => {
     const { id } = await joined();
     await root.patch(`/api/admin/users/${id}`, { disabled: true });
     expect((await remove(id)).status).toBe(200);
   });
 
-  test("where something of it can't be removed, it stays, and nothing is recorded", async () => {
+  test("changes and records nothing if a hook fails", async () => {
     const { id } = await joined();
     hook = async () => {
       throw new AppError(502, "BACKEND_UNAVAILABLE", "The backend can't be reached. Try again.");
@@ -89,8 +89,8 @@ describe("removing an account", () => {
   });
 });
 
-describe("is refused", () => {
-  test("with an admin's API key: it would outlast the key", async () => {
+describe("the removal is refused", () => {
+  test("with the API key of an admin", async () => {
     const { id } = await joined();
     const { body } = await root.post<{ key: string }>("/api/keys", { name: "ops" });
     const headers = { authorization: `Bearer ${body.key}` };
@@ -98,12 +98,12 @@ describe("is refused", () => {
     expect((await root.get(`/api/admin/users/${id}`)).status).toBe(200);
   });
 
-  test("for the admin's own account, which its settings delete", async () => {
+  test("for the admin's own account", async () => {
     expectRefusal(await remove(rootId), 409, "OWN_ACCOUNT");
     expect((await root.get("/api/settings")).status).toBe(200);
   });
 
-  test("for the last admin, also of two who remove each other at once", async () => {
+  test("for the last admin, also if two remove each other concurrently", async () => {
     await using other = await openHouse();
     const admin = async () => {
       const client = createClient(other.web);
@@ -115,9 +115,9 @@ describe("is refused", () => {
     const answers = await Promise.all([remove(two.id, one.client), remove(one.id, two.client)]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const refused = answers.find(({ status }) => status !== 200);
-    // Who was just removed is signed out, or was on the way already.
+    // The removed admin is signed out, or failed on the guard.
     expect([401, 409]).toContain(refused?.status ?? 0);
-    const { rows: left } = await other.kernel.database.read("SELECT is_admin FROM users");
-    expect(left.map(({ is_admin }) => is_admin)).toEqual([1]);
+    const { rows: remaining } = await other.kernel.database.read("SELECT is_admin FROM users");
+    expect(remaining.map(({ is_admin }) => is_admin)).toEqual([1]);
   });
 });

@@ -1,10 +1,10 @@
-// The audit log as a table: appended to, never changed, kept for two years.
+// The audit log: entries can't be changed, and are deleted after two years only.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Statement } from "../../src/kernel/database/database.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { type AuditLog, createAuditLog } from "./audit-log.ts";
 
-const DAY = 86_400_000;
 let house: House;
 let audit: AuditLog;
 beforeAll(async () => {
@@ -16,14 +16,14 @@ afterAll(() => house?.[Symbol.asyncDispose]());
 const actor = { kind: "command" as const, id: null, name: "root", address: null, requestId: null };
 const entry = (action: string) =>
   audit.recorderFor(actor)({ action, user: { id: "u1", email: "ada@example.com" }, details: {} });
-const old = (action: string, at: number): Statement => ({
+const entryAt = (action: string, at: number): Statement => ({
   sql: `INSERT INTO audit_log (id, at, actor_kind, actor_name, action, target_kind, target_id, target_name, details)
     VALUES (?, ?, 'command', 'root', ?, 'user', 'u1', 'ada@example.com', '{}')`,
   args: [`0-${action}`, at, action],
 });
 const actions = async () => (await audit.list({ limit: 10, offset: 0 })).entries.map(({ action }) => action);
 
-test("entries are never changed, and not removed before their time, whoever tries", async () => {
+test("triggers refuse to change entries, or to delete them early", async () => {
   await house.kernel.database.write([entry("user.enable")]);
   for (const sql of ["UPDATE audit_log SET actor_name = 'nobody'", "DELETE FROM audit_log"]) {
     await expect(house.kernel.database.write([{ sql, args: [] }])).rejects.toThrow(/audit log/);
@@ -31,9 +31,9 @@ test("entries are never changed, and not removed before their time, whoever trie
   expect(await actions()).toEqual(["user.enable"]);
 });
 
-test("after two years they go", async () => {
+test("prune deletes entries older than two years", async () => {
   const { write } = house.kernel.database;
-  await write([old("user.old", Date.now() - 732 * DAY), old("user.younger", Date.now() - 729 * DAY)]);
+  await write([entryAt("user.old", Date.now() - 732 * DAY), entryAt("user.younger", Date.now() - 729 * DAY)]);
   await audit.prune();
   expect(await actions()).toEqual(["user.enable", "user.younger"]);
 });

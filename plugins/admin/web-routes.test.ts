@@ -1,5 +1,6 @@
-// The admin API: who may come in, what each route takes and gives, and one entry in the audit log for each change.
+// The admin API: permissions, input and output of each route, and one audit entry per change.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
@@ -41,19 +42,19 @@ beforeAll(async () => {
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
-const one = () => `/api/admin/users/${adaId}`;
-const NOBODY = "01890a5d-ac96-774b-bcce-b302099a8057";
+const accountPath = () => `/api/admin/users/${adaId}`;
+const UNKNOWN_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
 
-/** Every route, with a body that an admin's request would be taken with. */
+/** Every route, with a valid body. */
 const routes = [
   ["GET", () => "/api/admin/users", undefined],
   ["POST", () => "/api/admin/users", { email: "taken@example.com" }],
-  ["GET", one, undefined],
-  ["PATCH", one, { name: "Hacked" }],
-  ["DELETE", one, undefined],
-  ["PUT", () => `${one()}/subscription`, { plan: "enterprise" }],
-  ["DELETE", () => `${one()}/subscription`, undefined],
-  ["POST", () => `${one()}/reset-password`, undefined],
+  ["GET", accountPath, undefined],
+  ["PATCH", accountPath, { name: "Hacked" }],
+  ["DELETE", accountPath, undefined],
+  ["PUT", () => `${accountPath()}/subscription`, { plan: "enterprise" }],
+  ["DELETE", () => `${accountPath()}/subscription`, undefined],
+  ["POST", () => `${accountPath()}/reset-password`, undefined],
   ["GET", () => "/api/admin/audit", undefined],
 ] as const;
 
@@ -69,7 +70,7 @@ const audit = async (query = "") => {
   return body;
 };
 
-/** What `work` left in the audit log, the oldest first. */
+/** The entries that `work` adds to the audit log, oldest first. */
 async function recorded(work: () => Promise<unknown>): Promise<Entry[]> {
   const before = (await audit()).total;
   await work();
@@ -77,18 +78,18 @@ async function recorded(work: () => Promise<unknown>): Promise<Entry[]> {
   return entries.slice(0, total - before).reverse();
 }
 
-describe("who may come in", () => {
-  test.each([...routes])("%s %p: nobody without a session, whatever the body", async (method, path, body) => {
+describe("permissions", () => {
+  test.each([...routes])("%s %p refuses requests without a session, whatever the body", async (method, path, body) => {
     const stranger = createClient(house.web);
     const bodies = method === "GET" ? [undefined] : [body, { plan: 1, email: [], name: {} }, "x".repeat(1024 * 1024)];
     for (const body of bodies) expectRefusal(await send(stranger, method, path(), body), 401, "UNAUTHORIZED");
   });
 
-  test.each([...routes])("%s %p: no one else than an admin, whatever the body", async (method, path, body) => {
+  test.each([...routes])("%s %p refuses users who are not admins, whatever the body", async (method, path, body) => {
     for (const given of method === "GET" ? [undefined] : [body, { plan: 1, email: [] }]) {
       expectRefusal(await send(ada, method, path(), given), 403, "ADMIN_REQUIRED");
     }
-    expect((await root.get<User>(one())).body).toMatchObject({ name: "Ada", plan: "free", isAdmin: false });
+    expect((await root.get<User>(accountPath())).body).toMatchObject({ name: "Ada", plan: "free", isAdmin: false });
   });
 
   describe("with an admin's API key", () => {
@@ -98,23 +99,23 @@ describe("who may come in", () => {
       return { headers: { authorization: `Bearer ${body.key}` } };
     };
 
-    test("accounts are read, and subscriptions given and taken, with the scope for it", async () => {
+    test("accounts can be read, and subscriptions set and removed, with the matching scope", async () => {
       const reads = await keyOf(["read"]);
       expect((await client().get("/api/admin/users", reads)).status).toBe(200);
-      expect((await client().get(one(), reads)).status).toBe(200);
-      expectRefusal(await client().put(`${one()}/subscription`, { plan: "pro" }, reads), 403, "MISSING_SCOPE");
+      expect((await client().get(accountPath(), reads)).status).toBe(200);
+      expectRefusal(await client().put(`${accountPath()}/subscription`, { plan: "pro" }, reads), 403, "MISSING_SCOPE");
       const writes = await keyOf(["write"]);
-      expect((await client().put(`${one()}/subscription`, { plan: "pro" }, writes)).status).toBe(200);
-      expect((await client().delete(`${one()}/subscription`, undefined, writes)).status).toBe(200);
+      expect((await client().put(`${accountPath()}/subscription`, { plan: "pro" }, writes)).status).toBe(200);
+      expect((await client().delete(`${accountPath()}/subscription`, undefined, writes)).status).toBe(200);
     });
 
-    const maker = { email: "made-by-a-key@example.com", password: "correct horse", isAdmin: true };
+    const newAdmin = { email: "made-by-a-key@example.com", password: "correct horse", isAdmin: true };
     const powerful: [method: string, path: () => string, body: unknown][] = [
-      ["POST", () => "/api/admin/users", maker],
-      ["PATCH", one, { isAdmin: true }],
-      ["POST", () => `${one()}/reset-password`, undefined],
+      ["POST", () => "/api/admin/users", newAdmin],
+      ["PATCH", accountPath, { isAdmin: true }],
+      ["POST", () => `${accountPath()}/reset-password`, undefined],
     ];
-    // Else a key that gets out would make an admin who stays when the key is gone.
+    // Otherwise a leaked key could create an admin who outlasts the key.
     test.each(powerful)("%s %p is refused, whatever the body", async (method, path, body) => {
       const { headers } = await keyOf(["read", "write", "chat"]);
       for (const given of [body, { isAdmin: "yes", email: [] }]) {
@@ -125,16 +126,16 @@ describe("who may come in", () => {
         });
         expect(entries).toEqual([]);
       }
-      expect((await root.get<User>(one())).body).toMatchObject({ isAdmin: false });
+      expect((await root.get<User>(accountPath())).body).toMatchObject({ isAdmin: false });
       const { body: list } = await root.get<{ total: number }>("/api/admin/users?query=made-by-a-key");
       expect(list.total).toBe(0);
     });
   });
 
-  test("nobody is told whether an account is there, but an admin", async () => {
-    expectRefusal(await ada.get(`/api/admin/users/${NOBODY}`), 403, "ADMIN_REQUIRED");
+  test("only admins learn whether an account exists", async () => {
+    expectRefusal(await ada.get(`/api/admin/users/${UNKNOWN_ID}`), 403, "ADMIN_REQUIRED");
     for (const [method, path, body] of routes.filter(([, path]) => path().includes(adaId))) {
-      for (const id of [NOBODY, "x"]) {
+      for (const id of [UNKNOWN_ID, "x"]) {
         expectRefusal(await send(root, method, path().replace(adaId, id), body), 404, "USER_NOT_FOUND");
       }
     }
@@ -169,17 +170,17 @@ describe("bad input", () => {
     ["GET", "/api/admin/users?offset=-1", undefined],
     ["GET", "/api/admin/users?status=nice", undefined],
     ["GET", "/api/admin/audit?limit=1.5", undefined],
-  ])("%s %s %j is 400, says where, and leaves nothing", async (method, path, body) => {
+  ])("%s %s %j is refused with 400 and paths, and not recorded", async (method, path, body) => {
     const entries = await recorded(async () => {
-      const refused = await send(root, method, path.startsWith("/api") ? path : one() + path, body);
+      const refused = await send(root, method, path.startsWith("/api") ? path : accountPath() + path, body);
       expect(expectRefusal(refused, 400).issues?.length).toBeGreaterThan(0);
     });
     expect(entries).toEqual([]);
   });
 });
 
-describe("making accounts", () => {
-  test("with a password it can be used at once; nothing secret comes back or is recorded", async () => {
+describe("creating accounts", () => {
+  test("with a password: usable at once, and no secret in the response or the log", async () => {
     const password = "a password from an admin";
     let answer: Answer<User> | undefined;
     const entries = await recorded(async () => {
@@ -198,12 +199,12 @@ describe("making accounts", () => {
       { action: "user.create", target: { id: answer?.body.id, name: "made@example.com" } },
     ]);
     expect(JSON.stringify(entries)).not.toMatch(/argon|a password/);
-    const made = createClient(house.web);
-    const signedIn = await made.post("/api/auth/callback/credentials", { email: "made@example.com", password });
+    const owner = createClient(house.web);
+    const signedIn = await owner.post("/api/auth/callback/credentials", { email: "made@example.com", password });
     expect(signedIn.status).toBe(200);
   });
 
-  test("without one its owner is mailed a link, unless told not to", async () => {
+  test("without a password: mails the owner a link, unless invite is false", async () => {
     const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     const invited = await root.post("/api/admin/users", { email: "invited@example.com" });
@@ -215,7 +216,7 @@ describe("making accounts", () => {
     expect(await mails()).toBe(before + 1);
   });
 
-  test("an address that is taken is 409; with an Idempotency-Key it is done once", async () => {
+  test("an existing address is 409, and an idempotency key makes it happen once", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const entries = await recorded(async () => {
       for (let n = 0; n < 2; n++) {
@@ -226,19 +227,29 @@ describe("making accounts", () => {
     expect(entries).toHaveLength(1);
   });
 
-  test("takes nothing that is not an admin's to give", async () => {
-    const wish = { id: NOBODY, plan: "enterprise", credits: 9, passwordHash: "x", createdAt: "2020-01-01T00:00:00Z" };
+  test("ignores fields that admins may not set", async () => {
+    const wish = {
+      id: UNKNOWN_ID,
+      plan: "enterprise",
+      credits: 9,
+      passwordHash: "x",
+      createdAt: "2020-01-01T00:00:00Z",
+    };
     const { body } = await root.post<User>("/api/admin/users", { email: "wish@example.com", ...wish });
     expect(body).toMatchObject({ plan: "free", credits: 0, hasPassword: false, subscription: null });
-    expect(body.id).not.toBe(NOBODY);
+    expect(body.id).not.toBe(UNKNOWN_ID);
   });
 });
 
 describe("changing accounts", () => {
-  test("one entry for each kind of change, that says who, what, to whom, when and from where", async () => {
+  test("adds one entry per action, with actor, target, time and client address", async () => {
     let requestId: string | null = null;
     const entries = await recorded(async () => {
-      const { status, body, headers } = await root.patch<User>(one(), { name: "Countess", isAdmin: true, plan: "pro" });
+      const { status, body, headers } = await root.patch<User>(accountPath(), {
+        name: "Countess",
+        isAdmin: true,
+        plan: "pro",
+      });
       requestId = headers.get("x-request-id");
       expect({ status, body }).toMatchObject({ status: 200, body: { name: "Countess", isAdmin: true, plan: "free" } });
     });
@@ -253,12 +264,12 @@ describe("changing accounts", () => {
       { ...same, action: "user.promote", details: { isAdmin: { from: false, to: true } } },
     ]);
     expect(Date.now() - Date.parse(entries[0]?.at ?? "")).toBeLessThan(60_000);
-    expect(await recorded(() => root.patch(one(), { name: "Countess" }))).toEqual([]);
-    expect(await recorded(() => root.patch(one(), {}))).toEqual([]);
-    expect(await recorded(() => root.patch(one(), { name: "Ada", isAdmin: false }))).toHaveLength(2);
+    expect(await recorded(() => root.patch(accountPath(), { name: "Countess" }))).toEqual([]);
+    expect(await recorded(() => root.patch(accountPath(), {}))).toEqual([]);
+    expect(await recorded(() => root.patch(accountPath(), { name: "Ada", isAdmin: false }))).toHaveLength(2);
   });
 
-  test("a disabled account is out everywhere, told so only after its password, and can be let in again", async () => {
+  test("a disabled account loses all access, learns the reason only after its password, and can be enabled again", async () => {
     const eve = createClient(house.web);
     const id = await eve.join();
     const path = `/api/admin/users/${id}`;
@@ -276,7 +287,7 @@ describe("changing accounts", () => {
     expect((await signIn(password)).status).toBe(200);
   });
 
-  test("the last admin stays one", async () => {
+  test("the last admin can't be demoted or disabled", async () => {
     const entries = await recorded(async () => {
       for (const wish of [{ isAdmin: false }, { disabled: true }, { name: "Gone", disabled: true, isAdmin: false }]) {
         expectRefusal(await root.patch(`/api/admin/users/${rootId}`, wish), 409, "LAST_ADMIN");
@@ -288,23 +299,23 @@ describe("changing accounts", () => {
 });
 
 describe("subscriptions", () => {
-  const put = (body: object) => root.put<User>(`${one()}/subscription`, body);
+  const put = (body: object) => root.put<User>(`${accountPath()}/subscription`, body);
 
-  test("are active for 30 days where nothing else is said", async () => {
+  test("are active for 30 days by default", async () => {
     const entries = await recorded(async () => {
       const { status, body } = await put({ plan: "pro" });
       expect({ status, body }).toMatchObject({
         status: 200,
         body: { plan: "pro", subscription: { plan: "pro", status: "active", active: true } },
       });
-      const days = (Date.parse(body.subscription?.currentPeriodEnd ?? "") - Date.now()) / 86_400_000;
+      const days = (Date.parse(body.subscription?.currentPeriodEnd ?? "") - Date.now()) / DAY;
       expect(days).toBeWithin(29.99, 30.01);
     });
     expect(entries).toMatchObject([{ action: "subscription.set", details: { subscription: { from: null } } }]);
     expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "pro", subscription: { active: true } });
   });
 
-  test("have the status and the end that are given", async () => {
+  test("have the given status and end", async () => {
     const end = "2031-01-31T12:00:00.000Z";
     const given = { plan: "starter", status: "trialing", currentPeriodEnd: "2031-01-31T13:00:00+01:00" };
     const { plan, status } = given;
@@ -312,13 +323,13 @@ describe("subscriptions", () => {
     expect((await put({ plan: "pro", status: "past_due", days: 7 })).body.subscription).toMatchObject({
       active: false,
     });
-    const over = { plan: "pro", currentPeriodEnd: "2020-01-01T00:00:00Z" };
-    expect((await put(over)).body.subscription).toMatchObject({ status: "active", active: false });
+    const past = { plan: "pro", currentPeriodEnd: "2020-01-01T00:00:00Z" };
+    expect((await put(past)).body.subscription).toMatchObject({ status: "active", active: false });
   });
 
-  test("are taken away once", async () => {
+  test("are removed once", async () => {
     await put({ plan: "pro" });
-    const path = `${one()}/subscription`;
+    const path = `${accountPath()}/subscription`;
     const entries = await recorded(async () => {
       expect((await root.delete(path)).body).toMatchObject({ plan: "free", subscription: null });
       expect((await root.delete(path)).status).toBe(200);
@@ -329,11 +340,11 @@ describe("subscriptions", () => {
 });
 
 describe("resetting a password", () => {
-  test("mails a link, and shows it to nobody else", async () => {
+  test("mails a link, and does not return it", async () => {
     const mails = "SELECT payload FROM jobs WHERE kind = 'mail' ORDER BY id DESC LIMIT 1";
     const before = (await house.kernel.database.read(mails)).rows[0]?.payload;
     const entries = await recorded(async () => {
-      const { status, body, text } = await root.post(`${one()}/reset-password`);
+      const { status, body, text } = await root.post(`${accountPath()}/reset-password`);
       expect({ status, body }).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });
       expect(text).not.toMatch(/token|http/);
     });
@@ -341,7 +352,7 @@ describe("resetting a password", () => {
     expect((await house.kernel.database.read(mails)).rows[0]?.payload).not.toBe(before);
   });
 
-  test("of a wallet's account is refused", async () => {
+  test("is refused for a wallet account", async () => {
     const email = "0x1234567890abcdef1234567890abcdef12345678@wallet.invalid";
     const { id } = await house.app.accounts.users.create({ email, passwordHash: null });
     expectRefusal(await root.post(`/api/admin/users/${id}/reset-password`), 409, "NO_MAILBOX");
@@ -349,7 +360,7 @@ describe("resetting a password", () => {
 });
 
 describe("lists", () => {
-  test("accounts, the newest first, in pages, by text and state", async () => {
+  test("return accounts in pages, newest first, filtered by text and status", async () => {
     const list = async (query: string) =>
       (await root.get<{ users: User[]; total: number; limit: number; offset: number }>(`/api/admin/users?${query}`))
         .body;
@@ -370,7 +381,7 @@ describe("lists", () => {
     expect((await list("offset=10000")).users).toEqual([]);
   });
 
-  test("the audit log, by whom, to whom and what", async () => {
+  test("return the audit log, filtered by actor, target and action", async () => {
     const byRoot = await audit(`actor=${rootId}&limit=200`);
     expect(byRoot.total).toBe((await audit()).total);
     expect(await audit(`actor=${encodeURIComponent(root.account.email)}`)).toMatchObject({ total: byRoot.total });
@@ -382,7 +393,7 @@ describe("lists", () => {
     expect(JSON.stringify(byRoot)).not.toMatch(/argon|token=|password_hash/);
   });
 
-  test("what was recorded outlives the account, and the admin's address is kept as it was", async () => {
+  test("keep entries after the account is deleted, with the address of the admin at that time", async () => {
     const { body } = await root.post<User>("/api/admin/users", { email: "mayfly@example.com", invite: false });
     await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [body.id] }]);
     const { entries } = await audit(`user=${body.id}`);

@@ -1,6 +1,7 @@
-// Administration of accounts: what is found, what a change writes along, and that nothing is changed unrecorded.
+// Administration of accounts: search, changes with their events and audit records, and that no change goes unrecorded.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import type { AccountChange, AuditRecorder } from "./account-changes.ts";
@@ -14,29 +15,29 @@ beforeAll(async () => {
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
-const nothing: Statement = { sql: "SELECT 1", args: [] };
-const impossible: AuditRecorder = () => ({ sql: "INSERT INTO audit_log (id) VALUES (NULL)", args: [] });
-/** A recorder that remembers. */
+const noOp: Statement = { sql: "SELECT 1", args: [] };
+const failingRecorder: AuditRecorder = () => ({ sql: "INSERT INTO audit_log (id) VALUES (NULL)", args: [] });
+/** A recorder that collects the changes. */
 function recorder(): AuditRecorder & { changes: AccountChange[] } {
   const changes: AccountChange[] = [];
   const record = (change: AccountChange) => {
     changes.push(change);
-    return nothing;
+    return noOp;
   };
   return Object.assign(record, { changes });
 }
-const free = { keepAnAdmin: false };
-let made = 0;
-const fresh = () => `made-${++made}@example.com`;
+const options = { keepAnAdmin: false };
+let emails = 0;
+const newEmail = () => `made-${++emails}@example.com`;
 const create = async (account: { email?: string; name?: string; isAdmin?: boolean; emailVerified?: boolean } = {}) =>
-  (await administration.create({ email: fresh(), ...account }, recorder())).user;
+  (await administration.create({ email: newEmail(), ...account }, recorder())).user;
 const eventsOf = async (userId: string) => (await house.kernel.events.since(0, { userId })).map(({ type }) => type);
 const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
 
-describe("making an account", () => {
-  test("writes the record and the event with it, and no secret into the record", async () => {
+describe("creating an account", () => {
+  test("records it in the audit log and as an event, without secrets", async () => {
     const record = recorder();
-    const email = fresh();
+    const email = newEmail();
     const { user, link } = await administration.create({ email, password: "correct horse", isAdmin: true }, record);
     expect(user).toMatchObject({ email, name: email, isAdmin: true, emailVerified: false, plan: "free" });
     expect(link).toBeUndefined();
@@ -47,15 +48,15 @@ describe("making an account", () => {
     expect(await eventsOf(user.id)).toEqual(["user.created"]);
   });
 
-  test("gives a link of one use that is stored hashed, or mails it", async () => {
-    const { user, link } = await administration.create({ email: fresh() }, recorder(), "link");
+  test("returns a one-time link, which is stored as a hash, or mails it", async () => {
+    const { user, link } = await administration.create({ email: newEmail() }, recorder(), "link");
     const token = new URL(link ?? "").searchParams.get("token") ?? "";
     expect(link).toMatch(/\/reset-password\?token=[\w-]{43}$/);
     const [row] = await rows("SELECT * FROM auth_links WHERE user_id = ?", user.id);
-    expect(Number(row?.expires_at) - Date.now()).toBeWithin(23 * 3_600_000, 24 * 3_600_000 + 1);
+    expect(Number(row?.expires_at) - Date.now()).toBeWithin(23 * HOUR, DAY + 1);
     expect(JSON.stringify(row)).not.toContain(token);
 
-    const mailed = await administration.create({ email: fresh() }, recorder(), "mail");
+    const mailed = await administration.create({ email: newEmail() }, recorder(), "mail");
     expect(mailed.link).toBeUndefined();
     expect(await rows("SELECT 1 FROM jobs WHERE kind = 'mail'")).toHaveLength(1);
     await house.kernel.database.write([{ sql: "DELETE FROM jobs WHERE kind = 'mail'", args: [] }]);
@@ -67,13 +68,13 @@ describe("making an account", () => {
     [{ email: "fine@example.com", password: "short" }, "INVALID_PASSWORD"],
     [{ email: "fine@example.com", name: "two\nlines" }, "INVALID_INPUT"],
     [{ email: "fine@example.com", name: "x".repeat(201) }, "INVALID_INPUT"],
-  ])("%j is refused as at sign-up", async (account, code) => {
+  ])("refuses %j as sign-up does", async (account, code) => {
     const record = recorder();
     await expect(administration.create(account, record)).rejects.toMatchObject({ status: 400, code });
     expect(record.changes).toEqual([]);
   });
 
-  test("one address makes one account", async () => {
+  test("refuses an address that has an account", async () => {
     const { email } = await create();
     await expect(administration.create({ email: email.toUpperCase() }, recorder())).rejects.toMatchObject({
       code: "USER_EXISTS",
@@ -82,11 +83,11 @@ describe("making an account", () => {
 });
 
 describe("changing an account", () => {
-  test("records each kind of change once, with what was and what is", async () => {
+  test("records each action once, with old and new values", async () => {
     const { id } = await create({ name: "Ada" });
     const record = recorder();
-    const wanted = { name: "Countess", credits: 5, disabled: true, isAdmin: true, emailVerified: false };
-    const user = await administration.update(id, wanted, record, free);
+    const changes = { name: "Countess", credits: 5, disabled: true, isAdmin: true, emailVerified: false };
+    const user = await administration.update(id, changes, record, options);
     expect(user).toMatchObject({ name: "Countess", credits: 5, isAdmin: true, disabledAt: expect.any(Number) });
     expect(record.changes.map(({ action, details }) => ({ action, details }))).toEqual([
       { action: "user.update", details: { name: { from: "Ada", to: "Countess" }, credits: { from: 0, to: 5 } } },
@@ -96,30 +97,30 @@ describe("changing an account", () => {
     expect(await eventsOf(id)).toEqual(["user.created", "user.updated"]);
   });
 
-  test("what is so already is no change, no record and no event", async () => {
+  test("writes no record and no event if nothing differs", async () => {
     const { id } = await create({ name: "Ada" });
     const record = recorder();
-    await administration.update(id, { name: "Ada", disabled: false, isAdmin: false }, record, free);
-    await administration.update(id, {}, record, free);
+    await administration.update(id, { name: "Ada", disabled: false, isAdmin: false }, record, options);
+    await administration.update(id, {}, record, options);
     await administration.removeSubscription(id, record);
     expect(record.changes).toEqual([]);
     expect(await eventsOf(id)).toEqual(["user.created"]);
   });
 
-  test("takes no more than its fields, whatever comes along", async () => {
+  test("ignores unknown fields", async () => {
     const { id } = await create();
     const more = { name: "Ada", id: "other", plan: "pro", passwordHash: "x", email: "other@example.com" };
     const record = recorder();
-    expect(await administration.update(id, more, record, free)).toMatchObject({ id, name: "Ada", plan: "free" });
+    expect(await administration.update(id, more, record, options)).toMatchObject({ id, name: "Ada", plan: "free" });
     expect(record.changes[0]?.details).toEqual({ name: { from: expect.any(String), to: "Ada" } });
   });
 
-  test("many at once are each told from what the one before left", async () => {
+  test("concurrent changes are applied one after the other", async () => {
     const { id } = await create();
     const record = recorder();
-    await Promise.all([1, 2, 3].map((credits) => administration.update(id, { credits }, record, free)));
+    await Promise.all([1, 2, 3].map((credits) => administration.update(id, { credits }, record, options)));
     const { credits } = await administration.byId(id);
-    // What came too late was undone with its record, and tried again.
+    // An outdated attempt was aborted with its record, and repeated.
     const steps = record.changes.map(({ details }) => details.credits as { from: number; to: number });
     const last = steps.findLast(({ to }) => to === credits);
     expect([1, 2, 3]).toContain(credits);
@@ -127,18 +128,18 @@ describe("changing an account", () => {
     expect(await eventsOf(id)).toEqual(["user.created", "user.updated", "user.updated", "user.updated"]);
   });
 
-  test("that can't be recorded does not happen", async () => {
+  test("writes nothing if the audit record can't be written", async () => {
     const { id, name } = await create();
     const jobs = await rows("SELECT id FROM jobs");
     const attempts = [
-      administration.update(id, { name: "Other", disabled: true }, impossible, free),
+      administration.update(id, { name: "Other", disabled: true }, failingRecorder, options),
       administration.setSubscription(
         id,
         { plan: "pro", status: "active", currentPeriodEnd: Date.now() + 1e9 },
-        impossible,
+        failingRecorder,
       ),
-      administration.resetPassword(id, impossible, "mail"),
-      administration.create({ email: "unrecorded@example.com" }, impossible, "mail"),
+      administration.resetPassword(id, failingRecorder, "mail"),
+      administration.create({ email: "unrecorded@example.com" }, failingRecorder, "mail"),
     ];
     for (const attempt of await Promise.allSettled(attempts)) expect(attempt.status).toBe("rejected");
     expect(await administration.byId(id)).toMatchObject({ name, disabledAt: null, plan: "free", subscription: null });
@@ -148,11 +149,11 @@ describe("changing an account", () => {
     await expect(administration.byEmail("unrecorded@example.com")).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
   });
 
-  test("of nobody is 404", async () => {
+  test("throws 404 for an unknown account", async () => {
     for (const attempt of [
       () => administration.byId("nobody"),
       () => administration.byEmail("nobody@example.com"),
-      () => administration.update("nobody", { name: "x" }, recorder(), free),
+      () => administration.update("nobody", { name: "x" }, recorder(), options),
       () => administration.removeSubscription("nobody", recorder()),
       () => administration.resetPassword("nobody", recorder(), "link"),
     ]) {
@@ -162,28 +163,28 @@ describe("changing an account", () => {
 });
 
 describe("disabling", () => {
-  test("ends reset links, takes no new ones, and is told to whoever stops what acts for the account", async () => {
-    const told: string[] = [];
-    administration.onDisabled(async (userId) => void told.push(userId));
-    const { user } = await administration.create({ email: fresh() }, recorder(), "link");
-    await administration.update(user.id, { disabled: true }, recorder(), free);
+  test("ends reset links, allows no new ones, and notifies listeners once", async () => {
+    const notified: string[] = [];
+    administration.onDisabled(async (userId) => void notified.push(userId));
+    const { user } = await administration.create({ email: newEmail() }, recorder(), "link");
+    await administration.update(user.id, { disabled: true }, recorder(), options);
     expect(await rows("SELECT 1 FROM auth_links WHERE user_id = ?", user.id)).toEqual([]);
     await expect(administration.resetPassword(user.id, recorder(), "link")).rejects.toMatchObject({
       code: "ACCOUNT_DISABLED",
     });
     await house.kernel.jobs.start();
-    await eventually(() => told.includes(user.id), { what: "the listener is told" });
+    await eventually(() => notified.includes(user.id), { what: "the listener is notified" });
     await house.kernel.jobs.stop();
-    expect(told.filter((id) => id === user.id)).toHaveLength(1);
+    expect(notified.filter((id) => id === user.id)).toHaveLength(1);
   });
 });
 
 describe("admins", () => {
-  test("the last one stays one, for those who ask it: also of two at once", async () => {
+  test("keepAnAdmin protects the last admin, also against concurrent changes", async () => {
     await using alone = await openHouse();
     const { administration } = alone.app.accounts;
     const keep = { keepAnAdmin: true };
-    const admin = async () => (await administration.create({ email: fresh(), isAdmin: true }, recorder())).user;
+    const admin = async () => (await administration.create({ email: newEmail(), isAdmin: true }, recorder())).user;
     const [one, two] = [await admin(), await admin()];
     const record = recorder();
     const attempts = await Promise.allSettled([
@@ -195,15 +196,15 @@ describe("admins", () => {
     const { users } = await administration.list({ status: "admin", limit: 10, offset: 0 });
     expect(users.filter(({ disabledAt }) => disabledAt === null)).toHaveLength(1);
     const [last] = users.filter(({ disabledAt }) => disabledAt === null);
-    await administration.update(last?.id ?? "", { isAdmin: false }, record, free);
+    await administration.update(last?.id ?? "", { isAdmin: false }, record, options);
   });
 
-  test("those by ADMIN_EMAILS count once verified, and are made none by nobody", async () => {
+  test("addresses of ADMIN_EMAILS count once verified, and can't be demoted", async () => {
     const root = await create({ email: "root@example.com" });
     expect(administration.isAdmin(root)).toBe(false);
-    const verified = await administration.update(root.id, { emailVerified: true }, recorder(), free);
+    const verified = await administration.update(root.id, { emailVerified: true }, recorder(), options);
     expect(administration.isAdmin(verified)).toBe(true);
-    await expect(administration.update(root.id, { isAdmin: false }, recorder(), free)).rejects.toMatchObject({
+    await expect(administration.update(root.id, { isAdmin: false }, recorder(), options)).rejects.toMatchObject({
       code: "ADMIN_BY_CONFIGURATION",
     });
     const { users } = await administration.list({ query: "root@", status: "admin", limit: 10, offset: 0 });
@@ -211,9 +212,9 @@ describe("admins", () => {
   });
 });
 
-test("a second factor is taken with its recovery codes, its owner told; nothing where it can't be recorded", async () => {
+test("removeTwoFactor deletes the recovery codes and mails the owner, or writes nothing if it can't be recorded", async () => {
   const { id, email } = await create({ emailVerified: true });
-  const left = async () => [
+  const remaining = async () => [
     (await rows("SELECT 1 FROM two_factor WHERE user_id = ?", id)).length,
     (await rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).length,
     (await administration.byId(id)).twoFactorEnabled,
@@ -227,11 +228,11 @@ test("a second factor is taken with its recovery codes, its owner told; nothing 
     { sql: "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", args: [id] },
   ]);
   house.app.accounts.users.invalidate(id);
-  await expect(administration.removeTwoFactor(id, impossible)).rejects.toThrow();
-  expect(await left()).toEqual([1, 1, true]);
+  await expect(administration.removeTwoFactor(id, failingRecorder)).rejects.toThrow();
+  expect(await remaining()).toEqual([1, 1, true]);
   const record = recorder();
   await administration.removeTwoFactor(id, record);
-  expect(await left()).toEqual([0, 0, false]);
+  expect(await remaining()).toEqual([0, 0, false]);
   expect(record.changes).toMatchObject([{ action: "user.two-factor-off", user: { id, email } }]);
   const mails = await rows("SELECT payload FROM jobs WHERE kind = 'mail'");
   expect(mails.length).toBeGreaterThan(0);
@@ -246,10 +247,10 @@ describe("subscriptions", () => {
   const month = () => ({
     plan: "pro" as const,
     status: "active" as const,
-    currentPeriodEnd: Date.now() + 30 * 86_400_000,
+    currentPeriodEnd: Date.now() + 30 * DAY,
   });
 
-  test("are given, replaced and taken, with what was and what is", async () => {
+  test("are set, replaced and removed, with old and new values in the record", async () => {
     const { id } = await create();
     const record = recorder();
     const first = month();
@@ -260,22 +261,30 @@ describe("subscriptions", () => {
       subscription: second,
     });
     expect(await administration.removeSubscription(id, record)).toMatchObject({ plan: "free", subscription: null });
-    const told = record.changes.map(({ action, details }) => [action, details.subscription]);
-    const seen = ({ plan, status, currentPeriodEnd }: { plan: string; status: string; currentPeriodEnd: number }) => ({
+    const recorded = record.changes.map(({ action, details }) => [action, details.subscription]);
+    const readable = ({
+      plan,
+      status,
+      currentPeriodEnd,
+    }: {
+      plan: string;
+      status: string;
+      currentPeriodEnd: number;
+    }) => ({
       plan,
       status,
       currentPeriodEnd: new Date(currentPeriodEnd).toISOString(),
     });
-    expect(told).toEqual([
-      ["subscription.set", { from: null, to: seen(first) }],
-      ["subscription.set", { from: seen(first), to: seen(second) }],
-      ["subscription.remove", { from: seen(second), to: null }],
+    expect(recorded).toEqual([
+      ["subscription.set", { from: null, to: readable(first) }],
+      ["subscription.set", { from: readable(first), to: readable(second) }],
+      ["subscription.remove", { from: readable(second), to: null }],
     ]);
     const plans = (await house.kernel.events.since(0, { userId: id, types: ["user.updated"] })).map(({ data }) => data);
     expect(plans).toMatchObject([{ plan: "pro" }, { plan: "starter" }, { plan: "free" }]);
   });
 
-  test("two at once both happen, one after the other", async () => {
+  test("two concurrent changes are both applied", async () => {
     const { id } = await create();
     const record = recorder();
     await Promise.all([
@@ -288,10 +297,10 @@ describe("subscriptions", () => {
 });
 
 describe("finding accounts", () => {
-  test("the newest first, by part of the address or the name, a page at a time", async () => {
+  test("returns pages, newest first, that match a part of the address or name", async () => {
     const names = ["Zoë Lovelace", "ada lovelace", "100%_sure"];
     const users = [];
-    for (const name of names) users.push(await create({ name, email: `find.${fresh()}` }));
+    for (const name of names) users.push(await create({ name, email: `find.${newEmail()}` }));
     const find = async (query: string, limit = 10, offset = 0) => {
       const { users, total } = await administration.list({ query, limit, offset });
       return { names: users.map(({ name }) => name), total };

@@ -1,7 +1,8 @@
-// API keys: shown once, stored hashed, ended at once, and noted without a write per request.
+// API keys: shown once, stored as hashes, revoked at once, and their use recorded without a write per request.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { silent } from "../../../tests/support/database.ts";
 import { verify } from "../../../tests/support/favours.ts";
@@ -39,7 +40,7 @@ const withKey = (key: string, path = "/api/settings") =>
   createClient(house.web).get<{ id: string }>(path, { headers: { authorization: `Bearer ${key}` } });
 
 describe("a new key", () => {
-  test("is told to nobody who never said that the address is theirs", async () => {
+  test("causes no mail to an unverified address", async () => {
     const eve = await member();
     const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
@@ -48,7 +49,7 @@ describe("a new key", () => {
     expect(await mails()).toBe(before);
   });
 
-  test("is shown this once, with all scopes and no end unless told", async () => {
+  test("is shown once, with all scopes and no expiry by default", async () => {
     const ada = await member();
     const answer = await make(ada, { name: "  Laptop " });
     expect({ status: answer.status, body: answer.body }).toEqual({
@@ -72,7 +73,7 @@ describe("a new key", () => {
     expect((await withKey(key)).body.id).toBe((await ada.get<{ id: string }>("/api/settings")).body.id);
   });
 
-  test("is nowhere in clear, and told to its owner by mail", async () => {
+  test("is stored as a hash only, and announced to its owner by mail", async () => {
     const ada = await member();
     await verify(house, ada.account.email);
     const mails = async () => (await house.kernel.database.read("SELECT * FROM jobs WHERE kind = 'mail'")).rows.length;
@@ -86,7 +87,7 @@ describe("a new key", () => {
     }
   });
 
-  test("has the scopes it was given, each once", async () => {
+  test("has the given scopes, without duplicates", async () => {
     const ada = await member();
     expect((await make(ada, { scopes: ["chat", "read", "chat"] })).body.scopes).toEqual(["read", "chat"]);
   });
@@ -103,12 +104,12 @@ describe("a new key", () => {
     [{ expiresAt: "tomorrow" }, "expiresAt"],
     [{ expiresAt: "1e20" }, "expiresAt"],
     [{ expiresAt: 4102444800000 }, "expiresAt"],
-  ])("%j is 400 and says where", async (body, path) => {
+  ])("is refused with 400 and the path for %j", async (body, path) => {
     const { issues } = expectRefusal(await make(await member(), body), 400);
     expect(issues?.map((issue) => issue.path)).toContain(path);
   });
 
-  test("of nobody else's making: fields that are not the caller's to say are ignored", async () => {
+  test("ignores fields that the caller may not set", async () => {
     const [ada, eve] = [await member(), await member()];
     const { id: adas } = (await ada.get<{ id: string }>("/api/settings")).body;
     const wish = { userId: adas, key: `bk_${"x".repeat(43)}`, id: "mine", direct: true, lastUsedAt: "2020-01-01" };
@@ -119,7 +120,7 @@ describe("a new key", () => {
     expect((await ada.get<Listed>("/api/keys")).body.count).toBe(0);
   });
 
-  test("under an Idempotency-Key is made once; the second answer has no key in it", async () => {
+  test("is created once per idempotency key; the replayed response does not contain the key", async () => {
     const ada = await member();
     const headers = { "idempotency-key": crypto.randomUUID() };
     const [one, two] = [await make(ada, {}, headers), await make(ada, {}, headers)];
@@ -128,7 +129,7 @@ describe("a new key", () => {
     expect((await ada.get<Listed>("/api/keys")).body.count).toBe(1);
   });
 
-  test("is the fiftieth at most, also when many are asked for at once", async () => {
+  test("is limited to fifty per account, also for concurrent requests", async () => {
     const ada = await member();
     const answers = await Promise.all(Array.from({ length: 53 }, () => make(ada)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(50);
@@ -138,8 +139,8 @@ describe("a new key", () => {
   });
 });
 
-describe("a key ends", () => {
-  test("when its owner deletes it, at once", async () => {
+describe("a key becomes invalid", () => {
+  test("as soon as its owner deletes it", async () => {
     const ada = await member();
     const { key, id } = (await make(ada)).body;
     expect((await withKey(key)).status).toBe(200);
@@ -148,7 +149,7 @@ describe("a key ends", () => {
     expectRefusal(await ada.delete(`/api/keys/${id}`), 404, "KEY_NOT_FOUND");
   });
 
-  test("by nobody else's hand", async () => {
+  test("only through its owner, not another user", async () => {
     const [ada, eve] = [await member(), await member()];
     const { key, id } = (await make(ada)).body;
     expectRefusal(await eve.delete(`/api/keys/${id}`), 404, "KEY_NOT_FOUND");
@@ -156,17 +157,17 @@ describe("a key ends", () => {
     expect((await eve.get<Listed>("/api/keys")).body).toEqual({ keys: [], count: 0 });
   });
 
-  test("when its time is over", async () => {
+  test("at its expiry", async () => {
     const ada = await member();
     const now = Date.now();
-    const { key } = (await make(ada, { expiresAt: new Date(now + 60_000).toISOString() })).body;
+    const { key } = (await make(ada, { expiresAt: new Date(now + MINUTE).toISOString() })).body;
     expect((await withKey(key)).status).toBe(200);
-    setSystemTime(now + 60_000);
+    setSystemTime(now + MINUTE);
     expectRefusal(await withKey(key), 401, "UNAUTHORIZED");
     expect((await ada.get<Listed>("/api/keys")).body.count).toBe(1);
   });
 
-  test("with the account", async () => {
+  test("with its account", async () => {
     const ada = await member();
     const { key } = (await make(ada)).body;
     const { id } = (await withKey(key)).body;
@@ -176,8 +177,8 @@ describe("a key ends", () => {
   });
 });
 
-describe("without HTTP", () => {
-  /** Keys over the house's database, and how often they wrote. */
+describe("the service", () => {
+  /** A service over the database of the house that records its writes. */
   async function keysOf(role: "all" | "web") {
     const { config, database } = house.kernel;
     const user = await house.app.accounts.users.create({
@@ -198,13 +199,13 @@ describe("without HTTP", () => {
       config: role === "all" ? config : loadConfig(env, { cwd: house.dir }),
       log: silent,
     });
-    const wanted = { userId: user.id, name: "k", scopes: new Set(["read" as const]), direct: false, expiresAt: null };
-    const { key } = await keys.create(wanted);
+    const newKey = { userId: user.id, name: "k", scopes: new Set(["read" as const]), direct: false, expiresAt: null };
+    const { key } = await keys.create(newKey);
     writes.length = 0;
     return { keys, key, writes, userId: user.id };
   }
 
-  test.each(["all", "web"] as const)("a hundred uses are one write, later (role %s)", async (role) => {
+  test.each(["all", "web"] as const)("writes a hundred uses as one, later (role %s)", async (role) => {
     const { keys, key, writes, userId } = await keysOf(role);
     const now = Date.now();
     setSystemTime(now);
@@ -222,7 +223,7 @@ describe("without HTTP", () => {
     expect((await keys.listByUser(userId))[0]?.lastUsedAt).toBe(now + 61_000);
   });
 
-  test("all keys of a user end together, those of others stay; what another process ended is not remembered", async () => {
+  test("revokes all keys of one user, and caches nothing if another process may write", async () => {
     const [ada, eve] = [await keysOf("all"), await keysOf("all")];
     await ada.keys.find(ada.key);
     await house.kernel.database.write([ada.keys.revokeAllStatement(ada.userId)]);
@@ -234,7 +235,7 @@ describe("without HTTP", () => {
     expect(await split.keys.find(split.key)).toBeUndefined();
   });
 
-  test("a disk that can't be written keeps nobody out", async () => {
+  test("accepts keys while the disk is full", async () => {
     const { keys, key, writes } = await keysOf("all");
     await keys.find(key);
     await house.kernel.database.write([

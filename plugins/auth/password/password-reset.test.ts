@@ -1,5 +1,6 @@
-// A forgotten password: one answer for every address, a link that works once, and what ends with the old password.
+// Password reset: the same response for every address, a link that works once, and the access that ends with it.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, spyOn, test } from "bun:test";
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
@@ -7,8 +8,7 @@ import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
 
-const HOUR = 3_600_000;
-const fresh = "a new horse battery";
+const newPassword = "a new horse battery";
 
 let mailbox: Mailbox;
 let house: House;
@@ -27,14 +27,14 @@ afterAll(async () => {
 const client = () => createClient(house.web);
 const forgot = (email: unknown, more: object = {}, headers: Record<string, string> = {}) =>
   client().post<{ message: string }>("/api/auth/forgot-password", { email, ...more }, { headers });
-const reset = (token: unknown, password: unknown = fresh) =>
+const reset = (token: unknown, password: unknown = newPassword) =>
   client().post("/api/auth/reset-password", { token, password });
 const signIn = (email: string, password: string) =>
   client().post("/api/auth/callback/credentials", { email, password });
 const users = () => house.app.accounts.users;
 const sql = (text: string, args: string[] = []) => house.kernel.database.write([{ sql: text, args }]);
 const mailsTo = (email: string) => mailbox.of(email).map(({ parsed }) => parsed.subject ?? "");
-const done = () =>
+const jobsDone = () =>
   eventually(async () => {
     const { rows } = await house.kernel.database.read(
       "SELECT 1 FROM jobs WHERE kind IN ('auth.forgot-password', 'mail')",
@@ -49,13 +49,13 @@ async function member(): Promise<{ ada: Client; id: string; email: string }> {
 }
 
 async function withLink() {
-  const found = await member();
-  await forgot(found.email);
-  return { ...found, token: await mailbox.token(found.email, "reset-password") };
+  const account = await member();
+  await forgot(account.email);
+  return { ...account, token: await mailbox.token(account.email, "reset-password") };
 }
 
-describe("asking for a link", () => {
-  test("answers the same for every address, and mails one where there is an account", async () => {
+describe("requesting a link", () => {
+  test("gets the same response for every address, and a mail only if there is an account", async () => {
     const { email } = await member();
     const stranger = `nobody-${crypto.randomUUID()}@example.com`;
     const wallet = `0x${"a".repeat(40)}@wallet.invalid`;
@@ -65,21 +65,21 @@ describe("asking for a link", () => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers[0]?.body).toEqual({ message: expect.any(String) });
     expect(await mailbox.token(email, "reset-password")).toMatch(/^[\w-]{43}$/);
-    await done();
+    await jobsDone();
     expect(mailbox.of(stranger)).toEqual([]);
     expect(mailbox.of(wallet)).toEqual([]);
   });
 
-  test("finds the account in whatever spelling", async () => {
+  test("normalises the address", async () => {
     const { email } = await member();
     await forgot(` ${email.toUpperCase()}\n`);
     await mailbox.token(email, "reset-password");
   });
 
-  test("puts neither the address nor the link on disk in clear", async () => {
+  test("stores neither the address nor the token in clear", async () => {
     const { email } = await member();
     await mailbox.token(email, "verify-email");
-    await done();
+    await jobsDone();
     const onDisk = async (table: string) =>
       JSON.stringify((await house.kernel.database.read(`SELECT * FROM ${table}`)).rows);
     await forgot(email);
@@ -99,12 +99,12 @@ describe("asking for a link", () => {
     [{ email: null }],
     [{ email: ["ada@example.com"] }],
     [{ email: `${"a".repeat(400)}@example.com` }],
-  ])("%j is 400", async (body) => {
+  ])("refuses %j with 400", async (body) => {
     const { issues } = expectRefusal(await client().post("/api/auth/forgot-password", body), 400);
     expect(issues?.map(({ path }) => path)).toEqual(["email"]);
   });
 
-  test("refuses robots, whatever they send", async () => {
+  test("refuses bots, whatever the body", async () => {
     const { email } = await member();
     for (const address of [email, "x", undefined]) {
       expectRefusal(await forgot(address, {}, { "user-agent": "Googlebot/2.1" }), 403, "BOT_DETECTED");
@@ -112,21 +112,21 @@ describe("asking for a link", () => {
     }
   });
 
-  test("is for people without a password too, and not for those who are blocked", async () => {
-    const [oauth, blocked] = [await member(), await member()];
+  test("works for accounts without a password, and not for disabled ones", async () => {
+    const [oauth, disabled] = [await member(), await member()];
     await house.kernel.database.write([
       users().updateStatement(oauth.id, { passwordHash: null }),
-      users().updateStatement(blocked.id, { disabledAt: Date.now() }),
+      users().updateStatement(disabled.id, { disabledAt: Date.now() }),
     ]);
-    await Promise.all([forgot(oauth.email), forgot(blocked.email)]);
+    await Promise.all([forgot(oauth.email), forgot(disabled.email)]);
     const token = await mailbox.token(oauth.email, "reset-password");
     expect((await reset(token)).status).toBe(200);
-    expect((await signIn(oauth.email, fresh)).status).toBe(200);
-    await done();
-    expect(mailsTo(blocked.email)).toHaveLength(1);
+    expect((await signIn(oauth.email, newPassword)).status).toBe(200);
+    await jobsDone();
+    expect(mailsTo(disabled.email)).toHaveLength(1);
   });
 
-  test("in two languages", async () => {
+  test("mails in the language of the account", async () => {
     const { id, email } = await member();
     await house.kernel.database.write([users().updateStatement(id, { locale: "de" })]);
     await forgot(email);
@@ -135,21 +135,21 @@ describe("asking for a link", () => {
   });
 });
 
-describe("rates", () => {
-  test("of asking and of trying are each so many from one address", async () => {
+describe("rate limits", () => {
+  test("apply to requests and to attempts of one address", async () => {
     await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
     const statuses = async (path: string, times: number, body: object) => {
       const all: number[] = [];
       for (let n = 0; n < times; n++) all.push((await createClient(strict.web).post(path, body)).status);
       return all;
     };
-    const asked = await statuses("/api/auth/forgot-password", 6, { email: "ada@example.com" });
-    expect(asked).toEqual([...Array(5).fill(200), 429]);
-    const tried = await statuses("/api/auth/reset-password", 11, { token: "x", password: fresh });
-    expect(tried).toEqual([...Array(10).fill(400), 429]);
+    const requests = await statuses("/api/auth/forgot-password", 6, { email: "ada@example.com" });
+    expect(requests).toEqual([...Array(5).fill(200), 429]);
+    const attempts = await statuses("/api/auth/reset-password", 11, { token: "x", password: newPassword });
+    expect(attempts).toEqual([...Array(10).fill(400), 429]);
   });
 
-  test("of mails to one account are as many, from however many addresses", async () => {
+  test("apply to the mails of one account, over all addresses", async () => {
     const env = { RATE_LIMITS: "on", TRUSTED_PROXIES: "127.0.0.1/32", SMTP_URL: mailbox.url };
     await using strict = await openHouse({ env });
     const ada = createClient(strict.web);
@@ -170,7 +170,7 @@ describe("rates", () => {
 });
 
 describe("the link", () => {
-  test("sets a new password, once; the old one is worth nothing", async () => {
+  test("sets a new password once, and the old one becomes invalid", async () => {
     const { ada, email, token } = await withLink();
     const answer = await reset(token);
     expect({ status: answer.status, body: answer.body }).toEqual({
@@ -179,12 +179,12 @@ describe("the link", () => {
     });
     expect(answer.headers.getSetCookie()).toEqual([]);
     expectRefusal(await signIn(email, ada.account.password), 401, "BAD_CREDENTIALS");
-    expect((await signIn(email, fresh)).status).toBe(200);
+    expect((await signIn(email, newPassword)).status).toBe(200);
     expectRefusal(await reset(token, "yet another one"), 400, "INVALID_LINK");
-    expect((await signIn(email, fresh)).status).toBe(200);
+    expect((await signIn(email, newPassword)).status).toBe(200);
   });
 
-  test("of twenty uses at once works for one, and that one's password is the account's", async () => {
+  test("works for one of twenty concurrent uses, whose password is set", async () => {
     const { email, token } = await withLink();
     const tries = Array.from({ length: 20 }, (_, n) => `password number ${n}`);
     const answers = await Promise.all(tries.map((password) => reset(token, password)));
@@ -194,7 +194,7 @@ describe("the link", () => {
     expect((await signIn(email, winners[0] ?? "")).status).toBe(200);
   });
 
-  test("is the newest alone", async () => {
+  test("is replaced by a newer one", async () => {
     const { email, token } = await withLink();
     await forgot(email);
     const second = await mailbox.token(email, "reset-password", 2);
@@ -202,7 +202,7 @@ describe("the link", () => {
     expect((await reset(second)).status).toBe(200);
   });
 
-  test("is dead after an hour, and when the account has another address", async () => {
+  test("expires after an hour, and with a change of the address", async () => {
     const { token } = await withLink();
     setSystemTime(Date.now() + HOUR);
     expectRefusal(await reset(token), 400, "INVALID_LINK");
@@ -213,42 +213,45 @@ describe("the link", () => {
     expect((await signIn(`moved-${other.email}`, other.ada.account.password)).status).toBe(200);
   });
 
-  test("of an account that was blocked meanwhile is not good; of one that is gone says so", async () => {
-    const blocked = await withLink();
-    await house.kernel.database.write([users().updateStatement(blocked.id, { disabledAt: Date.now() })]);
-    expectRefusal(await reset(blocked.token), 400, "INVALID_LINK");
+  test("of a disabled account is invalid; of a deleted one it reports that", async () => {
+    const disabled = await withLink();
+    await house.kernel.database.write([users().updateStatement(disabled.id, { disabledAt: Date.now() })]);
+    expectRefusal(await reset(disabled.token), 400, "INVALID_LINK");
 
-    const gone = await withLink();
-    const end = { sql: "DELETE FROM users WHERE id = ?", args: [gone.id] };
-    await house.kernel.database.write([createOneTimeLinks(house.kernel.database).orphanStatement(gone.id), end]);
-    users().invalidate(gone.id);
-    expectRefusal(await reset(gone.token), 404, "USER_NOT_FOUND");
+    const deleted = await withLink();
+    const deleteUser = { sql: "DELETE FROM users WHERE id = ?", args: [deleted.id] };
+    await house.kernel.database.write([
+      createOneTimeLinks(house.kernel.database).orphanStatement(deleted.id),
+      deleteUser,
+    ]);
+    users().invalidate(deleted.id);
+    expectRefusal(await reset(deleted.token), 404, "USER_NOT_FOUND");
   });
 
   test.each([
     [{}, ["token", "password"]],
     [{ token: "x" }, ["password"]],
-    [{ password: fresh }, ["token"]],
-    [{ token: "", password: fresh }, ["token"]],
-    [{ token: 1, password: fresh }, ["token"]],
+    [{ password: newPassword }, ["token"]],
+    [{ token: "", password: newPassword }, ["token"]],
+    [{ token: 1, password: newPassword }, ["token"]],
     [{ token: "x", password: 1 }, ["password"]],
     [{ token: "x", password: "12345" }, ["password"]],
     [{ token: "x", password: "😀😀😀😀😀" }, ["password"]],
-    [{ token: "x".repeat(201), password: fresh }, ["token"]],
+    [{ token: "x".repeat(201), password: newPassword }, ["token"]],
     [{ token: "x", password: "x".repeat(1_025) }, ["password"]],
-  ])("%j is 400", async (body, paths) => {
+  ])("is refused with 400 for the body %j", async (body, paths) => {
     const { issues } = expectRefusal(await client().post("/api/auth/reset-password", body), 400);
     expect(issues?.map(({ path }) => path)).toEqual(paths);
   });
 
-  test("is not used up by a password that is too short; six characters will do", async () => {
+  test("is not consumed by a password that is too short; six characters are enough", async () => {
     const { email, token } = await withLink();
     expectRefusal(await reset(token, "12345"), 400, "INVALID_PASSWORD");
     expect((await reset(token, "123456")).status).toBe(200);
     expect((await signIn(email, "123456")).status).toBe(200);
   });
 
-  test("that was never given out costs no hashing", async () => {
+  test("with an unknown token costs no hashing", async () => {
     const token = "x".repeat(43);
     const hash = spyOn(Bun.password, "hash");
     for (let n = 0; n < 5; n++) expectRefusal(await reset(token), 400, "INVALID_LINK");
@@ -257,8 +260,8 @@ describe("the link", () => {
   });
 });
 
-describe("with the old password end", () => {
-  test("every session, and the link again; the address counts as verified; its owner is told", async () => {
+describe("a reset ends", () => {
+  test("every session and other links, verifies the address, and mails the owner", async () => {
     const { ada, email, token } = await withLink();
     const other = client();
     await other.post("/api/auth/callback/credentials", { email, password: ada.account.password });
@@ -266,14 +269,14 @@ describe("with the old password end", () => {
     await forgot(email);
     const second = await mailbox.token(email, "reset-password", 2);
     expect((await reset(second)).status).toBe(200);
-    for (const who of [ada, other]) expectRefusal(await who.get("/api/settings"), 401, "UNAUTHORIZED");
+    for (const caller of [ada, other]) expectRefusal(await caller.get("/api/settings"), 401, "UNAUTHORIZED");
     expectRefusal(await reset(token), 400, "INVALID_LINK");
-    await ada.signIn({ password: fresh });
+    await ada.signIn({ password: newPassword });
     expect((await ada.get("/api/settings")).body).toMatchObject({ emailVerified: true });
-    await done();
+    await jobsDone();
     expect(mailsTo(email)).toHaveLength(4);
     expect(mailsTo(email).filter((subject) => /changed/i.test(subject))).toHaveLength(1);
-    for (const { raw } of mailbox.of(email)) expect(raw).not.toContain(fresh);
+    for (const { raw } of mailbox.of(email)) expect(raw).not.toContain(newPassword);
   });
 
   test("every API key", async () => {
@@ -285,14 +288,14 @@ describe("with the old password end", () => {
     expectRefusal(await client().get("/api/settings", { headers }), 401, "UNAUTHORIZED");
   });
 
-  test("two-factor and other ways in, where nobody had shown yet that the address is theirs", async () => {
-    const wayIn = (id: string) =>
+  test("two-factor and linked accounts, but only if the address was never verified", async () => {
+    const link = (id: string) =>
       sql("INSERT INTO linked_accounts (provider, subject, user_id, created_at) VALUES ('google', ?1, ?1, 0)", [id]);
     const links = async (id: string) =>
       (await house.kernel.database.read("SELECT 1 FROM linked_accounts WHERE user_id = ?", [id])).rows.length;
     const [eve, ada] = [await withLink(), await withLink()];
     for (const { id } of [eve, ada]) {
-      await wayIn(id);
+      await link(id);
       await house.kernel.database.write([users().updateStatement(id, { twoFactorEnabled: true })]);
     }
     await house.kernel.database.write([users().updateStatement(ada.id, { emailVerified: true })]);

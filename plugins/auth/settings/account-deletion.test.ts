@@ -1,6 +1,7 @@
-// The end of an account over HTTP: who may cause it, what goes, what stays, and what a failure on the way leaves.
+// Account deletion over HTTP: permissions, what is deleted and what stays, and failures on the way.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { type AppError, notFound } from "../../../src/kernel/errors.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { subscribe, verify } from "../../../tests/support/favours.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
@@ -8,10 +9,9 @@ import { lettersTo } from "../../../tests/support/letters.ts";
 import { type AgentItem, expectRefusal } from "../../../tests/support/scene.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
 
-const MINUTE = 60_000;
 const password = "correct horse battery";
 let house: House;
-/** What the next hooks do. */
+/** The hook that the next deletions run. */
 let hook: () => Promise<void> = async () => undefined;
 beforeAll(async () => {
   house = await openHouse();
@@ -40,7 +40,7 @@ const remove = (client: Client, body: object = { password }, headers: Record<str
   client.delete<{ success: boolean; message: string }>("/api/settings", body, { headers });
 const read = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
 
-/** The tables in which a text occurs anywhere. */
+/** The tables that contain a text. */
 async function tablesWith(text: string): Promise<string[]> {
   const tables = await read("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'memories_search%'");
   const found: string[] = [];
@@ -54,7 +54,7 @@ async function tablesWith(text: string): Promise<string[]> {
 }
 
 describe("deleting an account", () => {
-  test("takes everything of it along; what happened and what was spent stays", async () => {
+  test("deletes everything of it but its events", async () => {
     const { client, id, email } = await joined();
     await verify(house, email);
     const { cookie } = client;
@@ -95,7 +95,7 @@ describe("deleting an account", () => {
     expect((await lettersTo(house, email)).at(-1)?.text).toMatch(/deleted/i);
   });
 
-  test("ends its links; one to reset its password says that the account is gone", async () => {
+  test("ends its links; a reset link reports that the account is gone", async () => {
     const { client, id, email } = await joined();
     const { kernel } = house;
     const issued = (["reset-password", "verify-email"] as const).map((kind) =>
@@ -107,15 +107,15 @@ describe("deleting an account", () => {
     const answer = await createClient(house.web).post("/api/auth/reset-password", { token: reset, password });
     expectRefusal(answer, 404, "USER_NOT_FOUND");
     expectRefusal(await createClient(house.web).post("/api/auth/verify-email", { token: verify }), 400, "INVALID_LINK");
-    // Nor does it open an account that has the address since.
+    // It gives no access to a new account with the same address either.
     const again = createClient(house.web);
     await again.join({ email });
-    const fresh = { token: reset, password: "another horse battery" };
-    expectRefusal(await createClient(house.web).post("/api/auth/reset-password", fresh), 404, "USER_NOT_FOUND");
+    const body = { token: reset, password: "another horse battery" };
+    expectRefusal(await createClient(house.web).post("/api/auth/reset-password", body), 404, "USER_NOT_FOUND");
     expect((await signIn(email)).status).toBe(200);
   });
 
-  test("frees its address, and leaves others in peace", async () => {
+  test("frees its address, and does not affect other accounts", async () => {
     const [ada, eve] = [await joined(), await joined()];
     const agent = await agentOf(eve.client);
     await agentOf(ada.client);
@@ -128,7 +128,7 @@ describe("deleting an account", () => {
     expect((await eve.client.get(`/api/agents/${agent.id}`)).status).toBe(200);
   });
 
-  test("twice at once is done once", async () => {
+  test("happens once for concurrent requests", async () => {
     const { client, id } = await joined();
     await agentOf(client);
     const headers = { cookie: client.cookie };
@@ -138,7 +138,7 @@ describe("deleting an account", () => {
   });
 });
 
-describe("who may", () => {
+describe("permissions", () => {
   test.each([
     [{}, 400],
     [{ password: "" }, 400],
@@ -146,7 +146,7 @@ describe("who may", () => {
     [{ password: "x".repeat(5_000) }, 400],
     [{ password: "not the password" }, 401],
     [{ userId: "another", currentPassword: password }, 400],
-  ])("%j is %i, and nothing goes", async (body, status) => {
+  ])("the body %j is refused with %i, and nothing is deleted", async (body, status) => {
     const { client } = await joined();
     const agent = await agentOf(client);
     const answer = await remove(client, body);
@@ -155,7 +155,7 @@ describe("who may", () => {
     expect((await client.get(`/api/agents/${agent.id}`)).status).toBe(200);
   });
 
-  test("an account without a password, from a young session and from no other", async () => {
+  test("an account without a password needs a session younger than ten minutes", async () => {
     const { client, id } = await joined();
     await house.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
     house.app.accounts.users.invalidate(id);
@@ -165,7 +165,7 @@ describe("who may", () => {
     expect((await remove(client, {})).status).toBe(200);
   });
 
-  test("no API key, no page of another site, and nobody for somebody else", async () => {
+  test("API keys, pages of other sites and other users are refused", async () => {
     const { client, id } = await joined();
     const { body } = await client.post<{ key: string }>("/api/keys", { name: "script" });
     const key = { authorization: `Bearer ${body.key}` };
@@ -178,8 +178,8 @@ describe("who may", () => {
   });
 });
 
-describe("what fails on the way", () => {
-  test("is the answer; the account stays, and can be deleted then", async () => {
+describe("failures", () => {
+  test("of a hook is the response; the account stays and can be deleted later", async () => {
     const { client, id } = await joined();
     await agentOf(client);
     const trouble: AppError = notFound("This can't be cleared now.", "NOT_NOW");
@@ -193,7 +193,7 @@ describe("what fails on the way", () => {
     expect((await remove(client)).status).toBe(200);
   });
 
-  test("an agent made meanwhile goes too, with the news of it; one made each time is 409", async () => {
+  test("an agent created during the deletion is deleted too; one at every attempt gives 409", async () => {
     const { client, id, email } = await joined();
     await agentOf(client);
     let tries = 0;
@@ -212,7 +212,7 @@ describe("what fails on the way", () => {
     };
     expect((await remove(client)).status).toBe(200);
     expect(tries).toBe(2);
-    const { length: made } = await house.kernel.events.since(0, { userId: id, types: ["agent.created"] });
-    expect(await house.kernel.events.since(0, { userId: id, types: ["agent.deleted"] })).toHaveLength(made);
+    const { length: created } = await house.kernel.events.since(0, { userId: id, types: ["agent.created"] });
+    expect(await house.kernel.events.since(0, { userId: id, types: ["agent.deleted"] })).toHaveLength(created);
   });
 });

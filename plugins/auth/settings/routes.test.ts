@@ -1,13 +1,13 @@
-// Settings over HTTP: name, address, notifications and password, and what is not a user's to say.
+// Settings over HTTP: name, address, notifications and password, and fields that users may not set.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { verify } from "../../../tests/support/favours.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { lettersTo } from "../../../tests/support/letters.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 
-const MINUTE = 60_000;
 const password = "correct horse battery";
 let house: House;
 beforeAll(async () => {
@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
 
-let made = 0;
-const fresh = () => `settings-${++made}@example.com`;
+let emails = 0;
+const newEmail = () => `settings-${++emails}@example.com`;
 async function joined(account: { email?: string } = {}) {
   const client = createClient(house.web);
   const id = await client.join(account);
@@ -28,7 +28,7 @@ const subjects = async (email: string) => (await lettersTo(house, email)).map(({
 const updates = (userId: string) => house.kernel.events.since(0, { userId, types: ["user.updated"] });
 const write = (sql: string, ...args: string[]) => house.kernel.database.write([{ sql, args }]);
 
-/** As after signing up with Google or a wallet. */
+/** Removes the password, as if the account was created with Google or a wallet. */
 async function withoutPassword(userId: string): Promise<void> {
   await write("UPDATE users SET password_hash = NULL WHERE id = ?", userId);
   house.app.accounts.users.invalidate(userId);
@@ -40,7 +40,7 @@ async function keyOf(client: Client): Promise<Record<string, string>> {
 }
 
 describe("name and notifications", () => {
-  test.each(["POST", "PATCH"])("%s changes the name, and answers what GET says from now on", async (method) => {
+  test.each(["POST", "PATCH"])("%s changes the name, and returns the same settings as GET", async (method) => {
     const { client, id, email } = await joined();
     const answer = await client.fetch(method, "/api/settings", { name: " Ada\u0301 King " });
     const body: Record<string, unknown> = JSON.parse(await answer.text());
@@ -52,7 +52,7 @@ describe("name and notifications", () => {
     expect(event?.data).toEqual({ id, email, name: "Adá King", plan: "free", createdAt: body.createdAt });
   });
 
-  test("an empty name is the email, as at sign-up; nothing given or the same again changes nothing", async () => {
+  test("an empty name becomes the email address; unchanged values write nothing", async () => {
     const { client, id, email } = await joined();
     expect((await client.patch("/api/settings", { name: " " })).body).toMatchObject({ name: email });
     for (const body of [undefined, {}, { name: email }, { email: ` ${email.toUpperCase()} ` }]) {
@@ -63,7 +63,7 @@ describe("name and notifications", () => {
     expect(await subjects(email)).toHaveLength(1);
   });
 
-  test("all five are on until one is turned off; those not named stay", async () => {
+  test("all notifications are on by default; omitted ones stay unchanged", async () => {
     const { client, id } = await joined();
     const all = { agent: true, billing: true, security: true, referral: true, system: true };
     expect(await settings(client)).toMatchObject({ notifications: all });
@@ -89,7 +89,7 @@ describe("name and notifications", () => {
     ["", "notifications"],
     ["agent", "notifications"],
     [null, "notifications"],
-  ])("%j is refused by name, and changes nothing", async (notifications, path) => {
+  ])("notifications %j are refused with the path, and change nothing", async (notifications, path) => {
     const { client, id } = await joined();
     const { issues } = expectRefusal(await client.patch("/api/settings", { notifications, name: "No" }), 400);
     expect(issues?.[0]?.path).toStartWith(path);
@@ -107,19 +107,19 @@ describe("name and notifications", () => {
 });
 
 describe("a new address", () => {
-  test("starts unverified; the old one is told, the new one gets its link, and nothing else changes", async () => {
+  test("is unverified; the old one gets a notice, the new one a link, and nothing else changes", async () => {
     const { client, id, email: old } = await joined();
     await write("UPDATE users SET email_verified = 1 WHERE id = ?", id);
     house.app.accounts.users.invalidate(id);
-    const email = fresh();
+    const email = newEmail();
     const { status, body } = await client.post("/api/settings", { email: ` ${email.toUpperCase()}` });
     expect(status).toBe(200);
     expect(body).toMatchObject({ id, email, name: "Ada", emailVerified: false });
     expect(await settings(client)).toEqual(body as object);
     expect((await updates(id)).map(({ data }) => data)).toEqual([expect.objectContaining({ email })]);
-    const told = (await lettersTo(house, old)).at(-1);
-    expect(told?.text).toContain(email);
-    expect(told?.text).not.toContain("token=");
+    const notice = (await lettersTo(house, old)).at(-1);
+    expect(notice?.text).toContain(email);
+    expect(notice?.text).not.toContain("token=");
     const [verify, ...more] = await lettersTo(house, email);
     expect(more).toEqual([]);
     const token = /\/verify-email\?token=([\w-]{43})/.exec(verify?.text ?? "")?.[1];
@@ -131,14 +131,14 @@ describe("a new address", () => {
     expectRefusal(await signIn(old), 401, "BAD_CREDENTIALS");
   });
 
-  test("ends the links that were on their way to the old one", async () => {
+  test("ends the links sent to the old one", async () => {
     const { client, id, email } = await joined();
     const links = async () =>
       (await house.kernel.database.read("SELECT kind, email FROM auth_links WHERE user_id = ?", [id])).rows;
     await client.post("/api/auth/forgot-password", { email });
-    const now = fresh();
-    await client.post("/api/settings", { email: now });
-    expect((await links()).map(({ kind, email }) => [kind, email])).toEqual([["verify-email", now]]);
+    const newAddress = newEmail();
+    await client.post("/api/settings", { email: newAddress });
+    expect((await links()).map(({ kind, email }) => [kind, email])).toEqual([["verify-email", newAddress]]);
     const old = (await lettersTo(house, email)).map(({ text }) => /token=([\w-]{43})/.exec(text)?.[1]);
     for (const token of old) {
       if (!token) continue;
@@ -148,12 +148,13 @@ describe("a new address", () => {
     }
   });
 
-  test("is a name's too, where the name was only the address", async () => {
-    const email = fresh();
+  test("replaces the name if that was the old address", async () => {
+    const email = newEmail();
     const client = createClient(house.web);
     await client.join({ email, name: "" });
-    const now = fresh();
-    expect((await client.post("/api/settings", { email: now })).body).toMatchObject({ email: now, name: now });
+    const newAddress = newEmail();
+    const { body } = await client.post("/api/settings", { email: newAddress });
+    expect(body).toMatchObject({ email: newAddress, name: newAddress });
   });
 
   test.each([
@@ -164,20 +165,20 @@ describe("a new address", () => {
     "0xabc@wallet.invalid",
     `${"a".repeat(400)}@example.com`,
     7,
-  ])("%j is 400", async (email) => {
+  ])("%j is refused with 400", async (email) => {
     const { client, id } = await joined();
     const { issues } = expectRefusal(await client.post("/api/settings", { email, name: "No" }), 400);
     expect(issues?.[0]?.path).toBe("email");
     expect(await updates(id)).toEqual([]);
   });
 
-  test("that another account has is 409, in whatever spelling; of two who want one, one gets it", async () => {
+  test("of another account is 409 in any spelling; of two concurrent changes to one address one succeeds", async () => {
     const [ada, eve] = [await joined(), await joined()];
     const taken = await ada.client.post("/api/settings", { email: ` ${eve.email.toUpperCase()}`, name: "No" });
     expectRefusal(taken, 409, "EMAIL_IN_USE");
     expect(await settings(ada.client)).toMatchObject({ email: ada.email, name: "Ada" });
     expect(await subjects(ada.email)).toHaveLength(1);
-    const email = fresh();
+    const email = newEmail();
     const answers = await Promise.all([ada, eve].map(({ client }) => client.post("/api/settings", { email })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect(await lettersTo(house, email)).toHaveLength(1);
@@ -185,21 +186,21 @@ describe("a new address", () => {
     expect(now.filter((user) => "email" in user && user.email === email)).toHaveLength(1);
   });
 
-  test("is not an API key's to set; the name is", async () => {
+  test("can't be set with an API key, unlike the name", async () => {
     const { client, email } = await joined();
     const headers = await keyOf(client);
     const script = createClient(house.web);
-    expectRefusal(await script.post("/api/settings", { email: fresh() }, { headers }), 403, "SESSION_REQUIRED");
+    expectRefusal(await script.post("/api/settings", { email: newEmail() }, { headers }), 403, "SESSION_REQUIRED");
     expect((await script.post("/api/settings", { name: "Script" }, { headers })).body).toMatchObject({ email });
     expect(await settings(client)).toMatchObject({ email, name: "Script" });
   });
 
-  describe("is not for whoever only got hold of a session", () => {
+  describe("can't be set with a stolen session", () => {
     const move = (client: Client, more: object = {}) =>
-      client.post("/api/settings", { email: fresh(), name: "Mine", ...more });
+      client.post("/api/settings", { email: newEmail(), name: "Mine", ...more });
     const later = () => setSystemTime(Date.now() + 10 * MINUTE + 1_000);
 
-    test("that is older than ten minutes: it takes the password, or a new sign-in", async () => {
+    test("older than ten minutes: requires the password or a new sign-in", async () => {
       const { client, id, email } = await joined();
       later();
       expectRefusal(await move(client), 403, "RECENT_SIGN_IN_REQUIRED");
@@ -207,7 +208,7 @@ describe("a new address", () => {
       expectRefusal(await move(client, { currentPassword: "guess" }), 401, "BAD_CREDENTIALS");
       expect(await settings(client)).toMatchObject({ email, name: "Ada" });
       expect(await updates(id)).toEqual([]);
-      // The same address is no change, and neither is a name.
+      // The same address is not a change, and a name needs no confirmation.
       expect((await client.post("/api/settings", { email: ` ${email.toUpperCase()}`, name: "Ada K" })).status).toBe(
         200,
       );
@@ -217,7 +218,7 @@ describe("a new address", () => {
       expect((await move(client)).status).toBe(200);
     });
 
-    test("where there is no password: it takes a new sign-in", async () => {
+    test("of an account without a password: requires a new sign-in", async () => {
       const { client, id } = await joined();
       await withoutPassword(id);
       later();
@@ -226,7 +227,7 @@ describe("a new address", () => {
       expect((await move(client)).status).toBe(200);
     });
 
-    test("of an account with two-factor: it takes a code too, used up by the change", async () => {
+    test("of an account with two-factor: also requires a code, which the change consumes", async () => {
       const { client, email } = await joined();
       const { body } = await client.post<{ secret: string; recoveryCodes: string[] }>("/api/settings/2fa", {
         password,
@@ -239,7 +240,7 @@ describe("a new address", () => {
       expectRefusal(await move(client, { totp: code }), 401, "INVALID_TOTP");
       expectRefusal(await move(client, { totp: "0000-0000-0000-0000" }), 401, "INVALID_TOTP");
       expect(await settings(client)).toMatchObject({ email, name: "Ada", twoFactorEnabled: true });
-      // An address that another has does not use it up.
+      // A refused address does not consume the code.
       const { email: taken } = await joined();
       expectRefusal(await move(client, { email: taken, totp: first }), 409, "EMAIL_IN_USE");
       expect((await move(client, { totp: first })).status).toBe(200);
@@ -249,25 +250,25 @@ describe("a new address", () => {
     });
   });
 
-  test("takes the rights of an address in ADMIN_EMAILS along, and gives none before it is verified", async () => {
+  test("ends the rights by ADMIN_EMAILS, and gives none before it is verified", async () => {
     const headers = { "x-forwarded-for": "203.0.113.9" };
     const { client, id } = await joined({ email: "root@example.com" });
     await write("UPDATE users SET email_verified = 1 WHERE id = ?", id);
     house.app.accounts.users.invalidate(id);
     expect(await settings(client)).toMatchObject({ isAdmin: true });
-    const { body } = await client.post("/api/settings", { email: fresh() }, { headers });
+    const { body } = await client.post("/api/settings", { email: newEmail() }, { headers });
     expect(body).toMatchObject({ isAdmin: false });
     const back = await client.post("/api/settings", { email: "root@example.com" }, { headers });
     expect(back.body).toMatchObject({ isAdmin: false, emailVerified: false });
     expect((await client.get("/api/settings", { headers })).body).toMatchObject({ isAdmin: false });
   });
 
-  test("can't be changed so often that it is a way to write to strangers", async () => {
+  test("is rate-limited, so that it can't be used to send mails to strangers", async () => {
     await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
     const client = createClient(strict.web);
     await client.join();
     const statuses: number[] = [];
-    for (let n = 0; n < 6; n++) statuses.push((await client.post("/api/settings", { email: fresh() })).status);
+    for (let n = 0; n < 6; n++) statuses.push((await client.post("/api/settings", { email: newEmail() })).status);
     expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
     expect((await client.patch("/api/settings", { name: "Still" })).status).toBe(200);
   });
@@ -278,17 +279,17 @@ describe("an API key", () => {
     const { body } = await client.post<{ key: string }>("/api/keys", { name: "script", scopes });
     return { headers: { authorization: `Bearer ${body.key}` } };
   };
-  const ask = (method: "post" | "patch", body: object, options: object) =>
+  const send = (method: "post" | "patch", body: object, options: object) =>
     createClient(house.web)[method]("/api/settings", body, options);
 
-  test("changes the name with both scopes: the answer shows all there is to read", async () => {
+  test("needs both scopes to change the name, since the response contains all settings", async () => {
     const { client } = await joined();
     const both = await keyWith(client, "read", "write");
     for (const scope of ["read", "write", "chat"]) {
       const options = await keyWith(client, scope);
       for (const method of ["post", "patch"] as const) {
         for (const body of [{ name: "Eve" }, { name: 7 }]) {
-          const answer = await ask(method, body, options);
+          const answer = await send(method, body, options);
           expectRefusal(answer, 403, "MISSING_SCOPE");
           expect(answer.text).not.toContain(client.account.email);
         }
@@ -296,19 +297,19 @@ describe("an API key", () => {
     }
     expect(await settings(client)).toMatchObject({ name: "Ada" });
     for (const method of ["post", "patch"] as const) {
-      expect((await ask(method, { name: "Script" }, both)).body).toMatchObject({ name: "Script" });
+      expect((await send(method, { name: "Script" }, both)).body).toMatchObject({ name: "Script" });
     }
   });
 
-  test("does not silence the mails that would tell of it", async () => {
+  test("can't turn off security mails", async () => {
     const { client, id } = await joined();
     const options = await keyWith(client, "read", "write");
     for (const security of [false, true]) {
-      const answer = await ask("patch", { name: "Eve", notifications: { security, agent: false } }, options);
+      const answer = await send("patch", { name: "Eve", notifications: { security, agent: false } }, options);
       expectRefusal(answer, 403, "SESSION_REQUIRED");
     }
     expect(await updates(id)).toEqual([]);
-    expect((await ask("patch", { notifications: { agent: false } }, options)).body).toMatchObject({
+    expect((await send("patch", { notifications: { agent: false } }, options)).body).toMatchObject({
       notifications: { agent: false, security: true },
     });
     const { body } = await client.patch("/api/settings", { notifications: { security: false } });
@@ -316,7 +317,7 @@ describe("an API key", () => {
   });
 });
 
-describe("what is not a user's to say", () => {
+describe("fields that users may not set", () => {
   const wish = {
     id: "mine",
     userId: "another",
@@ -333,11 +334,11 @@ describe("what is not a user's to say", () => {
     createdAt: "2020-01-01T00:00:00.000Z",
   };
 
-  test("is ignored in every body", async () => {
+  test("are ignored in every body", async () => {
     const { client } = await joined();
     const before = await settings(client);
     expect((await client.post("/api/settings", wish)).body).toEqual(before);
-    expect((await client.patch("/api/settings", { ...wish, email: fresh() })).body).toEqual(before);
+    expect((await client.patch("/api/settings", { ...wish, email: newEmail() })).body).toEqual(before);
     const named = await client.post("/api/settings", { ...wish, name: "Ada K", notifications: { agent: false } });
     expect(named.body).toEqual({ ...before, name: "Ada K" });
     const change = { ...wish, currentPassword: password, newPassword: "another password" };
@@ -345,7 +346,7 @@ describe("what is not a user's to say", () => {
     expect(await settings(client)).toEqual({ ...before, name: "Ada K" });
   });
 
-  test("nobody says anything without a session, whatever is sent along", async () => {
+  test("without a credential every body is refused with 401", async () => {
     const client = createClient(house.web);
     for (const [method, path] of [
       ["POST", "/api/settings"],
@@ -367,7 +368,7 @@ describe("the password", () => {
     createClient(house.web).post("/api/auth/callback/credentials", { email, password: secret });
   const good = { currentPassword: password, newPassword: "another password" };
 
-  test("changes: a new cookie here, all others end, the owner is told", async () => {
+  test("change: sets a new cookie, ends all sessions, and mails the owner", async () => {
     const { client, id, email } = await joined();
     await verify(house, email);
     const other = createClient(house.web);
@@ -381,8 +382,8 @@ describe("the password", () => {
     expect(answer.headers.getSetCookie()).toHaveLength(1);
     expect(client.cookie).not.toBe(old);
     expect(await settings(client)).toMatchObject({ id });
-    for (const gone of [old, cookie]) {
-      expectRefusal(await other.get("/api/settings", { headers: { cookie: gone } }), 401, "UNAUTHORIZED");
+    for (const ended of [old, cookie]) {
+      expectRefusal(await other.get("/api/settings", { headers: { cookie: ended } }), 401, "UNAUTHORIZED");
     }
     expect(ended).toHaveLength(2);
     expectRefusal(await signIn(email, password), 401, "BAD_CREDENTIALS");
@@ -393,7 +394,7 @@ describe("the password", () => {
     expect(String(rows[0]?.password_hash)).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
   });
 
-  test("is not told of to those who turned such mails off", async () => {
+  test("change: sends no mail if security mails are off", async () => {
     const { client, email } = await joined();
     await verify(house, email);
     await client.patch("/api/settings", { notifications: { security: false } });
@@ -411,7 +412,7 @@ describe("the password", () => {
     [{ currentPassword: 7, newPassword: "another password" }, "currentPassword"],
     [{ newPassword: "another password" }, "currentPassword"],
     [{ currentPassword: "", newPassword: "another password" }, "currentPassword"],
-  ])("%j is 400 and says where", async (body, path) => {
+  ])("change: refuses %j with 400 and the path", async (body, path) => {
     const { client, email } = await joined();
     const answer = await change(client, body);
     expect(expectRefusal(answer, 400).issues?.[0]?.path).toBe(path);
@@ -419,7 +420,7 @@ describe("the password", () => {
     expect((await signIn(email, password)).status).toBe(200);
   });
 
-  test("a wrong current one is 401, signs nobody out, and can't be guessed for long", async () => {
+  test("change: a wrong current password is 401, ends no session, and is rate-limited", async () => {
     await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
     const client = createClient(strict.web);
     await client.join();
@@ -433,7 +434,7 @@ describe("the password", () => {
     expect((await client.get("/api/settings")).status).toBe(200);
   });
 
-  test("ends the links to reset it", async () => {
+  test("change: ends reset links", async () => {
     const { client, id, email } = await joined();
     await client.post("/api/auth/forgot-password", { email });
     await change(client, good);
@@ -444,24 +445,26 @@ describe("the password", () => {
     expect(rows).toEqual([]);
   });
 
-  test("of two changes at once one counts, and the other changes nothing", async () => {
+  test("change: of two concurrent requests one succeeds, and the other changes nothing", async () => {
     const { client, email } = await joined();
     const headers = { cookie: client.cookie };
-    const wishes = ["first new password", "second new password"];
-    const answers = await Promise.all(wishes.map((newPassword) => change(client, { ...good, newPassword }, headers)));
+    const newPasswords = ["first new password", "second new password"];
+    const answers = await Promise.all(
+      newPasswords.map((newPassword) => change(client, { ...good, newPassword }, headers)),
+    );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
-    const opens = await Promise.all(wishes.map((secret) => signIn(email, secret)));
-    expect(opens.map(({ status }) => status)).toEqual(answers.map(({ status }) => status));
+    const signIns = await Promise.all(newPasswords.map((secret) => signIn(email, secret)));
+    expect(signIns.map(({ status }) => status)).toEqual(answers.map(({ status }) => status));
   });
 
-  test("the old one opens nothing that outlives the change, however close", async () => {
+  test("change: no session from a concurrent sign-in with the old password survives", async () => {
     const { client, email } = await joined();
     let isChanged = false;
     const answers: Awaited<ReturnType<typeof signIn>>[] = [];
     const racer = async () => {
       while (!isChanged) answers.push(await signIn(email, password));
     };
-    // Whoever comes last knows the old hash before the new one is stored, and compares with it after that.
+    // The last sign-in reads the old hash before the new one is stored, and verifies against it afterwards.
     const racing = Promise.all([racer(), racer(), racer()]);
     expect((await change(client, good)).status).toBe(200);
     isChanged = true;
@@ -469,13 +472,13 @@ describe("the password", () => {
     for (const answer of answers) {
       const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
       if (answer.status !== 200) expectRefusal(answer, 401, "BAD_CREDENTIALS");
-      const seen = await createClient(house.web).get("/api/auth/session", { headers: { cookie } });
-      expect(seen.body).toMatchObject({ user: null });
+      const current = await createClient(house.web).get("/api/auth/session", { headers: { cookie } });
+      expect(current.body).toMatchObject({ user: null });
     }
     expect((await client.get("/api/settings")).status).toBe(200);
   });
 
-  test("an account without one sets its first from a young session, and from no other", async () => {
+  test("change: an account without one sets its first in a session younger than ten minutes only", async () => {
     const { client, id, email } = await joined();
     await withoutPassword(id);
     const first = { newPassword: "my first password" };
@@ -489,14 +492,14 @@ describe("the password", () => {
     expect(expectRefusal(needed, 400).issues?.[0]?.path).toBe("currentPassword");
   });
 
-  test("is not an API key's to change", async () => {
+  test("change: is refused with an API key", async () => {
     const { client, email } = await joined();
     const headers = await keyOf(client);
     expectRefusal(await change(createClient(house.web), good, headers), 403, "SESSION_REQUIRED");
     expect((await signIn(email, password)).status).toBe(200);
   });
 
-  test("can't be changed from a page of another site", async () => {
+  test("change: is refused from a page of another site", async () => {
     const { client } = await joined();
     expectRefusal(await change(client, good, { origin: "https://evil.example" }), 403, "FOREIGN_ORIGIN");
   });

@@ -1,10 +1,10 @@
-// The list of sessions over HTTP: where an account is signed in, and how its owner ends that.
+// Sessions over HTTP: the owner of an account lists and ends them.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 
-const DAY = 86_400_000;
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 let house: House;
 beforeAll(async () => {
@@ -22,8 +22,8 @@ interface Item {
 const list = async (client: Client) =>
   (await client.get<{ sessions: Item[]; count: number }>("/api/auth/sessions")).body;
 
-/** The same account in another browser. */
-async function elsewhere({ account: { email, password } }: Client, userAgent: string): Promise<Client> {
+/** Signs in to the same account in another browser. */
+async function signInElsewhere({ account: { email, password } }: Client, userAgent: string): Promise<Client> {
   const client = createClient(house.web);
   const headers = { "user-agent": userAgent };
   await client.post("/api/auth/callback/credentials", { email, password }, { headers });
@@ -36,11 +36,11 @@ async function joined(): Promise<Client> {
 }
 const isSignedIn = async (client: Client) => (await client.get("/api/settings")).status === 200;
 
-test("lists where the account is signed in, the newest first, and says which one asks", async () => {
-  const here = await joined();
-  const phone = await elsewhere(here, "Phone/1.0");
+test("lists the sessions, newest first, and marks the current one", async () => {
+  const current = await joined();
+  const phone = await signInElsewhere(current, "Phone/1.0");
   await joined();
-  const { sessions, count } = await list(here);
+  const { sessions, count } = await list(current);
   expect(count).toBe(2);
   const time = expect.stringMatching(iso);
   const shape = { id: expect.any(String), createdAt: time, lastUsedAt: time, expiresAt: time, address: "127.0.0.1" };
@@ -49,54 +49,54 @@ test("lists where the account is signed in, the newest first, and says which one
     { ...shape, current: true, userAgent: "berth-tests/1.0" },
   ]);
   expect((await list(phone)).sessions.map(({ current }) => current)).toEqual([true, false]);
-  for (const { cookie } of [here, phone]) expect(JSON.stringify(sessions)).not.toContain(cookie.split("=")[1] ?? "");
+  for (const { cookie } of [current, phone]) expect(JSON.stringify(sessions)).not.toContain(cookie.split("=")[1] ?? "");
 });
 
-test("a user agent of any length is kept short", async () => {
-  const here = await joined();
-  const other = await elsewhere(here, "x".repeat(5_000));
+test("truncates long user agents", async () => {
+  const current = await joined();
+  const other = await signInElsewhere(current, "x".repeat(5_000));
   expect((await list(other)).sessions[0]?.userAgent).toHaveLength(300);
 });
 
-test("those that are over are not listed", async () => {
-  const here = await joined();
-  await elsewhere(here, "Phone/1.0");
+test("does not list expired sessions", async () => {
+  const current = await joined();
+  await signInElsewhere(current, "Phone/1.0");
   setSystemTime(Date.now() + 20 * DAY);
-  await here.get("/api/settings");
+  await current.get("/api/settings");
   setSystemTime(Date.now() + 15 * DAY);
-  expect((await list(here)).sessions.map(({ current }) => current)).toEqual([true]);
+  expect((await list(current)).sessions.map(({ current }) => current)).toEqual([true]);
 });
 
-test("ends one, and no other; a second time it is not there", async () => {
-  const here = await joined();
-  const [phone, laptop] = [await elsewhere(here, "Phone/1.0"), await elsewhere(here, "Laptop/1.0")];
-  const id = (await list(here)).sessions.find(({ userAgent }) => userAgent === "Phone/1.0")?.id ?? "";
+test("ends one session; a second request for it is 404", async () => {
+  const current = await joined();
+  const [phone, laptop] = [await signInElsewhere(current, "Phone/1.0"), await signInElsewhere(current, "Laptop/1.0")];
+  const id = (await list(current)).sessions.find(({ userAgent }) => userAgent === "Phone/1.0")?.id ?? "";
   const ended: string[] = [];
   house.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
-  const answer = await here.delete(`/api/auth/sessions/${id}`);
+  const answer = await current.delete(`/api/auth/sessions/${id}`);
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: 200,
     body: { success: true, id, deleted: true },
   });
   expect(answer.headers.getSetCookie()).toEqual([]);
   expect(ended).toEqual([id]);
-  expect(await Promise.all([here, phone, laptop].map(isSignedIn))).toEqual([true, false, true]);
-  expectRefusal(await here.delete(`/api/auth/sessions/${id}`), 404, "SESSION_NOT_FOUND");
+  expect(await Promise.all([current, phone, laptop].map(isSignedIn))).toEqual([true, false, true]);
+  expectRefusal(await current.delete(`/api/auth/sessions/${id}`), 404, "SESSION_NOT_FOUND");
 });
 
-test("ending the one that asks is signing out, also when it was due for a new cookie", async () => {
-  const here = await joined();
-  const { cookie } = here;
-  const id = (await list(here)).sessions[0]?.id ?? "";
+test("ending the current session signs out, also if its renewal was due", async () => {
+  const current = await joined();
+  const { cookie } = current;
+  const id = (await list(current)).sessions[0]?.id ?? "";
   setSystemTime(Date.now() + 2 * DAY);
-  const answer = await here.delete(`/api/auth/sessions/${id}`);
+  const answer = await current.delete(`/api/auth/sessions/${id}`);
   expect(answer.status).toBe(200);
   expect(answer.headers.getSetCookie()).toEqual(["berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"]);
   const again = await createClient(house.web).get("/api/settings", { headers: { cookie } });
   expectRefusal(again, 401, "UNAUTHORIZED");
 });
 
-test("somebody else's is not there, like one that never was", async () => {
+test("the session of another user gives the same 404 as an unknown id", async () => {
   const [ada, eve] = [await joined(), await joined()];
   const id = (await list(ada)).sessions[0]?.id ?? "";
   const refusals = [id, Bun.randomUUIDv7(), "x", "%27%20OR%201=1", "null"].map((one) =>
@@ -110,18 +110,18 @@ test("somebody else's is not there, like one that never was", async () => {
   expect(await isSignedIn(ada)).toBe(true);
 });
 
-test("ends all others, and nobody else's", async () => {
-  const [here, eve] = [await joined(), await joined()];
-  const others = [await elsewhere(here, "Phone/1.0"), await elsewhere(here, "Laptop/1.0")];
-  expect((await here.delete("/api/auth/sessions")).body).toEqual({ success: true, count: 2 });
-  expect(await Promise.all([here, eve, ...others].map(isSignedIn))).toEqual([true, true, false, false]);
-  expect((await here.delete("/api/auth/sessions")).body).toEqual({ success: true, count: 0 });
+test("ends all other sessions of the account only", async () => {
+  const [current, eve] = [await joined(), await joined()];
+  const others = [await signInElsewhere(current, "Phone/1.0"), await signInElsewhere(current, "Laptop/1.0")];
+  expect((await current.delete("/api/auth/sessions")).body).toEqual({ success: true, count: 2 });
+  expect(await Promise.all([current, eve, ...others].map(isSignedIn))).toEqual([true, true, false, false]);
+  expect((await current.delete("/api/auth/sessions")).body).toEqual({ success: true, count: 0 });
 });
 
-test("is for the owner in person: 401 for nobody, 403 for an API key", async () => {
-  const here = await joined();
-  const { body } = await here.post<{ key: string }>("/api/keys", { name: "script" });
-  const id = (await list(here)).sessions[0]?.id ?? "";
+test("requires a session: 401 without one, 403 for an API key", async () => {
+  const current = await joined();
+  const { body } = await current.post<{ key: string }>("/api/keys", { name: "script" });
+  const id = (await list(current)).sessions[0]?.id ?? "";
   const stranger = createClient(house.web);
   const headers = { authorization: `Bearer ${body.key}` };
   for (const [method, path] of [
@@ -129,12 +129,12 @@ test("is for the owner in person: 401 for nobody, 403 for an API key", async () 
     ["delete", "/api/auth/sessions"],
     ["delete", `/api/auth/sessions/${id}`],
   ] as const) {
-    const ask = (options: { headers?: Record<string, string> }) =>
+    const send = (options: { headers?: Record<string, string> }) =>
       method === "get" ? stranger.get(path, options) : stranger.delete(path, undefined, options);
-    expectRefusal(await ask({}), 401, "UNAUTHORIZED");
-    expectRefusal(await ask({ headers }), 403, "SESSION_REQUIRED");
+    expectRefusal(await send({}), 401, "UNAUTHORIZED");
+    expectRefusal(await send({ headers }), 403, "SESSION_REQUIRED");
   }
   const foreign = { headers: { origin: "https://evil.example" } };
-  expectRefusal(await here.delete("/api/auth/sessions", undefined, foreign), 403, "FOREIGN_ORIGIN");
-  expect(await isSignedIn(here)).toBe(true);
+  expectRefusal(await current.delete("/api/auth/sessions", undefined, foreign), 403, "FOREIGN_ORIGIN");
+  expect(await isSignedIn(current)).toBe(true);
 });

@@ -1,12 +1,13 @@
-// Two-factor: nothing before it is confirmed, each code once, nothing in clear, and a way out with a recovery code.
+// Two-factor: confirmation, single use of codes, no secrets in clear, recovery codes, and limits on guessing.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 import { type Answer, type Client, createClient } from "../../../tests/support/client.ts";
 import { verify } from "../../../tests/support/favours.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 
-// Many passwords are checked here, two at a time.
+// Many password hashes run current, a few at a time.
 setDefaultTimeout(30_000);
 
 let house: House;
@@ -17,8 +18,7 @@ afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
 
 const password = "correct horse battery";
-const STEP = 30_000;
-const MINUTE = 60_000;
+const STEP = 30 * SECOND;
 
 interface Enrolment {
   secret: string;
@@ -26,10 +26,10 @@ interface Enrolment {
   recoveryCodes: string[];
 }
 
-/** What the authenticator app shows, so many steps from now. */
+/** The code of the authenticator app at a time step relative to now. */
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * STEP });
-/** A code that is none of those about now. */
+/** A code that matches no step close to now. */
 const wrongCode = (secret: string) => {
   const good = [-2, -1, 0, 1, 2].map((steps) => codeOf(secret, steps));
   return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !good.includes(code)) ?? "";
@@ -41,20 +41,20 @@ async function member(at: House = house): Promise<Client> {
   return client;
 }
 
-/** The clock stands still in the middle of a step, a while after real time, so that steps can be told apart. */
+/** Stops the clock in the middle of a time step, `after` ms later, so that tests control the step. */
 function stopClock(after = 0): void {
   setSystemTime(Math.floor(Date.now() / STEP) * STEP + STEP / 2 + after);
 }
 
-const begin = (who: Client, body: object = { password }) => who.post<Enrolment>("/api/settings/2fa", body);
-const confirm = (who: Client, code: unknown) => who.post("/api/settings/2fa/confirm", { code });
-const disable = (who: Client, code: unknown, pass = password) =>
-  who.delete("/api/settings/2fa", { password: pass, code });
-const enabled = async (who: Client) =>
-  (await who.get<{ twoFactorEnabled: boolean }>("/api/settings")).body.twoFactorEnabled;
+const begin = (caller: Client, body: object = { password }) => caller.post<Enrolment>("/api/settings/2fa", body);
+const confirm = (caller: Client, code: unknown) => caller.post("/api/settings/2fa/confirm", { code });
+const disable = (caller: Client, code: unknown, pass = password) =>
+  caller.delete("/api/settings/2fa", { password: pass, code });
+const isEnabled = async (caller: Client) =>
+  (await caller.get<{ twoFactorEnabled: boolean }>("/api/settings")).body.twoFactorEnabled;
 
-/** Turned on, and the next step has come. */
-async function turnedOn(at: House = house) {
+/** A user with two-factor on, in the time step after that of the used code. */
+async function memberWithTwoFactor(at: House = house) {
   const client = await member(at);
   stopClock();
   const { body } = await begin(client);
@@ -63,14 +63,14 @@ async function turnedOn(at: House = house) {
   return { client, ...body };
 }
 
-const signIn = (who: Client, totp?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
-  const { email } = who.account;
-  const body = { email, password: who.account.password, ...(totp === undefined ? {} : { totp }) };
+const signIn = (caller: Client, totp?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
+  const { email } = caller.account;
+  const body = { email, password: caller.account.password, ...(totp === undefined ? {} : { totp }) };
   return createClient(house.web).post("/api/auth/callback/credentials", body, { headers });
 };
 
-describe("beginning", () => {
-  test("gives a secret, its address for a QR code and ten recovery codes, and asks for nothing yet", async () => {
+describe("setup", () => {
+  test("returns a secret, its URL for a QR code and ten recovery codes, and two-factor stays off", async () => {
     const ada = await member();
     const { status, body } = await begin(ada);
     expect(status).toBe(200);
@@ -81,12 +81,12 @@ describe("beginning", () => {
     expect(address.searchParams.get("secret")).toBe(body.secret);
     expect(new Set(body.recoveryCodes).size).toBe(10);
     for (const code of body.recoveryCodes) expect(code).toMatch(/^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/);
-    expect(await enabled(ada)).toBe(false);
+    expect(await isEnabled(ada)).toBe(false);
     expect((await signIn(ada)).status).toBe(200);
     expect((await signIn(ada, "000000")).status).toBe(200);
   });
 
-  test("needs the password", async () => {
+  test("requires the password", async () => {
     const ada = await member();
     expectRefusal(await begin(ada, { password: "wrong password" }), 401, "BAD_CREDENTIALS");
     expectRefusal(await begin(ada, {}), 400);
@@ -96,7 +96,7 @@ describe("beginning", () => {
     expect(rows).toHaveLength(0);
   });
 
-  test("needs a session younger than ten minutes where there is no password", async () => {
+  test("requires a session younger than ten minutes if the account has no password", async () => {
     const ada = await member();
     const { id } = (await ada.get<{ id: string }>("/api/settings")).body;
     await house.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
@@ -115,7 +115,7 @@ describe("beginning", () => {
     expect((await ada.delete("/api/settings/2fa", { code })).status).toBe(200);
   });
 
-  test("again replaces what was begun, and is refused once it is on", async () => {
+  test("replaces an unconfirmed setup, and is refused once two-factor is on", async () => {
     const ada = await member();
     stopClock();
     const [first, second] = [(await begin(ada)).body, (await begin(ada)).body];
@@ -128,14 +128,14 @@ describe("beginning", () => {
     expect((await signIn(ada, second.recoveryCodes[0])).status).toBe(200);
   });
 
-  test("under an Idempotency-Key shows the secrets once", async () => {
+  test("shows the secrets once per idempotency key", async () => {
     const ada = await member();
     const send = () => ada.post("/api/settings/2fa", { password }, { headers: { "idempotency-key": "begin-1" } });
     expect((await send()).body).toMatchObject({ secret: expect.any(String) });
     expect((await send()).body).toEqual({ secret: null, otpauthUrl: null, recoveryCodes: null });
   });
 
-  test("keeps nothing in clear", async () => {
+  test("stores no secret in clear", async () => {
     const ada = await member();
     const { body } = await ada.post<Enrolment>(
       "/api/settings/2fa",
@@ -156,7 +156,7 @@ describe("beginning", () => {
 });
 
 describe("turning it on", () => {
-  test("needs a good code of what was begun", async () => {
+  test("requires a current code of the new secret", async () => {
     const ada = await member();
     expectRefusal(await confirm(ada, "000000"), 400, "TWO_FACTOR_NOT_BEGUN");
     stopClock();
@@ -166,33 +166,33 @@ describe("turning it on", () => {
     }
     expectRefusal(await confirm(ada, body.recoveryCodes[0]), 400, "INVALID_CODE");
     for (const code of ["", 123456, null, undefined]) expectRefusal(await confirm(ada, code), 400, "INVALID_INPUT");
-    expect(await enabled(ada)).toBe(false);
+    expect(await isEnabled(ada)).toBe(false);
     const code = codeOf(body.secret);
     expect((await confirm(ada, `${code.slice(0, 3)} ${code.slice(3)}`)).status).toBe(200);
-    expect(await enabled(ada)).toBe(true);
+    expect(await isEnabled(ada)).toBe(true);
     expectRefusal(await signIn(ada, code), 401, "INVALID_TOTP");
   });
 
-  test("signs out all other sessions, leaves API keys, and is told by mail", async () => {
-    const here = await member();
-    await verify(house, here.account.email);
-    const { body: key } = await here.post<{ key: string }>("/api/keys", { name: "k" });
-    const there = createClient(house.web);
-    const { email } = here.account;
-    await there.post("/api/auth/callback/credentials", { email, password });
+  test("ends all other sessions, keeps API keys, and sends a mail", async () => {
+    const current = await member();
+    await verify(house, current.account.email);
+    const { body: key } = await current.post<{ key: string }>("/api/keys", { name: "k" });
+    const other = createClient(house.web);
+    const { email } = current.account;
+    await other.post("/api/auth/callback/credentials", { email, password });
     stopClock();
-    const { body } = await begin(here);
+    const { body } = await begin(current);
     const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
-    await confirm(here, codeOf(body.secret));
+    await confirm(current, codeOf(body.secret));
     expect(await mails()).toBe(before + 1);
-    expectRefusal(await there.get("/api/settings"), 401, "UNAUTHORIZED");
-    expect(await enabled(here)).toBe(true);
+    expectRefusal(await other.get("/api/settings"), 401, "UNAUTHORIZED");
+    expect(await isEnabled(current)).toBe(true);
     const headers = { authorization: `Bearer ${key.key}` };
     expect((await createClient(house.web).get("/api/settings", { headers })).status).toBe(200);
   });
 
-  test("by many at once happens once", async () => {
+  test("happens once for concurrent requests", async () => {
     const ada = await member();
     stopClock();
     const { body } = await begin(ada);
@@ -201,9 +201,9 @@ describe("turning it on", () => {
   });
 });
 
-describe("signing in", () => {
-  test("asks for a code only whoever has the password", async () => {
-    const { client, secret } = await turnedOn();
+describe("sign-in", () => {
+  test("requires a code, but only after the correct password", async () => {
+    const { client, secret } = await memberWithTwoFactor();
     const { email } = client.account;
     for (const totp of [undefined, codeOf(secret), "000000"]) {
       const wrong = { email, password: "wrong password", totp };
@@ -224,8 +224,8 @@ describe("signing in", () => {
     expect(good.headers.getSetCookie()).toHaveLength(1);
   });
 
-  test("takes the code before and the one after, and no other: clocks differ by half a minute", async () => {
-    const { client, secret } = await turnedOn();
+  test("accepts the code before and after the current one, and no other", async () => {
+    const { client, secret } = await memberWithTwoFactor();
     setSystemTime(Date.now() + 10 * MINUTE);
     expectRefusal(await signIn(client, codeOf(secret, -2)), 401, "INVALID_TOTP");
     expectRefusal(await signIn(client, codeOf(secret, 2)), 401, "INVALID_TOTP");
@@ -234,16 +234,16 @@ describe("signing in", () => {
     expect((await signIn(client, codeOf(secret, 1))).status).toBe(200);
   });
 
-  test("takes a code once, and none older than one that was taken", async () => {
-    const { client, secret } = await turnedOn();
+  test("accepts each code once, and none older than the last used", async () => {
+    const { client, secret } = await memberWithTwoFactor();
     const [older, code] = [codeOf(secret, -1), codeOf(secret)];
     expect((await signIn(client, code)).status).toBe(200);
     expectRefusal(await signIn(client, code), 401, "INVALID_TOTP");
     expectRefusal(await signIn(client, older), 401, "INVALID_TOTP");
   });
 
-  test("twenty at once with one code are one sign-in", async () => {
-    const { client, secret, recoveryCodes } = await turnedOn();
+  test("succeeds once for twenty concurrent requests with one code", async () => {
+    const { client, secret, recoveryCodes } = await memberWithTwoFactor();
     for (const code of [codeOf(secret), recoveryCodes[3]]) {
       const answers = await Promise.all(Array.from({ length: 20 }, () => signIn(client, code)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -251,8 +251,8 @@ describe("signing in", () => {
     }
   });
 
-  test("takes each recovery code once, however it is typed", async () => {
-    const { client, recoveryCodes } = await turnedOn();
+  test("accepts each recovery code once, in any notation", async () => {
+    const { client, recoveryCodes } = await memberWithTwoFactor();
     const [first = "", second = "", third = ""] = recoveryCodes;
     expect((await signIn(client, first)).status).toBe(200);
     expectRefusal(await signIn(client, first), 401, "INVALID_TOTP");
@@ -261,8 +261,8 @@ describe("signing in", () => {
     expectRefusal(await signIn(client, "0000-0000-0000-0000"), 401, "INVALID_TOTP");
   });
 
-  test("takes nobody else's codes", async () => {
-    const [ada, eve] = [await turnedOn(), await turnedOn()];
+  test("refuses codes of other accounts", async () => {
+    const [ada, eve] = [await memberWithTwoFactor(), await memberWithTwoFactor()];
     expectRefusal(await signIn(ada.client, eve.recoveryCodes[0]), 401, "INVALID_TOTP");
     if (codeOf(ada.secret) !== codeOf(eve.secret)) {
       expectRefusal(await signIn(ada.client, codeOf(eve.secret)), 401, "INVALID_TOTP");
@@ -270,15 +270,15 @@ describe("signing in", () => {
     expect((await signIn(eve.client, eve.recoveryCodes[0])).status).toBe(200);
   });
 
-  test("a secret that was moved to another's row opens nothing", async () => {
-    const [ada, eve] = [await turnedOn(), await turnedOn()];
-    const [adas, eves] = await Promise.all(
+  test("refuses a secret that was copied to the row of another account", async () => {
+    const [ada, eve] = [await memberWithTwoFactor(), await memberWithTwoFactor()];
+    const [adaId, eveId] = await Promise.all(
       [ada, eve].map(async ({ client }) => (await client.get<{ id: string }>("/api/settings")).body.id),
     );
     await house.kernel.database.write([
       {
         sql: "UPDATE two_factor SET secret = (SELECT secret FROM two_factor WHERE user_id = ?) WHERE user_id = ?",
-        args: [eves ?? "", adas ?? ""],
+        args: [eveId ?? "", adaId ?? ""],
       },
     ]);
     const answer = await signIn(ada.client, codeOf(eve.secret));
@@ -289,25 +289,25 @@ describe("signing in", () => {
 });
 
 describe("turning it off", () => {
-  test("needs the password and a good code, and is told by mail", async () => {
-    const { client, secret } = await turnedOn();
+  test("requires the password and a valid code, and sends a mail", async () => {
+    const { client, secret } = await memberWithTwoFactor();
     await verify(house, client.account.email);
     expectRefusal(await disable(client, codeOf(secret), "wrong password"), 401, "BAD_CREDENTIALS");
     expectRefusal(await disable(client, wrongCode(secret)), 400, "INVALID_CODE");
     expectRefusal(await disable(client, ""), 400, "INVALID_INPUT");
     expectRefusal(await client.delete("/api/settings/2fa", { password }), 400, "INVALID_INPUT");
-    expect(await enabled(client)).toBe(true);
+    expect(await isEnabled(client)).toBe(true);
     const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     expect((await disable(client, codeOf(secret))).body).toEqual({ success: true, twoFactorEnabled: false });
     expect(await mails()).toBe(before + 1);
-    expect(await enabled(client)).toBe(false);
+    expect(await isEnabled(client)).toBe(false);
     expect((await signIn(client)).status).toBe(200);
     expectRefusal(await disable(client, codeOf(secret, 1)), 400, "TWO_FACTOR_OFF");
   });
 
-  test("does not take the code of a sign-in again; a recovery code will do", async () => {
-    const { client, secret, recoveryCodes } = await turnedOn();
+  test("refuses the code of an earlier sign-in, and accepts a recovery code", async () => {
+    const { client, secret, recoveryCodes } = await memberWithTwoFactor();
     const code = codeOf(secret);
     await signIn(client, code);
     expectRefusal(await disable(client, code), 400, "INVALID_CODE");
@@ -318,8 +318,8 @@ describe("turning it off", () => {
     expect(rows[0]?.n).toBe(0);
   });
 
-  test("and on again starts with a new secret and new recovery codes", async () => {
-    const { client, secret, recoveryCodes } = await turnedOn();
+  test("and on again creates a new secret and new recovery codes", async () => {
+    const { client, secret, recoveryCodes } = await memberWithTwoFactor();
     await disable(client, recoveryCodes[0]);
     const { body } = await begin(client);
     expect(body.secret).not.toBe(secret);
@@ -329,7 +329,7 @@ describe("turning it off", () => {
   });
 });
 
-test("every route of it is 401 for nobody, whatever the body", async () => {
+test("every route is 401 without a session, whatever the body", async () => {
   for (const body of [{}, [], "x"]) {
     for (const answer of [
       await begin(createClient(house.web), body as object),
@@ -341,7 +341,7 @@ test("every route of it is 401 for nobody, whatever the body", async () => {
   }
 });
 
-describe("guessing codes with the right password", () => {
+describe("guessing codes with the correct password", () => {
   const env = { RATE_LIMITS: '{"default":"100000/m"}', TRUSTED_PROXIES: "127.0.0.1" };
   const from = (n: number) => ({ "x-forwarded-for": `203.0.113.${n}` });
 
@@ -353,20 +353,21 @@ describe("guessing codes with the right password", () => {
     const { body } = await begin(client);
     await confirm(client, codeOf(body.secret));
     stopClock(STEP);
-    // Many passwords are checked here: one that is cheap to check will do.
+    // A cheap hash, since many passwords are checked.
     const { users } = own.app.accounts;
     const passwordHash = await Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
     const id = (await users.byEmail(client.account.email))?.id ?? "";
     await own.kernel.database.write([users.updateStatement(id, { passwordHash })]);
     const attempt = async (totp: string | undefined, n: number) => {
       const { email } = client.account;
-      const sent = { email, password, totp };
-      return (await createClient(own.web).post("/api/auth/callback/credentials", sent, { headers: from(n) })).status;
+      const credentials = { email, password, totp };
+      return (await createClient(own.web).post("/api/auth/callback/credentials", credentials, { headers: from(n) }))
+        .status;
     };
     return { own, client, attempt, ...body };
   }
 
-  test("ends after ten from one address, and locks the owner out nowhere else", async () => {
+  test("is limited to ten per address, and does not lock the owner out elsewhere", async () => {
     const { own, client, attempt, secret, recoveryCodes } = await strict();
     await using _ = own;
     const statuses: number[] = [];
@@ -375,7 +376,7 @@ describe("guessing codes with the right password", () => {
     expect(await attempt(codeOf(secret), 1)).toBe(429);
     expect(await attempt(codeOf(secret), 2)).toBe(200);
     expect(await attempt(recoveryCodes[0], 3)).toBe(200);
-    // Turning it off lets one guess on neither.
+    // Guesses at turning two-factor off are limited as well.
     const off = () => disable(client, wrongCode(secret));
     const tried: number[] = [];
     for (let n = 1; n <= 12; n++) tried.push((await off()).status);
@@ -383,14 +384,14 @@ describe("guessing codes with the right password", () => {
     expect((await disable(client, recoveryCodes[1])).status).toBe(200);
   });
 
-  test("ends after thirty from many addresses; a recovery code still opens", async () => {
+  test("is limited to thirty over many addresses; recovery codes still work", async () => {
     const { own, client, attempt, secret, recoveryCodes } = await strict();
     await using _ = own;
     const statuses = await Promise.all(Array.from({ length: 40 }, (_, n) => attempt(wrongCode(secret), n + 1)));
     expect(statuses.filter((status) => status === 401)).toHaveLength(30);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
     expect(await attempt(codeOf(secret), 99)).toBe(429);
-    // Eighty bits are not found by guessing, and are not counted.
+    // Recovery codes have 80 bits, too many to guess, and are not limited.
     expect(await attempt("0000-0000-0000-0000", 98)).toBe(401);
     expect(await attempt(recoveryCodes[0], 99)).toBe(200);
     expect(await attempt(recoveryCodes[0], 97)).toBe(401);
@@ -398,7 +399,7 @@ describe("guessing codes with the right password", () => {
     expect(moved.status).toBe(200);
   });
 
-  test("is a failed sign-in of that address, but being asked for the code is none", async () => {
+  test("counts as a failed sign-in of the address; a missing code does not", async () => {
     const { own, attempt, secret } = await strict();
     await using _ = own;
     for (let n = 0; n < 15; n++) expect(await attempt(undefined, 1)).toBe(401);
@@ -408,13 +409,13 @@ describe("guessing codes with the right password", () => {
     expect(await attempt(undefined, 1)).toBe(429);
   });
 
-  test("can't be used up by anybody without the password", async () => {
+  test("can't be exhausted without the password", async () => {
     const { own, client, attempt, secret } = await strict();
     await using _ = own;
     const { email } = client.account;
     for (let n = 1; n <= 12; n++) {
-      const sent = { email, password: "wrong password", totp: wrongCode(secret) };
-      await createClient(own.web).post("/api/auth/callback/credentials", sent, { headers: from(n) });
+      const credentials = { email, password: "wrong password", totp: wrongCode(secret) };
+      await createClient(own.web).post("/api/auth/callback/credentials", credentials, { headers: from(n) });
     }
     expect(await attempt(codeOf(secret), 50)).toBe(200);
   });

@@ -1,4 +1,4 @@
-// Who is taken for a robot, by what it says of itself.
+// Bot detection: which user agents and bodies are refused in each mode.
 import { describe, expect, test } from "bun:test";
 import { quickest } from "../../../tests/support/eventually.ts";
 import { createBotDetection } from "./bot-detection.ts";
@@ -29,7 +29,7 @@ const clients = [
   "my-company-server/2.3.1",
   "MyApp/1.2 CFNetwork/1498 Darwin/23.6.0",
 ];
-const robots = [
+const bots = [
   "Googlebot/2.1 (+http://www.google.com/bot.html)",
   "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
   "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
@@ -58,19 +58,19 @@ const refused = async (botDetection: "off" | "standard" | "strict", headers: Rec
     return true;
   }
 };
-const judged = (mode: "off" | "standard" | "strict", agents: readonly string[]) =>
+const judge = (mode: "off" | "standard" | "strict", agents: readonly string[]) =>
   Promise.all(agents.map(async (agent) => [agent, await refused(mode, { "user-agent": agent })]));
 const all = (agents: readonly string[], verdict: boolean) => agents.map((agent) => [agent, verdict]);
 
 describe("standard", () => {
-  test("lets browsers and plain API clients pass", async () => {
-    expect(await judged("standard", [...browsers, ...clients])).toEqual(all([...browsers, ...clients], false));
+  test("accepts browsers and API clients", async () => {
+    expect(await judge("standard", [...browsers, ...clients])).toEqual(all([...browsers, ...clients], false));
   });
-  test("refuses crawlers, headless browsers, and who says nothing", async () => {
-    expect(await judged("standard", [...robots, ...none])).toEqual(all([...robots, ...none], true));
+  test("refuses crawlers, headless browsers, and requests without a user agent", async () => {
+    expect(await judge("standard", [...bots, ...none])).toEqual(all([...bots, ...none], true));
     expect(await refused("standard", {})).toBe(true);
   });
-  test("knows a headless browser that goes by another name", async () => {
+  test("recognises a headless browser with a changed user agent", async () => {
     const brands = '"HeadlessChrome";v="131", "Chromium";v="131"';
     expect(await refused("standard", { "user-agent": CHROME, "sec-ch-ua": brands })).toBe(true);
     const ordinary = '"Google Chrome";v="131", "Chromium";v="131"';
@@ -79,19 +79,19 @@ describe("standard", () => {
 });
 
 describe("strict", () => {
-  test("lets browsers alone pass", async () => {
-    expect(await judged("strict", browsers)).toEqual(all(browsers, false));
-    const others = [...clients, ...robots, ...none];
-    expect(await judged("strict", others)).toEqual(all(others, true));
+  test("accepts browsers only", async () => {
+    expect(await judge("strict", browsers)).toEqual(all(browsers, false));
+    const others = [...clients, ...bots, ...none];
+    expect(await judge("strict", others)).toEqual(all(others, true));
   });
 });
 
-test("off lets everything pass", async () => {
-  expect(await judged("off", [...robots, ...none])).toEqual(all([...robots, ...none], false));
+test("off accepts everything", async () => {
+  expect(await judge("off", [...bots, ...none])).toEqual(all([...bots, ...none], false));
   createBotDetection({ botDetection: "off" }).refuseByBody({ website: "https://spam.example" });
 });
 
-test.each(["standard", "strict"] as const)("a filled honeypot, %s", (botDetection) => {
+test.each(["standard", "strict"] as const)("%s refuses a filled honeypot", (botDetection) => {
   const { refuseByBody } = createBotDetection({ botDetection });
   for (const website of ["https://spam.example", " ", 0, false, [], {}]) {
     expect(() => refuseByBody({ website })).toThrow("looks automated");
@@ -99,13 +99,13 @@ test.each(["standard", "strict"] as const)("a filled honeypot, %s", (botDetectio
   for (const body of [{}, { website: "" }, { website: null }, null, "website", [], undefined]) refuseByBody(body);
 });
 
-test("a hostile user agent takes no time", async () => {
+test("hostile user agents are classified quickly", async () => {
   await refused("standard", { "user-agent": CHROME });
   const long = ["a ", "a/1.", "(((((", "Mozilla/5.0 (", "compatible; "].map((part) =>
     part.repeat(16_384 / part.length),
   );
-  const took = await quickest(async () => {
+  const durationMs = await quickest(async () => {
     for (const agent of long) await refused("standard", { "user-agent": agent });
   });
-  expect(took).toBeLessThan(100);
+  expect(durationMs).toBeLessThan(100);
 });
