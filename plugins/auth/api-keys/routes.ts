@@ -39,9 +39,9 @@ export function apiKeyRoutes({ kernel, identities, keys, mails }: AuthServices) 
           tags,
           summary: "Create an API key",
           description:
-            "The key is shown only in this response. It works as `Authorization: Bearer bk_…` wherever a session does, within " +
-            "its scopes, except for the security settings of the account. `read` is for GET, `chat` for messages to agents, " +
-            "`write` for everything else.",
+            "The key is shown only in this response. It works as `Authorization: Bearer bk_…` wherever a session " +
+            "does, within its scopes, except for the security settings of the account. `read` is for GET, `chat` for " +
+            "messages to agents, `write` for everything else.",
           ...documentErrors({ 409: ["TOO_MANY_KEYS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"] }),
         },
       },

@@ -93,8 +93,8 @@ export function oauthRoutes(services: AuthServices) {
           summary: "Return from the provider",
           description: `Where the provider sends the browser. Every failure goes to \`/login?error=CODE\`:\n\n${failureList.join("\n")}`,
           ...redirectResponse(
-            "Signed in: to `callbackUrl`, with the session cookie. With two-factor on: to `/login?step=code`, which sends a " +
-              "code to `POST /api/auth/two-factor`. After a failure: to the sign-in page with its code.",
+            "Signed in: to `callbackUrl`, with the session cookie. With two-factor on: to `/login?step=code`, which " +
+              "sends a code to `POST /api/auth/two-factor`. After a failure: to the sign-in page with its code.",
           ),
           ...providerErrors,
         },
@@ -122,7 +122,8 @@ export function oauthRoutes(services: AuthServices) {
           tags,
           summary: "The second step of a sign-in with a provider",
           description:
-            "For the browser that returned from the provider to `/login?step=code`: once, within ten minutes. Then go to `url`.",
+            "For the browser that returned from the provider to `/login?step=code`: once, within ten minutes. Then " +
+            "go to `url`.",
           ...documentErrors({ 401: ["SIGN_IN_OVER", "TOTP_REQUIRED", "INVALID_TOTP", "BAD_CREDENTIALS"] }),
         },
       },

@@ -18,6 +18,8 @@ export const profileBody = t.Object({
   totp,
 });
 
+const topics = NOTIFICATION_TOPICS.map((topic) => `\`${topic}\``).join(", ");
+
 /** Omitted fields stay unchanged. */
 export const preferencesBody = t.Object({
   name: t.Optional(name),
@@ -25,7 +27,7 @@ export const preferencesBody = t.Object({
   // object schema here would refuse unknown fields elsewhere in the body.
   notifications: t.Optional(
     t.Unknown({
-      description: `An object of booleans: ${NOTIFICATION_TOPICS.map((topic) => `\`${topic}\``).join(", ")}; omitted ones stay unchanged`,
+      description: `An object of booleans: ${topics}; omitted ones stay unchanged`,
     }),
   ),
 });

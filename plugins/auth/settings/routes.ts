@@ -68,9 +68,9 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           tags,
           summary: "Change the name or the email address",
           description:
-            "A new address is unverified and receives a verification link; the old one receives a notice, and open password " +
-            "reset links end. Requires a session younger than ten minutes or `currentPassword`, and with two-factor on a " +
-            "`totp`. API keys can't change the address.",
+            "A new address is unverified and receives a verification link; the old one receives a notice, and open " +
+            "password reset links end. Requires a session younger than ten minutes or `currentPassword`, and with " +
+            "two-factor on a `totp`. API keys can't change the address.",
           ...documentErrors({
             400: "INVALID_EMAIL",
             401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"],
@@ -115,8 +115,8 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           tags,
           summary: "Change the password",
           description:
-            "Ends every session; the response sets the cookie of a new one. An account without a password sets its first one " +
-            "without `currentPassword`, in a session younger than ten minutes.",
+            "Ends every session; the response sets the cookie of a new one. An account without a password sets its " +
+            "first one without `currentPassword`, in a session younger than ten minutes.",
           ...documentErrors({ 400: "INVALID_PASSWORD", 401: "BAD_CREDENTIALS", 403: "RECENT_SIGN_IN_REQUIRED" }),
         },
       },
@@ -139,8 +139,8 @@ export function settingsRoutes(services: AuthServices, deletion: Deletion) {
           tags,
           summary: "Delete the account",
           description:
-            "Stops and removes its agents, ends its sessions and keys, and can't be undone. An account without a password " +
-            "needs a session younger than ten minutes. Can be repeated after a failure.",
+            "Stops and removes its agents, ends its sessions and keys, and can't be undone. An account without a " +
+            "password needs a session younger than ten minutes. Can be repeated after a failure.",
           ...documentErrors({
             401: "BAD_CREDENTIALS",
             403: "RECENT_SIGN_IN_REQUIRED",

@@ -23,8 +23,8 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
           tags,
           summary: "Sign in",
           description:
-            "With two-factor on, the correct password alone gives 401 `TOTP_REQUIRED`: send it again with `totp`, a code of " +
-            "the authenticator app or a recovery code. Each code works for one sign-in.",
+            "With two-factor on, the correct password alone gives 401 `TOTP_REQUIRED`: send it again with `totp`, a " +
+            "code of the authenticator app or a recovery code. Each code works for one sign-in.",
           ...documentErrors({ 401: ["BAD_CREDENTIALS", "TOTP_REQUIRED", "INVALID_TOTP"], 403: "ACCOUNT_DISABLED" }),
         },
       },
@@ -47,8 +47,9 @@ export function signInRoutes({ kernel, identities, sessions, signIn, startSessio
           tags,
           summary: "The current session, if any",
           description:
-            "An API key is not a session: with one, `user` is null; `GET /api/settings` shows its account. The session token " +
-            "of a social identity that is linked to an account is accepted as bearer token here, and on no other account route.",
+            "An API key is not a session: with one, `user` is null; `GET /api/settings` shows its account. The " +
+            "session token of a social identity that is linked to an account is accepted as bearer token here, and " +
+            "on no other account route.",
         },
       },
     )

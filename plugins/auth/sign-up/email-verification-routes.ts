@@ -27,8 +27,8 @@ export function emailVerificationRoutes({ kernel, identities, verification }: Au
           tags,
           summary: "Verify an email address",
           description:
-            "Needs no session, except for an address in `ADMIN_EMAILS` and for an account with a linked wallet or provider, API " +
-            "keys or two-factor: these need a session of that account.",
+            "Needs no session, except for an address in `ADMIN_EMAILS` and for an account with a linked wallet or " +
+            "provider, API keys or two-factor: these need a session of that account.",
           ...documentErrors({ 400: "INVALID_LINK", 403: "SIGN_IN_FIRST" }),
         },
       },

@@ -38,7 +38,8 @@ export function signUpRoutes(services: AuthServices) {
           tags,
           summary: "Sign up",
           description:
-            "Creates an account, but no session, and mails a link to verify the address. A referral code credits both accounts.",
+            "Creates an account, but no session, and mails a link to verify the address. A referral code credits " +
+            "both accounts.",
           ...documentErrors({
             400: [...accountErrors[400], "INVALID_REFERRAL_CODE"],
             409: ["USER_EXISTS", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],

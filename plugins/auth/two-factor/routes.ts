@@ -44,8 +44,9 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
           tags,
           summary: "Start the two-factor setup",
           description:
-            "Two-factor stays off until `POST /api/settings/2fa/confirm` proves that the app has the secret. Starting again " +
-            "replaces the secret. An account without a password needs a session younger than ten minutes.",
+            "Two-factor stays off until `POST /api/settings/2fa/confirm` proves that the app has the secret. " +
+            "Starting again replaces the secret. An account without a password needs a session younger than ten " +
+            "minutes.",
           ...documentErrors({
             ...reauthenticationErrors,
             409: ["TWO_FACTOR_ON", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -70,8 +71,8 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
           tags,
           summary: "Turn two-factor on",
           description:
-            "From then on every sign-in, by password, wallet, Google or GitHub, requires a code. All other sessions are signed " +
-            "out; API keys stay.",
+            "From then on every sign-in, by password, wallet, Google or GitHub, requires a code. All other sessions " +
+            "are signed out; API keys stay.",
           ...documentErrors({ 400: ["INVALID_CODE", "TWO_FACTOR_NOT_BEGUN"], 409: "TWO_FACTOR_ON" }),
         },
       },
@@ -96,7 +97,8 @@ export function twoFactorRoutes({ kernel, identities, sessions, twoFactor, reaut
           tags,
           summary: "Turn two-factor off",
           description:
-            "Takes a code of the app or a recovery code. An account without a password needs a session younger than ten minutes.",
+            "Takes a code of the app or a recovery code. An account without a password needs a session younger than " +
+            "ten minutes.",
           ...documentErrors({ ...reauthenticationErrors, 400: ["INVALID_CODE", "TWO_FACTOR_OFF"] }),
         },
       },

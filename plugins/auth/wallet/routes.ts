@@ -59,8 +59,9 @@ export function walletRoutes(services: AuthServices) {
           tags,
           summary: "Sign in with an Ethereum wallet",
           description:
-            "Redirects (302) to `callbackUrl`; a request that accepts only `application/json` gets 200. A new wallet gets an " +
-            "account. The signature of a smart wallet is checked on the chain: 500 `CHAIN_UNAVAILABLE` if that can't be reached.",
+            "Redirects (302) to `callbackUrl`; a request that accepts only `application/json` gets 200. A new wallet " +
+            "gets an account. The signature of a smart wallet is checked on the chain: 500 `CHAIN_UNAVAILABLE` if " +
+            "that can't be reached.",
           ...documentErrors({ 401: refusals, 403: "ACCOUNT_DISABLED", 500: "CHAIN_UNAVAILABLE" }),
         },
       },
