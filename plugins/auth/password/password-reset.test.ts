@@ -1,5 +1,15 @@
 // Password reset: the same response for every address, a link that works once, and the access that ends with it.
-import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, spyOn, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  setSystemTime,
+  spyOn,
+  test,
+} from "bun:test";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
@@ -7,6 +17,9 @@ import { type House, openHouse } from "../../../tests/support/house.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
+
+// Many password hashes run here, a few at a time.
+setDefaultTimeout(30_000);
 
 const newPassword = "a new horse battery";
 

@@ -1,9 +1,12 @@
 // The link of the first admin: it creates one admin account, once, while there is no other account.
-import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { createClient } from "../../../tests/support/client.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
+
+// Many password hashes run here, a few at a time.
+setDefaultTimeout(30_000);
 
 let house: House;
 beforeEach(async () => {
