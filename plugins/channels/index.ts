@@ -23,8 +23,7 @@ import { createResumePoints } from "./connections/resume-points.ts";
 import { createSupervisor } from "./connections/supervisor.ts";
 import { createTokenAttempts } from "./connections/token-attempts.ts";
 import { createWebhookUrls } from "./connections/webhook-urls.ts";
-import { createFileFetcher } from "./delivery/file-fetcher.ts";
-import { createReplyDelivery } from "./delivery/reply-delivery.ts";
+import { createPlatformHooks } from "./delivery/reply-delivery.ts";
 import { createReplyPreviews } from "./delivery/reply-previews.ts";
 import { CHANNEL_IDS } from "./schema.ts";
 import { webRoutes } from "./web-routes.ts";
@@ -85,16 +84,17 @@ export const channels = plugin("channels", (host) => {
   });
   agentStatsService.addMemoryGauge(openConnections.memoryBytes);
   agentStatsService.addConnectionGauge(supervisor.countConnected);
-  runtimeService.obeyVia(createOwnerCommands({ openConnections, pairings, intake }));
-  const previews = createReplyPreviews({ log, adapters, openConnections, runtime: runtimeService });
-
+  const platformDeps = {
+    log,
+    agents: agentService,
+    openConnections,
+    supervisor,
+    recordUndelivered,
+    previews: createReplyPreviews({ log, adapters, openConnections }),
+    ownerCommand: createOwnerCommands({ openConnections, pairings, intake }),
+  };
   for (const channel of CHANNEL_IDS) {
-    runtimeService.deliverVia(
-      channel,
-      createReplyDelivery(channel, { log, agents: agentService, openConnections, supervisor, recordUndelivered }),
-    );
-    runtimeService.fetchFileVia(channel, createFileFetcher(channel, { openConnections }));
-    runtimeService.previewVia(channel, (entry) => previews.watch(channel, entry));
+    runtimeService.registerPlatform(channel, createPlatformHooks(channel, platformDeps));
   }
   metrics.gauge(
     "berth_channel_connections",

@@ -1,102 +1,173 @@
-// The runtime: messages come in from every entrance, run through lanes and turns, and leave through the outbox.
+// The runtime: composes inbox, lanes, turns and outbox, and accepts the messages of every platform.
+
 import { Elysia } from "elysia";
-import { AppError } from "../../src/kernel/errors.ts";
-import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { plugin } from "../../src/kernel/plugin.ts";
+import { type Kernel, plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
+import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
-import { ai } from "../ai/index.ts";
+import { ai, type TurnModel } from "../ai/index.ts";
 import { skills } from "../skills/index.ts";
+import { backendRoutes, createTurnRequestHandler } from "./backend-routes.ts";
+import { createAgentRemoval } from "./backup/agent-removal.ts";
+import { createBackupRows } from "./backup/backup-rows.ts";
+import { agentDeletedError, agentStoppedError } from "./errors.ts";
+import { parseCommand } from "./inbox/commands.ts";
+import { conversationKey, createInbox, type InboundMessage, type InboxEntry } from "./inbox/inbox.ts";
+import { createTurnCounter } from "./inbox/turn-counter.ts";
+import { createLanes, LANE_LIMITS, type RunResult } from "./lanes/lanes.ts";
 import { messageRoutes } from "./message-routes.ts";
-import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
-import { createRuntime } from "./runtime.ts";
+import { createDeliveryFailureRecorder } from "./outbox/delivery-failures.ts";
+import { createOutbox } from "./outbox/outbox.ts";
+import { createPlatforms } from "./platforms.ts";
 import { createMessageList } from "./sessions/message-list.ts";
-import { acceptsEventStream, eventStream } from "./sse.ts";
-import { parseCommand } from "./turn/commands.ts";
+import { createSessionExpiry } from "./sessions/session-expiry.ts";
+import { createSessions } from "./sessions/sessions.ts";
+import { createQuiesce } from "./turn/quiesce.ts";
+import { createRunningTurns } from "./turn/running-turns.ts";
+import { createTurnRequests } from "./turn/turn-requests.ts";
+import { createTurnRunner } from "./turn/turn-runner.ts";
 
 export type { BackupChange, MessageRow, SessionExtent, SessionRow } from "./backup/backup-rows.ts";
+export { noAgentError, TURN_ERRORS } from "./errors.ts";
+export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
 export type { InboundMessage, InboxEntry } from "./inbox/inbox.ts";
-export type { ChatRequest } from "./inbox/turn-requests.ts";
 export type { TurnBody } from "./model.ts";
-export type { Deliver, Delivery, DeliveryOutcome } from "./outbox/outbox.ts";
+export type * from "./platforms.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
 export { newSessionId, type Session } from "./sessions/sessions.ts";
 export { acceptsEventStream, eventStream, parseEvents } from "./sse.ts";
-export type { FetchFile } from "./turn/attachments.ts";
-export { COMMANDS, type OwnerCommand, type OwnerCommandHandler, parseCommand } from "./turn/commands.ts";
-export type { Reply } from "./turn/settlement.ts";
+export type { Reply } from "./turn/running-turns.ts";
 export type { Observer, ToolEvent } from "./turn/tool-loop.ts";
-export type { ReplyPreview } from "./turn/turn-runner.ts";
+export type { ChatRequest } from "./turn/turn-requests.ts";
 
-/** What a message to an agent can be refused with, or fail with, for the documents. */
-export const TURN_ERRORS = {
-  400: ["SESSION_ELSEWHERE"],
-  402: "BUDGET_EXCEEDED",
-  404: ["AGENT_NOT_FOUND", "SESSION_NOT_FOUND"],
-  409: ["AGENT_STOPPED", "CANCELLED", "ALREADY_SETTLED"],
-  502: "MODEL_UNAVAILABLE",
-  503: ["STOPPING", "AGENT_CHANGING"],
-};
+interface Deps extends Pick<Kernel, "database" | "events" | "jobs" | "log" | "metrics" | "config"> {
+  agents: ServiceOf<typeof agents>;
+  ai: ServiceOf<typeof ai>;
+  skills: ServiceOf<typeof skills>;
+  agentStats: ServiceOf<typeof agentStats>;
+  /** Milliseconds; for tests. */
+  timings?: { turnRetries: readonly number[]; firstDelivery: number; quiesceTimeout?: number };
+}
 
-export const runtime = plugin("runtime", (host) => {
-  const { kernel } = host;
-  const agentService = host.use(agents);
-  const runtimeCore = createRuntime({
-    ...kernel,
-    agents: agentService,
-    ai: host.use(ai),
-    skills: host.use(skills),
-    agentStats: host.use(agentStats),
+export function createRuntime(deps: Deps) {
+  const { agents, ai, skills, agentStats, database, events, jobs, log, metrics, config, timings } = deps;
+  const platforms = createPlatforms();
+  const sessions = createSessions({ database });
+  const inbox = createInbox({ database, sessions, recordTurn: agentStats.recordTurn });
+  const outbox = createOutbox({
+    database,
+    log,
+    platforms,
+    logToOwner: (agentId, level, message) => agents.log(agentId, level, message, "outbox"),
+    ...(timings && { firstDelay: timings.firstDelivery }),
   });
-  const { turnRequests, sessions } = runtimeCore;
+  const runningTurns = createRunningTurns();
+  const runTurn = createTurnRunner({
+    database,
+    events,
+    log,
+    agents,
+    ai,
+    skills,
+    chooseModel,
+    platforms,
+    runningTurns,
+    inbox,
+    sessions,
+    outbox,
+    ...(timings && { retryDelays: timings.turnRetries }),
+  });
+  const lanes = createLanes<InboxEntry>({
+    load: inbox.listPending,
+    run,
+    laneOf: conversationKey,
+    onError: (error) => log.error("the inbox could not be read", { error }),
+  });
+  const turnRequests = createTurnRequests({ inbox, sessions, runningTurns, enqueue });
+  const whileQuiesced = createQuiesce({ lanes, runningTurns, sessions, timeoutMs: timings?.quiesceTimeout });
+  const holdTurns = (agentId: string) => lanes.quiesce(agentId).release;
+  const recoverySteps: (() => Promise<void>)[] = [];
 
-  /** One turn for whoever sent this request: the reply, or its events where the request asks for them. */
-  function handleTurnRequest(request: Request, agent: Agent, userId: string, body: TurnBody) {
-    const chatRequest = { agent, ...body, sender: { id: userId, name: "" }, byOwner: agent.userId === userId };
-    if (!acceptsEventStream(request)) return turnRequests.chat({ ...chatRequest, signal: request.signal });
-    return eventStream(request.signal, (observer, signal) => turnRequests.chat({ ...chatRequest, observer, signal }));
+  /** Stores messages of a platform, then hands the new ones to their lanes. */
+  async function accept(messages: readonly InboundMessage[]): Promise<void> {
+    for (const entry of await inbox.accept(messages)) enqueue(entry);
   }
 
-  const backend = new Elysia({ name: "runtime.backend" })
-    .use(agentService.guards)
-    .post(
-      "/api/agents/:id/turns",
-      ({ agent, caller, body, request }) => handleTurnRequest(request, agent, caller.userId, body),
-      {
-        agentCall: { action: "agent.chat", scope: "chat" },
-        body: turnBody,
-        response: { 200: chatReply },
-        detail: {
-          tags: ["Agents"],
-          summary: "Send a message to an agent and wait for the reply",
-          ...documentErrors(TURN_ERRORS),
-          description: "With `accept: text/event-stream` the reply is streamed: delta, tool, reply, error.",
-        },
-      },
-    )
-    .post(
-      "/api/agents/:id/sessions",
-      async ({ agent, status }) => {
-        const { id } = await sessions.create(agent.id, "web");
-        return status(201, { sessionId: id, status: "active" });
-      },
-      {
-        agentCall: { action: "agent.session", scope: "chat", changes: true },
-        response: { 201: newSession },
-        detail: { tags: ["Agents"], summary: "Begin a new session with an agent" },
-      },
-    );
+  function enqueue(entry: InboxEntry): void {
+    // `/stop` cancels the running turn at once; its reply waits for its place in the lane.
+    if (entry.kind === "command" && parseCommand(entry.content) === "stop") runningTurns.cancelConversation(entry);
+    lanes.push(entry);
+  }
 
-  const messageList = messageRoutes({ agents: agentService, messageList: createMessageList(kernel) });
+  /** Runs an entry that has come to the head of its lane. */
+  async function run(entry: InboxEntry): Promise<RunResult> {
+    agentStats.turnStarted(entry.agentId);
+    try {
+      const result = await runTurn(entry);
+      runningTurns.end(entry);
+      if (result === "pause") await rejectWaiting(entry.agentId);
+      return result;
+    } finally {
+      agentStats.turnEnded(entry.agentId);
+    }
+  }
+
+  /** Rejects callers that wait for a stopped agent, and settles their messages: they must not be answered later. */
+  async function rejectWaiting(agentId: string): Promise<void> {
+    const rejected = runningTurns.rejectWaiting(agentId, agentStoppedError());
+    await database.write(rejected.map((id) => inbox.rejectStatement({ agentId, id })));
+  }
+
+  /** The model that answers for an agent now. */
+  async function chooseModel({ id, model: choice }: Agent): Promise<TurnModel> {
+    const [settings, keys] = await Promise.all([agents.settings(id), agents.credentials.providerKeys(id)]);
+    return ai.resolveTurnModel({ choice, configModel: settings.model, keys });
+  }
+
+  skills.onReminder(({ agentId, sessionId, platform, peer, byOwner, text, id }) =>
+    inbox.acceptStatements(
+      {
+        agentId,
+        platform: platform as InboundMessage["platform"],
+        platformMessageId: `reminder:${id}`,
+        to: peer === "" ? { sessionId } : { peer },
+        sender: { id: "reminder", name: "reminder" },
+        byOwner,
+        kind: "reminder",
+        content: text,
+      },
+      lanes.push,
+    ),
+  );
+  agentStats.setTurnHistoryLoader(createTurnCounter({ database }));
+  agentStats.addMemoryGauge((agentId) => sessions.memoryBytes(agentId) + estimateMemorySize(lanes.entriesOf(agentId)));
+  const expireSessions = createSessionExpiry({ database, sessions });
+  jobs.every("runtime.expire-sessions", DAY, ({ signal }) => expireSessions(signal));
+  metrics.gauge("berth_inbox_held", "Messages held in memory, waiting or running.", lanes.size);
+  // A change may have started the agent again.
+  agents.onChange((agentId) => {
+    lanes.wake(agentId);
+    outbox.wake(agentId);
+  });
+  agents.beforeDelete(createAgentRemoval({ database, agents, holdTurns }));
+  agents.onDelete((agentId) => {
+    lanes.drop(agentId);
+    outbox.drop(agentId);
+    runningTurns.cancelAgent(agentId);
+    runningTurns.rejectWaiting(agentId, agentDeletedError());
+  });
 
   return {
-    web: messageList.web,
-    backend: new Elysia({ name: "runtime.all" }).use(backend).use(messageList.backend),
     service: {
+      /** Sends a message for a caller that waits; resolves with the reply. */
       chat: turnRequests.chat,
-      handleTurnRequest,
-      /** Messages from a platform: stored when it resolves. */
-      accept: turnRequests.accept,
+      handleTurnRequest: createTurnRequestHandler(turnRequests.chat),
+      /** Accepts messages of a platform; they are stored when it resolves. */
+      accept,
+      /** Registers the functions by which the runtime delivers to a platform and fetches from it. */
+      registerPlatform: platforms.register,
+      isCommand: (text: string) => parseCommand(text) !== undefined,
       sessions: {
         list: sessions.list,
         lastActivity: sessions.lastActivity,
@@ -104,31 +175,69 @@ export const runtime = plugin("runtime", (host) => {
         findActive: sessions.findActive,
         messages: sessions.messages,
       },
-      listSentMessages: runtimeCore.listSentMessages,
-      /** Whether what is known of replies' way to their platform is written; waits for tries under way, but not for long. */
-      areDeliveriesRecorded: runtimeCore.areDeliveriesRecorded,
-      /** Replies that did not arrive after they were sent: each is noted once. */
-      recordDeliveryFailures: runtimeCore.recordDeliveryFailures,
-      /** The model that answers for an agent now. */
-      chooseModel: runtimeCore.chooseModel,
-      /** Takes up what waits for an agent that is up again. */
-      resume: runtimeCore.resume,
-      whileQuiesced: runtimeCore.whileQuiesced,
-      holdTurns: runtimeCore.holdTurns,
-      beforeRecovery: runtimeCore.beforeRecovery,
-      backupRows: runtimeCore.backupRows,
-      deliverVia: runtimeCore.deliverVia,
-      obeyVia: runtimeCore.obeyVia,
-      fetchFileVia: runtimeCore.fetchFileVia,
-      previewVia: turnRequests.previewVia,
-      isCommand: (text: string) => parseCommand(text) !== undefined,
-      savePreview: runtimeCore.savePreview,
+      listSentMessages: inbox.listSentMessages,
+      /** Whether the outcomes of these deliveries are recorded; waits up to 3 s for tries in flight. */
+      areDeliveriesRecorded: outbox.areDeliveriesRecorded,
+      /** Records replies that were sent but did not arrive, each one once. */
+      recordDeliveryFailures: createDeliveryFailureRecorder({ database }),
+      chooseModel,
+      /** Takes up the pending messages of an agent that was started again. */
+      resume: lanes.resume,
+      whileQuiesced,
+      /** Starts no turn of this agent until the returned function is called. */
+      holdTurns,
+      /** Runs this work at the start, before pending messages are taken up: it may `holdTurns` of agents. */
+      beforeRecovery: (work: () => Promise<void>) => void recoverySteps.push(work),
+      backupRows: createBackupRows({ database, jobs, sessions, deliver: outbox.resume }),
     },
-    start: runtimeCore.start,
-    stop: runtimeCore.stop,
+    sessions,
+
+    /** Takes up the messages and replies that were pending when the process ended. */
+    async start() {
+      for (const work of recoverySteps) await work();
+      await outbox.start();
+      const waiting = await inbox.agentsWithPending();
+      const found = await Promise.all(waiting.map(agents.find));
+      // Nothing of a stopped agent was running, so nothing of it was interrupted.
+      const up = found.flatMap((agent) => (agent && agent.status !== "stopped" ? [agent.id] : []));
+      await database.write([inbox.countInterruptedStatement(up, LANE_LIMITS.perAgent)]);
+      for (const agentId of waiting) lanes.resume(agentId);
+    },
+
+    /** Gives running turns the configured grace; unanswered messages stay in the inbox. */
+    async stop() {
+      const drained = lanes.drain();
+      runningTurns.stopWithin(config.shutdownGraceMs);
+      await drained;
+      await outbox.stop();
+    },
+
+    /** Entries, callers and turns held in memory: 0 when the runtime is idle. */
+    heldCount: () => lanes.size() + outbox.size() + runningTurns.size() + turnRequests.size(),
+  };
+}
+
+export const runtime = plugin("runtime", (host) => {
+  const { kernel } = host;
+  const agentService = host.use(agents);
+  const { service, sessions, start, stop } = createRuntime({
+    ...kernel,
+    agents: agentService,
+    ai: host.use(ai),
+    skills: host.use(skills),
+    agentStats: host.use(agentStats),
+  });
+  const { guards } = agentService;
+  const { handleTurnRequest } = service;
+  const messageList = messageRoutes({ agents: agentService, messageList: createMessageList(kernel) });
+  return {
+    web: messageList.web,
+    backend: new Elysia({ name: "runtime.all" })
+      .use(backendRoutes({ guards, handleTurnRequest, sessions }))
+      .use(messageList.backend),
+    service,
+    start,
+    stop,
     ready: () => kernel.jobs.ready(),
   };
 });
-
-export const noAgentError = () =>
-  new AppError(404, "NO_AGENT", "You have no agent yet. Create one with POST /api/agents/provision.");

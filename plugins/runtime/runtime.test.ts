@@ -89,7 +89,7 @@ describe("a message over the web", () => {
     const [first, second] = [await stand.chat(agent, "There", more), await stand.chat(agent, "There again", more)];
     expect(first.sessionId).not.toBe(web.sessionId);
     expect(second.sessionId).toBe(first.sessionId);
-    const sent = await stand.runtime.listSentMessages(agent.id, { limit: 10, offset: 0, topic: "invoices" });
+    const sent = await stand.runtime.service.listSentMessages(agent.id, { limit: 10, offset: 0, topic: "invoices" });
     expect(sent.map(({ message, status, reply }) => ({ message, status, reply }))).toEqual([
       { message: "There again", status: "done", reply: "echo: There again" },
       { message: "There", status: "done", reply: "echo: There" },
@@ -250,7 +250,7 @@ describe("a message on a channel", () => {
     const previews: (string | null)[] = [];
     const shown: string[] = [];
     let ended = 0;
-    stand.runtime.turnRequests.previewVia("channel_a", ({ previewId }) => {
+    stand.platform.preview = ({ previewId }) => {
       previews.push(previewId);
       return {
         observer: { delta: (text) => void shown.push(text), tool: () => undefined },
@@ -259,7 +259,7 @@ describe("a message on a channel", () => {
           return "preview-1";
         },
       };
-    });
+    };
     stand.upstream.failNext(1, { text: "one two three", cutAfter: 3 });
     await stand.hear(agent, "Hello");
     await stand.idle();
@@ -271,7 +271,7 @@ describe("a message on a channel", () => {
     await stand.hear(agent, "Again");
     await stand.idle();
     expect(stand.sent[1]).toMatchObject({ body: expect.stringContaining("refused"), previewId: "preview-1" });
-    stand.runtime.turnRequests.previewVia("channel_a", () => undefined);
+    stand.platform.preview = undefined;
   });
 
   test("that the model refuses is not tried again", async () => {

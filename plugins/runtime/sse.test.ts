@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/kernel/errors.ts";
 import { eventStream, parseEvents } from "./sse.ts";
-import type { Reply } from "./turn/settlement.ts";
+import type { Reply } from "./turn/running-turns.ts";
 import type { Observer } from "./turn/tool-loop.ts";
 
 const reply: Reply = { inboxId: "i", sessionId: "sess_0000000000000000", reply: "Hello", timestamp: 1 };

@@ -1,7 +1,7 @@
 // Server-sent events (WHATWG HTML §9.2), out and in.
 import { errorBody } from "../../src/kernel/errors.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
-import type { Reply } from "./turn/settlement.ts";
+import type { Reply } from "./turn/running-turns.ts";
 import type { Observer } from "./turn/tool-loop.ts";
 
 export { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";

@@ -12,9 +12,9 @@ import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
 import { skills } from "../skills/index.ts";
 import type { InboundMessage } from "./inbox/inbox.ts";
-import type { ChatRequest } from "./inbox/turn-requests.ts";
-import type { Delivery, DeliveryOutcome } from "./outbox/outbox.ts";
-import { createRuntime } from "./runtime.ts";
+import { createRuntime } from "./index.ts";
+import type { Delivery, DeliveryOutcome, FetchFile, PlatformHooks } from "./platforms.ts";
+import type { ChatRequest } from "./turn/turn-requests.ts";
 
 export type Stand = Awaited<ReturnType<typeof openStand>>;
 
@@ -25,7 +25,11 @@ export async function openStand(env: Record<string, string> = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
   const sent: Delivery[] = [];
-  const platform = { answer: (_: Delivery): Promise<DeliveryOutcome> | DeliveryOutcome => ({ kind: "sent" }) };
+  const platform = {
+    answer: (_: Delivery): Promise<DeliveryOutcome> | DeliveryOutcome => ({ kind: "sent" }),
+    fetchFile: undefined as FetchFile | undefined,
+    preview: undefined as PlatformHooks["preview"],
+  };
   const logged: string[] = [];
   const rejections: unknown[] = [];
   const rejected = (error: unknown) => void rejections.push(error);
@@ -58,10 +62,16 @@ export async function openStand(env: Record<string, string> = {}) {
       agentStats: host.use(agentStats),
       timings,
     });
-    runtime.deliverVia("channel_a", async (delivery) => {
-      const outcome = await platform.answer(delivery);
-      if (outcome.kind === "sent") sent.push({ ...delivery });
-      return outcome;
+    runtime.service.registerPlatform("channel_a", {
+      async deliver(delivery) {
+        const outcome = await platform.answer(delivery);
+        if (outcome.kind === "sent") sent.push({ ...delivery });
+        return outcome;
+      },
+      get fetchFile() {
+        return platform.fetchFile;
+      },
+      preview: (...given) => platform.preview?.(...given),
     });
     for (const { parts } of host.built) await parts.start?.();
     await kernel.jobs.start();
@@ -115,7 +125,7 @@ export async function openStand(env: Record<string, string> = {}) {
     chat(agent: Agent, message: string, more: Partial<ChatRequest> = {}) {
       const who = { id: agent.userId, name: "" };
       const signal = new AbortController().signal;
-      return running.runtime.turnRequests.chat({
+      return running.runtime.service.chat({
         agent,
         platform: "web",
         message,
@@ -137,7 +147,7 @@ export async function openStand(env: Record<string, string> = {}) {
         content,
         ...more,
       };
-      return running.runtime.turnRequests.accept([arrival]);
+      return running.runtime.service.accept([arrival]);
     },
     async rows(sql: string, ...args: (string | number)[]): Promise<Row[]> {
       return (await running.kernel.database.read(sql, args)).rows.map((row): Row => ({ ...row }));

@@ -1,22 +1,32 @@
-// What goes out: replies of the outbox, sent through the agent's line, with the platform's answer in the outbox's words.
+// Connects a channel to the runtime: sends the replies of its outbox, and fetches the files of messages.
 import { ChannelError, type ChannelId } from "../../../channels/port.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import type { Deliver, DeliveryOutcome } from "../../runtime/index.ts";
+import type { Deliver, DeliveryOutcome, FetchFile, OwnerCommandHandler, PlatformHooks } from "../../runtime/index.ts";
 import type { OpenConnection, OpenConnections } from "../connections/open-connections.ts";
 import type { OwnerNotices } from "../connections/owner-notices.ts";
 import type { Supervisor } from "../connections/supervisor.ts";
+import type { ReplyPreviews } from "./reply-previews.ts";
 import { toPlatformMessageId } from "./stored-message-id.ts";
 
 interface Deps extends Pick<Kernel, "log"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "find">;
-  openConnections: OpenConnections;
+  openConnections: Pick<OpenConnections, "find">;
   supervisor: Pick<Supervisor, "markRefused" | "giveUpReason">;
   recordUndelivered: OwnerNotices["recordUndelivered"];
+  previews: ReplyPreviews;
+  ownerCommand: OwnerCommandHandler;
 }
 
-/** Who delivers for a channel. */
-export function createReplyDelivery(
+/** The hooks of a channel for `runtimeService.registerPlatform`. */
+export const createPlatformHooks = (channel: ChannelId, deps: Deps): PlatformHooks => ({
+  deliver: createDeliver(channel, deps),
+  fetchFile: createFetchFile(channel, deps),
+  preview: (entry, save) => deps.previews.watch(channel, entry, save),
+  ownerCommand: deps.ownerCommand,
+});
+
+function createDeliver(
   channel: ChannelId,
   { agents, openConnections, supervisor, recordUndelivered, log }: Deps,
 ): Deliver {
@@ -29,10 +39,10 @@ export function createReplyDelivery(
     try {
       const agent = await agents.find(agentId);
       if (!agent) return { kind: "refused", reason: "The agent is gone." };
-      if (agent.status === "stopped") return { kind: "held" };
+      if (agent.status === "stopped") return { kind: "paused" };
       openConnection = await openConnections.find(agentId, channel);
       if (!openConnection) return { kind: "refused", reason: `${channel} is not connected any more.` };
-      // Who goes on asking with a token that was refused is what platforms ban a whole host for.
+      // Platforms ban the whole host for repeated calls with a revoked token.
       const giveUpReason = supervisor.giveUpReason(openConnection);
       if (giveUpReason !== undefined) return { kind: "refused", reason: giveUpReason };
       const platformReplyTo = toPlatformMessageId(openConnection.binding.bot, replyTo);
@@ -50,12 +60,26 @@ export function createReplyDelivery(
     } catch (error) {
       if (!(error instanceof ChannelError)) {
         log.error("a reply could not be delivered", { agentId, channel, error });
-        return { kind: "later", reason: "Berth could not send it." };
+        return { kind: "retry", reason: "Berth could not send it." };
       }
-      if (error.kind !== "refused") return { kind: "later", reason: error.message, after: error.retryAfter };
+      if (error.kind !== "refused") return { kind: "retry", reason: error.message, after: error.retryAfter };
       if (error.scope === "bot" && openConnection) supervisor.markRefused(openConnection, error.message);
       recordUndelivered({ agentId, channel, reason: error.message });
       return { kind: "refused", reason: error.message };
+    }
+  };
+}
+
+/** Rejects with the channel's error where a later try may succeed. */
+function createFetchFile(channel: ChannelId, { openConnections }: Deps): FetchFile {
+  return async (agentId, { ref, kind, mimeType }, limit, signal) => {
+    const openConnection = await openConnections.find(agentId, channel);
+    if (!openConnection) return undefined;
+    try {
+      return await openConnection.adapter.fetchFile(openConnection.binding, { ref, kind, mimeType }, limit, signal);
+    } catch (error) {
+      if (error instanceof ChannelError && error.kind === "refused") return undefined;
+      throw error;
     }
   };
 }

@@ -1,7 +1,7 @@
-// Shows replies while they grow. One clock for all of them, so that a quick reply costs an entry in a map and nothing else.
+// Shows replies on their platform while they are being written. One timer serves all of them, so that a quick reply costs only a map entry.
 import { ChannelError, type ChannelId } from "../../../channels/port.ts";
-import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
-import type { InboxEntry, Observer, ReplyPreview, runtime as runtimePlugin } from "../../runtime/index.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { InboxEntry, Observer, ReplyPreview, SavePreview } from "../../runtime/index.ts";
 import type { Adapters } from "../adapters.ts";
 import type { OpenConnection, OpenConnections } from "../connections/open-connections.ts";
 import { toPlatformMessageId } from "./stored-message-id.ts";
@@ -22,6 +22,7 @@ interface GrowingReply {
   readonly entry: InboxEntry;
   readonly channel: ChannelId;
   readonly peer: string;
+  readonly save: SavePreview;
   text: string;
   shown: string;
   messageId: string | undefined;
@@ -36,12 +37,15 @@ interface GrowingReply {
 
 interface Deps extends Pick<Kernel, "log"> {
   adapters: Adapters;
-  openConnections: OpenConnections;
-  runtime: Pick<ServiceOf<typeof runtimePlugin>, "savePreview">;
+  openConnections: Pick<OpenConnections, "find">;
 }
 
-/** `watch(entry)` follows the turn of an entry; `end` gives the message that can become the reply. */
-export function createReplyPreviews({ adapters, openConnections, runtime, log }: Deps) {
+export interface ReplyPreviews {
+  /** Shows the reply to this entry as it grows; `save` records the id of the message that shows it. */
+  watch(channel: ChannelId, entry: InboxEntry, save: SavePreview): ReplyPreview;
+}
+
+export function createReplyPreviews({ adapters, openConnections, log }: Deps): ReplyPreviews {
   /** By conversation, in which there is one turn at a time: what a failed turn left behind ends with the next one. */
   const growingReplies = new Map<string, GrowingReply>();
   let timer: Timer | undefined;
@@ -110,8 +114,8 @@ export function createReplyPreviews({ adapters, openConnections, runtime, log }:
     reply.nextPreviewAt = Date.now() + text.length / CHARACTERS_PER_REST_MS;
     if (id === messageId) return;
     reply.messageId = id;
-    // Kept, so that after a kill the reply takes its place instead of standing below it.
-    if (id !== undefined) await runtime.savePreview(entry, id);
+    // Recorded, so that after a kill the reply replaces this message instead of following it.
+    if (id !== undefined) await reply.save(entry, id);
   }
 
   async function end(reply: GrowingReply): Promise<string | undefined> {
@@ -126,13 +130,14 @@ export function createReplyPreviews({ adapters, openConnections, runtime, log }:
   }
 
   return {
-    watch(channel: ChannelId, entry: InboxEntry): ReplyPreview {
+    watch(channel, entry, save) {
       const now = Date.now();
       const previous = growingReplies.get(keyOf(entry));
       const reply: GrowingReply = {
         entry,
         channel,
         peer: entry.peer ?? "",
+        save,
         text: "",
         shown: "",
         // A try before this one may have shown something already.

@@ -3,9 +3,9 @@ import { setImmediate as breathe } from "node:timers/promises";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { BackupTables } from "../../agents/index.ts";
-import { topicFromPeer } from "../inbox/turn-requests.ts";
 import { outboxPages } from "../outbox/outbox-pages.ts";
 import { HIDDEN_PLATFORM, type Sessions } from "../sessions/sessions.ts";
+import { topicFromPeer } from "../sessions/topics.ts";
 import * as sql from "./backup-sql.ts";
 import { createRepair } from "./repair.ts";
 

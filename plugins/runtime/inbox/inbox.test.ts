@@ -15,7 +15,7 @@ let agentId: string;
 beforeEach(async () => {
   store = await fileDatabase();
   sessions = createSessions(store);
-  inbox = createInbox(store, sessions);
+  inbox = createInbox({ ...store, sessions, recordTurn: () => undefined });
   agentId = await insertAgent(store.database);
 });
 afterEach(async () => {
@@ -359,7 +359,7 @@ test("on a libSQL server everything is the same", async () => {
   const server = await serverDatabase();
   try {
     sessions = createSessions(server);
-    inbox = createInbox(server, sessions);
+    inbox = createInbox({ ...server, sessions, recordTurn: () => undefined });
     agentId = await insertAgent(server.database);
     const api = { platform: "api" as const, to: { peer: "topic:x" }, platformMessageId: "1" };
     const same = arrival("Hello", api);

@@ -2,10 +2,12 @@
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { AgentStatsService } from "../../agent-stats/index.ts";
 import { inbox, messages } from "../schema.ts";
-import type { Sessions } from "../sessions/sessions.ts";
+import type { NewMessage, Sessions } from "../sessions/sessions.ts";
 import { toStorableText } from "../storable-text.ts";
-import { type Attachment, serializeAttachments } from "../turn/attachments.ts";
+import { type Attachment, serializeAttachments } from "./attachments.ts";
+import { parseCommand } from "./commands.ts";
 
 type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId";
 
@@ -28,6 +30,7 @@ export interface InboundMessage {
   sender: { id: string; name: string };
   byOwner: boolean;
   group?: boolean;
+  /** Left out: a command or a message, by its content. */
   kind?: InboxEntry["kind"];
   content: string;
   /** Files that came with it; `content` names them too, each on a line of its own in brackets. */
@@ -68,9 +71,12 @@ export interface Inbox {
   /** Keeps how often an entry was tried. */
   saveAttemptsStatements(entries: readonly InboxEntry[]): Statement[];
   /**
-   * Ends an entry, whoever comes first: to be followed by a guard. `done` right after its reply was inserted.
+   * Settles a pending entry; a guard must follow, which fails if the entry was settled before. `done` must come right after
+   * the statement that inserts the reply. Once committed, it counts as a turn, unless it is a command or was cancelled.
    */
-  settleStatement(entry: Pick<InboxEntry, "agentId" | "id">, status: FinalStatus, error?: string): Statement;
+  settleStatement(entry: InboxEntry, status: FinalStatus, error?: string): Statement;
+  /** Settles a pending entry that a stopped agent refused. It does not count as a turn. */
+  rejectStatement(entry: Pick<InboxEntry, "agentId" | "id">): Statement;
   /** A preview became a message on the platform. */
   savePreviewStatement(entry: InboxEntry, previewId: string): Statement;
 }
@@ -81,6 +87,14 @@ export type FinalStatus = "done" | "failed" | "cancelled" | "parked";
 /** What runs one after the other: a conversation on a platform, over all its sessions, or a session named by its id. */
 export const conversationKey = ({ platform, peer, sessionId }: InboxEntry) =>
   peer === null ? sessionId : `${platform} ${peer}`;
+
+/** The message as its session keeps it, under the id of the inbox entry. */
+export const toUserMessage = ({ id, content, receivedAt }: InboxEntry): NewMessage => ({
+  id,
+  role: "user",
+  content,
+  at: receivedAt,
+});
 
 /** As text: with a bound value SQLite can't know that the partial index holds all of them. */
 const isPending = sql`${inbox.status} = 'pending'`;
@@ -105,7 +119,12 @@ const columns = {
   receivedAt: inbox.receivedAt,
 };
 
-export function createInbox({ database }: Pick<Kernel, "database">, sessions: Sessions): Inbox {
+interface Deps extends Pick<Kernel, "database"> {
+  sessions: Pick<Sessions, "findOrOpen">;
+  recordTurn: AgentStatsService["recordTurn"];
+}
+
+export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
   const insert = statementTemplate(
@@ -158,7 +177,7 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
       senderName: toStorableText(inbound.sender.name),
       byOwner: inbound.byOwner,
       isGroup: inbound.group ?? false,
-      kind: inbound.kind ?? "message",
+      kind: inbound.kind ?? (parseCommand(inbound.content) ? "command" : "message"),
       content: toStorableText(inbound.content),
       attachments: inbound.attachments ? serializeAttachments(inbound.attachments) : null,
       topic: inbound.topic ?? null,
@@ -236,14 +255,15 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
         sql: "UPDATE inbox SET attempts = ? WHERE agent_id = ? AND id = ?",
         args: [attempts, agentId, id],
       })),
-    settleStatement({ agentId, id }, status, error) {
-      const reply = status === "done" ? "last_insert_rowid()" : "NULL";
-      // Parked ones may be taken up again; of the others nobody looks at the files once more.
-      const files = status === "parked" ? "" : ", attachments = NULL";
-      const ended = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}${files}`;
-      const sql = `${ended} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
-      return { sql, args: [status, error ?? null, Date.now(), agentId, id] };
+    settleStatement(entry, status, error) {
+      const { agentId, kind, receivedAt } = entry;
+      const at = Date.now();
+      const settle = endStatement(entry, status, error, at);
+      // The same turns as `IS_TURN` in turn-counter.ts.
+      if (kind === "command" || status === "cancelled") return settle;
+      return { ...settle, after: () => recordTurn(agentId, { ok: status === "done", ms: at - receivedAt, at }) };
     },
+    rejectStatement: (entry) => endStatement(entry, "failed", "AGENT_STOPPED", Date.now()),
     savePreviewStatement: ({ agentId, id }, previewId) =>
       statement(
         drizzle
@@ -252,6 +272,20 @@ export function createInbox({ database }: Pick<Kernel, "database">, sessions: Se
           .where(and(eq(inbox.agentId, agentId), eq(inbox.id, id))),
       ),
   };
+}
+
+function endStatement(
+  { agentId, id }: Pick<InboxEntry, "agentId" | "id">,
+  status: FinalStatus,
+  error: string | undefined,
+  at: number,
+): Statement {
+  const reply = status === "done" ? "last_insert_rowid()" : "NULL";
+  // A parked entry may run again and needs its files then.
+  const files = status === "parked" ? "" : ", attachments = NULL";
+  const update = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}${files}`;
+  const sql = `${update} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
+  return { sql, args: [status, error ?? null, at, agentId, id] };
 }
 
 /** The oldest pending entry of a session is the one that runs; the oldest of these ran first. */

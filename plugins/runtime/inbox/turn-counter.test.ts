@@ -91,7 +91,7 @@ test("100,000 turns are counted in steps, and what was forgotten stays counted",
   expect(recent).toHaveLength(1_000);
   expect(recent.filter(({ ok }) => !ok)).toHaveLength(100);
   expect(turns).toBeGreaterThan(40);
-  const { statements, cleanUp } = stand.runtime.backupRows.erase(agent.id);
+  const { statements, cleanUp } = stand.runtime.service.backupRows.erase(agent.id);
   await stand.kernel.database.write(statements);
   await cleanUp();
   expect((await tallyOf(agent)).total).toBe(100_001);

@@ -3,17 +3,21 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { insertAgent } from "../../../tests/support/skills.ts";
+import type { Deliver, Delivery } from "../platforms.ts";
 import { createDeliveryFailureRecorder, type RecordDeliveryFailures } from "./delivery-failures.ts";
-import { createOutbox, type Deliver, type Delivery, type Outbox } from "./outbox.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
 
 let store: TestDatabase;
 let agentId: string;
 let outbox: Outbox;
 let reports: string[];
+const deliverers = new Map<string, Deliver>();
+const deliverVia = (platform: string, deliver: Deliver) => void deliverers.set(platform, deliver);
 beforeEach(async () => {
   store = await fileDatabase();
   agentId = await insertAgent(store.database);
   reports = [];
+  deliverers.clear();
   outbox = newOutbox();
 });
 afterEach(async () => {
@@ -25,6 +29,12 @@ const newOutbox = () =>
   createOutbox({
     database: store.database,
     log: silent,
+    platforms: {
+      of(id) {
+        const deliver = deliverers.get(id);
+        return deliver && { deliver };
+      },
+    },
     logToOwner: (_, level, message) => void reports.push(`${level}: ${message}`),
     firstDelay: 1,
   });
@@ -72,7 +82,7 @@ function platform(outcomes: Awaited<ReturnType<Deliver>>[] = []) {
 
 test("a reply is delivered once its batch is committed, and not when it isn't", async () => {
   const { arrived, deliver } = platform();
-  outbox.deliverVia("channel_a", deliver);
+  deliverVia("channel_a", deliver);
   await put(reply("yes"));
   await put(reply("no"), { sql: "INSERT INTO nowhere VALUES (1)", args: [] }).catch(() => undefined);
   await idle();
@@ -82,9 +92,9 @@ test("a reply is delivered once its batch is committed, and not when it isn't", 
 
 describe("order", () => {
   test("one conversation's replies arrive one after the other, whatever has to be tried again", async () => {
-    const busy = { kind: "later" as const, reason: "busy" };
+    const busy = { kind: "retry" as const, reason: "busy" };
     const { arrived, tries, deliver } = platform([busy, busy]);
-    outbox.deliverVia("channel_a", deliver);
+    deliverVia("channel_a", deliver);
     await put(reply("1"), reply("2"), reply("3"));
     await idle();
     expect(arrived).toEqual(["1", "2", "3"]);
@@ -94,7 +104,7 @@ describe("order", () => {
   test("other conversations don't wait for it", async () => {
     const stuck = Promise.withResolvers<void>();
     const arrived: string[] = [];
-    outbox.deliverVia("channel_a", async ({ body, peer }) => {
+    deliverVia("channel_a", async ({ body, peer }) => {
       if (peer === "one") await stuck.promise;
       arrived.push(body);
       return { kind: "sent" };
@@ -111,7 +121,7 @@ describe("order", () => {
     const other = await insertAgent(store.database);
     const stuck = Promise.withResolvers<void>();
     const arrived: string[] = [];
-    outbox.deliverVia("channel_a", async ({ body, agentId: of }) => {
+    deliverVia("channel_a", async ({ body, agentId: of }) => {
       if (of === agentId) await stuck.promise;
       arrived.push(body);
       return { kind: "sent" };
@@ -130,8 +140,8 @@ describe("order", () => {
 
 describe("trouble", () => {
   test("is tried again, told to the owner, and forgotten when it is over", async () => {
-    const { deliver } = platform([{ kind: "later", reason: "Telegram is away." }]);
-    outbox.deliverVia("channel_a", deliver);
+    const { deliver } = platform([{ kind: "retry", reason: "Telegram is away." }]);
+    deliverVia("channel_a", deliver);
     await put(reply("hello"));
     await idle();
     expect(reports).toEqual(["warning: A reply waits to be delivered again: Telegram is away."]);
@@ -140,9 +150,9 @@ describe("trouble", () => {
 
   test("waits at least as long as the platform says", async () => {
     const at: number[] = [];
-    outbox.deliverVia("channel_a", async () => {
+    deliverVia("channel_a", async () => {
       at.push(performance.now());
-      return at.length === 1 ? { kind: "later", reason: "slow down", after: 150 } : { kind: "sent" };
+      return at.length === 1 ? { kind: "retry", reason: "slow down", after: 150 } : { kind: "sent" };
     });
     await put(reply("hello"));
     await idle();
@@ -151,7 +161,7 @@ describe("trouble", () => {
 
   test("a refusal is final and told, and the next reply is tried", async () => {
     const { tries, arrived, deliver } = platform([{ kind: "refused", reason: "The chat is gone." }]);
-    outbox.deliverVia("channel_a", deliver);
+    deliverVia("channel_a", deliver);
     await put(reply("1"), reply("2"));
     await idle();
     expect(tries).toEqual(["1", "2"]);
@@ -162,7 +172,7 @@ describe("trouble", () => {
 
   test("a deliverer that throws, and a platform nobody delivers for, count as later", async () => {
     let tries = 0;
-    outbox.deliverVia("channel_a", async () => {
+    deliverVia("channel_a", async () => {
       if (++tries === 1) throw new Error("a bug");
       return { kind: "sent" };
     });
@@ -170,17 +180,17 @@ describe("trouble", () => {
     await eventually(async () => (await rows())[0]?.status === "sent");
     await eventually(() => reports.some((line) => line.includes("Nothing delivers for channel_b")));
     const { deliver, arrived } = platform();
-    outbox.deliverVia("channel_b", deliver);
+    deliverVia("channel_b", deliver);
     await eventually(() => arrived.length === 1);
     expect(reports.join()).not.toContain("a bug");
   });
 
   test("parts that arrived are known to the next try, and written down at once", async () => {
     const seen: string[][] = [];
-    outbox.deliverVia("channel_a", async ({ parts }, delivered) => {
+    deliverVia("channel_a", async ({ parts }, delivered) => {
       seen.push([...parts]);
       delivered(`part-${parts.length}`);
-      return parts.length < 3 ? { kind: "later", reason: "cut" } : { kind: "sent" };
+      return parts.length < 3 ? { kind: "retry", reason: "cut" } : { kind: "sent" };
     });
     await put(reply("long"));
     await idle();
@@ -189,8 +199,8 @@ describe("trouble", () => {
   });
 
   test("of a deleted agent nothing is tried any more", async () => {
-    const { tries, deliver } = platform(Array(50).fill({ kind: "later", reason: "away" }));
-    outbox.deliverVia("channel_a", deliver);
+    const { tries, deliver } = platform(Array(50).fill({ kind: "retry", reason: "away" }));
+    deliverVia("channel_a", deliver);
     await put(reply("1"), reply("2"));
     await eventually(() => tries.length > 0);
     await store.database.write([{ sql: "DELETE FROM agents WHERE id = ?", args: [agentId] }]);
@@ -204,7 +214,7 @@ describe("an agent that is stopped", () => {
   test("keeps its replies, untried and uncounted, until it is up; then they go in order", async () => {
     let up = false;
     const { arrived, deliver } = platform();
-    outbox.deliverVia("channel_a", (...given) => (up ? deliver(...given) : Promise.resolve({ kind: "held" })));
+    deliverVia("channel_a", (...given) => (up ? deliver(...given) : Promise.resolve({ kind: "paused" })));
     await put(reply("1"), reply("2"), reply("3", { peer: "two" }));
     await idle();
     outbox.wake(agentId);
@@ -223,22 +233,22 @@ describe("an agent that is stopped", () => {
   test("and comes up while that is being found out misses nothing", async () => {
     const found = Promise.withResolvers<Awaited<ReturnType<Deliver>>>();
     let tries = 0;
-    outbox.deliverVia("channel_a", () => (++tries === 1 ? found.promise : Promise.resolve({ kind: "sent" })));
+    deliverVia("channel_a", () => (++tries === 1 ? found.promise : Promise.resolve({ kind: "sent" })));
     await put(reply("hello"));
     await eventually(() => tries === 1);
     outbox.wake(agentId);
-    found.resolve({ kind: "held" });
+    found.resolve({ kind: "paused" });
     await eventually(async () => (await rows())[0]?.status === "sent");
   });
 
   test("does not lose them over a restart", async () => {
-    outbox.deliverVia("channel_a", async () => ({ kind: "held" }));
+    deliverVia("channel_a", async () => ({ kind: "paused" }));
     await put(reply("hello"));
     await idle();
     await outbox.stop();
     outbox = newOutbox();
-    const { arrived, tries, deliver } = platform([{ kind: "held" }]);
-    outbox.deliverVia("channel_a", deliver);
+    const { arrived, tries, deliver } = platform([{ kind: "paused" }]);
+    deliverVia("channel_a", deliver);
     await outbox.start();
     await eventually(() => tries.length === 1);
     outbox.wake(agentId);
@@ -248,11 +258,11 @@ describe("an agent that is stopped", () => {
 
 describe("the end and the next start", () => {
   test("what has not arrived is taken up, with its parts, in order, each once", async () => {
-    outbox.deliverVia("channel_a", async ({ body }, delivered, signal) => {
+    deliverVia("channel_a", async ({ body }, delivered, signal) => {
       if (body !== "1") return { kind: "sent" };
       delivered("part-0");
       await new Promise((resolve) => signal.addEventListener("abort", resolve));
-      return { kind: "later", reason: "stopping" };
+      return { kind: "retry", reason: "stopping" };
     });
     await put(reply("1"), reply("2"), reply("3", { peer: "two" }));
     await eventually(async () => (await rows())[2]?.status === "sent");
@@ -266,7 +276,7 @@ describe("the end and the next start", () => {
 
     outbox = newOutbox();
     const seen: string[] = [];
-    outbox.deliverVia("channel_a", async ({ body, parts }) => {
+    deliverVia("channel_a", async ({ body, parts }) => {
       seen.push(`${body} ${parts.join()}`);
       return { kind: "sent" };
     });
@@ -285,7 +295,7 @@ describe("the end and the next start", () => {
       ids.map((n) => reply(n, { peer: `chat-${Number(n) % 9}` })).map(({ sql, args }) => ({ sql, args })),
     );
     const { arrived, deliver } = platform();
-    outbox.deliverVia("channel_a", deliver);
+    deliverVia("channel_a", deliver);
     await outbox.start();
     await eventually(() => arrived.length === 700, { timeoutMs: 10_000 });
     await idle();
@@ -294,7 +304,7 @@ describe("the end and the next start", () => {
 
   test("a send in flight may finish", async () => {
     const sending = Promise.withResolvers<void>();
-    outbox.deliverVia("channel_a", async () => {
+    deliverVia("channel_a", async () => {
       await sending.promise;
       return { kind: "sent" };
     });
@@ -310,7 +320,7 @@ describe("whether what is known of a reply is written", () => {
   test("is told when the try that is under way is recorded; of what is done, at once", async () => {
     const ended = Promise.withResolvers<Awaited<ReturnType<Deliver>>>();
     let id = "";
-    outbox.deliverVia("channel_a", (delivery) => {
+    deliverVia("channel_a", (delivery) => {
       ({ id } = delivery);
       return ended.promise;
     });
@@ -334,7 +344,7 @@ describe("whether what is known of a reply is written", () => {
     await store.database.write([{ sql: "UPDATE outbox SET status = 'pending', attempts = 0", args: [] }]);
     outbox = newOutbox();
     const seen: number[] = [];
-    outbox.deliverVia("channel_a", ({ attempts }) => {
+    deliverVia("channel_a", ({ attempts }) => {
       seen.push(attempts);
       return Promise.resolve({ kind: "sent" });
     });
@@ -346,10 +356,10 @@ describe("whether what is known of a reply is written", () => {
 
   test("is not told of what ends with the process", async () => {
     let id = "";
-    outbox.deliverVia("channel_a", (delivery, _, signal) => {
+    deliverVia("channel_a", (delivery, _, signal) => {
       ({ id } = delivery);
       return new Promise((resolve) =>
-        signal.addEventListener("abort", () => resolve({ kind: "later", reason: "stopped" })),
+        signal.addEventListener("abort", () => resolve({ kind: "retry", reason: "stopped" })),
       );
     });
     await put(reply("hello"));
@@ -366,7 +376,7 @@ describe("a reply that was sent and did not arrive", () => {
   const told = async () =>
     (await store.database.read("SELECT key FROM meta WHERE value = 'told' ORDER BY key")).rows.map(({ key }) => key);
   async function sent(): Promise<string> {
-    outbox.deliverVia("channel_a", () => Promise.resolve({ kind: "sent" }));
+    deliverVia("channel_a", () => Promise.resolve({ kind: "sent" }));
     await put(reply("hello"));
     await eventually(async () => (await rows())[0]?.status === "sent");
     const { rows: found } = await store.database.read("SELECT id FROM outbox");

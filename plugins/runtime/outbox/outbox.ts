@@ -3,7 +3,9 @@ import { and, asc, eq, sql } from "drizzle-orm";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import type { InboxEntry } from "../inbox/inbox.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "../lanes/lanes.ts";
+import type { Delivery, DeliveryOutcome, Platforms } from "../platforms.ts";
 import { outbox } from "../schema.ts";
 
 /** At once; one agent whose platform is slow takes no more than its share. */
@@ -20,45 +22,11 @@ const RECORDED_WITHIN = 3_000;
 /** As text: with a bound value SQLite can't know that the partial index holds all of them. */
 const isPending = sql`${outbox.status} = 'pending'`;
 
-/** A reply to be delivered. */
-export interface Delivery {
-  id: string;
-  inboxId: string;
-  agentId: string;
-  platform: string;
-  peer: string;
-  body: string;
-  /** The platform's id of the message that is answered. */
-  replyTo: string | null;
-  /** A preview that becomes the reply. */
-  previewId: string | null;
-  /** Ids of the parts that have arrived, in order. */
-  parts: string[];
-  attempts: number;
-}
-
-/** What became of one try. */
-export type DeliveryOutcome =
-  | { kind: "sent" }
-  /** The platform said no for good. */
-  | { kind: "refused"; reason: string }
-  /** Try again, not before `after` ms where the platform said so. */
-  | { kind: "later"; reason: string; after?: number | undefined }
-  /** Nothing was tried, since the agent is stopped: what it has to say waits until it is up. */
-  | { kind: "held" };
-
-/** Sends one reply; tells each part as soon as it has arrived. Rejecting counts as `later`. */
-export type Deliver = (
-  delivery: Delivery,
-  onPartDelivered: (part: string) => void,
-  signal: AbortSignal,
-) => Promise<DeliveryOutcome>;
-
 export interface Outbox {
   /** For the batch that settles a turn; delivery begins once it is committed. */
   enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement;
-  /** Who delivers for a platform. */
-  deliverVia(platform: string, deliver: Deliver): void;
+  /** The statement that enqueues the reply to an entry from a channel; none for other entries, whose callers wait for it. */
+  replyStatements(entry: InboxEntry, body: string): Statement[];
   /**
    * Whether what is known of these replies of an agent is written. Tries that are under way are waited for, and those still to
    * come for what a process before this one left; false when that takes too long.
@@ -79,13 +47,15 @@ export interface Outbox {
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
+  /** The hooks that plugins/channels registers (`createPlatformHooks` in delivery/reply-delivery.ts). */
+  platforms: Pick<Platforms, "of">;
   /** Something the agent's owner should know. */
   logToOwner(agentId: string, level: "warning" | "error", message: string): void;
   /** Milliseconds before the second try; it doubles from then on. */
   firstDelay?: number;
 }
 
-export function createOutbox({ database, log, logToOwner, firstDelay = FIRST_DELAY }: Deps): Outbox {
+export function createOutbox({ database, log, platforms, logToOwner, firstDelay = FIRST_DELAY }: Deps): Outbox {
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
   const insert = statementTemplate(
@@ -123,7 +93,6 @@ export function createOutbox({ database, log, logToOwner, firstDelay = FIRST_DEL
     .orderBy(asc(outbox.id))
     .limit(placeholder("limit"))
     .prepare();
-  const deliverers = new Map<string, Deliver>();
   const stopping = new AbortController();
   const startedAt = Date.now();
   /** Replies that are being tried, with their agents, and who wait for it to be written what came of it. */
@@ -193,26 +162,26 @@ export function createOutbox({ database, log, logToOwner, firstDelay = FIRST_DEL
   async function deliverAndRecord(delivery: Delivery): Promise<RunResult> {
     const known = wakeCount;
     const outcome = await deliverOnce(delivery);
-    if (outcome.kind === "held") {
+    if (outcome.kind === "paused") {
       heldAgents.add(delivery.agentId);
       // It may have come up while it was looked at.
       return known === wakeCount ? "pause" : { retryInMs: 0 };
     }
-    if (stopping.signal.aborted && outcome.kind === "later") return undefined;
+    if (stopping.signal.aborted && outcome.kind === "retry") return undefined;
     const kept = await record(delivery, outcome);
-    if (!kept || outcome.kind !== "later" || delivery.attempts >= MAX_ATTEMPTS) return undefined;
+    if (!kept || outcome.kind !== "retry" || delivery.attempts >= MAX_ATTEMPTS) return undefined;
     const delay = outcome.after ?? Math.min(MAX_DELAY, firstDelay * 2 ** (delivery.attempts - 1));
     return { retryInMs: delay * (1 + Math.random() / 4) };
   }
 
   async function deliverOnce(delivery: Delivery): Promise<DeliveryOutcome> {
-    const deliver = deliverers.get(delivery.platform);
-    if (!deliver) return { kind: "later", reason: `Nothing delivers for ${delivery.platform}.` };
+    const deliver = platforms.of(delivery.platform)?.deliver;
+    if (!deliver) return { kind: "retry", reason: `Nothing delivers for ${delivery.platform}.` };
     try {
       return await deliver(delivery, (part) => onPartDelivered(delivery, part), stopping.signal);
     } catch (error) {
       log.error("a delivery failed", { agentId: delivery.agentId, error });
-      return { kind: "later", reason: "Berth could not send it." };
+      return { kind: "retry", reason: "Berth could not send it." };
     }
   }
 
@@ -233,7 +202,7 @@ export function createOutbox({ database, log, logToOwner, firstDelay = FIRST_DEL
   }
 
   /** False when the row is gone, with its agent. */
-  async function record(delivery: Delivery, outcome: Exclude<DeliveryOutcome, { kind: "held" }>): Promise<boolean> {
+  async function record(delivery: Delivery, outcome: Exclude<DeliveryOutcome, { kind: "paused" }>): Promise<boolean> {
     delivery.attempts++;
     const { id, agentId, attempts } = delivery;
     const parts = JSON.stringify(delivery.parts);
@@ -253,14 +222,21 @@ export function createOutbox({ database, log, logToOwner, firstDelay = FIRST_DEL
     return true;
   }
 
-  return {
-    enqueueStatement(reply) {
-      const delivery: Delivery = { ...reply, id: Bun.randomUUIDv7(), parts: [], attempts: 0 };
-      const { parts: _, attempts: __, ...row } = delivery;
-      return { ...insert({ ...row, createdAt: Date.now() }), after: () => lanes.push(delivery) };
-    },
+  function enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement {
+    const delivery: Delivery = { ...reply, id: Bun.randomUUIDv7(), parts: [], attempts: 0 };
+    const { parts: _, attempts: __, ...row } = delivery;
+    return { ...insert({ ...row, createdAt: Date.now() }), after: () => lanes.push(delivery) };
+  }
 
-    deliverVia: (platform, deliver) => void deliverers.set(platform, deliver),
+  return {
+    enqueueStatement,
+
+    replyStatements(entry, body) {
+      const { id: inboxId, agentId, platform, peer, previewId } = entry;
+      if (peer === null || !platform.startsWith("channel_")) return [];
+      const replyTo = entry.kind === "reminder" ? null : entry.platformMessageId;
+      return [enqueueStatement({ inboxId, agentId, platform, peer, body, replyTo, previewId })];
+    },
     areDeliveriesRecorded,
 
     async start() {

@@ -103,8 +103,8 @@ test("nothing of another agent's, even where a reply's number was given anew", a
 
 describe("what was forgotten", () => {
   const forget = (agent: Agent, cleared: boolean) =>
-    stand.runtime.whileQuiesced(agent.id, async () => {
-      const { statements, cleanUp } = stand.runtime.backupRows.erase(agent.id);
+    stand.runtime.service.whileQuiesced(agent.id, async () => {
+      const { statements, cleanUp } = stand.runtime.service.backupRows.erase(agent.id);
       await stand.kernel.database.write(statements);
       if (cleared) await cleanUp();
     });

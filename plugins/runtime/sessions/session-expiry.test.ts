@@ -15,7 +15,7 @@ let expire: () => Promise<void>;
 beforeEach(async () => {
   store = await fileDatabase();
   sessions = createSessions(store);
-  inbox = createInbox(store, sessions);
+  inbox = createInbox({ ...store, sessions, recordTurn: () => undefined });
   agentId = await insertAgent(store.database);
   expire = createSessionExpiry({ database: store.database, sessions });
 });

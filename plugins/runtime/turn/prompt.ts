@@ -6,7 +6,7 @@ import type { InboxEntry } from "../inbox/inbox.ts";
 import { type History, type HistoryMessage, MAX_HISTORY } from "../sessions/history.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { toStorableText } from "../storable-text.ts";
-import type { LoadedFiles } from "./attachments.ts";
+import type { LoadedFiles } from "./file-loading.ts";
 import { tokenUsage } from "./token-usage.ts";
 
 /** Characters a token has, roughly. */

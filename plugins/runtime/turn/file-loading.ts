@@ -1,31 +1,11 @@
 // Files that came with a message: fetched when its turn runs, told apart by what they are, and shown to a model that takes them.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from "@ai-sdk/provider";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
 import type { InputModality } from "../../ai/index.ts";
 import { wrapUntrusted } from "../../skills/index.ts";
-import { createSemaphore } from "./semaphore.ts";
-
-/** A file as its entrance describes it. */
-export interface Attachment {
-  kind: "image" | "audio" | "video" | "document";
-  /** What the entrance needs to fetch it. */
-  ref: string;
-  /** As its sender says. */
-  mimeType: string;
-  /** Bytes. */
-  size?: number;
-  name?: string;
-  /** The message says enough without it. */
-  optional?: boolean;
-}
-
-/** The bytes of a file, at most `limit`; undefined when it is gone, or larger. Rejects when a later try may succeed. */
-export type FetchFile = (
-  agentId: string,
-  file: Attachment,
-  limit: number,
-  signal: AbortSignal,
-) => Promise<Uint8Array | undefined>;
+import type { Attachment } from "../inbox/attachments.ts";
+import type { FetchFile } from "../platforms.ts";
 
 /** What of a message's files a model can be shown. */
 export interface LoadedFiles {
@@ -54,24 +34,6 @@ const FETCH_TIMEOUT = 30_000;
 /** Bytes of files that turns hold at once; a prompt holds each about three times. */
 const fileMemory = createSemaphore(64_000_000);
 
-const MAX_STORED = 10;
-const MAX_NAME = 200;
-const MAX_REF = 4_000;
-
-/** As the inbox keeps them; null for none. */
-export function serializeAttachments(files: readonly Attachment[] = []): string | null {
-  const kept = files.filter(({ ref }) => ref.length <= MAX_REF).slice(0, MAX_STORED);
-  if (kept.length === 0) return null;
-  return JSON.stringify(kept.map(({ name, ...file }) => (name ? { ...file, name: name.slice(0, MAX_NAME) } : file)));
-}
-
-/** Reads what `storedAttachments` wrote. */
-export const parseAttachments = (stored: string | null): Attachment[] =>
-  stored === null ? [] : (JSON.parse(stored) as Attachment[]);
-
-/** A message that says nothing but which files came with it: lines in brackets. */
-export const isFilesOnly = (content: string) => content.split("\n").every((line) => /^\s*(?:\[.*\]\s*)?$/.test(line));
-
 /**
  * Fetches what the model takes. Rejects with 503 where that failed and may succeed later. `release` is called when the
  * turn has ended: the bytes count as held until then.
@@ -91,7 +53,7 @@ export async function loadFiles(request: LoadFilesRequest): Promise<LoadedFiles 
   }
   const release = await fileMemory.acquire(
     wanted.reduce((sum, [{ size }, contentKind]) => sum + Math.min(size ?? MAX_BYTES, maxBytesOf(contentKind)), 0),
-    request.signal,
+    { signal: request.signal },
   );
   try {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(FETCH_TIMEOUT)]);

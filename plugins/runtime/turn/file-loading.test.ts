@@ -2,9 +2,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import type { Agent } from "../../agents/index.ts";
+import { type Attachment, isFilesOnly, parseAttachments, serializeAttachments } from "../inbox/attachments.ts";
 import { openStand, type Stand } from "../support.test.ts";
-import { type Attachment, isFilesOnly, parseAttachments, serializeAttachments } from "./attachments.ts";
-import { createSemaphore } from "./semaphore.ts";
 
 const JPEG = Buffer.from("\xff\xd8\xff\xe0 a photograph", "latin1");
 const PDF = Buffer.from("%PDF-1.7 a document");
@@ -32,12 +31,12 @@ describe("a turn", () => {
   let failing = 0;
   beforeAll(async () => {
     stand = await openStand();
-    stand.runtime.fetchFileVia("channel_a", async (_, { ref }, limit) => {
+    stand.platform.fetchFile = async (_, { ref }, limit) => {
       fetched.push(ref);
       if (failing-- > 0) throw new Error("The platform is away.");
       const found = bytes[ref];
       return found && found.length <= limit ? found : undefined;
-    });
+    };
   });
   afterEach(() => {
     stand.upstream.reset();
@@ -145,7 +144,7 @@ describe("a turn", () => {
   test("a message that waited in the database has its files", async () => {
     const agent = await seeing();
     // What is held in memory is let go afterwards, and read again.
-    await stand.runtime.whileQuiesced(agent.id, () => stand.hear(agent, "[photo]", { attachments: [photo] }));
+    await stand.runtime.service.whileQuiesced(agent.id, () => stand.hear(agent, "[photo]", { attachments: [photo] }));
     await eventually(() => stand.sent.length === 1);
     expect(JSON.stringify(shown())).toContain("image_url");
   });
@@ -205,42 +204,5 @@ describe("the inbox", () => {
     ["look [photo]", false],
   ])("%j says nothing but which files came: %p", (content, bare) => {
     expect(isFilesOnly(content)).toBe(bare);
-  });
-});
-
-describe("room", () => {
-  const never = new AbortController().signal;
-
-  test("is shared in the order of coming, and what is too large comes in alone", async () => {
-    const room = createSemaphore(10);
-    const order: string[] = [];
-    const first = await room.acquire(6, never);
-    const second = room.acquire(20, never).then((leave) => {
-      order.push("second");
-      return leave;
-    });
-    const third = room.acquire(1, never).then((leave) => {
-      order.push("third");
-      return leave;
-    });
-    await Bun.sleep(0);
-    expect(order).toEqual([]);
-    first();
-    first();
-    (await second)();
-    (await third)();
-    expect(order).toEqual(["second", "third"]);
-    (await room.acquire(10, never))();
-  });
-
-  test("who goes away while waiting leaves nothing behind", async () => {
-    const room = createSemaphore(10);
-    const leave = await room.acquire(10, never);
-    const going = new AbortController();
-    const waiting = room.acquire(5, going.signal);
-    going.abort(new Error("gone"));
-    await expect(waiting).rejects.toThrow("gone");
-    leave();
-    (await room.acquire(10, never))();
   });
 });

@@ -1,0 +1,35 @@
+// The commands that people can type on any platform, and how they are recognized.
+
+/** Commands for everybody, with the descriptions that `/help` and the platforms' menus show. */
+export const COMMANDS = {
+  start: "say hello",
+  help: "what I understand",
+  status: "how I am",
+  reset: "start a new conversation",
+  model: "which model answers",
+  stop: "stop what I am writing",
+} as const;
+
+/** Commands for the agent's owner alone. They are in no menu, since a platform shows its menu to everybody. */
+export const OWNER_COMMANDS = {
+  pair: "who waits to be let in",
+  approve: "let somebody talk to me, by the code they were told: /approve CODE",
+  deny: "refuse somebody, by their code: /deny CODE",
+} as const;
+
+export type OwnerCommand = keyof typeof OWNER_COMMANDS;
+export type CommandName = keyof typeof COMMANDS | OwnerCommand;
+
+const COMMAND_PATTERN = /^\/([a-z]+)(?:@\w+)?(?:\s+|$)/i;
+
+export const isOwnerCommand = (name: CommandName): name is OwnerCommand => Object.hasOwn(OWNER_COMMANDS, name);
+
+/** The command with which a text begins: `/reset`, `/reset@name_bot`. */
+export function parseCommand(text: string): CommandName | undefined {
+  const name = COMMAND_PATTERN.exec(text)?.[1]?.toLowerCase();
+  const isCommand = name !== undefined && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(OWNER_COMMANDS, name));
+  return isCommand ? (name as CommandName) : undefined;
+}
+
+/** The text after the command's name. */
+export const commandArgument = (text: string) => text.replace(COMMAND_PATTERN, "").trim();

@@ -1,0 +1,5 @@
+// Topics: conversations of the API that callers name; a topic is stored as the peer of its session.
+
+export const topicPeer = (topic: string) => `topic:${topic.trim()}`;
+/** The topic of a session's peer; null where it has none. */
+export const topicFromPeer = (peer: string | null) => (peer?.startsWith("topic:") ? peer.slice("topic:".length) : null);

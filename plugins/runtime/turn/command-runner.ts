@@ -1,0 +1,60 @@
+// Commands are answered without the model, in the order of the conversation.
+import type { Statement } from "../../../src/kernel/database/database.ts";
+import type { Agent } from "../../agents/index.ts";
+import { COMMANDS, commandArgument, isOwnerCommand, OWNER_COMMANDS, parseCommand } from "../inbox/commands.ts";
+import type { InboxEntry } from "../inbox/inbox.ts";
+import type { CommandResult, OwnerCommandHandler } from "../platforms.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+
+interface Deps {
+  sessions: Sessions;
+  chooseModel(agent: Agent): Promise<{ label: string }>;
+  /** Undefined where no platform handles owners' commands. */
+  ownerCommand: OwnerCommandHandler | undefined;
+}
+
+/** The reply to a command, and the statements to be written with it. */
+export async function runCommand(
+  { sessions, chooseModel, ownerCommand }: Deps,
+  agent: Agent,
+  entry: InboxEntry,
+): Promise<CommandResult> {
+  const toResult = (reply: string, statements: Statement[] = []) => ({ reply, statements });
+  // In a group everybody reads the reply.
+  const byOwner = entry.byOwner && !entry.isGroup;
+  const name = parseCommand(entry.content);
+  if (name !== undefined && isOwnerCommand(name)) {
+    if (!byOwner) return toResult("Only my owner can do that, in a chat of our own.");
+    if (ownerCommand) return ownerCommand(name, entry, commandArgument(entry.content));
+  }
+  // Guests and visitors don't see which model an agent uses: the owner chooses it and pays for it.
+  const showsModel = byOwner;
+  switch (name) {
+    case "start":
+      return toResult(`Hello, I am ${agent.name}. Write me anything; /help shows the commands.`);
+    case "status":
+      return toResult(
+        `${agent.name} is ${agent.status}.${showsModel ? ` Model: ${(await chooseModel(agent)).label}.` : ""}`,
+      );
+    case "model":
+      return toResult(
+        showsModel
+          ? `I answer with ${(await chooseModel(agent)).label}.`
+          : "Which model I answer with, only my owner is told.",
+      );
+    case "stop":
+      return toResult("Stopped.");
+    case "reset":
+      return entry.peer === null
+        ? toResult("Start a new session instead.")
+        : toResult("A new conversation: I have forgotten what was said here. What I know about you by heart stays.", [
+            sessions.completeStatement(agent.id, entry.platform, entry.peer, entry.sessionId),
+          ]);
+    default:
+      return toResult(
+        Object.entries({ ...COMMANDS, ...(byOwner && ownerCommand ? OWNER_COMMANDS : {}) })
+          .map(([name, description]) => `/${name} · ${description}`)
+          .join("\n"),
+      );
+  }
+}

@@ -1,0 +1,150 @@
+// Ends turns that failed: decides whether the entry runs again, is settled without a reply, or stays pending.
+import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
+import type { agents as agentsPlugin } from "../../agents/index.ts";
+import {
+  agentChangingError,
+  agentDeletedError,
+  alreadySettledError,
+  cancelledError,
+  shutdownError,
+} from "../errors.ts";
+import { type Inbox, type InboxEntry, toUserMessage } from "../inbox/inbox.ts";
+import type { RunResult } from "../lanes/lanes.ts";
+import type { Outbox } from "../outbox/outbox.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
+import { type Failure, toFailure } from "./failure.ts";
+import type { ReplyWaiter } from "./running-turns.ts";
+
+/** Tries before an entry is parked. */
+const MAX_ATTEMPTS = 5;
+/** Milliseconds between tries, where the provider names none. */
+const RETRY_DELAYS = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE];
+const MAX_DELAY = 2 * MINUTE;
+
+/** The state of a turn when it failed. */
+export interface FailedTurn {
+  /** In the session that is open by now, and with the preview that was shown. */
+  entry: InboxEntry;
+  /** Opens that session where none was open before. */
+  sessionStatements: Statement[];
+  readonly signal: AbortSignal;
+  readonly waiter: ReplyWaiter | undefined;
+  /** The model's name for people. */
+  model: string;
+  /** The key of its provider, which no log may contain. */
+  key: string | undefined;
+}
+
+interface Deps extends Pick<Kernel, "database" | "log"> {
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "log">;
+  inbox: Inbox;
+  sessions: Pick<Sessions, "appendStatements">;
+  outbox: Pick<Outbox, "replyStatements">;
+  retryDelays?: readonly number[];
+}
+
+export function createFailureHandler(deps: Deps) {
+  const { agents, inbox, sessions, outbox, database, log, retryDelays = RETRY_DELAYS } = deps;
+  const maxDelay = retryDelays.at(-1) ?? MAX_DELAY;
+
+  /**
+   * Ends or postpones a turn that threw, and notifies the caller that waits for it. Never rejects.
+   * @param queued the entry as its lane holds it: the next try runs with it
+   */
+  async function handleFailure(turn: FailedTurn, queued: InboxEntry, thrown: unknown): Promise<RunResult> {
+    try {
+      return await endOrRetry(turn, queued, thrown);
+    } catch (error) {
+      // Our own storage is in trouble. The entry is still pending, so nothing is lost.
+      log.error("a failed turn could not be recorded", { agentId: queued.agentId, inboxId: queued.id, error });
+      turn.waiter?.reject(error);
+      return { retryInMs: maxDelay };
+    }
+  }
+
+  async function endOrRetry(turn: FailedTurn, queued: InboxEntry, thrown: unknown): Promise<RunResult> {
+    const { entry, signal, waiter, model, key } = turn;
+    // The agent's rows were deleted with it.
+    if (!(await agents.find(entry.agentId))) {
+      waiter?.reject(agentDeletedError());
+      return undefined;
+    }
+    if (thrown instanceof GuardFailed) {
+      waiter?.reject(alreadySettledError());
+      return undefined;
+    }
+    if (isAgentStopped(thrown)) {
+      waiter?.reject(thrown);
+      // The caller was rejected: its message must not be answered later.
+      if (waiter) await database.write([inbox.rejectStatement(entry)]);
+      return "pause";
+    }
+    if (signal.reason === ABORT_SHUTDOWN) {
+      waiter?.reject(shutdownError());
+      return undefined;
+    }
+    if (signal.reason === ABORT_AGENT_CHANGING) {
+      waiter?.reject(agentChangingError());
+      return { retryInMs: 0 };
+    }
+    if (signal.reason === ABORT_CANCELLED) {
+      await settleWithoutReply(turn, "cancelled");
+      waiter?.reject(cancelledError());
+      return undefined;
+    }
+    const failure = toFailure(thrown, model, key);
+    agents.log(entry.agentId, "error", failure.reason, "runtime");
+    if (failure.error.status === 500) {
+      log.error("a turn failed", { agentId: entry.agentId, inboxId: entry.id, error: thrown });
+    }
+    if (waiter) {
+      await settleWithoutReply(turn, "failed", failure);
+      waiter.reject(failure.error);
+      return undefined;
+    }
+    if (failure.retryable && queued.attempts < MAX_ATTEMPTS) {
+      // The next try goes on with the preview that is shown already.
+      queued.previewId = entry.previewId;
+      await database.write(inbox.saveAttemptsStatements([queued]));
+      return { retryInMs: failure.retryAfterMs ?? retryDelays[queued.attempts - 1] ?? maxDelay };
+    }
+    const parked = failure.retryable || failure.error.code === "PARKED";
+    await settleWithoutReply(turn, parked ? "parked" : "failed", failure);
+    return undefined;
+  }
+
+  /** Settles an entry without a reply of the model; on a channel its sender gets a notice. */
+  async function settleWithoutReply(
+    { entry, sessionStatements }: FailedTurn,
+    status: "failed" | "cancelled" | "parked",
+    failure?: Failure,
+  ): Promise<void> {
+    const { sessionId: id, agentId, platform, id: inboxId } = entry;
+    const notice = failure && failureNotice(entry, failure);
+    try {
+      await database.write([
+        ...sessionStatements,
+        ...sessions.appendStatements({ id, agentId, platform, inboxId }, [toUserMessage(entry)]),
+        inbox.settleStatement(entry, status, failure?.error.code),
+        guard("settled"),
+        ...(notice === undefined ? [] : outbox.replyStatements(entry, notice)),
+      ]);
+    } catch (error) {
+      if (!(error instanceof GuardFailed)) throw error;
+    }
+  }
+
+  return handleFailure;
+}
+
+const isAgentStopped = (thrown: unknown) => thrown instanceof AppError && thrown.code === "AGENT_STOPPED";
+
+/** The notice for the sender on a channel. Only the owner may learn that the agent's budget is used up. */
+function failureNotice({ byOwner, isGroup }: InboxEntry, { error }: Failure): string {
+  const showsReason = error.code !== "BUDGET_EXCEEDED" || (byOwner && !isGroup);
+  return `Sorry, I can't answer right now. ${showsReason ? error.message : "My budget is used up for now."}`;
+}

@@ -1,0 +1,137 @@
+// The turns that run now, with the signals that end them early, and the callers that wait for a reply in this process.
+
+import { MINUTE } from "../../../src/kernel/util/time.ts";
+import { shutdownError } from "../errors.ts";
+import { conversationKey, type InboxEntry } from "../inbox/inbox.ts";
+import { ABORT_AGENT_CHANGING, ABORT_CANCELLED, ABORT_SHUTDOWN } from "./abort-reasons.ts";
+import type { Observer } from "./tool-loop.ts";
+
+/** The reply of a settled turn. */
+export interface Reply {
+  inboxId: string;
+  sessionId: string;
+  reply: string;
+  /** Epoch ms. */
+  timestamp: number;
+}
+
+/** A caller that waits for the reply in this process: a REST call, a socket. */
+export interface ReplyWaiter {
+  observer: Observer | undefined;
+  /** Aborts when the caller goes away or cancels. */
+  signal: AbortSignal;
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+}
+
+export interface RunningTurns {
+  /** Registers the caller that waits for the reply to this entry. */
+  expectReply(entry: InboxEntry, waiter: ReplyWaiter): void;
+  /** Forgets the caller that waits for this entry, without notifying it. */
+  forgetWaiter(entryId: string): void;
+  /** Marks the entry's turn as running; returns the signal that can end it early, and the caller that waits for it. */
+  begin(entry: InboxEntry): { signal: AbortSignal; waiter: ReplyWaiter | undefined };
+  /** Marks the entry's turn as ended. It may begin again later. */
+  end(entry: InboxEntry): void;
+  /** Cancels the turn that runs in the conversation of this entry. */
+  cancelConversation(entry: InboxEntry): void;
+  /** Cancels all turns of a deleted agent. */
+  cancelAgent(agentId: string): void;
+  /** Aborts all turns of this agent, which run again later. */
+  interruptAgent(agentId: string): void;
+  /** Rejects callers whose entry has no running turn, of this agent or of all; returns the ids of their entries. */
+  rejectWaiting(agentId: string | undefined, error: Error): string[];
+  /** Begins the shutdown: rejects callers whose turn has not begun, and aborts running turns after so many ms. */
+  stopWithin(graceMs: number): void;
+  /** Whether the shutdown has begun. */
+  isStopping(): boolean;
+  /** Waiting callers and running turns. */
+  size(): number;
+}
+
+/** The time limit of a whole turn, with its tool calls. */
+const TURN_TIMEOUT = 10 * MINUTE;
+
+interface Running {
+  entry: InboxEntry;
+  abort(reason: unknown): void;
+  /** Removes the timer and the listener that could have ended it early. */
+  release(): void;
+}
+
+export function createRunningTurns(): RunningTurns {
+  /** By entry. */
+  const waiters = new Map<string, { agentId: string; waiter: ReplyWaiter }>();
+  /** By conversation, in each of which one turn runs at a time. */
+  const running = new Map<string, Running>();
+  let isStopping = false;
+  let isGraceOver = false;
+
+  const keyOf = (entry: InboxEntry) => `${entry.agentId} ${conversationKey(entry)}`;
+
+  function abortAgent(agentId: string, reason: unknown): void {
+    for (const { entry, abort } of running.values()) if (entry.agentId === agentId) abort(reason);
+  }
+
+  function rejectWaiting(agentId: string | undefined, error: Error): string[] {
+    const runningIds = new Set(running.values().map(({ entry }) => entry.id));
+    const rejected: string[] = [];
+    for (const [id, { agentId: of, waiter }] of waiters) {
+      if ((agentId !== undefined && of !== agentId) || runningIds.has(id)) continue;
+      waiters.delete(id);
+      waiter.reject(error);
+      rejected.push(id);
+    }
+    return rejected;
+  }
+
+  return {
+    expectReply: (entry, waiter) => void waiters.set(entry.id, { agentId: entry.agentId, waiter }),
+    forgetWaiter: (entryId) => void waiters.delete(entryId),
+
+    begin(entry) {
+      const waiter = waiters.get(entry.id)?.waiter;
+      const abortController = new AbortController();
+      const abort = (reason: unknown) => abortController.abort(reason);
+      const onCallerGone = () => abort(ABORT_CANCELLED);
+      const onTimeout = () => abort(new DOMException("The turn took too long.", "TimeoutError"));
+      const timer = setTimeout(onTimeout, TURN_TIMEOUT);
+      waiter?.signal.addEventListener("abort", onCallerGone, { once: true });
+      running.set(keyOf(entry), {
+        entry,
+        abort,
+        release() {
+          clearTimeout(timer);
+          waiter?.signal.removeEventListener("abort", onCallerGone);
+        },
+      });
+      if (isGraceOver) abort(ABORT_SHUTDOWN);
+      else if (waiter?.signal.aborted) abort(ABORT_CANCELLED);
+      return { signal: abortController.signal, waiter };
+    },
+
+    end(entry) {
+      waiters.delete(entry.id);
+      running.get(keyOf(entry))?.release();
+      running.delete(keyOf(entry));
+    },
+
+    cancelConversation: (entry) => running.get(keyOf(entry))?.abort(ABORT_CANCELLED),
+    cancelAgent: (agentId) => abortAgent(agentId, ABORT_CANCELLED),
+    interruptAgent: (agentId) => abortAgent(agentId, ABORT_AGENT_CHANGING),
+
+    rejectWaiting,
+
+    stopWithin(graceMs) {
+      isStopping = true;
+      rejectWaiting(undefined, shutdownError());
+      setTimeout(() => {
+        isGraceOver = true;
+        for (const { abort } of running.values()) abort(ABORT_SHUTDOWN);
+      }, graceMs).unref();
+    },
+
+    isStopping: () => isStopping,
+    size: () => waiters.size + running.size,
+  };
+}
