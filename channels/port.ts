@@ -59,7 +59,7 @@ export interface Attachment {
   optional?: true;
 }
 
-/** Where an adapter puts what it receives. */
+/** Receives the events of one connection; `plugins/channels/access/message-intake.ts` implements it. */
 export interface Sink {
   /** Resolves when the messages are stored. Only then may the platform be told that they arrived. */
   accept(messages: IncomingMessage[]): Promise<void>;
