@@ -1,4 +1,4 @@
-// The route of an agent's messages, on both surfaces.
+// Routes on both surfaces that list an agent's messages.
 import { Elysia, type Static } from "elysia";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
@@ -31,10 +31,10 @@ export function messageRoutes({ agents, messageList }: Deps) {
     response: { 200: messagesPage },
     detail: {
       tags: ["Agents"],
-      summary: "What was said to an agent and by it on its channels, newest first",
+      summary: "List the messages of an agent's channels and its replies, newest first",
       description:
-        "Exchanges come in the order in which they began, and each page is ordered by time. " +
-        "What was forgotten by `reset-memory` is not shown.",
+        "Pages follow the order in which messages arrived, each with its reply; a page is sorted by time. " +
+        "Messages that `reset-memory` erased are not listed.",
     },
   };
   const path = "/api/agents/:id/messages";
@@ -51,7 +51,7 @@ export function messageRoutes({ agents, messageList }: Deps) {
 function readInclude(given: string | undefined): readonly Platform[] {
   if (given === undefined) return CHANNELS;
   if (given === "all") return ALL;
-  throw invalidInput({ path: "include", message: "This is `all`, or left out." });
+  throw invalidInput({ path: "include", message: "Leave it out, or give `all`." });
 }
 
 const toMessageView = (

@@ -1,15 +1,15 @@
-// What turns and messages look like on the wire.
+// Schemas of requests and responses about turns and messages.
 import { t } from "elysia";
 
 export const chatBody = t.Object({
   message: t.String({ minLength: 1, maxLength: 100_000, error: "Give a message of 1 to 100000 characters." }),
-  /** A session of this agent; left out: the active one, or a new one. */
+  /** A session of this agent; without it, the active session or a new one. */
   sessionId: t.Optional(t.String({ maxLength: 64 })),
-  /** A conversation of its own by name, instead of a session. */
+  /** The name of a separate conversation, instead of a session. */
   topic: t.Optional(t.String({ minLength: 1, maxLength: 200, error: "A topic has 1 to 200 characters." })),
 });
 
-/** The web surface says through which of its doors the message came. */
+/** The body that the web surface sends to the backend, with the route that the message came by. */
 export const turnBody = t.Composite([chatBody, t.Object({ platform: t.Union([t.Literal("web"), t.Literal("api")]) })]);
 
 export type TurnBody = typeof turnBody.static;
@@ -25,9 +25,9 @@ export const newSession = t.Object({ sessionId: t.String(), status: t.String() }
 
 export const messagesQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
-  offset: t.Optional(t.String({ description: "Messages to leave out at the beginning, default 0" })),
+  offset: t.Optional(t.String({ description: "Messages to skip at the beginning, default 0" })),
   include: t.Optional(
-    t.String({ description: "`all`: those from the web, the API and the public page too", examples: ["all"] }),
+    t.String({ description: "`all`: also messages from the web, the API and the public page", examples: ["all"] }),
   ),
 });
 
@@ -42,7 +42,7 @@ export const agentMessage = t.Object({
 
 export const messagesPage = t.Object({
   messages: t.Array(agentMessage),
-  total: t.Integer({ description: "The offset and the number of messages here: where to go on" }),
+  total: t.Integer({ description: "The offset plus the number of messages of this page: the offset of the next page" }),
   limit: t.Integer(),
   offset: t.Integer(),
   status: t.Literal("ok"),

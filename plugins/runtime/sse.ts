@@ -1,4 +1,4 @@
-// Server-sent events (WHATWG HTML §9.2), out and in.
+// Writes the events of a turn as server-sent events (WHATWG HTML §9.2), and parses such a stream.
 import { errorBody } from "../../src/kernel/errors.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { Reply } from "./turn/running-turns.ts";
@@ -10,12 +10,12 @@ const encoder = new TextEncoder();
 
 const frame = (event: string, data: unknown) => encoder.encode(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 
-/** Frames that may wait for the reader; text that grows meanwhile goes into the next one. */
+/** Frames that are buffered for a slow reader; further text is collected for the next frame. */
 const READ_AHEAD = 16;
 
 /**
- * Answers with the events of one turn: `delta { text }`, `tool { name, state }`, and at the end `reply` or `error`.
- * The turn's signal aborts when the reader goes away, or `gone` does; the stream ends in any case.
+ * Runs a turn and responds with its events: `delta { text }`, `tool { name, state }`, and at the end `reply` or `error`.
+ * The turn's signal aborts when the reader goes away or `callerSignal` aborts; the stream ends in any case.
  */
 export function eventStream(
   callerSignal: AbortSignal,
@@ -31,10 +31,10 @@ export function eventStream(
     {
       start(controller) {
         flush = () => {
-          const grown = text;
-          // Before the frame is put in: that may call `pull`, and so this again.
+          const collected = text;
+          // Cleared before `enqueue`, which may call `pull` and so this function again.
           text = "";
-          if (open && grown !== "") controller.enqueue(frame("delta", { text: grown }));
+          if (open && collected !== "") controller.enqueue(frame("delta", { text: collected }));
         };
         const send = (event: string, data: unknown) => {
           flush();
@@ -73,7 +73,7 @@ export function eventStream(
   return new Response(body, { headers: EVENT_STREAM_HEADERS });
 }
 
-/** The events of a stream as they come. Ends with the stream; leaving the loop cancels it. */
+/** Yields the events of a stream as they arrive. Leaving the loop cancels the stream. */
 export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
   const decoder = new TextDecoder();
   let rest = "";

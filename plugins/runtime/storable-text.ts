@@ -1,4 +1,4 @@
-// Text from outside, as it can be stored and sent on.
+// Makes text from outside storable.
 
-/** Without NUL, which no TEXT column and no platform takes, and without halves of surrogate pairs. */
+/** Removes NUL, which no TEXT column and no platform accepts, and replaces lone surrogates by U+FFFD. */
 export const toStorableText = (text: string) => text.replaceAll("\0", "").toWellFormed();

@@ -123,7 +123,7 @@ describe("half turns", () => {
     await session(agent, { message_count: 1 });
     await entry(agent, "e1");
     await message(agent);
-    await expectRepairs(agent, /^1 half turn/, /^1 session with a wrong number/);
+    await expectRepairs(agent, /^1 incomplete turn/, /^1 session with a wrong number/);
     expect(await said(agent)).toEqual([]);
     expect(await inbox(agent)).toMatchObject([{ status: "pending" }]);
   });
@@ -148,7 +148,7 @@ describe("messages that are stuck", () => {
     await entry(agent, "e1", { status: "parked", attempts: 5, error: "MODEL_UNAVAILABLE", settled_at: 3 });
     await message(agent, { id: "e1", content: "content of e1" });
     const found = await repair(agent);
-    expect(found).toContainEqual(expect.stringMatching(/^1 message that had been given up: tried again/));
+    expect(found).toContainEqual(expect.stringMatching(/^1 message that had been given up: will be tried again/));
     await eventually(async () => (await inbox(agent))[0]?.status === "done");
     expect((await said(agent)).map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect((await said(agent)).at(-1)?.content).toContain("content of e1");
@@ -166,7 +166,7 @@ describe("messages that are stuck", () => {
     const agent = await stopped();
     await entry(agent, "e1", { platform: "web", peer: null, session_id: "sess_gone" });
     await entry(agent, "e2");
-    await expectRepairs(agent, /^1 session that messages wait for was gone/);
+    await expectRepairs(agent, /^1 session missing for a pending message/);
     expect(await harness.rows("SELECT id, platform, peer, status FROM sessions WHERE agent_id = ?", agent.id)).toEqual([
       { id: "sess_gone", platform: "web", peer: null, status: "open" },
     ]);

@@ -1,12 +1,12 @@
-// An agent that is removed although much was said to it: that goes before it, in steps that leave others their turn.
-import { setImmediate as breathe } from "node:timers/promises";
+// Deletes the messages of an agent with many of them in steps, before its row is deleted, to keep each write short.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import { deleteSessionsSql } from "./backup-sql.ts";
+import { deleteSessionsSql } from "../sessions/session-sql.ts";
 
-/** Rows that go along with the agent in one write: some milliseconds. */
+/** Fewer rows are deleted with the agent in one write, which takes some milliseconds. */
 const SMALL_AGENT_ROWS = 1_000;
-/** Rows of a step. */
+/** Rows deleted in one step. */
 const STEP = 250;
 
 const SIZE = `SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE agent_id = ?1 LIMIT ?2))
@@ -16,7 +16,7 @@ const SIZE = `SELECT (SELECT count(*) FROM (SELECT 1 FROM inbox WHERE agent_id =
 const deleteBatchSql = (table: string) =>
   `DELETE FROM ${table} WHERE agent_id = ?1 AND id IN (SELECT id FROM ${table} WHERE agent_id = ?1 ORDER BY id LIMIT ${STEP})`;
 
-/** What waits goes first, so that nothing is answered into a session that is gone. */
+/** Pending messages are deleted first, so that none is answered in a session that is gone. */
 const STEPS: readonly (readonly string[])[] = [
   [deleteBatchSql("inbox")],
   [deleteBatchSql("outbox")],
@@ -25,14 +25,14 @@ const STEPS: readonly (readonly string[])[] = [
 
 interface Deps extends Pick<Kernel, "database"> {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "setStatus">;
-  /** Lets no turn begin of an agent until what it answers is called. */
+  /** Starts no turn of an agent until the returned function is called. */
   holdTurns(agentId: string): () => void;
 }
 
 /**
- * To be done before an agent's row is deleted, which takes all that is left along in one statement. One with much to be
- * deleted is stopped first: its bots fall silent, and nothing new is said. A process that is killed in between leaves a
- * stopped agent that has forgotten, and whose removal can be asked for again.
+ * Returns the hook for `agents.beforeDelete`. Deleting the agent's row deletes all remaining rows in one statement. An agent
+ * with many rows is stopped first, so that it gets no new messages. A process that is killed in between leaves a stopped
+ * agent without messages, which can be deleted again.
  */
 export function createAgentRemoval({ database, agents, holdTurns }: Deps) {
   const isSmall = async (agentId: string) =>
@@ -44,7 +44,7 @@ export function createAgentRemoval({ database, agents, holdTurns }: Deps) {
     const release = holdTurns(agentId);
     try {
       for (const step of STEPS) {
-        for (let left = 1; left > 0; await breathe()) {
+        for (let left = 1; left > 0; await yieldToEventLoop()) {
           const done = await database.write(step.map((sql) => ({ sql, args: [agentId] })));
           left = done.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
         }

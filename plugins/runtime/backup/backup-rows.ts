@@ -1,31 +1,33 @@
-// What was said to an agent, as rows for its backup; brought back, or forgotten, without holding up anybody else.
-import { setImmediate as breathe } from "node:timers/promises";
+// Gives an agent's sessions and messages as rows for its backup, and restores or erases them in steps beside other work.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { BackupTables } from "../../agents/index.ts";
 import { outboxPages } from "../outbox/outbox-pages.ts";
-import { HIDDEN_PLATFORM, type Sessions } from "../sessions/sessions.ts";
+import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
+import type { Sessions } from "../sessions/sessions.ts";
 import { topicFromPeer } from "../sessions/topics.ts";
 import * as sql from "./backup-sql.ts";
 import { createRepair } from "./repair.ts";
 
-/** `messages` gives their numbers alone, in order: the rows come in pages. */
+/** The table `messages` has only the numbers of the messages, in order: their rows come in pages. */
 export type RuntimeBackupTable = "sessions" | "messages";
 
-/** A row of the part `sessions`. Times are epoch ms. */
+/** A row of the table `sessions`. Times are epoch ms. */
 export interface SessionRow {
   id: string;
   platform: string;
   peer: string | null;
   status: "open" | "completed";
   summary: string | null;
-  /** How many of its messages the summary stands for. */
+  /** The number of messages that the summary stands for. */
   summarized: number;
   at: number;
   active: number;
 }
 
-/** A message, in a page. */
+/** A row of a page of messages. `at` is epoch ms. */
 export interface MessageRow {
   seq: number;
   id: string;
@@ -39,29 +41,29 @@ export interface MessageRow {
   at: number;
 }
 
-/** How far a session went: its messages, and the last of them. */
+/** The extent of a session: the number of its messages, and the number and id of the last. */
 export interface SessionExtent {
   count: number;
   last: number;
   lastId: string;
 }
 
-/** The batch that does it, and what is left to be cleared away after it, whether it was committed or not. */
+/** A change to an agent's sessions, which the caller writes in one batch. */
 export interface BackupChange {
   statements: Statement[];
-  /** A job does it a minute later for a process that is killed before. */
+  /** Deletes the hidden sessions afterwards, whether the batch was committed or not. A job does so if the process is killed. */
   cleanUp(): Promise<void>;
 }
 
 export interface RuntimeBackupRows {
   readonly tables: BackupTables<RuntimeBackupTable>;
-  /** The rows of these messages: pages, each a JSON array. Messages don't change, so they are still of the moment. */
+  /** The rows of these messages, in pages, each a JSON array. Messages never change, so the rows still match the snapshot. */
   messagePages(seqs: readonly number[]): AsyncGenerator<string, void>;
-  /** A session's messages up to one, page by page. */
+  /** A session's messages up to the number `upto`, page by page. */
   messagesUpTo(sessionId: string, upto: number): AsyncGenerator<MessageRow[], void>;
   /**
-   * Puts sessions back as they were. Those that are as they were keep their messages; those that are gone are brought in
-   * beforehand, where nobody sees them. What waits to be answered keeps a session. To be called while no turn runs.
+   * Restores sessions. Unchanged sessions keep their messages; missing ones are imported before the batch, as hidden
+   * sessions. Pending messages keep their session. Call it while no turn of the agent runs.
    * @param sessions the rows, as JSON
    * @param extents of each session in them
    */
@@ -71,38 +73,38 @@ export interface RuntimeBackupRows {
     extents: ReadonlyMap<string, SessionExtent>,
     messagePages: AsyncIterable<readonly MessageRow[]>,
   ): Promise<BackupChange>;
-  /** Sessions that come with an agent which is made in the same batch. */
+  /** Imports the sessions of an agent that is created in the same batch. */
   importStatements(agentId: string, sessions: readonly SessionRow[], messages: readonly MessageRow[]): Statement[];
-  /**
-   * Forgets what was said: sessions, summaries, the text of messages that were answered and of replies that were sent.
-   * What waits to be answered, or to be delivered, stays.
-   */
+  /** Erases sessions, summaries and the texts of settled messages and sent replies. Pending messages and replies stay. */
   erase(agentId: string): BackupChange;
-  /** Mends what it finds, and says it in words. To be called while no turn runs. */
+  /** Repairs the rows and describes each repair in a sentence. Call it while no turn of the agent runs. */
   repair(agentId: string): Promise<string[]>;
 }
 
 const PAGE = 100;
 const CLEAN_UP_BATCH = 500;
-/** Messages in one statement, of those that come with an agent. */
+/** Messages in one statement of an import. */
 const IMPORT_BATCH = 2_000;
 const JOB = "runtime.clear";
-const JOB_DELAY = 60_000;
-/** A session that was made just now waits for its first message. */
-const NEW_SESSION_AGE = 60_000;
+const JOB_DELAY = MINUTE;
+/** A newer session may still wait for its first message. */
+const NEW_SESSION_AGE = MINUTE;
 
 interface Deps extends Pick<Kernel, "database" | "jobs"> {
   sessions: Pick<Sessions, "invalidateAgent">;
-  /** Takes up replies that wait to be delivered. */
+  /** Takes up the agent's pending replies. */
   deliver(agentId: string): void;
 }
 
-/** What is brought in, and what is forgotten, is nobody's session: so either becomes true in one small write. */
+/**
+ * Imported and erased sessions are hidden ones: large numbers of messages are written before, or deleted after, the one small
+ * batch in which the change takes effect.
+ */
 export function createBackupRows({ database, jobs, sessions, deliver }: Deps): RuntimeBackupRows {
-  /** Agents whose sessions are being brought in. */
+  /** Agents whose sessions are being imported. */
   const importing = new Set<string>();
 
-  /** Nobody's sessions of this agent go, in steps that leave others their turn; with `words`, those of replies too. */
+  /** Deletes the agent's hidden sessions in steps; with `words`, wipes the texts of delivered replies too. */
   async function cleanUp(agentId: string, words: boolean): Promise<void> {
     for await (const [first, last] of inboxPages(agentId)) {
       await database.write([{ sql: sql.CLEAR_INBOX, args: [agentId, first, last] }]);
@@ -118,7 +120,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
   }
 
   async function* inboxPages(agentId: string): AsyncGenerator<[string, string], void> {
-    for (let after = ""; ; await breathe()) {
+    for (let after = ""; ; await yieldToEventLoop()) {
       const { rows } = await database.read(sql.INBOX_PAGE, [agentId, after, CLEAN_UP_BATCH]);
       const [first, last] = [rows[0]?.first, rows[0]?.last];
       if (typeof first !== "string" || typeof last !== "string") return;
@@ -136,19 +138,19 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
 
   jobs.handle(JOB, async (payload) => {
     const { agentId, words } = payload as { agentId: string; words: boolean };
-    if (importing.has(agentId)) throw new Error("Sessions of this agent are being brought in.");
+    if (importing.has(agentId)) throw new Error("Sessions of this agent are being imported.");
     await cleanUp(agentId, words);
   });
 
-  /** Which sessions have just these messages, which have others, which are not there. */
+  /** Compares the sessions with their extents in the backup. */
   async function compareSessions(agentId: string, extents: ReadonlyMap<string, SessionExtent>) {
-    const asked = [...extents].map(([id, extent]) => ({ id, ...extent }));
-    const { rows } = await database.read(sql.COMPARE, [agentId, JSON.stringify(asked)]);
+    const expected = [...extents].map(([id, extent]) => ({ id, ...extent }));
+    const { rows } = await database.read(sql.COMPARE, [agentId, JSON.stringify(expected)]);
     const inState = (state: string) => rows.filter((row) => row.state === state).map(({ id }) => String(id));
     return { same: inState("same"), changed: inState("changed"), missing: inState("missing") };
   }
 
-  /** Writes the messages of missing sessions, hidden; answers what writes those of changed ones. */
+  /** Writes the messages of missing sessions as hidden ones; returns the statements for those of changed sessions. */
   async function importSessions(
     agentId: string,
     rows: string,
@@ -163,10 +165,10 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
     // Our own rows, as the query gave them.
     const topics = new Map((JSON.parse(rows) as SessionRow[]).map(({ id, peer }) => [id, topicFromPeer(peer)]));
     const writeStatements = (page: readonly MessageRow[]): Statement[] => {
-      const asked = page.filter(({ platform, role }) => platform === "api" && role === "user");
-      const words = asked.map(({ id, content, session }) => ({ id, content, topic: topics.get(session) ?? null }));
+      const fromApi = page.filter(({ platform, role }) => platform === "api" && role === "user");
+      const texts = fromApi.map(({ id, content, session }) => ({ id, content, topic: topics.get(session) ?? null }));
       return page.length > 0
-        ? [sql.insertMessagesStatement(agentId, page), ...sql.restoreTextStatements(agentId, words)]
+        ? [sql.insertMessagesStatement(agentId, page), ...sql.restoreTextStatements(agentId, texts)]
         : [];
     };
     for await (const page of alignToTurns(messagePages)) {
@@ -176,7 +178,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
     return later;
   }
 
-  /** Whoever remembers something of these sessions forgets it, once this is committed. */
+  /** Drops these sessions from the caches once the statement is committed. */
   const withInvalidation = (agentId: string, statement: Statement, ids: readonly string[] = []): Statement => ({
     ...statement,
     after: ({ rows }) => sessions.invalidateAgent(agentId, [...ids, ...rows.map(({ id }) => String(id))]),
@@ -195,7 +197,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
     for (let at = 0; at < seqs.length; at += PAGE) {
       const { rows } = await database.read(sql.SELECT_PAGE, [JSON.stringify(seqs.slice(at, at + PAGE))]);
       yield String(rows[0]?.[0]);
-      await breathe();
+      await yieldToEventLoop();
     }
   }
 
@@ -204,7 +206,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
     messagePages,
 
     async *messagesUpTo(sessionId, upto) {
-      for (let after = 0; ; await breathe()) {
+      for (let after = 0; ; await yieldToEventLoop()) {
         const { rows } = await database.read(sql.SELECT_MESSAGES_UP_TO, [sessionId, after, upto, PAGE]);
         // Our own rows, as the query gave them.
         const page = JSON.parse(String(rows[0]?.[0])) as MessageRow[];
@@ -215,12 +217,12 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
     },
 
     async restore(agentId, rows, extents, incoming) {
-      // What an earlier try may have left.
+      // An earlier restore may have left hidden sessions.
       await cleanUp(agentId, false);
       const found = await compareSessions(agentId, extents);
       const rewritten = [...found.changed, ...found.missing];
       const ends = found.same.map((id) => ({ id, last: extents.get(id)?.last ?? 0 }));
-      const done = () => {
+      const finish = () => {
         importing.delete(agentId);
         return cleanUp(agentId, false);
       };
@@ -243,9 +245,9 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
           { sql: sql.RELINK_REPLIES, args: [agentId, JSON.stringify(rewritten)] },
           cleanUpLaterStatement(agentId, false),
         ];
-        return { statements, cleanUp: done };
+        return { statements, cleanUp: finish };
       } catch (error) {
-        await done();
+        await finish();
         throw error;
       }
     },
@@ -276,14 +278,14 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
         const seqs = JSON.parse(String(rows[0]?.[0])) as number[];
         for (let at = 0; at < seqs.length; at += CLEAN_UP_BATCH) {
           yield seqs.slice(at, at + CLEAN_UP_BATCH);
-          await breathe();
+          await yieldToEventLoop();
         }
       },
     }),
   };
 }
 
-/** The same messages, with no page between a question and its reply: their numbers follow each other. */
+/** Moves page boundaries so that a user's message and its reply are in one page and get consecutive numbers. */
 async function* alignToTurns(messagePages: AsyncIterable<readonly MessageRow[]>): AsyncGenerator<MessageRow[], void> {
   let carried: MessageRow[] = [];
   for await (const page of messagePages) {

@@ -1,17 +1,15 @@
-// The statements over sessions that are brought back or forgotten. `?1` is the agent throughout.
+// The SQL that restores and erases sessions. `?1` is the agent throughout.
 import type { Statement } from "../../../src/kernel/database/database.ts";
-import { HIDDEN_PLATFORM } from "../sessions/sessions.ts";
+import { deleteSessionsSql, HIDDEN_PLATFORM, WIPE_TEXT } from "../sessions/session-sql.ts";
 
-/** Messages that wait to be answered name these sessions by their id alone. */
+/** Sessions without a peer that have pending messages. */
 const SESSIONS_WITH_PENDING =
   "SELECT session_id FROM inbox WHERE agent_id = ?1 AND status = 'pending' AND peer IS NULL";
 /** ?2: sessions as rows. */
 const GIVEN = "SELECT value ->> 'id' FROM json_each(?2)";
-/** What an entry of the inbox loses with the conversation it belongs to. */
-export const WIPE_TEXT = `content = '', attachments = NULL, sender_name = '', topic = NULL, reply = NULL, status = iif(status = 'parked', 'failed', status)`;
 const HIDDEN = `SELECT id FROM sessions WHERE agent_id = ?1 AND platform = '${HIDDEN_PLATFORM}'`;
 
-/** ?2: rows of sessions that stay, ?3: one made since then may be about to get its first message. */
+/** ?2: rows of the sessions to keep, ?3: epoch ms; an empty session created after it may get its first message soon. */
 const HIDE = `UPDATE sessions SET platform = '${HIDDEN_PLATFORM}', peer = NULL, status = 'completed', summary = NULL, summary_upto = 0
   WHERE agent_id = ?1 AND platform <> '${HIDDEN_PLATFORM}' AND id NOT IN (${GIVEN}) AND id NOT IN (${SESSIONS_WITH_PENDING})
     AND NOT (message_count = 0 AND peer IS NULL AND created_at > ?3) RETURNING id`;
@@ -24,37 +22,37 @@ const UPSERT = `INSERT INTO sessions (id, agent_id, platform, peer, status, summ
   ON CONFLICT (id) DO UPDATE SET platform = excluded.platform, peer = excluded.peer, status = excluded.status,
     summary = excluded.summary, last_activity_at = excluded.last_activity_at WHERE agent_id = excluded.agent_id`;
 
-/** Numbers of messages are given anew when they are written again: a summary is kept as how many it stands for. */
+/** Restored messages get new numbers, so a backup stores how many messages a summary stands for instead of the last number. */
 const RECALCULATE = `UPDATE sessions SET
     message_count = (SELECT count(*) FROM messages WHERE session_id = sessions.id),
-    summary_upto = iif(was.summarized = 0, 0, coalesce((SELECT seq FROM (
-      SELECT seq, row_number() OVER (ORDER BY seq) AS place FROM messages WHERE session_id = sessions.id
-    ) WHERE place = was.summarized), 0))
-  FROM (SELECT value ->> 'id' AS id, value ->> 'summarized' AS summarized FROM json_each(?2)) AS was
-  WHERE sessions.id = was.id AND agent_id = ?1`;
+    summary_upto = iif(backup.summarized = 0, 0, coalesce((SELECT seq FROM (
+      SELECT seq, row_number() OVER (ORDER BY seq) AS position FROM messages WHERE session_id = sessions.id
+    ) WHERE position = backup.summarized), 0))
+  FROM (SELECT value ->> 'id' AS id, value ->> 'summarized' AS summarized FROM json_each(?2)) AS backup
+  WHERE sessions.id = backup.id AND agent_id = ?1`;
 
 const INSERT = `INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at)
   SELECT value ->> 'id', value ->> 'session', ?1, value ->> 'inbox', value ->> 'platform', value ->> 'role',
     value ->> 'content', value ->> 'steps', value ->> 'at' FROM json_each(?2) ORDER BY key`;
 
-/** Messages of a page, in the order in which they are given. */
+/** Inserts the messages of a page, in the given order. */
 export const insertMessagesStatement = (agentId: string, messages: readonly unknown[]): Statement => ({
   sql: INSERT,
   args: [agentId, JSON.stringify(messages)],
 });
 
-/** Questions that were asked of the API, by the words that were wiped from their entries. ?2: rows. */
-const RESTORE_TEXT = `UPDATE inbox SET content = said.content, topic = said.topic
-  FROM (SELECT value ->> 'id' AS id, value ->> 'content' AS content, value ->> 'topic' AS topic FROM json_each(?2)) AS said
-  WHERE inbox.agent_id = ?1 AND inbox.id = said.id AND inbox.content = '' AND status <> 'pending'`;
+/** ?2: rows of `{ id, content, topic }`. */
+const RESTORE_TEXT = `UPDATE inbox SET content = backup.content, topic = backup.topic
+  FROM (SELECT value ->> 'id' AS id, value ->> 'content' AS content, value ->> 'topic' AS topic FROM json_each(?2)) AS backup
+  WHERE inbox.agent_id = ?1 AND inbox.id = backup.id AND inbox.content = '' AND status <> 'pending'`;
 
-/** Gives entries of the inbox back what they said. */
+/** Restores the wiped texts of inbox entries. */
 export const restoreTextStatements = (
   agentId: string,
   rows: readonly { id: string; content: string; topic: string | null }[],
 ) => (rows.length === 0 ? [] : [{ sql: RESTORE_TEXT, args: [agentId, JSON.stringify(rows)] }]);
 
-/** Sessions as they were, with messages that are written in the same batch, and what follows from both. */
+/** Restores sessions, with messages that are written in the same batch, and recalculates the counters of the sessions. */
 export const restoreSessionsStatements = (
   agentId: string,
   sessions: string,
@@ -65,7 +63,10 @@ export const restoreSessionsStatements = (
   { sql: RECALCULATE, args: [agentId, sessions] },
 ];
 
-/** Lets go of all sessions but these; what waits to be answered keeps an empty one. The first says which they were. */
+/**
+ * Hides all sessions but the given ones, and empties those that pending messages belong to. The first and the last
+ * statement return the ids of these sessions.
+ */
 export const hideSessionsStatements = (agentId: string, keptSessions: string, createdAfter: number): Statement[] => [
   { sql: HIDE, args: [agentId, keptSessions, createdAfter] },
   { sql: `DELETE FROM messages WHERE session_id IN (${EMPTIED})`, args: [agentId, keptSessions] },
@@ -79,59 +80,51 @@ export const hideSessionsStatements = (agentId: string, keptSessions: string, cr
   },
 ];
 
-/** ?2: rows of `{ id, last }`. */
-export const DELETE_TAILS = `DELETE FROM messages WHERE seq IN (SELECT m.seq FROM json_each(?2) AS was
-  JOIN messages AS m ON m.session_id = was.value ->> 'id' AND m.seq > was.value ->> 'last' WHERE m.agent_id = ?1)`;
+/** Deletes the messages that were added since the backup. ?2: rows of `{ id, last }`. */
+export const DELETE_TAILS = `DELETE FROM messages WHERE seq IN (SELECT m.seq FROM json_each(?2) AS backup
+  JOIN messages AS m ON m.session_id = backup.value ->> 'id' AND m.seq > backup.value ->> 'last' WHERE m.agent_id = ?1)`;
 export const DELETE_MESSAGES_OF =
   "DELETE FROM messages WHERE agent_id = ?1 AND session_id IN (SELECT value FROM json_each(?2))";
 
-/** Numbers of replies that are gone may be given to others. */
+/** SQLite may reuse the number of a deleted reply. */
 export const CLEAR_MISSING_REPLIES = `UPDATE inbox SET reply = NULL WHERE agent_id = ?1 AND reply IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM messages WHERE seq = inbox.reply AND inbox_id = inbox.id)`;
-/** ?2: sessions whose messages were written again. */
-export const RELINK_REPLIES = `UPDATE inbox SET reply = said.seq FROM (
+/** ?2: ids of sessions whose messages were inserted again. */
+export const RELINK_REPLIES = `UPDATE inbox SET reply = latest.seq FROM (
     SELECT inbox_id, max(seq) AS seq FROM messages
     WHERE session_id IN (SELECT value FROM json_each(?2)) AND role = 'assistant' GROUP BY inbox_id
-  ) AS said WHERE inbox.agent_id = ?1 AND inbox.id = said.inbox_id AND inbox.status = 'done'`;
+  ) AS latest WHERE inbox.agent_id = ?1 AND inbox.id = latest.inbox_id AND inbox.status = 'done'`;
 
-/** Sessions that are not there come in as nobody's. ?2: rows, ?3: which of them. */
+/** Inserts missing sessions as hidden ones. ?2: rows of sessions, ?3: ids of those to insert. */
 export const INSERT_HIDDEN = `INSERT INTO sessions (id, agent_id, platform, status, created_at, last_activity_at)
   SELECT value ->> 'id', ?1, '${HIDDEN_PLATFORM}', 'completed', value ->> 'at', value ->> 'active'
   FROM json_each(?2) WHERE value ->> 'id' IN (SELECT value FROM json_each(?3))`;
 
-/** ?2: rows of `{ id, count, last, lastId }`. Messages are only ever added, so count and last one say that all are there. */
-export const COMPARE = `SELECT was.id AS id, CASE
+/** ?2: rows of `{ id, count, last, lastId }`. Messages are only ever appended, so equal counts and last ids mean equal messages. */
+export const COMPARE = `SELECT backup.id AS id, CASE
     WHEN s.id IS NULL THEN 'missing'
-    WHEN (SELECT count(*) FROM messages WHERE session_id = was.id AND seq <= was.last) = was.count AND (was.count = 0
-      OR EXISTS (SELECT 1 FROM messages WHERE seq = was.last AND id = was.last_id AND session_id = was.id)) THEN 'same'
+    WHEN (SELECT count(*) FROM messages WHERE session_id = backup.id AND seq <= backup.last) = backup.count AND (backup.count = 0
+      OR EXISTS (SELECT 1 FROM messages WHERE seq = backup.last AND id = backup.last_id AND session_id = backup.id)) THEN 'same'
     ELSE 'changed' END AS state
   FROM (SELECT value ->> 'id' AS id, value ->> 'count' AS count, value ->> 'last' AS last, value ->> 'lastId' AS last_id
-    FROM json_each(?2)) AS was LEFT JOIN sessions AS s ON s.id = was.id AND s.agent_id = ?1`;
+    FROM json_each(?2)) AS backup LEFT JOIN sessions AS s ON s.id = backup.id AND s.agent_id = ?1`;
 
 const ROW = `json_object('seq', seq, 'id', id, 'session', session_id, 'inbox', inbox_id, 'platform', platform,
   'role', role, 'content', content, 'steps', steps, 'at', created_at)`;
-/** ?1: numbers. */
+/** ?1: numbers of messages. */
 export const SELECT_PAGE = `SELECT json_group_array(${ROW}) FROM
   (SELECT * FROM messages WHERE seq IN (SELECT value FROM json_each(?1)) ORDER BY seq)`;
-/** ?1: session, ?2 to ?3: after and up to which number, ?4: how many. */
+/** ?1: session, ?2: the number before the page, ?3: the last number to read, ?4: rows of the page. */
 export const SELECT_MESSAGES_UP_TO = `SELECT json_group_array(${ROW}) FROM
   (SELECT * FROM messages WHERE session_id = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq LIMIT ?4)`;
 
-/** ?2 to ?3: ids. */
+/** Wipes the entries of hidden sessions. ?2 to ?3: ids. */
 export const CLEAR_INBOX = `UPDATE inbox SET ${WIPE_TEXT} WHERE agent_id = ?1 AND id BETWEEN ?2 AND ?3
   AND status <> 'pending' AND content <> '' AND session_id IN (${HIDDEN})`;
 export const INBOX_PAGE = `SELECT min(id) AS first, max(id) AS last FROM
   (SELECT id FROM inbox WHERE agent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3)`;
 
-/**
- * One step of deleting sessions: so many messages of those that a query picks, and of these sessions the ones that are
- * empty by then, or every step would go through them again.
- */
-export const deleteSessionsSql = (sessionIdsSql: string, messages: number): [string, string] => [
-  `DELETE FROM messages WHERE seq IN (SELECT seq FROM messages WHERE session_id IN (${sessionIdsSql}) LIMIT ${messages})`,
-  `DELETE FROM sessions WHERE id IN (${sessionIdsSql}) AND NOT EXISTS (SELECT 1 FROM messages WHERE session_id = sessions.id)`,
-];
 export const CLEAR_SESSIONS = deleteSessionsSql(`${HIDDEN} ORDER BY rowid LIMIT 100`, 500);
-/** ?2 to ?3: ids. */
+/** Wipes delivered replies. ?2 to ?3: ids. */
 export const CLEAR_OUTBOX = `UPDATE outbox SET body = '' WHERE id BETWEEN ?2 AND ?3 AND agent_id = ?1
   AND status <> 'pending' AND body <> ''`;

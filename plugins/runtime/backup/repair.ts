@@ -1,34 +1,35 @@
-// Mends what a conversation can't get over by itself: broken turns, messages that were given up, replies that got stuck.
+// Repairs the rows of an agent's conversations: incomplete turns, parked messages, failed deliveries, wrong counters.
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+import { MAX_DELIVERY_ATTEMPTS } from "../outbox/outbox.ts";
 import { outboxPages } from "../outbox/outbox-pages.ts";
-import { HIDDEN_PLATFORM } from "../sessions/sessions.ts";
+import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
+import { MAX_TURN_ATTEMPTS } from "../turn/failed-turn.ts";
 import type { Step } from "../turn/tool-loop.ts";
 
 interface Deps {
   database: Pick<Database, "read" | "write">;
-  /** Takes up replies that wait to be delivered. */
+  /** Takes up the agent's pending replies. */
   deliver(agentId: string): void;
   /** The numbers of all messages of an agent, in pages. */
   messagePages(agentId: string): AsyncIterable<readonly number[]>;
 }
 
-/** A statement, and how to say what it did to so many rows. */
+/** A statement, and the description of its effect on so many rows. */
 interface RepairStep {
   statement: Statement;
   describe(rows: number): string;
 }
 
-/** Tries before a reply is given up. */
-const MAX_DELIVERY_ATTEMPTS = 40;
-/** An older reply would surprise more than it would help. */
-const MAX_REPLY_AGE = 7 * 86_400_000;
+/** An older reply is not sent any more: it would surprise more than it would help. */
+const MAX_REPLY_AGE = 7 * DAY;
 
 /** `1 message`, `2 messages`. */
 const count = (rows: number, what: string, many = `${what}s`) => `${rows} ${rows === 1 ? what : many}`;
 
-/** Looks at everything that was said to an agent and waits for it. To be called while none of its turns runs. */
+/** Returns the function that repairs an agent and describes each repair in a sentence. Call it while no turn of it runs. */
 export function createRepair({ database, deliver, messagePages }: Deps) {
-  /** Messages with steps, and those of entries that are not answered yet. */
+  /** Messages with tool calls, and messages of entries that are pending or parked. */
   async function* findSuspects(agentId: string) {
     for await (const seqs of messagePages(agentId)) {
       const { rows } = await database.read(SUSPECTS, [agentId, JSON.stringify(seqs)]);
@@ -38,8 +39,8 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
     }
   }
 
-  /** What was half done when somebody, or something, broke it off. */
-  async function halfDoneTurns(agentId: string): Promise<RepairStep[]> {
+  /** Repairs turns of which only a part was written. */
+  async function repairIncompleteTurns(agentId: string): Promise<RepairStep[]> {
     const calls: { seq: number; steps: string | null }[] = [];
     const replies = new Map<string, number>();
     const questions = new Map<string, number[]>();
@@ -51,7 +52,7 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
       else questions.set(entry, [...(questions.get(entry) ?? []), seq]);
     }
     const answered = [...replies].map(([id, reply]) => ({ id, reply }));
-    // A turn writes the question together with its reply.
+    // A turn writes the user's message together with its reply, so one without a reply is incomplete.
     const orphanQuestions = [...questions].flatMap(([entry, seqs]) => (replies.has(entry) ? [] : seqs));
     return [
       {
@@ -61,16 +62,16 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
       },
       {
         statement: { sql: FIX_ANSWERED, args: [agentId, JSON.stringify(answered), Date.now()] },
-        describe: (rows) => `${count(rows, "message")} that had been answered already: not answered again`,
+        describe: (rows) => `${count(rows, "message")} that had been answered already: marked as answered`,
       },
       {
         statement: { sql: DELETE_ORPHANS, args: [JSON.stringify(orphanQuestions)] },
-        describe: (rows) => `${count(rows, "half turn")}: taken back, to be run as a whole`,
+        describe: (rows) => `${count(rows, "incomplete turn")}: removed, and the message is answered again`,
       },
     ];
   }
 
-  /** Replies that were given up for a reason that may be over. */
+  /** Resends replies that failed for a reason that may be over. */
   async function undeliveredReplies(agentId: string): Promise<RepairStep[]> {
     const since = (Date.now() - MAX_REPLY_AGE).toString(16).padStart(12, "0");
     const found: string[] = [];
@@ -81,25 +82,25 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
     return [
       {
         statement: { sql: FIX_UNDELIVERED, args: [JSON.stringify(found)], after: () => deliver(agentId) },
-        describe: (rows) => `${count(rows, "reply", "replies")} that had not arrived: sent again`,
+        describe: (rows) => `${count(rows, "reply", "replies")} that had not arrived: will be sent again`,
       },
     ];
   }
 
   return async function repair(agentId: string): Promise<string[]> {
     const repairSteps: RepairStep[] = [
-      ...(await halfDoneTurns(agentId)),
+      ...(await repairIncompleteTurns(agentId)),
       {
         statement: { sql: FIX_PARKED, args: [agentId] },
-        describe: (rows) => `${count(rows, "message")} that had been given up: tried again`,
+        describe: (rows) => `${count(rows, "message")} that had been given up: will be tried again`,
       },
       {
         statement: { sql: RESET_ATTEMPTS, args: [agentId] },
-        describe: (rows) => `${count(rows, "message")} about to be given up: all tries again`,
+        describe: (rows) => `${count(rows, "message")} about to be given up: the count of tries was reset`,
       },
       {
         statement: { sql: RECREATE_SESSIONS, args: [agentId, Date.now()] },
-        describe: (rows) => `${count(rows, "session")} that messages wait for was gone: made anew`,
+        describe: (rows) => `${count(rows, "session")} missing for a pending message: created again`,
       },
       ...(await undeliveredReplies(agentId)),
       {
@@ -108,7 +109,8 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
       },
       {
         statement: { sql: FIX_SUMMARIES, args: [agentId] },
-        describe: (rows) => `${count(rows, "session")} whose summary hid messages that it does not hold: shown again`,
+        describe: (rows) =>
+          `${count(rows, "session")} whose summary hid messages that it does not include: these are shown again`,
       },
     ];
     const results = await database.write(repairSteps.map(({ statement }) => statement));
@@ -119,7 +121,7 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
   };
 }
 
-/** The calls that have a result, as they are to be kept: undefined when all have, null when none has. */
+/** The JSON of the calls that have a result; undefined when all of them have one, null when none has. */
 function withoutUnfinishedCalls(text: string): string | null | undefined {
   const steps = parseJson(text);
   const completeSteps = Array.isArray(steps) ? steps.filter(isStep) : [];
@@ -149,28 +151,29 @@ const SUSPECTS = `SELECT m.seq, m.role, m.steps, i.id AS entry FROM messages AS 
   WHERE m.seq IN (SELECT value FROM json_each(?2)) AND (i.id IS NOT NULL OR m.steps IS NOT NULL) ORDER BY m.seq`;
 const FIX_STEPS = `UPDATE messages SET steps = fixed.steps
   FROM (SELECT value ->> 'seq' AS seq, value ->> 'steps' AS steps FROM json_each(?1)) AS fixed WHERE messages.seq = fixed.seq`;
-const FIX_ANSWERED = `UPDATE inbox SET status = 'done', error = NULL, settled_at = ?3, reply = said.reply
-  FROM (SELECT value ->> 'id' AS id, value ->> 'reply' AS reply FROM json_each(?2)) AS said
-  WHERE inbox.agent_id = ?1 AND inbox.id = said.id`;
+const FIX_ANSWERED = `UPDATE inbox SET status = 'done', error = NULL, settled_at = ?3, reply = answered.reply
+  FROM (SELECT value ->> 'id' AS id, value ->> 'reply' AS reply FROM json_each(?2)) AS answered
+  WHERE inbox.agent_id = ?1 AND inbox.id = answered.id`;
 const DELETE_ORPHANS = "DELETE FROM messages WHERE seq IN (SELECT value FROM json_each(?1))";
 const FIX_PARKED = `UPDATE inbox SET status = 'pending', attempts = 0, error = NULL, settled_at = NULL
   WHERE agent_id = ?1 AND status = 'parked'`;
-/** Since the tries of a turn are fewer: these are starts of the process that found it in work. */
-const RESET_ATTEMPTS = "UPDATE inbox SET attempts = 0 WHERE agent_id = ?1 AND status = 'pending' AND attempts >= 5";
+/** A turn is tried less often than this: a higher count comes from starts of the process that found the turn interrupted. */
+const RESET_ATTEMPTS = `UPDATE inbox SET attempts = 0
+  WHERE agent_id = ?1 AND status = 'pending' AND attempts >= ${MAX_TURN_ATTEMPTS}`;
 const RECREATE_SESSIONS = `INSERT INTO sessions (id, agent_id, platform, created_at, last_activity_at)
   SELECT DISTINCT session_id, agent_id, platform, ?2, ?2 FROM inbox
   WHERE agent_id = ?1 AND status = 'pending' AND peer IS NULL AND session_id NOT IN (SELECT id FROM sessions)
   ON CONFLICT DO NOTHING`;
-/** ?2 to ?3: ids. */
+/** Failed for lack of tries, of a running agent or of a connection, not for a refusal. ?2 to ?3: ids. */
 const UNDELIVERED = `SELECT id FROM outbox WHERE id BETWEEN ?2 AND ?3 AND agent_id = ?1 AND status = 'failed'
   AND (attempts >= ?4 OR error = 'The agent is stopped.' OR error LIKE '% is not connected any more.')`;
 const FIX_UNDELIVERED = `UPDATE outbox SET status = 'pending', attempts = 0, error = NULL
   WHERE id IN (SELECT value FROM json_each(?1))`;
-const FIX_COUNTS = `UPDATE sessions SET message_count = real.count
+const FIX_COUNTS = `UPDATE sessions SET message_count = counted.count
   FROM (SELECT s.id, count(m.seq) AS count FROM sessions AS s LEFT JOIN messages AS m ON m.session_id = s.id
-    WHERE s.agent_id = ?1 GROUP BY s.id) AS real
-  WHERE sessions.id = real.id AND message_count <> real.count AND platform <> '${HIDDEN_PLATFORM}'`;
+    WHERE s.agent_id = ?1 GROUP BY s.id) AS counted
+  WHERE sessions.id = counted.id AND message_count <> counted.count AND platform <> '${HIDDEN_PLATFORM}'`;
 const FIX_SUMMARIES = `UPDATE sessions SET summary_upto = iif(summary IS NULL, 0, last)
-  FROM (SELECT id AS of, coalesce((SELECT max(seq) FROM messages WHERE session_id = sessions.id), 0) AS last
-    FROM sessions WHERE agent_id = ?1) AS real
-  WHERE sessions.id = real.of AND (summary_upto > last OR (summary IS NULL AND summary_upto > 0))`;
+  FROM (SELECT id AS session_id, coalesce((SELECT max(seq) FROM messages WHERE session_id = sessions.id), 0) AS last
+    FROM sessions WHERE agent_id = ?1) AS newest
+  WHERE sessions.id = newest.session_id AND (summary_upto > last OR (summary IS NULL AND summary_upto > 0))`;

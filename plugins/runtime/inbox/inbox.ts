@@ -1,4 +1,4 @@
-// The inbox: every message is stored once, whatever its entrance, before anybody is told that it arrived.
+// Stores messages in the inbox table, each one once, before its platform gets the confirmation that it arrived.
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -11,19 +11,19 @@ import { parseCommand } from "./commands.ts";
 
 type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId";
 
-/** A pending message, with what its tries so far have left: how many there were, and a preview that was shown. */
+/** A pending message, with the number of its tries so far and the preview that they have shown. */
 export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   attempts: number;
   previewId: string | null;
 };
-/** `public` is the agent's public page. */
+/** Where a message came from; `public` is the agent's public page. */
 export type Platform = "web" | "api" | "public" | "channel_a" | "channel_b" | "channel_c";
 
-/** A message at an entrance. */
+/** A message as it arrives from a platform. */
 export interface InboundMessage {
   agentId: string;
   platform: Platform;
-  /** Unique for this agent on this platform; left out where the entrance has none of its own. */
+  /** Unique for this agent on this platform; left out where the platform has no ids. */
   platformMessageId?: string;
   /** The conversation: its address on the platform, or the id of a session. */
   to: { peer: string } | { sessionId: string };
@@ -33,12 +33,12 @@ export interface InboundMessage {
   /** Left out: a command or a message, by its content. */
   kind?: InboxEntry["kind"];
   content: string;
-  /** Files that came with it; `content` names them too, each on a line of its own in brackets. */
+  /** Files that came with it; `content` names each of them on a line in brackets. */
   attachments?: readonly Attachment[];
   topic?: string | undefined;
 }
 
-/** A message sent through the API, with what became of it. */
+/** A message sent through the API, with its outcome. */
 export interface SentMessage {
   id: string;
   message: string;
@@ -51,24 +51,24 @@ export interface SentMessage {
 
 export interface Inbox {
   /**
-   * Stores what is new in one write and answers just that, in order. A second delivery of a message is dropped here.
-   * `storing` is told each entry right before the write: what it prepares is there before anybody can see the entry.
+   * Stores the new messages in one write and returns their entries, in order. A second delivery of a message is dropped.
+   * `beforeStore` is called with each entry right before the write, when no lane can see the entry yet.
    */
   accept(inboundMessages: readonly InboundMessage[], beforeStore?: (entry: InboxEntry) => void): Promise<InboxEntry[]>;
-  /** The same as statements for a batch of the caller's; `stored` is told once it is committed. */
+  /** The same as statements for a batch of the caller; `onStored` is called once that is committed. */
   acceptStatements(inbound: InboundMessage, onStored: (entry: InboxEntry) => void): Promise<Statement[]>;
   /** The first pending entries of an agent, oldest first. */
   listPending(agentId: string, limit: number): Promise<InboxEntry[]>;
-  /** What was sent to an agent with `POST /api/chat`, newest first. */
+  /** The messages that were sent to an agent with `POST /api/chat`, newest first. */
   listSentMessages(
     agentId: string,
     page: { limit: number; offset: number; topic?: string | undefined },
   ): Promise<SentMessage[]>;
-  /** Agents that have something pending. */
+  /** Ids of agents that have pending entries. */
   agentsWithPending(): Promise<string[]>;
-  /** For the start: counts a try for what may have been in work when the process ended, so many sessions of each of these agents. */
+  /** For the start: counts one try for each entry that may have been running when the process ended, up to so many an agent. */
   countInterruptedStatement(agentIds: readonly string[], perAgent: number): Statement;
-  /** Keeps how often an entry was tried. */
+  /** Stores the number of tries of these entries. */
   saveAttemptsStatements(entries: readonly InboxEntry[]): Statement[];
   /**
    * Settles a pending entry; a guard must follow, which fails if the entry was settled before. `done` must come right after
@@ -77,14 +77,14 @@ export interface Inbox {
   settleStatement(entry: InboxEntry, status: FinalStatus, error?: string): Statement;
   /** Settles a pending entry that a stopped agent refused. It does not count as a turn. */
   rejectStatement(entry: Pick<InboxEntry, "agentId" | "id">): Statement;
-  /** A preview became a message on the platform. */
+  /** Stores the id of the platform's message that shows a preview. */
   savePreviewStatement(entry: InboxEntry, previewId: string): Statement;
 }
 
 /** How an entry ends. */
 export type FinalStatus = "done" | "failed" | "cancelled" | "parked";
 
-/** What runs one after the other: a conversation on a platform, over all its sessions, or a session named by its id. */
+/** The lane of an entry: a conversation on a platform, over all its sessions, or a session given by its id. */
 export const conversationKey = ({ platform, peer, sessionId }: InboxEntry) =>
   peer === null ? sessionId : `${platform} ${peer}`;
 
@@ -96,7 +96,7 @@ export const toUserMessage = ({ id, content, receivedAt }: InboxEntry): NewMessa
   at: receivedAt,
 });
 
-/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+/** Literal text, since with a bound value SQLite can't tell that the partial index covers the query. */
 const isPending = sql`${inbox.status} = 'pending'`;
 
 const columns = {
@@ -192,7 +192,7 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
     async accept(inboundMessages, beforeStore) {
       const resolved = await Promise.all(inboundMessages.map(resolveSession));
       const stored: InboxEntry[] = [];
-      // Ids are made in the same breath as the write, so that their order is that of the commits.
+      // Nothing awaits between making the ids and queueing the write, so that ids are in the order of the commits.
       const statements = resolved.flatMap((session, n) => {
         const inbound = inboundMessages[n];
         if (!inbound) return [];
@@ -226,13 +226,13 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
           timestamp: inbox.receivedAt,
         })
         .from(inbox)
-        // Numbers of messages that are gone are given to others.
+        // SQLite may reuse the number of a deleted message.
         .leftJoin(messages, and(eq(messages.seq, inbox.reply), eq(messages.inboxId, inbox.id)))
         .where(
           and(
             eq(inbox.agentId, agentId),
             eq(inbox.platform, "api"),
-            // Forgotten, with what was said.
+            // Its text was wiped with its session.
             ne(inbox.content, ""),
             topic === undefined ? undefined : eq(inbox.topic, topic),
           ),

@@ -1,32 +1,31 @@
-// The turns of an agent's past, counted in the inbox: step by step where they are settled, and the rest in one moment.
-import { setImmediate as breathe } from "node:timers/promises";
+// Counts an agent's past turns from the inbox: settled entries in steps that yield to others, the rest in one write.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
 import { type LoadTurnHistory, RECENT_TURNS } from "../../agent-stats/index.ts";
 
-/** Entries that are counted at once: a millisecond or so. */
+/** Entries counted in one step, which takes about a millisecond. */
 const STEP = 2_000;
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
-/** Commands are no turns, what was cancelled counts as neither, and what a stopped agent was sent was never begun. */
+/** Commands, cancelled messages, and messages that a stopped agent rejected are not turns. */
 const IS_TURN = "kind <> 'command' AND status IN ('done', 'failed', 'parked') AND error IS NOT 'AGENT_STOPPED'";
 
-/** Everything before the first entry that waits is settled, and stays so. */
+/** Every entry before the first pending one is settled, and stays so. */
 const FIRST_PENDING = "SELECT min(id) AS id FROM inbox WHERE agent_id = ?1 AND status = 'pending'";
 const NEWEST = "SELECT max(id) AS id FROM inbox WHERE agent_id = ?1";
 const END_OF_STEP = `SELECT max(id) AS id FROM (SELECT id FROM inbox WHERE agent_id = ?1 AND id > ?2 AND id < ?3 ORDER BY id LIMIT ${STEP})`;
-/** Turns after ?2 up to ?3, by the minute in which they ended; those from before ?4 together. */
+/** Turns with ids after ?2 up to ?3, by the minute in which they ended; those that ended before ?4 are in minute 0. */
 const COUNT = `SELECT iif(settled_at >= ?4, settled_at / ${MINUTE}, 0) AS minute, count(*) AS turns FROM inbox
   WHERE agent_id = ?1 AND id > ?2 AND id <= ?3 AND ${IS_TURN} GROUP BY 1`;
 const LAST = `SELECT status = 'done' AS ok, settled_at - received_at AS ms FROM inbox
   WHERE agent_id = ?1 AND ${IS_TURN} ORDER BY id DESC LIMIT ${RECENT_TURNS.outcomes}`;
-/** After every id. */
+/** Sorts after every id. */
 const MAX_ID = "~";
 
 /**
- * Counts through the queue of writes at last: each turn's end is told right after its write, so that every one of them is
- * either in the count or told after it.
+ * The last part is counted as a write: each turn is recorded right after its own write, so that every turn is either in
+ * the count or recorded after it.
  */
 export function createTurnCounter({ database }: Pick<Kernel, "database">): LoadTurnHistory {
   return async (agentId, onCounted) => {
@@ -47,7 +46,7 @@ export function createTurnCounter({ database }: Pick<Kernel, "database">): LoadT
       if (typeof last !== "string") break;
       add((await database.read(COUNT, [agentId, after, last, since])).rows);
       after = last;
-      await breathe();
+      await yieldToEventLoop();
     }
     await database.write([
       { sql: COUNT, args: [agentId, after, MAX_ID, since], after: ({ rows }) => add(rows) },

@@ -1,97 +1,99 @@
-// Lanes: what belongs to one conversation runs one after the other, conversations of one agent side by side, all agents in turn.
+// Schedules entries in lanes: one conversation runs in order, an agent's conversations run in parallel, agents take turns.
 
-/** What a lane carries. */
+/** The least that an entry of a lane has. */
 export interface LaneEntry {
   id: string;
   agentId: string;
 }
 
 export interface LaneLimits {
-  /** Lanes of one agent that run at once. */
+  /** Lanes of one agent that run in parallel. */
   perAgent: number;
   /** Entries in flight over all agents. */
   inFlight: number;
-  /** Entries of one agent held in memory; what is beyond waits in the database. */
+  /** Entries of one agent held in memory; the others wait in the database. */
   inMemory: number;
-  /** Milliseconds until the next try after entries could not be read. */
+  /** Milliseconds until the next try after entries could not be read, or a run rejected. */
   reloadAfter: number;
-  /** Milliseconds that a place rests after each entry of a long queue: nothing beside a model's seconds, and most of the time of one that answers at once. */
+  /**
+   * Milliseconds that a slot stays empty after each entry of a long queue. A turn takes seconds, so this is lost in it; it
+   * slows down only turns that end at once, which would otherwise keep the event loop busy.
+   */
   cooldownMs: number;
 }
 
-/** Entries of one agent in memory beyond which it leaves gaps. */
+/** Entries of one agent in memory from which on its slots cool down. */
 const LONG_QUEUE = 64;
 
 export const LANE_LIMITS: LaneLimits = { perAgent: 4, inFlight: 512, inMemory: 256, reloadAfter: 1_000, cooldownMs: 4 };
 
 /**
- * What became of one run: ended; to be run again, at the head of its lane, after so many ms; or its agent can't work now,
- * and what waits for it stays in the database until `resume`.
+ * The result of one run: the entry ended; or it runs again, at the head of its lane, after so many ms; or its agent can't
+ * work now, and its entries stay in the database until `resume`.
  */
 export type RunResult = undefined | { retryInMs: number } | "pause";
 
 export interface Lanes<Entry extends LaneEntry> {
-  /** Lines up an entry that is in the database. Returns at once. */
+  /** Appends an entry, which is in the database already, to its lane. Returns at once. */
   push(entry: Entry): void;
-  /** Takes up whatever waits for this agent in the database. */
+  /** Loads and runs the entries of this agent that wait in the database. */
   resume(agentId: string): void;
-  /** The same, if the agent was paused: for whoever doesn't know whether it can work now. */
+  /** Resumes the agent if one of its runs returned `pause`. */
   wake(agentId: string): void;
-  /** Entries that wait or run, held in memory. */
+  /** Waiting and running entries in memory. */
   size(): number;
-  /** Those of this agent. */
+  /** The waiting and running entries of this agent in memory. */
   entriesOf(agentId: string): readonly Entry[];
-  /** Forgets what waits for this agent; what runs goes on. */
+  /** Removes the agent's waiting entries from memory; running ones go on. */
   drop(agentId: string): void;
-  /** Starts nothing of this agent until it is released as often; `idle` resolves when nothing of it runs. */
+  /** Starts nothing of this agent until every caller has released it; `idle` resolves when nothing of it runs. */
   quiesce(agentId: string): { idle: Promise<void>; release(): void };
-  /** Takes nothing new from now on and resolves when what runs has ended. */
+  /** Starts nothing more; resolves when the running entries have ended. */
   drain(): Promise<void>;
 }
 
 interface Deps<Entry extends LaneEntry> {
-  /** Runs one entry to its end: when it resolves without `again` or `pause`, the entry no longer waits in the database. */
+  /** Runs one entry. When it resolves with undefined, the entry no longer waits in the database. */
   run(entry: Entry): Promise<RunResult>;
-  /** The first entries of an agent that wait in the database, running ones too, oldest first. */
+  /** The first entries of an agent that wait in the database, oldest first. Running ones are among them. */
   load(agentId: string, limit: number): Promise<readonly Entry[]>;
-  /** Names the lane within the agent. */
+  /** The name of an entry's lane, unique within its agent. */
   laneOf(entry: Entry): string;
-  /** A page could not be read, or a run rejected; either is tried again. */
+  /** Called when a page could not be read or a run rejected; both are tried again. */
   onError(error: unknown): void;
   limits?: LaneLimits;
 }
 
 interface AgentLanes<Entry> {
-  /** Each with its head first; a head stays in place while it runs or waits for its next try. */
+  /** By name. The head of a lane stays in place while it runs or waits for its next try. */
   lanes: Map<string, Entry[]>;
-  /** Lanes that could run now, in order. */
+  /** Names of lanes that can run now, in order. */
   ready: string[];
   running: Set<string>;
-  /** Places not given to the next entry yet: see `rest`. */
+  /** Slots that stay empty for now: see `startCooldown`. */
   coolingDown: number;
-  /** Ids of what is in the lanes. */
+  /** Ids of the entries in the lanes. */
   heldIds: Set<string>;
-  /** The database has entries that are not held. */
+  /** The database may have entries that are not in memory. */
   moreInDatabase: boolean;
   loading: boolean;
-  /** The agent can't work: nothing is fetched until it is resumed. */
+  /** The agent can't work: nothing is loaded until it is resumed. */
   paused: boolean;
   /** Times it was resumed. */
   resumeCount: number;
-  /** Something came to the database since the page on its way was asked for. */
+  /** An entry was stored since the current load began. */
   arrivedDuringLoad: boolean;
-  /** What waited was forgotten since then: the page may name what has run meanwhile. */
+  /** Waiting entries were dropped since the current load began: its page may name entries that have run meanwhile. */
   loadOutdated: boolean;
-  /** How many ask for quiet. */
+  /** Callers of `quiesce` that have not released the agent. */
   quiesceRequests: number;
-  /** Told when nothing runs. */
+  /** Called when nothing runs. */
   idleWaiters: (() => void)[];
 }
 
 /**
- * Fairness: agents with something ready take turns, one entry each, so that ten thousand messages for one agent delay
- * another's by one turn at most. Nothing here is durable, and nothing here is the truth: that is in the database, from
- * where entries are read again, the held ones left out, as places become free.
+ * Agents with a ready lane take turns, one entry each, so that ten thousand messages for one agent delay another's by one
+ * turn at most. The lanes are only a cache: the database holds all entries, and they are loaded as memory becomes free.
  */
 export function createLanes<Entry extends LaneEntry>({
   run,
@@ -101,7 +103,7 @@ export function createLanes<Entry extends LaneEntry>({
   limits = LANE_LIMITS,
 }: Deps<Entry>): Lanes<Entry> {
   const agents = new Map<string, AgentLanes<Entry>>();
-  /** Agents with a ready lane and a free place, in turn. A Set keeps the order and each agent once. */
+  /** Agents with a ready lane and a free slot, in turn. A Set keeps the order and holds each agent once. */
   const roundRobin = new Set<string>();
   let inFlight = 0;
   let draining = false;
@@ -155,7 +157,7 @@ export function createLanes<Entry extends LaneEntry>({
       inFlight++;
       if (agent.ready.length > 0 && slotsInUse(agent) < limits.perAgent) roundRobin.add(agentId);
       const { resumeCount } = agent;
-      // Told to wait and called back meanwhile: it may be able to work by now.
+      // The agent was resumed during the run, so it may be able to work by now: the entry runs again instead of pausing.
       const late = (result: RunResult) =>
         result === "pause" && agent.resumeCount !== resumeCount ? { retryInMs: 0 } : result;
       void runOne(entry).then((result) => finish(agent, name, entry, late(result)));
@@ -171,10 +173,10 @@ export function createLanes<Entry extends LaneEntry>({
     }
   }
 
-  /** Places that are taken: by what runs, and by the rest after it. */
+  /** Slots in use: by running entries, and by the cooldown after them. */
   const slotsInUse = (agent: AgentLanes<Entry>) => agent.running.size + agent.coolingDown;
 
-  /** A long queue must not fill the thread that others need. */
+  /** Keeps a slot empty for a moment, so that a long queue leaves the event loop to others. */
   function startCooldown(agentId: string, agent: AgentLanes<Entry>): void {
     agent.coolingDown++;
     setTimeout(() => {
@@ -186,7 +188,7 @@ export function createLanes<Entry extends LaneEntry>({
   function finish(agent: AgentLanes<Entry>, name: string, entry: Entry, result: RunResult): void {
     agent.running.delete(name);
     inFlight--;
-    if (agent.running.size === 0) for (const tell of agent.idleWaiters.splice(0)) tell();
+    if (agent.running.size === 0) for (const notify of agent.idleWaiters.splice(0)) notify();
     const lane = agent.lanes.get(name) ?? [];
     if (typeof result === "object") {
       setTimeout(() => {
@@ -210,7 +212,7 @@ export function createLanes<Entry extends LaneEntry>({
     if (draining && inFlight === 0) drained.resolve();
   }
 
-  /** Whatever may follow a change: a page, a turn, or nothing, and then nothing is kept. */
+  /** Does what a change made possible: loads a page, lets the agent run, or forgets an agent without entries. */
   function advance(agentId: string, agent: AgentLanes<Entry>): void {
     const shouldLoad = agent.moreInDatabase && !agent.loading && !agent.paused && !draining;
     if (shouldLoad && agent.heldIds.size < limits.inMemory / 4) void loadMore(agentId, agent);
@@ -224,7 +226,7 @@ export function createLanes<Entry extends LaneEntry>({
     agent.loading = true;
     agent.arrivedDuringLoad = false;
     agent.loadOutdated = false;
-    // What ends while the page is on its way may still be in it.
+    // Entries that end while the page is read may still be in it.
     const known = new Set(agent.heldIds);
     let page: readonly Entry[] | undefined;
     try {
@@ -264,7 +266,7 @@ export function createLanes<Entry extends LaneEntry>({
     push(entry) {
       const agent = lanesOf(entry.agentId);
       if (agent.heldIds.has(entry.id)) return;
-      // Somebody thinks that it can work: what waited longer is asked first.
+      // A new entry suggests that the agent can work again. The older ones in the database run first.
       if (agent.paused) return resume(entry.agentId);
       if (agent.moreInDatabase || agent.heldIds.size >= limits.inMemory) {
         agent.moreInDatabase = true;

@@ -144,7 +144,7 @@ describe("trouble", () => {
     deliverVia("channel_a", deliver);
     await put(reply("hello"));
     await idle();
-    expect(reports).toEqual(["warning: A reply waits to be delivered again: Telegram is away."]);
+    expect(reports).toEqual(["warning: Delivery of a reply failed and will be retried: Telegram is away."]);
     expect(await rows()).toMatchObject([{ status: "sent", attempts: 2, error: null }]);
   });
 

@@ -1,55 +1,56 @@
-// The outbox: replies on their way to a platform, one conversation in order, tried again until they arrive or are refused.
+// Delivers replies from the outbox table, each conversation in order, and retries them until the platform accepts or refuses.
 import { and, asc, eq, sql } from "drizzle-orm";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { HOUR, SECOND } from "../../../src/kernel/util/time.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import { createLanes, LANE_LIMITS, type RunResult } from "../lanes/lanes.ts";
 import type { Delivery, DeliveryOutcome, Platforms } from "../platforms.ts";
 import { outbox } from "../schema.ts";
 
-/** At once; one agent whose platform is slow takes no more than its share. */
+/** Deliveries at once; the limit for one agent keeps a slow platform from taking all of them. */
 const LIMITS = { ...LANE_LIMITS, perAgent: 16, inFlight: 256 };
 /** Tries before a reply is given up; with the delays below that is about a day. */
-const MAX_ATTEMPTS = 40;
+export const MAX_DELIVERY_ATTEMPTS = 40;
 const FIRST_DELAY = 500;
-const MAX_DELAY = 3_600_000;
-/** Milliseconds that sends in flight get when the process ends. */
-const STOP_GRACE = 2_000;
-/** Milliseconds for which somebody is kept waiting who asks what became of a reply. */
-const RECORDED_WITHIN = 3_000;
+const MAX_DELAY = HOUR;
+/** The grace for sends in flight when the process ends. */
+const STOP_GRACE = 2 * SECOND;
+/** How long `areDeliveriesRecorded` waits for a record. */
+const RECORD_TIMEOUT = 3 * SECOND;
 
-/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+/** Literal text, since with a bound value SQLite can't tell that the partial index covers the query. */
 const isPending = sql`${outbox.status} = 'pending'`;
 
 export interface Outbox {
-  /** For the batch that settles a turn; delivery begins once it is committed. */
+  /** Enqueues a reply, in the batch that settles its turn; delivery begins once that is committed. */
   enqueueStatement(reply: Omit<Delivery, "id" | "parts" | "attempts">): Statement;
   /** The statement that enqueues the reply to an entry from a channel; none for other entries, whose callers wait for it. */
   replyStatements(entry: InboxEntry, body: string): Statement[];
   /**
-   * Whether what is known of these replies of an agent is written. Tries that are under way are waited for, and those still to
-   * come for what a process before this one left; false when that takes too long.
+   * Whether the outcomes of these replies of an agent are recorded. Waits up to 3 s for tries in flight, and for the next
+   * tries of replies that an earlier process left pending; false when that takes longer.
    */
   areDeliveriesRecorded(agentId: string, ids: string[]): Promise<boolean>;
-  /** Takes up what was left when the process ended. */
+  /** Takes up the replies that were pending when the process ended. */
   start(): Promise<void>;
-  /** Takes up what waits for this agent in the database. */
+  /** Takes up the pending replies of this agent. */
   resume(agentId: string): void;
-  /** The same, if something of it was held: for whoever doesn't know whether it is up by now. */
+  /** Resumes the agent if a delivery of it was paused. */
   wake(agentId: string): void;
-  /** The agent is gone, with its rows. */
+  /** Forgets the replies of a deleted agent. */
   drop(agentId: string): void;
-  /** Replies held in memory, waiting or under way. */
+  /** Replies in memory, waiting or in flight. */
   size(): number;
-  /** What has not arrived by then stays for the next start. */
+  /** Stops delivering; replies that have not arrived after a short grace stay pending for the next start. */
   stop(): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "database" | "log"> {
   /** The hooks that plugins/channels registers (`createPlatformHooks` in delivery/reply-delivery.ts). */
   platforms: Pick<Platforms, "of">;
-  /** Something the agent's owner should know. */
+  /** Writes a line for the owner into the agent's log. */
   logToOwner(agentId: string, level: "warning" | "error", message: string): void;
   /** Milliseconds before the second try; it doubles from then on. */
   firstDelay?: number;
@@ -95,11 +96,11 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     .prepare();
   const stopping = new AbortController();
   const startedAt = Date.now();
-  /** Replies that are being tried, with their agents, and who wait for it to be written what came of it. */
+  /** Agents by the id of the reply that is being tried, and the callers that wait until its outcome is recorded. */
   const inFlight = new Map<string, string>();
   const recordWaiters = new Map<string, (recorded: boolean) => void>();
-  /** Agents of which something is held. */
-  const heldAgents = new Set<string>();
+  /** Agents with a paused delivery. */
+  const pausedAgents = new Set<string>();
   let wakeCount = 0;
 
   const lanes = createLanes<Delivery>({
@@ -109,12 +110,12 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
       return rows.map(({ createdAt, ...row }) => ({
         ...row,
         parts: JSON.parse(row.parts) as string[],
-        // A process before this one may have ended after sending it, and before it could say so: that was a try too.
+        // An earlier process may have sent it and ended before recording that: this counts as a try.
         attempts: createdAt < startedAt ? Math.max(row.attempts, 1) : row.attempts,
       }));
     },
     laneOf: ({ platform, peer }) => `${platform} ${peer}`,
-    // A delivery doesn't reject: this is our own storage.
+    // A delivery never rejects, so this is an error of our own storage.
     onError: (error) => log.error("the outbox could not be read or written", { error }),
     limits: LIMITS,
   });
@@ -125,7 +126,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     let recorded = false;
     try {
       const result = await deliverAndRecord(delivery);
-      // What ends with the process is not recorded.
+      // The outcome of a try that the shutdown aborted is not recorded.
       recorded = !stopping.signal.aborted;
       return result;
     } finally {
@@ -144,32 +145,32 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     return (await Promise.all(open.map(recorded))).every(Boolean);
   }
 
-  /** Whether what came of a try is written before long. */
+  /** Whether the outcome of a reply's try is recorded within the time limit. */
   async function recorded(id: string): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    // Whoever asked before is not left waiting for the one who asks now.
+    // The map holds one waiter for each reply: an earlier caller gets its answer now.
     recordWaiters.get(id)?.(false);
     recordWaiters.set(id, resolve);
-    const late = setTimeout(resolve, RECORDED_WITHIN, false);
+    const timer = setTimeout(resolve, RECORD_TIMEOUT, false);
     try {
       return await promise;
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
       if (recordWaiters.get(id) === resolve) recordWaiters.delete(id);
     }
   }
 
   async function deliverAndRecord(delivery: Delivery): Promise<RunResult> {
-    const known = wakeCount;
+    const wakesBefore = wakeCount;
     const outcome = await deliverOnce(delivery);
     if (outcome.kind === "paused") {
-      heldAgents.add(delivery.agentId);
-      // It may have come up while it was looked at.
-      return known === wakeCount ? "pause" : { retryInMs: 0 };
+      pausedAgents.add(delivery.agentId);
+      // The agent may have been started during the try.
+      return wakesBefore === wakeCount ? "pause" : { retryInMs: 0 };
     }
     if (stopping.signal.aborted && outcome.kind === "retry") return undefined;
-    const kept = await record(delivery, outcome);
-    if (!kept || outcome.kind !== "retry" || delivery.attempts >= MAX_ATTEMPTS) return undefined;
+    const isRecorded = await record(delivery, outcome);
+    if (!isRecorded || outcome.kind !== "retry" || delivery.attempts >= MAX_DELIVERY_ATTEMPTS) return undefined;
     const delay = outcome.after ?? Math.min(MAX_DELAY, firstDelay * 2 ** (delivery.attempts - 1));
     return { retryInMs: delay * (1 + Math.random() / 4) };
   }
@@ -186,22 +187,22 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
   }
 
   /**
-   * Each part is put down as it arrives, so that a kill between two parts repeats neither. The last one goes with what is
-   * recorded of the whole, which follows at once.
+   * Stores each part as it arrives, so that after a kill between two parts neither is sent again. The last part is stored
+   * with the outcome of the whole delivery, which follows at once.
    */
   function onPartDelivered(delivery: Delivery, part: string): void {
     delivery.parts.push(part);
     const { attempts, parts } = delivery;
-    const known = parts.length;
+    const count = parts.length;
     setImmediate(() => {
-      if (delivery.attempts > attempts || parts.length > known) return;
+      if (delivery.attempts > attempts || parts.length > count) return;
       database
         .write([{ sql: "UPDATE outbox SET parts = ? WHERE id = ?", args: [JSON.stringify(parts), delivery.id] }])
         .catch((error: unknown) => log.error("a delivered part could not be recorded", { error }));
     });
   }
 
-  /** False when the row is gone, with its agent. */
+  /** Records the outcome of a try; false when the row was deleted with its agent. */
   async function record(delivery: Delivery, outcome: Exclude<DeliveryOutcome, { kind: "paused" }>): Promise<boolean> {
     delivery.attempts++;
     const { id, agentId, attempts } = delivery;
@@ -212,13 +213,13 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
       await database.write([{ sql, args }]);
       return true;
     }
-    const failed = outcome.kind === "refused" || attempts >= MAX_ATTEMPTS;
+    const failed = outcome.kind === "refused" || attempts >= MAX_DELIVERY_ATTEMPTS;
     const args = [failed ? "failed" : "pending", attempts, parts, outcome.reason, id];
     const sql = "UPDATE outbox SET status = ?, attempts = ?, parts = ?, error = ? WHERE id = ?";
     const [changed] = await database.write([{ sql, args }]);
     if (changed?.rowsAffected === 0) return false;
     if (failed) logToOwner(agentId, "error", `A reply was not delivered: ${outcome.reason}`);
-    else logToOwner(agentId, "warning", `A reply waits to be delivered again: ${outcome.reason}`);
+    else logToOwner(agentId, "warning", `Delivery of a reply failed and will be retried: ${outcome.reason}`);
     return true;
   }
 
@@ -247,10 +248,10 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
     resume: lanes.resume,
     wake(agentId) {
       wakeCount++;
-      if (heldAgents.delete(agentId)) lanes.resume(agentId);
+      if (pausedAgents.delete(agentId)) lanes.resume(agentId);
     },
     drop(agentId) {
-      heldAgents.delete(agentId);
+      pausedAgents.delete(agentId);
       lanes.drop(agentId);
     },
     size: lanes.size,
@@ -264,7 +265,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
   };
 }
 
-/** Epoch ms: a UUIDv7 begins with its time. */
+/** Epoch ms, from the first 48 bits of a UUIDv7 (RFC 9562 §5.7). */
 const timestampOf = (id: string) => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 const STILL_PENDING = `SELECT id FROM outbox

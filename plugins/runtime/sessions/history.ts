@@ -1,17 +1,17 @@
-// What was said in a session: the recent part of it in a bounded cache, the rest in a summary.
+// Loads the history of a session, which is its recent messages and a summary of the older ones, through a bounded cache.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import { statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import { messages, sessions } from "../schema.ts";
 
-/** Messages of a session that a turn may look back at; older ones live on in the summary. */
+/** Messages in the history of a session; older ones are only in the summary. */
 export const MAX_HISTORY = 60;
-/** Characters of history kept in memory over all sessions. */
+/** Characters of history in memory, over all sessions. */
 const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
 
 export interface HistoryMessage {
-  /** Grows with the order in which things were said. */
+  /** The number of the row; grows in the order of the messages. */
   seq: number;
   id: string;
   role: "user" | "assistant";
@@ -20,10 +20,11 @@ export interface HistoryMessage {
   timestamp: number;
 }
 
-/** What a turn looks back at: a summary of what is older, and the recent messages. */
+/** The part of a session that goes into a prompt. */
 export interface History {
+  /** Stands for the oldest messages. */
   summary: string | null;
-  /** Messages that are in neither: they fell out before they could be summed up. */
+  /** Messages that are neither in the summary nor among the recent ones. */
   omitted: number;
   recent: HistoryMessage[];
 }
@@ -87,7 +88,7 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
     return found;
   }
 
-  /** Keeps a cached history true after its turn was committed. */
+  /** Appends the messages of a committed turn to a cached history. */
   function append(sessionId: string, added: HistoryMessage[]): void {
     const cached = cache.get(sessionId);
     if (!cached) return;
@@ -108,10 +109,10 @@ export function createHistoryCache({ database }: Pick<Kernel, "database">) {
     evictAgent(agentId: string): void {
       for (const [id, one] of cache) if (one.agentId === agentId) evict(id);
     },
-    /** Bytes held in memory for an agent. */
+    /** Bytes of an agent's history in memory. */
     memoryBytes: (agentId: string): number =>
       cache.values().reduce((sum, one) => sum + (one.agentId === agentId ? estimateMemorySize(one.history) : 0), 0),
-    /** Puts a summary in place of everything up to this message. */
+    /** Stores a summary that replaces the messages up to the number `upto`. */
     async saveSummary(sessionId: string, summary: string, upto: number): Promise<void> {
       const update = drizzle.update(sessions).set({ summary, summaryUpto: upto }).where(eq(sessions.id, sessionId));
       await database.write([statement(update)]);

@@ -194,7 +194,7 @@ describe("with 100,000 messages", () => {
       platforms: CHANNELS,
     });
     expect(found).toHaveLength(50);
-    const looks = plans.filter((step) => /\b(?:i|inbox|s|sessions|said|messages)\b/.test(step));
+    const looks = plans.filter((step) => /\b(?:i|inbox|s|sessions|stored|messages)\b/.test(step));
     expect(looks.filter((step) => step.startsWith("SCAN"))).toEqual([]);
     expect(looks.join("\n")).toContain("SEARCH i USING PRIMARY KEY (agent_id=? AND id>? AND id<?)");
     expect(words(await page(other, 50, 0, ALL))).toEqual(["agent: echo: Beside it", "user: Beside it"]);

@@ -1,24 +1,24 @@
-// What was said to an agent and by it, newest first, in steps that leave others their turn however much there is.
-import { setImmediate as breathe } from "node:timers/promises";
+// Lists an agent's messages and replies, newest first, by paging through its inbox in steps that yield to the event loop.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Platform } from "../inbox/inbox.ts";
-import { HIDDEN_PLATFORM } from "./sessions.ts";
+import { HIDDEN_PLATFORM } from "./session-sql.ts";
 
 /** A message as its agent's owner sees it. */
 export interface ListedMessage {
   id: string;
   sender: "user" | "agent";
   content: string;
-  /** Epoch ms: when it came in, or was answered. */
+  /** Epoch ms: when the message arrived, or when the reply was written. */
   at: number;
   platform: Platform;
 }
 
 export interface MessageList {
   /**
-   * One page, newest first: message by message in the order in which they came in, the agent's reply before what it
-   * answers; each page for itself by time. What was forgotten, and what nobody said (a reminder falling due), is left out.
+   * One page, newest first. Pages follow the order in which messages arrived, each with its reply; within a page, entries are
+   * sorted by time. Erased messages, and the text of reminders that fell due, are left out.
    */
   page(
     agentId: string,
@@ -26,41 +26,41 @@ export interface MessageList {
   ): Promise<ListedMessage[]>;
 }
 
-/** Entries that are looked through at once: a few milliseconds. */
+/** Entries read in one step, which takes a few milliseconds. */
 const STEP = 1_000;
-/** After every id. */
+/** Sorts after every id. */
 const NEWEST = "~";
 
 const STEP_START = `SELECT id FROM inbox WHERE agent_id = ? AND id < ? ORDER BY id DESC LIMIT 1 OFFSET ${STEP - 1}`;
 
 /**
- * ?1 agent, ?2 platforms, from id ?3 to before ?4. Everything here is in the inbox, kept by agent: nothing of others is
- * looked at. A wiped entry that has a reply was brought back from a backup, and its words are in its session.
+ * ?1 agent, ?2 platforms, from id ?3 to before ?4. The inbox is clustered by agent, so that no rows of others are read. A
+ * wiped entry with a reply was restored from a backup, and its text is in its session.
  */
 const SIDES = `inbox AS i CROSS JOIN (SELECT 1 AS reply UNION ALL SELECT 0) AS side
   CROSS JOIN sessions AS s ON s.id = i.session_id AND s.platform <> '${HIDDEN_PLATFORM}'
   WHERE i.agent_id = ?1 AND i.id >= ?3 AND i.id < ?4 AND i.platform IN (SELECT value FROM json_each(?2))
     AND iif(side.reply, i.reply IS NOT NULL, i.kind <> 'reminder' AND (i.reply IS NOT NULL OR octet_length(i.content) > 0))`;
 const COUNT = `SELECT count(*) AS count FROM ${SIDES}`;
-/** The words come last, of one page alone. A question is written right before its reply. */
+/** The texts are joined last, for one page alone. A turn writes the user's message right before its reply. */
 const PAGE = `WITH page AS (
     SELECT i.id AS id, side.reply AS reply FROM ${SIDES} ORDER BY i.id DESC, side.reply DESC LIMIT ?5 OFFSET ?6
   )
-  SELECT page.reply AS is_reply, said.id AS said_id, said.content AS said, said.created_at AS said_at,
+  SELECT page.reply AS is_reply, stored.id AS stored_id, stored.content AS stored, stored.created_at AS stored_at,
     i.id AS id, i.content AS content, i.received_at AS at, i.platform AS platform
   FROM page CROSS JOIN inbox AS i ON i.agent_id = ?1 AND i.id = page.id
-  LEFT JOIN messages AS said ON said.seq = i.reply - (NOT page.reply) AND said.inbox_id = i.id
+  LEFT JOIN messages AS stored ON stored.seq = i.reply - (NOT page.reply) AND stored.inbox_id = i.id
   ORDER BY page.id DESC, page.reply DESC`;
 
 export function createMessageList({ database }: Pick<Kernel, "database">): MessageList {
   return {
     async page(agentId, { limit, offset, platforms }) {
-      const wanted = JSON.stringify(platforms);
+      const platformsJson = JSON.stringify(platforms);
       const found: ListedMessage[] = [];
       let skip = offset;
-      for (let before = NEWEST; ; await breathe()) {
+      for (let before = NEWEST; ; await yieldToEventLoop()) {
         const stepStart = (await database.read(STEP_START, [agentId, before])).rows[0]?.id;
-        const step = [agentId, wanted, String(stepStart ?? ""), before];
+        const step = [agentId, platformsJson, String(stepStart ?? ""), before];
         const count = skip === 0 ? 0 : Number((await database.read(COUNT, step)).rows[0]?.count);
         if (skip > 0 && count <= skip) skip -= count;
         else {
@@ -76,13 +76,13 @@ export function createMessageList({ database }: Pick<Kernel, "database">): Messa
 }
 
 function toListedMessages(row: Row): ListedMessage[] {
-  const { platform, said_id, said, said_at, id, content, at } = row;
+  const { platform, stored_id, stored, stored_at, id, content, at } = row;
   const common = { platform: String(platform) as Platform };
   if (row.is_reply) {
-    return said_id === null
+    return stored_id === null
       ? []
-      : [{ ...common, id: String(said_id), sender: "agent", content: String(said), at: Number(said_at) }];
+      : [{ ...common, id: String(stored_id), sender: "agent", content: String(stored), at: Number(stored_at) }];
   }
-  const words = content === "" ? said : content;
-  return words === null ? [] : [{ ...common, id: String(id), sender: "user", content: String(words), at: Number(at) }];
+  const text = content === "" ? stored : content;
+  return text === null ? [] : [{ ...common, id: String(id), sender: "user", content: String(text), at: Number(at) }];
 }

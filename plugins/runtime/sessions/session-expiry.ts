@@ -1,13 +1,12 @@
-// Sessions that nobody comes back to are deleted: a visitor's after a month, with all that was said, one of the web that never
-// began after a day.
-import { setImmediate as breathe } from "node:timers/promises";
+// Deletes expired sessions in steps: a visitor's with its messages a month after the last one, an empty web session after a day.
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { deleteSessionsSql, WIPE_TEXT } from "../backup/backup-sql.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+import { deleteSessionsSql, WIPE_TEXT } from "./session-sql.ts";
 import type { Sessions } from "./sessions.ts";
 
-const DAY = 86_400_000;
 const EMPTY_SESSION_TTL = DAY;
-/** As long as a visitor's cookie is good. */
+/** As long as the cookie of a visitor is valid. */
 const VISITOR_TTL = 30 * DAY;
 const SESSION_BATCH = 100;
 const MESSAGE_BATCH = 500;
@@ -17,13 +16,13 @@ interface Deps extends Pick<Kernel, "database"> {
 }
 
 /**
- * One pass. A visitor's open session is closed by one pass and deleted by a later one, so that a message on its way to it
- * while it is closed still finds it. What waits to be answered keeps its session.
+ * Returns the function that does one pass. A visitor's open session is completed by one pass and deleted by a later one, so
+ * that a message which is being stored for it meanwhile still finds it. A session with pending messages is kept.
  */
 export function createSessionExpiry({ database, sessions }: Deps): (signal?: AbortSignal) => Promise<void> {
-  /** Until a step finds nothing. ?1: before when */
+  /** Repeats the statements until they change nothing. ?1: epoch ms before which a session expires. */
   async function repeatUntilDone(before: number, steps: readonly string[], signal?: AbortSignal): Promise<void> {
-    for (let changed = 1; changed > 0 && !signal?.aborted; await breathe()) {
+    for (let changed = 1; changed > 0 && !signal?.aborted; await yieldToEventLoop()) {
       const done = await database.write(
         steps.map((sql) => ({ sql, args: [before], after: ({ rows }) => rows.forEach(invalidateRow) })),
       );
@@ -52,17 +51,17 @@ const HAS_PENDING = `EXISTS (SELECT 1 FROM inbox
   WHERE inbox.agent_id = sessions.agent_id AND session_id = sessions.id AND inbox.status = 'pending')`;
 const RETURNING = "RETURNING id, agent_id, platform, peer";
 
-/** Visitors' sessions in this status that were left before ?1, the first few. */
+/** The first visitors' sessions with this status whose last message came before ?1. */
 const idleVisitorSessions = (status: "open" | "completed") => `SELECT id FROM sessions
   WHERE platform = 'public' AND last_activity_at < ?1 AND status = '${status}' AND NOT ${HAS_PENDING}
   ORDER BY last_activity_at LIMIT ${SESSION_BATCH}`;
 
 export const DELETE_VISITORS = deleteSessionsSql(idleVisitorSessions("completed"), MESSAGE_BATCH);
 export const CLOSE_VISITORS = `UPDATE sessions SET status = 'completed' WHERE id IN (${idleVisitorSessions("open")}) ${RETURNING}`;
-/** What they said lies in the inbox too; some of it, where it was not answered, there alone. */
-export const WIPE_VISITOR_MESSAGES = `UPDATE inbox SET ${WIPE_TEXT} WHERE (agent_id, id) IN (SELECT agent_id, id FROM inbox AS said
+/** The inbox holds the texts too, and those of unanswered messages only the inbox holds. */
+export const WIPE_VISITOR_MESSAGES = `UPDATE inbox SET ${WIPE_TEXT} WHERE (agent_id, id) IN (SELECT agent_id, id FROM inbox AS expired
   WHERE platform = 'public' AND content <> '' AND received_at < ?1 AND status <> 'pending'
-    AND NOT EXISTS (SELECT 1 FROM sessions WHERE id = said.session_id) ORDER BY received_at LIMIT ${MESSAGE_BATCH})`;
+    AND NOT EXISTS (SELECT 1 FROM sessions WHERE id = expired.session_id) ORDER BY received_at LIMIT ${MESSAGE_BATCH})`;
 export const DELETE_EMPTY = `DELETE FROM sessions WHERE id IN (SELECT id FROM sessions
   WHERE message_count = 0 AND platform = 'web' AND created_at < ?1 AND NOT ${HAS_PENDING}
   LIMIT ${SESSION_BATCH}) ${RETURNING}`;

@@ -1,16 +1,15 @@
-// Sessions: the conversations of an agent: opened, found again by their peer, listed, ended.
+// Sessions are the conversations of an agent: opens them, finds them by their peer, lists them and completes them.
 import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { sessions } from "../schema.ts";
 import { createHistoryCache, type History, type HistoryMessage } from "./history.ts";
 
-/** Without a message for so long, an open session is shown as idle. Contract §6b. */
-const IDLE_AFTER = 30 * 60_000;
+/** An open session without a message for so long is shown as idle. */
+const IDLE_AFTER = 30 * MINUTE;
 const MAX_CACHED_PEERS = 50_000;
 const MAX_LISTED = 500;
-/** The platform of sessions that are being brought back or cleared away: see estate.ts. They are not shown. */
-export const HIDDEN_PLATFORM = "";
 export type SessionStatus = "active" | "idle" | "completed";
 
 export interface Session {
@@ -25,35 +24,35 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** The open session of this conversation; when there is none, its new id and the statement that opens it. */
+  /** The open session of this conversation; if there is none, a new id and the statement that opens it. */
   findOrOpen(agentId: string, platform: string, peer: string): Promise<{ id: string; statements: Statement[] }>;
-  /** A new session named by its id alone. */
+  /** Opens a session that is addressed by its id and has no peer. */
   create(agentId: string, platform: string): Promise<Session>;
-  /** The newest that its owner sees: not those of visitors, who may be any number. */
+  /** The newest sessions, without those of visitors on the public page, of whom there may be very many. */
   list(agentId: string): Promise<Session[]>;
-  /** When something was last said in any of them. */
+  /** Epoch ms of the last message in any session, visitors' too. */
   lastActivity(agentId: string): Promise<number | undefined>;
-  /** Undefined when it is not one of this agent's. */
+  /** Undefined for an id that is not a session of this agent. */
   find(agentId: string, sessionId: string): Promise<Session | undefined>;
   /** The newest session of the web that is active. */
   findActive(agentId: string): Promise<Session | undefined>;
   /** All messages, oldest first. */
   messages(sessionId: string, limit: number): Promise<HistoryMessage[]>;
   history(sessionId: string): Promise<History>;
-  /** A turn's messages and the session's counters: for the batch that settles it. */
+  /** Appends a turn's messages and updates the session's counters, in the batch that settles the turn. */
   appendStatements(
     to: { id: string; agentId: string; platform: string; inboxId: string },
     newMessages: NewMessage[],
   ): Statement[];
-  /** Puts a summary in place of everything up to this message. */
+  /** Stores a summary that replaces the messages up to the number `upto` in the history. */
   saveSummary(sessionId: string, summary: string, upto: number): Promise<void>;
   /** Ends the conversation's session; the next message opens a new one. */
   completeStatement(agentId: string, platform: string, peer: string, sessionId: string): Statement;
-  /** Bytes held in memory of what was said to an agent. */
+  /** Bytes of an agent's history in memory. */
   memoryBytes(agentId: string): number;
-  /** An agent's sessions were written elsewhere: nothing of them is remembered. */
+  /** Drops an agent's sessions, and the sessions given by id, from the caches, after they were written elsewhere. */
   invalidateAgent(agentId: string, sessionIds?: readonly string[]): void;
-  /** One was ended or deleted elsewhere. */
+  /** Drops a session from the caches, after it was completed or deleted. */
   invalidate(session: Pick<Session, "id" | "agentId" | "platform"> & { peer: string | null }): void;
 }
 
@@ -64,7 +63,7 @@ export interface NewMessage extends Pick<HistoryMessage, "id" | "role" | "conten
   at: number;
 }
 
-/** As text: with a bound value SQLite can't know that the partial index holds all of them. */
+/** Literal text, since with a bound value SQLite can't tell that the partial index covers the query. */
 const isOpen = sql`${sessions.status} = 'open'`;
 const isShown = sql`${sessions.platform} NOT IN ('', 'public')`;
 const isVisitor = sql`${sessions.platform} = 'public'`;
@@ -74,7 +73,7 @@ const insertSql = (rows: number) => `INSERT INTO messages
   (id, session_id, agent_id, inbox_id, platform, role, content, steps, created_at) VALUES ${Array(rows).fill(ROW).join(", ")}`;
 const INSERT_ONE = insertSql(1);
 const INSERT_TWO = insertSql(2);
-/** A turn has two messages, or one. */
+/** Usually a turn has two messages, or one. */
 const insertMessages = (rows: number) => (rows === 2 ? INSERT_TWO : rows === 1 ? INSERT_ONE : insertSql(rows));
 
 export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
@@ -83,7 +82,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   const peers = new Map<string, string>();
   const pendingOpens = new Map<string, string>();
   const historyCache = createHistoryCache({ database });
-  /** Sessions that were completed so far. */
+  /** Invalidations of the caches so far. */
   let invalidations = 0;
 
   const selectOpen = drizzle
@@ -161,11 +160,11 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
       const before = invalidations;
       const [found] = await selectOpen.execute({ agentId, platform, peer });
       if (found) {
-        // A session that was completed meanwhile must not come back.
+        // A session that was completed during the read must not come back into the cache.
         if (invalidations === before) cachePeer(key, found.id);
         return { id: found.id, statements: [] };
       }
-      // Messages that arrive before the session is committed all bring the same opening, and the first one counts.
+      // Messages that arrive before the session is committed all carry the statement that opens it; the first one counts.
       const id = pendingOpens.get(key) ?? newSessionId();
       pendingOpens.set(key, id);
       const statement = openStatement({ id, agentId, platform, peer, now: Date.now() });
@@ -218,7 +217,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
           steps,
           at,
         ]),
-        // Rows of one statement are numbered one after the other (sqlite.org/autoinc.html), and the last is told of.
+        // The rows of one statement get consecutive numbers (sqlite.org/autoinc.html); `lastInsertRowid` is the last one.
         after({ lastInsertRowid }) {
           const first = Number(lastInsertRowid) - newMessages.length + 1;
           const added = newMessages.map(({ id, role, content, at }, n) => ({
@@ -259,7 +258,7 @@ export function createSessions({ database }: Pick<Kernel, "database">): Sessions
   };
 }
 
-/** `sess_` and 16 hex digits. Contract §1. */
+/** `sess_` and 16 hex digits. */
 export const newSessionId = () => `sess_${Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString("hex")}`;
 
 function toSession(row: typeof sessions.$inferSelect): Session {

@@ -20,7 +20,7 @@ import { type Failure, toFailure } from "./failure.ts";
 import type { ReplyWaiter } from "./running-turns.ts";
 
 /** Tries before an entry is parked. */
-const MAX_ATTEMPTS = 5;
+export const MAX_TURN_ATTEMPTS = 5;
 /** Milliseconds between tries, where the provider names none. */
 const RETRY_DELAYS = [SECOND, 5 * SECOND, 30 * SECOND, 2 * MINUTE];
 const MAX_DELAY = 2 * MINUTE;
@@ -106,7 +106,7 @@ export function createFailureHandler(deps: Deps) {
       waiter.reject(failure.error);
       return undefined;
     }
-    if (failure.retryable && queued.attempts < MAX_ATTEMPTS) {
+    if (failure.retryable && queued.attempts < MAX_TURN_ATTEMPTS) {
       // The next try goes on with the preview that is shown already.
       queued.previewId = entry.previewId;
       await database.write(inbox.saveAttemptsStatements([queued]));

@@ -1,17 +1,18 @@
-// Why a turn failed: what the caller is told, and whether it is worth another try.
+// Classifies the error of a turn: the error for the caller, the reason for the agent's log, and whether to try again.
 import { AppError } from "../../../src/kernel/errors.ts";
+import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
 
 export interface Failure {
   error: AppError;
   /** A later try may succeed. */
   retryable: boolean;
-  /** Milliseconds that the provider asked us to wait. */
+  /** Milliseconds from the provider's Retry-After header. */
   retryAfterMs: number | undefined;
-  /** For the agent's log; may name the provider's own words, never a key. */
+  /** For the agent's log; may quote the provider, never a key. */
   reason: string;
 }
 
-/** Whatever a call of the model threw: the cause. Everything else that goes wrong in a turn is our own fault. */
+/** Marks the error of a call of the model, which is its cause. All other errors of a turn are Berth's own. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 
@@ -20,7 +21,7 @@ export class ModelError extends Error {
   }
 }
 
-/** What the AI SDK throws when a provider answers with an error, as far as it concerns us. */
+/** The fields that are used here of the AI SDK's APICallError. */
 interface ApiCallError {
   name: string;
   statusCode?: number;
@@ -28,24 +29,28 @@ interface ApiCallError {
   message: string;
 }
 
-/** Characters of a provider's own words. */
+/** Characters quoted of a provider's message. */
 const MAX_REASON = 500;
-/** Statuses with which a provider refuses this very request: the same again would be refused again. */
+/** Statuses by which a provider rejects the request itself: the same request would be rejected again. */
 const REJECTED_STATUSES = new Set([400, 404, 413, 422]);
-/** Statuses that concern the key or the account. */
+/** Statuses by which a provider rejects the key or the account. */
 const KEY_STATUSES = new Set([401, 402, 403]);
 
 const unavailable = (text: string, cause?: unknown) => new AppError(502, "MODEL_UNAVAILABLE", text, {}, { cause });
 
-/** The provider refused this very request: something in it is not to its liking. */
+/** Whether the provider rejected the request itself, for example a file in it. */
 export const isRequestRejected = (thrown: unknown): boolean =>
   thrown instanceof ModelError && REJECTED_STATUSES.has(asCallError(thrown.cause).statusCode ?? 0);
 
-/** Sorts whatever a turn threw. `model` names the model for people; a `key` that the provider repeats is blacked out. */
+/**
+ * Classifies any error of a turn.
+ * @param model the model's name for people
+ * @param key is redacted where the provider's message repeats it
+ */
 export function toFailure(thrown: unknown, model: string, key?: string): Failure {
   if (thrown instanceof ModelError) return modelFailure(thrown.cause, model, key);
   if (thrown instanceof AppError) {
-    // 503: our own storage, which comes back.
+    // 503 is an outage of our own storage, which passes.
     return { error: thrown, retryable: thrown.status === 503, retryAfterMs: undefined, reason: thrown.message };
   }
   if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
@@ -58,7 +63,7 @@ export function toFailure(thrown: unknown, model: string, key?: string): Failure
 
 function modelFailure(thrown: unknown, model: string, key: string | undefined): Failure {
   const { name, statusCode, responseHeaders, message = "" } = asCallError(thrown);
-  // The SDK's error holds the whole prompt, which is nobody's business in a log.
+  // The SDK's error contains the whole prompt, which must not get into a log.
   const cause = { name, statusCode, message: redactKey(String(message), key).slice(0, MAX_REASON) };
   const statusText = statusCode === undefined ? "" : ` (${statusCode})`;
   if (statusCode !== undefined && REJECTED_STATUSES.has(statusCode)) {
@@ -90,6 +95,6 @@ const asCallError = (thrown: unknown): Partial<ApiCallError> =>
 function parseRetryAfter(headers: Record<string, string> | undefined): number | undefined {
   const text = headers?.["retry-after"];
   if (text === undefined) return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), 600_000);
+  const ms = /^\d+$/.test(text) ? Number(text) * SECOND : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), 10 * MINUTE);
 }

@@ -1,27 +1,28 @@
-// Files that came with a message: fetched when its turn runs, told apart by what they are, and shown to a model that takes them.
+// Fetches the files of a message when its turn runs, and makes prompt parts of those that the model accepts.
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart } from "@ai-sdk/provider";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { createSemaphore } from "../../../src/kernel/util/semaphore.ts";
+import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { InputModality } from "../../ai/index.ts";
 import { wrapUntrusted } from "../../skills/index.ts";
 import type { Attachment } from "../inbox/attachments.ts";
 import type { FetchFile } from "../platforms.ts";
 
-/** What of a message's files a model can be shown. */
+/** The files of a message as parts of a prompt. */
 export interface LoadedFiles {
   /** For the prompt, after the message's text. */
   parts: (LanguageModelV4TextPart | LanguageModelV4FilePart)[];
-  /** Sentences that say which files are not among them, and what their sender can do. */
+  /** Sentences that say which files are left out, and what the sender can do. */
   omissions: string[];
 }
 
 export interface LoadFilesRequest {
   agentId: string;
   files: readonly Attachment[];
-  /** What the model takes. */
+  /** The modalities that the model accepts. */
   acceptedInputs: readonly InputModality[];
   fetch: FetchFile;
-  /** A fetch that fails is worth another turn; else the file counts as not to be had. */
+  /** Whether a failed fetch rejects, so that the turn is tried again; else the file counts as gone. */
   canRetry: boolean;
   signal: AbortSignal;
 }
@@ -29,38 +30,40 @@ export interface LoadFilesRequest {
 const MAX_FILES = 4;
 const MAX_BYTES = 10_000_000;
 const MAX_TEXT = 64 * 1024;
-/** Milliseconds for all files of a message. */
-const FETCH_TIMEOUT = 30_000;
-/** Bytes of files that turns hold at once; a prompt holds each about three times. */
+/** The time limit for all files of a message. */
+const FETCH_TIMEOUT = 30 * SECOND;
+/** Limits the bytes of files in memory over all turns; a prompt holds each file about three times. */
 const fileMemory = createSemaphore(64_000_000);
 
 /**
- * Fetches what the model takes. Rejects with 503 where that failed and may succeed later. `release` is called when the
- * turn has ended: the bytes count as held until then.
+ * Fetches the files that the model accepts. Call `release` when the turn has ended: the bytes count as memory until then.
+ * @throws AppError 503 `FILE_UNAVAILABLE` when a fetch failed and a later try may succeed
  */
 export async function loadFiles(request: LoadFilesRequest): Promise<LoadedFiles & { release(): void }> {
   const { files, acceptedInputs } = request;
   const omissions = new Set<string>();
-  const wanted: [Attachment, ContentKind][] = [];
+  const selected: [Attachment, ContentKind][] = [];
   for (const file of files) {
     const contentKind = claimedKind(file);
     const reason =
-      wanted.length >= MAX_FILES
+      selected.length >= MAX_FILES
         ? TOO_MANY
         : (unsupportedReason(file, contentKind, acceptedInputs) ?? tooLargeReason(file, contentKind));
-    if (reason === undefined) wanted.push([file, contentKind]);
+    if (reason === undefined) selected.push([file, contentKind]);
     else if (!file.optional) omissions.add(reason);
   }
   const release = await fileMemory.acquire(
-    wanted.reduce((sum, [{ size }, contentKind]) => sum + Math.min(size ?? MAX_BYTES, maxBytesOf(contentKind)), 0),
+    selected.reduce((sum, [{ size }, contentKind]) => sum + Math.min(size ?? MAX_BYTES, maxBytesOf(contentKind)), 0),
     { signal: request.signal },
   );
   try {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(FETCH_TIMEOUT)]);
-    const loaded = await Promise.all(wanted.map(([file, contentKind]) => loadFile(request, file, contentKind, signal)));
+    const loaded = await Promise.all(
+      selected.map(([file, contentKind]) => loadFile(request, file, contentKind, signal)),
+    );
     const parts = loaded.flatMap((one, n) => {
       if (typeof one !== "string") return [one];
-      if (!wanted[n]?.[0].optional) omissions.add(one);
+      if (!selected[n]?.[0].optional) omissions.add(one);
       return [];
     });
     return { parts, omissions: [...omissions], release };
@@ -70,7 +73,7 @@ export async function loadFiles(request: LoadFilesRequest): Promise<LoadedFiles 
   }
 }
 
-/** The part of the prompt, or why there is none. */
+/** The part of the prompt, or the sentence that says why the file is left out. */
 async function loadFile(
   { agentId, acceptedInputs, fetch, canRetry, signal: turnSignal }: LoadFilesRequest,
   file: Attachment,
@@ -114,7 +117,7 @@ const TEXT_TYPES =
 const TEXT_NAMES =
   /\.(?:txt|md|markdown|csv|tsv|json|jsonl|ndjson|ya?ml|toml|xml|html?|css|log|ini|conf|sql|sh|py|[cm]?[jt]sx?|java|go|rs|c|h|cpp|rb|php|srt|vtt)$/i;
 
-/** What a file claims to be, by its type, else its name. */
+/** The kind that a file claims, by its type, else by its name. */
 function claimedKind({ kind, mimeType, name = "" }: Attachment): ContentKind {
   const type = mimeType.toLowerCase().split(";")[0]?.trim() ?? "";
   if (kind === "video" || type.startsWith("video/")) return "video";
@@ -135,7 +138,7 @@ const unknownKindMessage = ({ name }: Attachment) =>
 const unsupportedAudioMessage = ({ mimeType }: Attachment) =>
   `I can't listen to recordings of this kind (${sanitizeName(mimeType)}). Write it to me, or send it as an MP3 or WAV file.`;
 
-/** Why the model can't be shown a file at all. */
+/** The sentence for a file of a kind that the model does not accept; undefined for others. */
 function unsupportedReason(
   file: Attachment,
   contentKind: ContentKind,
@@ -161,7 +164,7 @@ function tooLargeReason({ size = 0, name }: Attachment, contentKind: ContentKind
   return `This file is too large for me${name ? ` (${sanitizeName(name)})` : ""}: ${most} is the most.`;
 }
 
-/** A name from outside, harmless wherever it is shown. */
+/** Replaces characters that could act as markup where the name is shown. */
 const sanitizeName = (name: string) => name.replace(/[^\p{L}\p{N} ._()/+-]/gu, "_").slice(0, 100);
 
 function decodeText(bytes: Uint8Array): string | undefined {
@@ -169,12 +172,12 @@ function decodeText(bytes: Uint8Array): string | undefined {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.includes("\0") ? undefined : text;
   } catch {
-    // Not UTF-8: whatever it is called, it is no text that a model could read.
+    // Not UTF-8, so it is no text, whatever its name says.
     return undefined;
   }
 }
 
-/** By the first bytes, for the kinds that providers take: what a file is called, a provider would refuse if it were wrong. */
+/** The media type by the first bytes, for the kinds that providers accept: a provider rejects a request with a wrong type. */
 function mediaTypeOf(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 16)).toString("latin1");
   if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";

@@ -8,7 +8,8 @@ import type { Agent } from "../../agents/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import type { History } from "../sessions/history.ts";
 import { createSessions, type Sessions } from "../sessions/sessions.ts";
-import { buildPrompt, loadCompactedHistory } from "./prompt.ts";
+import { loadCompactedHistory } from "./compaction.ts";
+import { buildPrompt } from "./prompt.ts";
 
 const entry: InboxEntry = {
   id: "i",

@@ -1,4 +1,4 @@
-// What a call of the model used: as the provider counted it, else estimated.
+// Counts the tokens of a call of the model as its provider reports them, and estimates missing counts.
 import type { LanguageModelV4Prompt, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { promptSize } from "../../ai/index.ts";
 
@@ -6,7 +6,7 @@ import { promptSize } from "../../ai/index.ts";
 export interface TokenUsage {
   inputTokens: number;
   outputTokens: number;
-  /** The provider didn't say, or didn't say all. */
+  /** Whether the provider left out a count. */
   estimated: boolean;
 }
 
@@ -16,13 +16,13 @@ interface ModelAnswer {
   calls: readonly { input: string }[];
 }
 
-/** Characters a token has, roughly. */
-const CHARACTERS_PER_TOKEN = 4;
+/** Characters of a token, roughly. */
+export const CHARACTERS_PER_TOKEN = 4;
 
-/** More than any call has. */
+/** No call uses more. */
 const MAX_TOKENS = 1_000_000_000;
 
-/** Some providers count wrongly; what can't be a count is none. */
+/** Some providers report values that can't be counts: these are ignored. */
 const validCount = (total: number | undefined) =>
   total !== undefined && Number.isInteger(total) && total >= 0 && total <= MAX_TOKENS ? total : undefined;
 

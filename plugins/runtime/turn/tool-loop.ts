@@ -1,4 +1,4 @@
-// A turn: the model speaks, calls tools, hears their results, and speaks again, until it has answered.
+// Runs the tool loop of a turn: calls the model, runs the tools it calls, and repeats with their results until it answers.
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -7,31 +7,32 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Reservation, TurnCache } from "../../ai/index.ts";
 import type { PreparedTool, ToolContext } from "../../skills/index.ts";
 import { toStorableText } from "../storable-text.ts";
 import { ModelError } from "./failure.ts";
 import { type TokenUsage, tokenUsage } from "./token-usage.ts";
 
-/** Times the model may be asked in one turn; at the last it gets no tools, so that it has to answer. */
+/** Calls of the model in one turn; the last one allows no tools, so that the model has to answer. */
 const MAX_STEPS = 8;
-/** Tools that one step may call; the model is told about those beyond. */
+/** Tool calls of one step that are run; for the others the model gets an error. */
 const MAX_CALLS = 16;
-/** Characters of a reply; a model that goes on is stopped there, and the reply says so. */
+/** Characters of a reply; a longer one is cut, and says so. */
 export const MAX_REPLY = 200_000;
-/** Characters of a tool's input and result that are kept with the reply. */
+/** Characters of a tool's input and of its result that are stored with the reply. */
 const MAX_STORED = 4_000;
 
-/** How long the model may take, in ms. */
+/** Time limits of a call of the model, in ms. */
 export interface ModelTimeouts {
-  /** Between two signs of life, where it streams. */
+  /** Between two parts of a stream. */
   idle: number;
-  /** For an answer in one piece. */
+  /** For a response that is not streamed. */
   total: number;
 }
-const MODEL_TIMEOUTS: ModelTimeouts = { idle: 120_000, total: 300_000 };
+const MODEL_TIMEOUTS: ModelTimeouts = { idle: 2 * MINUTE, total: 5 * MINUTE };
 
-/** Watches a reply while it grows. Must not throw. */
+/** Receives a reply while it is being written. Must not throw. */
 export interface Observer {
   delta(text: string): void;
   tool(event: ToolEvent): void;
@@ -48,17 +49,17 @@ export interface ToolLoopRequest {
   tools: readonly PreparedTool[];
   toolContext: Omit<ToolContext, "signal">;
   settings: Pick<LanguageModelV4CallOptions, "temperature" | "topP" | "maxOutputTokens">;
-  /** Puts aside what one call of the model may cost; the model is asked only once that is done. */
+  /** Reserves the most that one call of the model may cost; the call is made only after it. */
   reserve(prompt: LanguageModelV4Prompt): Reservation | Promise<Reservation>;
-  /** Where the agent has it turned on: what was said to the same before is said again. */
+  /** Earlier responses to equal prompts, where the agent has the cache switched on. */
   cache?: TurnCache | undefined;
-  /** Without one the model isn't asked to stream: that is cheaper, and nobody would see it. */
+  /** Without one the response is not streamed, which is cheaper. */
   observer: Observer | undefined;
   signal: AbortSignal;
   timeouts?: ModelTimeouts;
 }
 
-/** What the agent did on the way to its reply. */
+/** A tool call on the way to the reply, as it is stored with the reply. */
 export interface Step {
   tool: string;
   input: string;
@@ -66,7 +67,7 @@ export interface Step {
   ok: boolean;
 }
 
-/** One call of the model that has been answered, and is to be paid. */
+/** A finished call of the model, and the reservation that pays for it. */
 export interface ModelCall {
   spending: Reservation;
   usage: TokenUsage;
@@ -76,7 +77,7 @@ export interface ModelCall {
 export interface ToolLoopResult {
   text: string;
   steps: Step[];
-  /** The last call, for the write that ends the turn; those before it are paid already. */
+  /** The last call, which the write that settles the turn pays; the earlier ones are paid already. */
   lastCall: ModelCall;
 }
 
@@ -88,9 +89,9 @@ interface ModelOutput {
 }
 
 /**
- * Runs one turn over the AI SDK's provider interface. Rejects with `ModelError` for what goes wrong with the model, with
- * what `reserve` threw, or with the signal's reason; whatever the model has said by then is paid. Tools never make a turn
- * fail: the model hears of their errors.
+ * Runs one turn over the AI SDK's provider interface. Rejects with `ModelError` when a call of the model fails, with the
+ * error of `reserve`, or with the signal's reason; tokens used by then are paid. The errors of tools go to the model and
+ * never make a turn fail.
  */
 export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopResult> {
   const { tools, observer } = request;
@@ -141,11 +142,11 @@ export async function runToolLoop(request: ToolLoopRequest): Promise<ToolLoopRes
         output: { type: results[n]?.ok ? ("text" as const) : ("error-text" as const), value: results[n]?.result ?? "" },
       })),
     });
-    steps.push(...results.map(kept));
+    steps.push(...results.map(toStoredStep));
   }
 }
 
-const kept = ({ input, result, ...step }: Step): Step => ({
+const toStoredStep = ({ input, result, ...step }: Step): Step => ({
   ...step,
   input: input.slice(0, MAX_STORED).toWellFormed(),
   result: result.slice(0, MAX_STORED).toWellFormed(),
@@ -153,14 +154,14 @@ const kept = ({ input, result, ...step }: Step): Step => ({
 
 const toolDefinitions = new WeakMap<PreparedTool, LanguageModelV4FunctionTool>();
 
-/** A tool as the provider takes it, made once for each. */
+/** A tool in the provider's form, cached for each tool. */
 function toolDefinition(tool: PreparedTool): LanguageModelV4FunctionTool {
-  let made = toolDefinitions.get(tool);
-  if (!made) {
-    made = { type: "function", name: tool.name, description: tool.description, inputSchema: tool.inputSchema };
-    toolDefinitions.set(tool, made);
+  let definition = toolDefinitions.get(tool);
+  if (!definition) {
+    definition = { type: "function", name: tool.name, description: tool.description, inputSchema: tool.inputSchema };
+    toolDefinitions.set(tool, definition);
   }
-  return made;
+  return definition;
 }
 
 async function callTool(
@@ -186,22 +187,22 @@ async function callTool(
   return { tool: name, input, result: text, ok };
 }
 
-/** Undefined for what is not JSON. */
+/** The value of a JSON text; undefined for any other text. */
 function parseJson(json: string): unknown {
   if (json.trim() === "") return {};
   try {
     return JSON.parse(json);
   } catch {
-    // The caller tells the model.
+    // The caller sends the error to the model.
     return undefined;
   }
 }
 
-/** What providers accept as the input of an earlier call. */
+/** Providers accept only an object as the input of an earlier call. */
 const asObject = (value: unknown) =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
 
-/** One call of the model, with its price put aside before: streamed while somebody watches, else in one piece. */
+/** Reserves the cost of one call of the model and makes the call, streamed if `onText` is given. */
 async function callModel(
   { model, signal, reserve, cache, timeouts = MODEL_TIMEOUTS }: ToolLoopRequest,
   options: LanguageModelV4CallOptions,
@@ -232,7 +233,7 @@ async function callModel(
     if (!output.truncated) cache?.set(options, output);
     return [output, modelCall()];
   } catch (error) {
-    // An answer that was under way costs what it costs; a call that was refused costs nothing.
+    // The provider charges for a response that had begun, or that we aborted, but not for a call that it rejected.
     const { usage, latencyMs } = modelCall();
     if (call.signal.aborted || output.text !== "" || output.calls.length > 0) await spending.record(usage, latencyMs);
     else spending.release();
@@ -241,12 +242,12 @@ async function callModel(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", abortCall);
-    // Ends the call where it was left early.
+    // A cut reply was not read to its end: the call must be ended.
     if (output.truncated) call.abort();
   }
 }
 
-/** What is kept, as if it had just been said; it costs nothing. */
+/** Returns a cached response in the form of a new one. It costs nothing. */
 function replayCached(
   { text, calls, spending }: NonNullable<ReturnType<TurnCache["get"]>>,
   onText: ((text: string) => void) | undefined,

@@ -14,14 +14,15 @@ import type { Outbox } from "../outbox/outbox.ts";
 import type { Platforms, SavePreview } from "../platforms.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { runCommand } from "./command-runner.ts";
+import { loadCompactedHistory } from "./compaction.ts";
 import { createFailureHandler, type FailedTurn } from "./failed-turn.ts";
 import { isRequestRejected } from "./failure.ts";
 import { type LoadedFiles, loadFiles, UNREADABLE } from "./file-loading.ts";
-import { buildPrompt, loadCompactedHistory } from "./prompt.ts";
+import { buildPrompt } from "./prompt.ts";
 import type { RunningTurns } from "./running-turns.ts";
 import { runToolLoop, type Step, type ToolLoopResult } from "./tool-loop.ts";
 
-/** Starts of the process that found the entry in work, before it counts as the reason why the process ended. */
+/** After so many starts that found the entry's turn interrupted, the entry counts as the cause of the crashes. */
 const MAX_INTERRUPTIONS = 20;
 interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   agents: ServiceOf<typeof agentsPlugin>;
@@ -38,7 +39,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   retryDelays?: readonly number[];
 }
 
-/** One run of an entry. */
+/** The state of one run of an entry. */
 interface RunningTurn extends FailedTurn {
   /** Calls of the model that were begun for the reply. */
   calls: number;
@@ -73,7 +74,7 @@ export function createTurnRunner(deps: Deps) {
       await moveToOpenSession(turn);
       if (queued.kind === "command") await answerCommand(turn, agent);
       else {
-        // Its turn was interrupted by the end of the process again and again: it may be the cause.
+        // The process ended during its turn again and again: the message may be the cause.
         if (queued.attempts >= MAX_INTERRUPTIONS) throw parkedError();
         queued.attempts++;
         const chosen = await chooseModel(agent);
@@ -88,7 +89,7 @@ export function createTurnRunner(deps: Deps) {
     }
   }
 
-  /** A conversation that was reset after this message had arrived goes on in its new session. */
+  /** Moves a message that arrived before its conversation was reset to the new session. */
   async function moveToOpenSession(turn: RunningTurn): Promise<void> {
     const { agentId, platform, peer } = turn.entry;
     if (peer === null) return;
@@ -103,7 +104,10 @@ export function createTurnRunner(deps: Deps) {
     await settle(turn, agent, { text: reply, steps: [] }, statements);
   }
 
-  /** What the model can't be shown is said: by itself where there is more to answer, else without a call. */
+  /**
+   * Answers a message with files. The model says which files it can't see; if the message has nothing else, the reply says so
+   * without a call of the model.
+   */
   async function answerWithFiles(turn: RunningTurn, agent: Agent, chosen: TurnModel): Promise<void> {
     const { agentId, platform, content, attempts } = turn.entry;
     const fetch = platforms.of(platform)?.fetchFile;
@@ -140,7 +144,7 @@ export function createTurnRunner(deps: Deps) {
     const timezone = settings.timezone ?? "UTC";
     const audience = {
       agentId: agent.id,
-      // In a group others read the reply: there nobody is the owner.
+      // In a group others read the reply, so the owner gets no more there than anybody else.
       byOwner: entry.byOwner && !entry.isGroup,
       platform: entry.platform,
       peer: entry.peer ?? "",
@@ -185,7 +189,7 @@ export function createTurnRunner(deps: Deps) {
     try {
       await settle(turn, agent, result, [spending.settleStatement(usage, latencyMs)]);
     } catch (error) {
-      // The reply was not kept, but it was paid for.
+      // The reply was not stored, but the provider charges for it.
       await spending.record(usage, latencyMs);
       throw error;
     }
