@@ -1,4 +1,4 @@
-// What `GET /api/agent` shows, by action: read from the shared database, so that it works while the backend is away.
+// The views of `GET /api/agent`, by action. They read the shared database, so that they work while the backend is down.
 import { version } from "../../package.json";
 import { AppError, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -8,9 +8,9 @@ import type { HistoryMessage, runtime, Session } from "../runtime/index.ts";
 import type { skills } from "../skills/index.ts";
 import { API_VERSION, ENDPOINTS } from "./model.ts";
 
-/** Messages a full session shows, the newest. */
+/** A session shows its newest messages, so many. */
 const SESSION_MESSAGES = 1_000;
-/** The memory view: so many messages, so many characters of each. Interface, "Limits". */
+/** The memory view shows the newest messages of the active session, and so many characters of each. */
 const MEMORY_MESSAGES = 10;
 const MEMORY_CHARACTERS = 100;
 
@@ -23,7 +23,7 @@ interface Deps {
 
 type View = (agent: Agent | undefined, query: { sessionId?: string | undefined }) => Promise<object> | object;
 
-/** The views by name; the one for no action is the overview. */
+/** Without an action, `show` returns an overview of the endpoints. */
 export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
   show(
     action: string | undefined,
@@ -55,9 +55,9 @@ export function createAgentViews({ agents, runtime, skills, channels }: Deps): {
     sessions: async (agent) => ({ sessions: agent ? (await runtime.sessions.list(agent.id)).map(sessionItem) : [] }),
 
     async session(agent, { sessionId }) {
-      if (!sessionId) throw invalidInput({ path: "sessionId", message: "Name the session." });
+      if (!sessionId) throw invalidInput({ path: "sessionId", message: "Give the id of the session." });
       const session = agent && (await runtime.sessions.find(agent.id, sessionId));
-      if (!session) throw notFound("There is no such session.", "SESSION_NOT_FOUND");
+      if (!session) throw notFound("This agent has no session with this id.", "SESSION_NOT_FOUND");
       const messages = await runtime.sessions.messages(session.id, SESSION_MESSAGES);
       return { ...sessionItem(session), messages: messages.map(messageItem) };
     },

@@ -1,4 +1,4 @@
-// The backend's side of interaction: what changes an agent's skills and credentials.
+// Backend routes that change an agent's skills and credentials.
 import { Elysia, t } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -24,7 +24,7 @@ export function backendRoutes({ agents, skills, channels }: Deps) {
       },
       {
         agentCall: { action: "agent.skill", changes: true },
-        body: t.Object({ enabled: t.Boolean({ error: "Say true or false." }) }),
+        body: t.Object({ enabled: t.Boolean({ error: "Give true or false." }) }),
         response: { 200: t.Object({ success: t.Boolean(), skillId: t.String(), enabled: t.Boolean() }) },
         detail: { tags, summary: "Switch a skill on or off", ...documentErrors({ 404: "UNKNOWN_SKILL" }) },
       },
@@ -32,7 +32,7 @@ export function backendRoutes({ agents, skills, channels }: Deps) {
     .put(
       "/api/agents/:id/credentials/:key",
       async ({ agent, caller, params: { key }, body: { value } }) => {
-        // A channel's credential is its connection: it is checked with the platform before it is kept.
+        // A channel's credential connects the channel, which checks it with the platform before it is stored.
         if (isChannelId(key)) {
           if (value.trim() === "") await channels.disconnect(agent.id, key);
           else await channels.connect(caller, agent.id, key, { token: value });

@@ -1,4 +1,4 @@
-// What people and programs send to their agent, and what they get back. Interface "Agent interaction", contract §6b.
+// Schemas of the requests that people and programs send to their agent, and of the responses.
 import { t } from "elysia";
 
 export const API_VERSION = "1.0.0";
@@ -17,7 +17,7 @@ export const agentBody = t.Object({
   message: optionalText(100_000, "A message is text of at most 100000 characters."),
   sessionId: optionalText(64, "A session id has at most 64 characters."),
   skillId: optionalText(128, "A skill id is text."),
-  enabled: t.Optional(t.Boolean({ error: "Say true or false." })),
+  enabled: t.Optional(t.Boolean({ error: "Give true or false." })),
   key: optionalText(64, "The key names a credential kind."),
   value: optionalText(8_192, "A credential is text of at most 8192 characters; empty clears it."),
 });
@@ -56,7 +56,7 @@ const session = {
 };
 const skill = t.Object({ id: t.String(), name: t.String(), description: t.String(), enabled: t.Boolean() });
 
-/** What `GET /api/agent` shows, by its action; for the documents alone. */
+/** The response of `GET /api/agent`, by its action; for the API documents alone. */
 export const agentView = t.Union([
   t.Object(
     { apiVersion: t.String(), platformVersion: t.String(), endpoints: t.Record(t.String(), t.String()) },
@@ -84,7 +84,7 @@ export const agentView = t.Union([
   t.Object({ credentials: t.Record(t.String(), t.Boolean()) }, { description: "credentials" }),
 ]);
 
-/** What `POST /api/agent` answers, by its action; for the documents alone. */
+/** The response of `POST /api/agent`, by its action; for the API documents alone. */
 export const actionResult = t.Union([
   t.Object(
     { sessionId: t.String(), reply: t.String(), timestamp: t.Number({ description: "Epoch ms" }) },
@@ -95,13 +95,13 @@ export const actionResult = t.Union([
   t.Object({ success: t.Boolean(), key: t.String(), configured: t.Boolean() }, { description: "set-credential" }),
 ]);
 
-/** What the overview of `GET /api/agent` tells. */
+/** The endpoints in the overview of `GET /api/agent`. */
 export const ENDPOINTS = {
-  "GET /api/agent?action=health": "how your agent is: status, model, channels, skills",
+  "GET /api/agent?action=health": "its health: status, model, channels, skills",
   "GET /api/agent?action=sessions": "its conversations",
   "GET /api/agent?action=session&sessionId=…": "one conversation with its messages",
-  "GET /api/agent?action=memory": "the last 10 messages of the active session, in short",
-  "GET /api/agent?action=skills": "what it can do",
+  "GET /api/agent?action=memory": "the last 10 messages of the active session, shortened",
+  "GET /api/agent?action=skills": "its skills",
   "GET /api/agent?action=credentials": "which credentials are configured",
   "POST /api/agent { message }": "talk to it; with accept: text/event-stream the reply is streamed",
   'POST /api/agent { action: "create-session" }': "begin a new conversation",

@@ -1,4 +1,4 @@
-// What tests of interaction stand on: the whole application on a real port, a scripted upstream, people with agents.
+// Starts the whole application on a real port with a scripted upstream, for tests of interaction, gateway and others.
 
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import type { SocketSession } from "../../src/kernel/http/http.ts";
@@ -59,7 +59,7 @@ export async function openScene(env: Record<string, string> = {}) {
       if (!hosted) throw new Error("There are no agents.");
       return hosted;
     },
-    /** Somebody signed in, with room for agents. */
+    /** A signed-in user whose plan has room for agents. */
     async member(): Promise<Client & { userId: string }> {
       const client = createClient(origin);
       const userId = await client.join();
@@ -85,12 +85,12 @@ export async function openScene(env: Record<string, string> = {}) {
   };
 }
 
-/** A socket that notes what it hears. */
+/** Opens a socket that collects its frames. */
 export function openSocket(url: string, headers: Record<string, string>, protocols: string[] = []) {
   const watch = createWatch();
   const frames: Frame[] = [];
   let closed: number | undefined;
-  // Headers are Bun's own extension.
+  // The option `headers` is an extension of Bun.
   const socket = new WebSocket(url.replace("http", "ws"), { headers, ...(protocols.length > 0 && { protocols }) });
   socket.addEventListener("message", ({ data }) => {
     frames.push(JSON.parse(String(data)) as Frame);

@@ -1,0 +1,117 @@
+// The actions of `POST /api/agent` and `POST /api/chat`: resolve the caller's agent, and call the backend for it.
+import { invalidInput } from "../../src/kernel/errors.ts";
+import { encodePathSegment, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
+import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
+import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import type { Agent, agents } from "../agents/index.ts";
+import type { auth, Identity } from "../auth/index.ts";
+import { acceptsEventStream, noAgentError, type Reply, type runtime, type TurnBody } from "../runtime/index.ts";
+import type { agentBody, sendMessageBody } from "./model.ts";
+
+export interface CallContext {
+  identity: Identity;
+  request: Request;
+}
+
+interface Deps extends Pick<Kernel, "backend" | "config" | "idempotency"> {
+  identities: Pick<ServiceOf<typeof auth>["identities"], "createGrant">;
+  agents: Pick<ServiceOf<typeof agents>, "resolveCurrent">;
+  runtime: Pick<ServiceOf<typeof runtime>, "handleTurnRequest">;
+}
+
+export function createAgentActions({ backend, config, idempotency, identities, agents, runtime }: Deps) {
+  async function requireAgent({ identity }: CallContext, agentId: string | undefined): Promise<Agent> {
+    const agent = await agents.resolveCurrent(identity.user.id, agentId);
+    if (!agent) throw noAgentError();
+    return agent;
+  }
+
+  /** Runs one turn; directly if the backend is in this process, which saves the signed request to it. */
+  async function runTurn(call: CallContext, agent: Agent, body: TurnBody): Promise<Reply | Response> {
+    if (config.role === "all") return runtime.handleTurnRequest(call.request, agent, call.identity.user.id, body);
+    const result = await callBackend(call, "agent.chat", agent, "/turns", body);
+    if (result.ok && acceptsEventStream(call.request)) return forwardStream(result);
+    return (await unwrapJson(result)) as Reply;
+  }
+
+  /** Calls a backend route of one agent with a grant for one action of the caller. */
+  function callBackend(
+    { identity, request }: CallContext,
+    action: string,
+    agent: Agent,
+    path: string,
+    body: object,
+    method = "POST",
+  ) {
+    const headers: Record<string, string> = { "content-type": "application/json" };
+    if (acceptsEventStream(request)) headers.accept = "text/event-stream";
+    return backend.fetch(
+      identities.createGrant(identity, request, action, agent.id),
+      `/api/agents/${agent.id}${path}`,
+      {
+        method,
+        headers,
+        body: JSON.stringify(body),
+        signal: request.signal,
+      },
+    );
+  }
+
+  /** Does the work once for each `Idempotency-Key`, and repeats its response afterwards. */
+  async function withIdempotency({ identity, request }: CallContext, work: () => Promise<unknown>): Promise<unknown> {
+    if (!request.headers.has("idempotency-key")) return work();
+    return idempotency.respond({ request, userId: identity.user.id }, async () => {
+      const result = await work();
+      return result instanceof Response ? result : Response.json(result);
+    });
+  }
+
+  async function chat(call: CallContext, agentId: string | undefined, message: string, sessionId: string | undefined) {
+    const agent = await requireAgent(call, agentId);
+    const result = await runTurn(call, agent, { platform: "web", message, ...(sessionId && { sessionId }) });
+    if (result instanceof Response) return result;
+    const { sessionId: session, reply, timestamp } = result;
+    return { sessionId: session, reply, timestamp };
+  }
+
+  async function sendMessage(call: CallContext, { message, topic, agentId }: typeof sendMessageBody.static) {
+    const agent = await requireAgent(call, agentId);
+    const result = await runTurn(call, agent, { platform: "api", message, ...(topic && { topic }) });
+    if (result instanceof Response) return result;
+    const { inboxId, reply, timestamp } = result;
+    const at = new Date(timestamp).toISOString();
+    return { id: inboxId, message, topic: topic ?? null, status: "sent", timestamp: at, reply };
+  }
+
+  const actions: Record<string, (call: CallContext, body: typeof agentBody.static) => Promise<unknown>> = {
+    chat: (call, { agentId, message, sessionId }) => {
+      if (!message) throw missingField("message", "Give a message.");
+      return chat(call, agentId, message, sessionId);
+    },
+    "create-session": async (call, { agentId }) =>
+      unwrapJson(await callBackend(call, "agent.session", await requireAgent(call, agentId), "/sessions", {})),
+    async "update-skill"(call, { agentId, skillId, enabled }) {
+      if (!skillId) throw missingField("skillId", "Give the id of the skill.");
+      if (enabled === undefined) throw missingField("enabled", "Give true or false.");
+      const path = `/skills/${encodePathSegment(skillId)}`;
+      return unwrapJson(
+        await callBackend(call, "agent.skill", await requireAgent(call, agentId), path, { enabled }, "PUT"),
+      );
+    },
+    async "set-credential"(call, { agentId, key, value }) {
+      if (!key) throw missingField("key", "Give the kind of the credential.");
+      if (value === undefined) throw missingField("value", "Give the credential; an empty text clears it.");
+      const path = `/credentials/${encodePathSegment(key)}`;
+      return unwrapJson(
+        await callBackend(call, "agent.credential", await requireAgent(call, agentId), path, { value }, "PUT"),
+      );
+    },
+  };
+
+  return { actions, withIdempotency, sendMessage };
+}
+
+const missingField = (path: string, message: string) => invalidInput({ path, message });
+
+/** The backend's stream, unchanged, under our own headers. */
+const forwardStream = (result: Response) => new Response(result.body, { headers: EVENT_STREAM_HEADERS });
