@@ -1,4 +1,4 @@
-// The backend's routes of the gateway token: where it is made.
+// Backend routes that show and replace an agent's gateway token.
 import { Elysia } from "elysia";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -22,10 +22,10 @@ export function backendRoutes({ agents, tokens }: Deps) {
         return withFailureBody(async () => ({ token: await tokens.getOrCreate(agent.id) }));
       },
       {
-        // A credential: whoever may only read is not shown it.
+        // The token is a credential: an API key with the scope `read` alone must not see it.
         agentCall: { action: "agent.token", kind: "lifecycle", scope: "write" },
         response: { 200: gatewayToken },
-        detail: { tags, summary: "An agent's gateway token; made when there is none" },
+        detail: { tags, summary: "Show an agent's gateway token; created when there is none" },
       },
     )
     .post(

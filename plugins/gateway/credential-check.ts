@@ -1,4 +1,4 @@
-// Whether those who are in may stay: asked of the database, since another process may have ended what let them in.
+// Checks the credentials of open sockets against the database, since another process may have revoked them.
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
@@ -9,7 +9,7 @@ export interface CredentialHolder {
   readonly agentId: string;
   readonly ownerId: string;
   readonly credential: SocketCredential;
-  /** Something was written of its agent's owner, or it has just come in: the agent and the owner are looked at too. */
+  /** The agent and its owner are checked too: the socket was just opened, or the owner's account was changed. */
   ownerCheckDue: boolean;
 }
 
@@ -22,7 +22,10 @@ interface Deps {
   tokens: Pick<GatewayTokens, "currentHashes">;
 }
 
-/** Those of `holders` whose right has ended; all of them in two questions, but for those that are doubted. */
+/**
+ * Returns the function that finds the holders whose credential was revoked. It makes two queries for all of them, and two
+ * look-ups for each whose owner is to be checked.
+ */
 export function createCredentialCheck({ filterActiveSessions, users, agents, tokens }: Deps) {
   async function isOwned({ agentId, ownerId }: CredentialHolder): Promise<boolean> {
     const [agent, owner] = await Promise.all([agents.find(agentId), users.byId(ownerId)]);

@@ -1,21 +1,21 @@
-// What one socket may send: each frame is parsed and most are answered, so that they are bounded, whatever is in them.
+// Limits the frames of one socket by a token bucket, since parsing and answering each of them costs work.
 
-/** Frames at once, and a second from then on: far more than pings and cancels need. */
+/** Frames in a burst, and frames a second after it: far more than pings and cancels need. */
 const BURST = 600;
 const PER_SECOND = 20;
-/** A longer frame counts once more for each of these. */
+/** A frame counts once more for each of these units. */
 const BYTES_PER_UNIT = 64 * 1024;
 
 export interface FrameLimiter {
-  /** False where it was too much. */
+  /** Counts a frame; false when the limit is exceeded. */
   tryTake(bytes: number): boolean;
-  /** For a frame that counts elsewhere. */
+  /** Takes back the count of a frame that counts under another limit. */
   refund(bytes: number): void;
 }
 
 const costOf = (bytes: number) => 1 + Math.floor(bytes / BYTES_PER_UNIT);
 
-/** `now` in milliseconds. */
+/** @param now the time in milliseconds */
 export function createFrameLimiter(now: () => number = () => performance.now()): FrameLimiter {
   let available = BURST;
   let at = now();

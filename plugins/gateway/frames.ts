@@ -1,4 +1,4 @@
-// The frames of the gateway: JSON objects with a type, sent no faster than they are read.
+// Reads and sends the frames of the gateway, which are JSON objects with a type, and waits for slow readers.
 import type { ServerWebSocket } from "bun";
 import { parseJson, type SocketSession } from "../../src/kernel/http/http.ts";
 
@@ -11,18 +11,18 @@ export interface Frame {
   sessionId?: unknown;
 }
 
-/** Closes a socket of who comes, or sends, too much: the right may be good, and another time it will be let in. */
+/** The close code past a rate limit: the client may try again later. */
 export const CLOSE_TOO_MANY = 4429;
 
-/** Bytes that may wait for a slow reader; until they are taken, no more of a reply is read. */
+/** Bytes that are buffered for a slow reader; beyond, no more of a reply is read. */
 const MAX_BUFFERED = 1024 * 1024;
-/** Milliseconds for which a reader may take nothing, and between two looks. */
+/** Milliseconds after which a reader that does not catch up is disconnected, and between two checks. */
 const DRAIN_TIMEOUT = 30_000;
 const DRAIN_POLL = 20;
 
 export const send = (socket: Socket, frame: object) => void socket.send(JSON.stringify(frame));
 
-/** For what nobody waits for: left out where the reader is behind. */
+/** Sends a frame that the client did not request; skipped when the reader is behind. */
 export function sendUnlessBehind(socket: Socket, frame: object): void {
   if (socket.getBufferedAmount() <= MAX_BUFFERED) send(socket, frame);
 }
@@ -30,14 +30,14 @@ export function sendUnlessBehind(socket: Socket, frame: object): void {
 export const sendError = (socket: Socket, id: unknown, error: string, code: string) =>
   send(socket, { type: "error", id: id ?? null, error, message: error, code });
 
-/** For who sends too much; where the reader is behind, the close frame would only wait with the rest. */
+/** Closes a socket past its limit; if the reader is behind, the close frame would wait too, so the connection is ended. */
 export const closeTooMany = (socket: Socket, reason: string) =>
   socket.getBufferedAmount() > 0 ? socket.terminate() : socket.close(CLOSE_TOO_MANY, reason);
 
-/** A reader so far behind that even a close frame would wait. */
+/** Whether the reader is so far behind that even a close frame would wait. */
 export const isUnresponsive = (socket: Socket) => socket.getBufferedAmount() > 2 * MAX_BUFFERED;
 
-/** Resolves once the reader has taken enough of what it was sent; one that takes nothing for long is let go. */
+/** Resolves once the reader has caught up; ends the connection of one that does not within the time limit. */
 export async function waitUntilDrained(socket: Socket): Promise<void> {
   for (let waited = 0; socket.getBufferedAmount() > MAX_BUFFERED; waited += DRAIN_POLL) {
     if (waited >= DRAIN_TIMEOUT) return socket.terminate();
@@ -50,7 +50,7 @@ export function readFrame(data: string | Buffer): Frame | undefined {
     const frame = parseJson(data.toString());
     return typeof frame === "object" && frame !== null && !Array.isArray(frame) ? frame : undefined;
   } catch {
-    // What is not JSON is answered as such.
+    // The caller answers with an error.
     return undefined;
   }
 }

@@ -1,9 +1,10 @@
-// The gateway: a WebSocket at /agent/:id, open for as long as the right to it lasts, told what happens to its agent.
+// Serves the WebSocket at /agent/:id: sends it the status and the log of its agent, and closes it when its credential is revoked.
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Event, Events } from "../../src/kernel/events/events.ts";
 import type { SocketRoute, SocketSession } from "../../src/kernel/http/http.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
+import { MINUTE, SECOND } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin, LogLine } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { CredentialHolder } from "./credential-check.ts";
@@ -12,20 +13,20 @@ import type { GatewayTokens } from "./gateway-tokens.ts";
 import { type AuthenticatedClient, offeredSubprotocols, SUBPROTOCOL } from "./socket-authentication.ts";
 import type { SocketChat } from "./socket-chat.ts";
 
-/** Closes a socket whose right to be here ended or never was. Contract §5. */
+/** The close code for a socket without a valid credential, from the range for applications (RFC 6455 §7.4.2). */
 const CLOSE_UNAUTHORIZED = 4401;
-/** Closes a socket that should simply try again (RFC 6455 registry: Service Restart). */
+/** The close code for a socket that should try again at once (IANA WebSocket Close Code registry: Service Restart). */
 const CLOSE_RESTART = 1012;
-/** Open sockets of one owner, in this process: the largest plan's agents twice. Whoever has a token opens them as the owner. */
+/** Open sockets of one owner in this process, two for each agent of the largest plan. Sockets by token count for the owner. */
 const MAX_PER_OWNER = 200;
 /**
- * Milliseconds between two looks at the rights of all: often where another process may end them, which nobody tells us;
- * else only for what ends by itself.
+ * The interval at which all credentials are checked: short where another process may revoke them without our notice; a single
+ * process needs it only for sessions that expire.
  */
-const CHECK_INTERVAL = { shared: 1_000, alone: 60_000 } as const;
+const CHECK_INTERVAL = { shared: SECOND, alone: MINUTE } as const;
 
 interface Deps {
-  /** Whether no other process can end a right. */
+  /** Whether no other process can revoke a credential. */
   isSingleProcess: boolean;
   log: Log;
   events: Pick<Events, "subscribe">;
@@ -34,10 +35,10 @@ interface Deps {
   tokens: Pick<GatewayTokens, "onRotated">;
   authenticate(request: Request, rest: string): Promise<AuthenticatedClient | undefined>;
   findExpired<Each extends CredentialHolder>(holders: readonly Each[]): Promise<Each[]>;
-  /** Tells the lines of an agent's log from now on. */
+  /** Follows the new lines of an agent's log. */
   follow(agentId: string, listener: (line: LogLine) => void): () => void;
   line(line: LogLine): { id: string };
-  chat(client: AuthenticatedClient, isStopping: () => boolean, idle: () => void): SocketChat;
+  chat(client: AuthenticatedClient, isStopping: () => boolean, onIdle: () => void): SocketChat;
 }
 
 interface OpenSocket extends CredentialHolder {
@@ -49,7 +50,7 @@ export interface GatewaySockets {
   route: SocketRoute;
   /** Open sockets of an agent. */
   openCount(agentId: string): number;
-  /** Closes what is idle; a socket whose messages are being answered stays until they are. */
+  /** Closes idle sockets at once, and the others when their last message in flight has ended. */
   close(): void;
 }
 
@@ -69,7 +70,7 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
   } = deps;
   const open = new Map<Socket, OpenSocket>();
   let stopping = false;
-  /** Grows when a right ends: a socket that is not open yet may have been meant. */
+  /** Counts revocations: one of them may concern a socket that is authenticated but not open yet. */
   let revocations = 0;
 
   const closeUnauthorized = ({ socket }: OpenSocket, reason: string) => socket.close(CLOSE_UNAUTHORIZED, reason);
@@ -95,7 +96,7 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
   });
 
   async function accept(request: Request, rest: string): Promise<SocketSession> {
-    // Confirmed to whoever is refused too: a browser that misses it never learns why.
+    // Refused clients get the subprotocol too: a browser that misses it does not show the close code.
     return {
       ...(await authenticateOrRefuse(request, rest)),
       ...(offeredSubprotocols(request).includes(SUBPROTOCOL) && { protocol: SUBPROTOCOL }),
@@ -140,7 +141,7 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
         watch();
         send(socket, { type: "status", status, reason: statusReason, agentId, name });
         unfollow = follow(agentId, (written) => {
-          // Ids in frames are those of messages.
+          // In frames, `id` is the id of a message.
           const { id: _id, ...lineView } = line(written);
           sendUnlessBehind(socket, { type: "log", ...lineView });
         });
@@ -160,7 +161,7 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
 
   let unwatch: () => void = () => undefined;
   let watching = false;
-  /** While anybody is in. */
+  /** Subscribes to events and checks credentials while any socket is open. */
   function watch(): void {
     if (watching) return;
     watching = true;
@@ -182,9 +183,9 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
     } else if (type === "agent.deleted" && agentId !== null) closeAgent(agentId);
     else if (type === "agent.claimed") closeWhere((of) => of.agentId === agentId, "The agent has another owner");
     else if (type === "user.updated" || type === "user.deleted") {
-      const theirs = [...open.values()].filter(({ ownerId }) => ownerId === userId);
-      for (const one of theirs) one.ownerCheckDue = true;
-      if (theirs.length > 0) checkCredentials();
+      const ofOwner = [...open.values()].filter(({ ownerId }) => ownerId === userId);
+      for (const one of ofOwner) one.ownerCheckDue = true;
+      if (ofOwner.length > 0) checkCredentials();
     }
   }
 
@@ -195,7 +196,7 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
     if (!checking) void checkUntilDone();
   }
 
-  /** Closes those whose right has ended, also in another process. */
+  /** Closes the sockets whose credential was revoked, in this process or another. */
   async function checkUntilDone(): Promise<void> {
     checking = true;
     try {
@@ -204,7 +205,7 @@ export function createGatewaySockets(deps: Deps): GatewaySockets {
         for (const one of await findExpired([...open.values()])) closeUnauthorized(one, "Signed out");
       }
     } catch (error) {
-      log.warn("the rights of open sockets could not be looked at; trying again", { error });
+      log.warn("open sockets could not be re-authenticated; trying again", { error });
     } finally {
       checking = false;
     }

@@ -1,26 +1,26 @@
-// Gateway tokens: one of each agent, stored hashed to be recognised, and sealed to be shown to its owner again.
+// Stores one gateway token for each agent: its hash, by which it is found, and its sealed text, which its owner can see again.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Row } from "@libsql/client";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 
 export interface GatewayTokens {
-  /** The agent's token, 64 hex digits; made when there is none. */
+  /** The agent's token, 64 hex digits; created when there is none. */
   getOrCreate(agentId: string): Promise<string>;
-  /** A new token in place of the one there may be. */
+  /** Replaces the agent's token, if there is one, by a new one. */
   rotate(agentId: string): Promise<string>;
-  /** Whose token this is, and its hash; undefined for any text that is none. */
+  /** The agent of this token, and the token's hash; undefined for any other text. */
   find(token: string): Promise<{ agentId: string; hash: string } | undefined>;
-  /** The hashes that are good now, of these agents. */
+  /** The hashes of these agents' present tokens. */
   currentHashes(agentIds: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Told, in the process where it happens, of every agent whose token was replaced. */
+  /** Calls the listener with each agent whose token this process has replaced. */
   onRotated(listener: (agentId: string) => void): void;
 }
 
 const TOKEN = /^[0-9a-f]{64}$/;
 
 const hashOf = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("hex");
-const placeOf = (agentId: string) => `agent:${agentId}:gateway-token`;
+const sealContextOf = (agentId: string) => `agent:${agentId}:gateway-token`;
 
 const INSERT = "INSERT INTO gateway_tokens (agent_id, hash, sealed, created_at) VALUES (?, ?, ?, ?)";
 const KEEP_EXISTING = "ON CONFLICT (agent_id) DO NOTHING";
@@ -30,19 +30,18 @@ const REPLACE_EXISTING =
 type Deps = Pick<Kernel, "database" | "vault" | "keyRotation">;
 
 export function createGatewayTokens({ database, vault, keyRotation }: Deps): GatewayTokens {
-  const place = ({ agent_id }: Row) => placeOf(String(agent_id));
   keyRotation.registerColumn({
     label: "gateway tokens",
     table: "gateway_tokens",
     keyColumns: ["agent_id"],
     sealed: "sealed",
-    sealContext: place,
+    sealContext: ({ agent_id }: Row) => sealContextOf(String(agent_id)),
   });
   const listeners: ((agentId: string) => void)[] = [];
 
   function newToken(agentId: string, onConflict: string): { token: string; statement: Statement } {
     const token = randomBytes(32).toString("hex");
-    const args = [agentId, hashOf(token), vault.seal(token, placeOf(agentId)), Date.now()];
+    const args = [agentId, hashOf(token), vault.seal(token, sealContextOf(agentId)), Date.now()];
     return { token, statement: { sql: `${INSERT} ${onConflict}`, args } };
   }
 
@@ -51,22 +50,22 @@ export function createGatewayTokens({ database, vault, keyRotation }: Deps): Gat
     return rows[0] && String(rows[0].sealed);
   }
 
-  /** Under the present key, so that the previous one can be let go. */
+  /** Reseals the token under the present root key, so that the previous key can be removed. */
   async function reseal(agentId: string, token: string, previous: string): Promise<void> {
     const sql = "UPDATE gateway_tokens SET sealed = ? WHERE agent_id = ? AND sealed = ?";
-    await database.write([{ sql, args: [vault.seal(token, placeOf(agentId)), agentId, previous] }]);
+    await database.write([{ sql, args: [vault.seal(token, sealContextOf(agentId)), agentId, previous] }]);
   }
 
   return {
     async getOrCreate(agentId) {
       let sealed = await sealedOf(agentId);
       if (sealed === undefined) {
-        // Of several that ask at once, one makes it, and all are shown that.
+        // Of several concurrent calls, one stores its token and all return that one.
         await database.write([newToken(agentId, KEEP_EXISTING).statement]);
         sealed = await sealedOf(agentId);
       }
-      if (sealed === undefined) throw new Error("The token went as soon as it was made.");
-      const token = vault.open(sealed, placeOf(agentId));
+      if (sealed === undefined) throw new Error("The agent was deleted while its token was created.");
+      const token = vault.open(sealed, sealContextOf(agentId));
       if (vault.isStale(sealed)) await reseal(agentId, token, sealed);
       return token;
     },
@@ -85,7 +84,7 @@ export function createGatewayTokens({ database, vault, keyRotation }: Deps): Gat
       const hash = hashOf(token);
       const { rows } = await database.read("SELECT agent_id, hash FROM gateway_tokens WHERE hash = ?", [hash]);
       const [row] = rows;
-      // What an index takes to find a hash tells nothing of the token; this tells nothing of the hash either.
+      // The timing of the index look-up reveals at most the hash, not the token; this comparison does not reveal the hash.
       return row && timingSafeEqual(Buffer.from(String(row.hash)), Buffer.from(hash))
         ? { agentId: String(row.agent_id), hash }
         : undefined;

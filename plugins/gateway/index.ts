@@ -1,4 +1,4 @@
-// The gateway to an agent: its token, and the socket at /agent/:id that carries chat frames to it and the growing reply back.
+// The gateway: a token for each agent, and the WebSocket at /agent/:id that carries messages to it and streams its replies.
 import { ownsDatabase, plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
@@ -32,7 +32,7 @@ export const gateway = plugin("gateway", (host) => {
 
   host.use(agentStats).addConnectionGauge(sockets.openCount);
 
-  // A token that a stranger was shown opens nothing for the owner's agents: each gets another.
+  // The person who loses a reclaimed account may know the tokens of its agents, so each agent gets a new one.
   authService.onAccountReclaim((userId) => [kernel.jobs.enqueueStatement(ROTATE_TOKENS, { userId })]);
   kernel.jobs.handle(ROTATE_TOKENS, async (payload) => {
     const { userId } = payload as { userId: string };

@@ -1,18 +1,19 @@
-// New lines of the logs of those agents that somebody listens to, read once for all who do.
+// Follows the logs of agents: reads the new lines once for all listeners of an agent.
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin, LogLine } from "../agents/index.ts";
 
 export interface LogTail {
-  /** Tells every line written from now on, oldest first. Returns the way to end it. */
+  /** Calls the listener with every line that is written from now on, oldest first. Returns the function that ends it. */
   follow(agentId: string, listener: (line: LogLine) => void): () => void;
 }
 
 /** Lines read at once. */
 const BATCH = 50;
-/** Where another process writes the lines: milliseconds between two looks. */
-const POLL_INTERVAL = 1_000;
+/** The interval of reading, where another process writes the lines. */
+const POLL_INTERVAL = SECOND;
 
 interface Deps {
   config: Pick<Config, "role">;
@@ -22,7 +23,7 @@ interface Deps {
 
 interface TailedLog {
   listeners: Set<(line: LogLine) => void>;
-  /** Reads what is new, once more if asked for meanwhile. */
+  /** Reads the new lines; a call during a read makes it read once more. */
   readNew(): void;
 }
 

@@ -1,4 +1,4 @@
-// Who may open a gateway socket: the agent's token in any hands, or its owner's session on a page of our own.
+// Authenticates the request for a gateway socket by the agent's token, or by its owner's session on one of our own pages.
 import type { Grant } from "../../src/kernel/http/backend-transport.ts";
 import { contextOf } from "../../src/kernel/http/http.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -7,19 +7,19 @@ import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { GatewayTokens } from "./gateway-tokens.ts";
 
-/** The subprotocol; others that are offered carry a token, and are never echoed. */
+/** The subprotocol that is confirmed. An offered one with a token is never echoed. */
 export const SUBPROTOCOL = "berth.v1";
 const TOKEN_PREFIX = "berth.token.";
 
-/** What a socket was opened with: when that ends, so does the socket. */
+/** The credential that opened a socket; the socket is closed when it is revoked. */
 export type SocketCredential = { kind: "token"; hash: string } | { kind: "session"; sessionId: string };
 
 export interface AuthenticatedClient {
   agent: Agent;
   credential: SocketCredential;
-  /** The client's. */
+  /** The client's address. */
   address: string;
-  /** What the backend is asked with, in the name of the agent's owner. */
+  /** A grant for calls of the backend in the name of the agent's owner. */
   grant(action: string): Grant;
 }
 
@@ -33,19 +33,22 @@ interface Deps {
   limits: RateLimiter;
 }
 
-/** Judges a request for `/agent/<rest>`: undefined for whoever may not come in. Throws 429 for who comes too often. */
+/**
+ * Returns the function that authenticates a request for `/agent/<rest>`; undefined for a client without a valid credential.
+ * @throws AppError 429 past a rate limit
+ */
 export function createSocketAuthentication({ identities, users, agents, tokens, limits }: Deps) {
   async function byToken(request: Request, rest: string, token: string): Promise<AuthenticatedClient | undefined> {
     const { address } = contextOf(request);
     const found = await tokens.find(token);
     if (!found) {
-      // Under the rate of sign-in, in an account of their own, and only they: one client that goes on with an old token
-      // locks out neither who signs in from its address nor who has the new one.
+      // Only wrong tokens count, under the rate of sign-in but with a key of the gateway: a client that retries with an old
+      // token blocks neither sign-ins from its address nor clients with the new token.
       await limits.takeOrThrow("sign-in-ip", `gateway|${address}`);
       return undefined;
     }
     const agent = await agents.find(found.agentId);
-    // The token opens its own agent alone, by the agent's id or by its owner's.
+    // The path names the token's agent, by its id or by its owner's.
     if (!agent || (rest !== agent.id && rest !== agent.userId)) return undefined;
     const owner = await users.byId(agent.userId);
     if (!owner || owner.disabledAt !== null) return undefined;
@@ -60,13 +63,13 @@ export function createSocketAuthentication({ identities, users, agents, tokens, 
   }
 
   async function bySession(request: Request, rest: string): Promise<AuthenticatedClient | undefined> {
-    // A cookie comes along from every page; only our own may use it.
+    // Browsers send the cookie from pages of any site; only our own may use it.
     const origin = request.headers.get("origin");
     if (origin === null || !identities.isOwnOrigin(origin)) return undefined;
     const identity = await identities.identify(request);
     if (!identity?.session) return undefined;
     const { user, session } = identity;
-    // The path names an agent, or a user, which means that user's current agent.
+    // The path names an agent, or a user and so that user's current agent.
     const agent = rest === user.id ? await agents.resolveCurrent(user.id) : await agents.find(rest);
     if (agent?.userId !== user.id) return undefined;
     return {
@@ -79,7 +82,7 @@ export function createSocketAuthentication({ identities, users, agents, tokens, 
 
   return async function authenticate(request: Request, rest: string): Promise<AuthenticatedClient | undefined> {
     const token = tokenOf(request);
-    // Whoever shows a token is judged by it, whatever cookie is beside it.
+    // With a token, the cookie is ignored.
     return token === undefined ? bySession(request, rest) : byToken(request, rest, token);
   };
 }

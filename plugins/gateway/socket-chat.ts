@@ -1,4 +1,4 @@
-// What is said over one gateway socket: messages to the agent, each answered under its own id, until it is cancelled.
+// Handles the frames of one gateway socket: sends messages to the backend, and streams each reply under the id of its frame.
 import type { BackendTransport } from "../../src/kernel/http/backend-transport.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
@@ -7,33 +7,33 @@ import { createFrameLimiter } from "./frame-limiter.ts";
 import { closeTooMany, readFrame, type Socket, send, sendError, waitUntilDrained } from "./frames.ts";
 import type { AuthenticatedClient } from "./socket-authentication.ts";
 
-/** Messages of one socket that are answered at once. */
+/** Messages of one socket in flight at once. */
 const MAX_CONCURRENT = 16;
 
 interface Deps {
   backend: BackendTransport;
   limits: RateLimiter;
   log: Log;
-  /** Berth ends: nothing new is begun. */
+  /** Whether Berth is stopping: then no new message is accepted. */
   isStopping(): boolean;
 }
 
 export interface SocketChat {
   receive(socket: Socket, data: string | Buffer): void;
-  /** Whether nothing is being answered. */
+  /** Whether no message is in flight. */
   isIdle(): boolean;
-  /** Whoever asked is gone. */
+  /** Cancels all messages in flight. */
   cancel(): void;
 }
 
-/** `idle` is called whenever the last answer has gone out. */
+/** @param onIdle is called whenever the last message in flight has ended */
 export function createSocketChat(
   { backend, limits, log, isStopping }: Deps,
   client: AuthenticatedClient,
   onIdle: () => void,
 ): SocketChat {
   const { agent, address, grant } = client;
-  /** What is being answered, by the id of its frame. */
+  /** Messages in flight, by the id of their frame. */
   const inFlight = new Map<string, AbortController>();
   const frameLimiter = createFrameLimiter();
 
@@ -71,7 +71,7 @@ export function createSocketChat(
     }
   }
 
-  /** A message counts like one that comes by HTTP: for its address, and for the account. */
+  /** Counts a message like one over HTTP, for the address and for the account; returns the text of the error, if any. */
   function rateLimitMessage(): string | undefined {
     for (const key of [address, `user ${agent.userId}`]) {
       const decision = limits.take("default", key);
@@ -99,9 +99,9 @@ export function createSocketChat(
       if (inFlight.has(id)) return sendError(socket, id, "A message with this id is being answered.", "DUPLICATE_ID");
       if (inFlight.size >= MAX_CONCURRENT)
         return sendError(socket, id, `At most ${MAX_CONCURRENT} messages at once.`, "TOO_MANY");
-      const refused = rateLimitMessage();
-      if (refused !== undefined) return sendError(socket, id, refused, "RATE_LIMITED");
-      // It counts under the rule of messages.
+      const rateLimited = rateLimitMessage();
+      if (rateLimited !== undefined) return sendError(socket, id, rateLimited, "RATE_LIMITED");
+      // It counts as a message instead of a frame.
       frameLimiter.refund(data.length);
       void answerMessage(socket, id, message, typeof sessionId === "string" ? sessionId : undefined);
     },

@@ -1,10 +1,11 @@
-// The web's routes of the gateway token: by an agent's id, and by `/api/instance/:userId`; the backend makes it.
+// Web routes of the gateway token, by the agent's id and by `/api/instance/:userId`; they call the backend, which creates it.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { type BackendTransport, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
+import { SECOND } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import { withFailureBody } from "../lifecycle/index.ts";
@@ -25,8 +26,7 @@ interface CallContext {
 
 type ResponseContext = { set: { headers: Record<string, string | number> } };
 
-/** Milliseconds after which a backend that says nothing counts as gone. */
-const BACKEND_TIMEOUT = 10_000;
+const BACKEND_TIMEOUT = 10 * SECOND;
 
 export function webRoutes({ backend, idempotency, identities, agents }: Deps) {
   async function callBackend({ identity, agent, request }: CallContext, action: string, method: string, path: string) {
@@ -37,7 +37,13 @@ export function webRoutes({ backend, idempotency, identities, agents }: Deps) {
       return (await unwrapJson(response)) as { token: string };
     } catch (cause) {
       if (!signal.aborted) throw cause;
-      throw new AppError(502, "BACKEND_UNAVAILABLE", "The agent backend gave no answer in time.", {}, { cause });
+      throw new AppError(
+        502,
+        "BACKEND_UNAVAILABLE",
+        "The agent backend did not respond in time. Try again shortly.",
+        {},
+        { cause },
+      );
     }
   }
 
@@ -54,13 +60,13 @@ export function webRoutes({ backend, idempotency, identities, agents }: Deps) {
   };
 
   const tags = ["Gateway"];
-  // It is a credential: a key that may only read is not shown it.
+  // The token is a credential: an API key with the scope `read` alone must not see it.
   const own = { scope: "write", kind: "lifecycle" } as const;
   const showRoute = {
     response: { 200: gatewayToken },
     detail: {
       tags,
-      summary: "An agent's gateway token; made when there is none",
+      summary: "Show an agent's gateway token; created when there is none",
       ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
     },
   };
