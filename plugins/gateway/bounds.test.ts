@@ -1,4 +1,4 @@
-// What a gateway bears: many sockets of one owner, frames without end, and readers who never read.
+// Tests the limits of the gateway: sockets of one owner, frames of one socket, and clients that do not read.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -28,11 +28,11 @@ function open(path = agentId, cookie = ada.cookie) {
   return socket;
 }
 
-describe("no more than is good for all", () => {
+describe("limits", () => {
   test.each([
     ["pings", { type: "ping" }],
-    ["frames that are none", "hello"],
-  ])("%s without end: 4429, and other sockets stay", async (_, frame) => {
+    ["invalid frames", "hello"],
+  ])("a flood of %s is closed with 4429, and other sockets stay open", async (_, frame) => {
     const [flood, other] = [open(), open()];
     await Promise.all([flood.next("status"), other.next("status")]);
     for (let n = 0; n < 2_000; n++) flood.send(frame);
@@ -42,7 +42,7 @@ describe("no more than is good for all", () => {
     await other.next("pong");
   });
 
-  test("messages that the account may send are not counted among them", async () => {
+  test("messages count against the account's rate, not against the limit of frames", async () => {
     const socket = open();
     await socket.next("status");
     for (let n = 0; n < 595; n++) socket.send({ type: "ping" });
@@ -52,7 +52,7 @@ describe("no more than is good for all", () => {
     }
   });
 
-  test("200 sockets of one owner, over all agents; the next is closed with 4429, until one leaves", async () => {
+  test("an owner may have 200 sockets over all agents; the next is closed with 4429 until one of them closes", async () => {
     const eve = await scene.member();
     const agentIds = [await scene.provision(eve), await scene.provision(eve)];
     const enter = (n: number) => open(agentIds[n % 2], eve.cookie);
@@ -72,7 +72,7 @@ describe("no more than is good for all", () => {
   });
 });
 
-test("a client that asks and asks but never reads is let go", async () => {
+test("a client that sends but never reads is disconnected", async () => {
   const { hostname, port } = new URL(scene.origin);
   const client = connect({ host: hostname, port: Number(port) });
   const gone = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-// What one socket may send: a burst, then a steady flow, and large frames count for more.
+// Tests the limiter of frames: a burst, a steady rate after it, and the higher cost of large frames.
 import { expect, test } from "bun:test";
 import { createFrameLimiter } from "./frame-limiter.ts";
 
@@ -13,7 +13,7 @@ function allowance() {
   return { ...one, many, wait: (ms: number) => (at += ms) };
 }
 
-test("a burst, then so many a second, and after a rest the burst again but no more", () => {
+test("allows a burst, then the steady rate, and one burst again after a pause", () => {
   const { many, wait } = allowance();
   expect(many()).toBe(600);
   wait(1_000);
@@ -24,11 +24,11 @@ test("a burst, then so many a second, and after a rest the burst again but no mo
   expect(many()).toBe(600);
 });
 
-test("a large frame counts for as many as it is long", () => {
+test("a large frame counts by its length", () => {
   expect(allowance().many(1024 * 1024)).toBe(Math.floor(600 / 17));
 });
 
-test("what counts elsewhere is given back", () => {
+test("a refund restores the count", () => {
   const { tryTake, refund, many } = allowance();
   for (let n = 0; n < 10_000; n++) {
     expect(tryTake(200_000)).toBe(true);

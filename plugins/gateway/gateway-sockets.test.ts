@@ -1,4 +1,4 @@
-// The gateway socket: who may open it, what each frame does, and that it ends when the right to it does.
+// Tests the gateway socket by session: authentication, the effect of each frame, and closing when the session ends.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { openScene, openSocket, type Scene } from "../interaction/support.test.ts";
@@ -33,14 +33,14 @@ function open(
 }
 
 describe("opening", () => {
-  test("one's own agent, by its id or by one's own: its status comes first", async () => {
+  test("the owner opens it by the agent's id or by the user's; the first frame is the status", async () => {
     for (const path of [agentId, ada.userId]) {
       const first = { type: "status", status: "running", reason: null, agentId, name: "Harbour" };
       expect(await open(path).next("status")).toEqual(first);
     }
   });
 
-  test("berth.v1 is confirmed to who offers it, and to nobody else", async () => {
+  test("berth.v1 is confirmed only to a client that offers it", async () => {
     const socket = open(agentId, {}, ["berth.v1"]);
     await socket.next("status");
     expect(socket.protocol).toBe("berth.v1");
@@ -50,14 +50,14 @@ describe("opening", () => {
   });
 
   test.each([
-    ["nobody", { cookie: "" }],
+    ["no cookie", { cookie: "" }],
     ["a forged cookie", { cookie: "__Host-berth_session=eyJhbGciOiJub25lIn0.e30." }],
     ["a page of another site", { origin: "https://evil.example" }],
-    ["a page of a sandbox", { origin: "null" }],
-    ["no origin, though a cookie", { origin: "" }],
+    ["a sandboxed page", { origin: "null" }],
+    ["a cookie without an origin", { origin: "" }],
     ["a look-alike origin", { origin: "https://berth.example.evil.example" }],
     ["a page of an agent", { origin: "https://harbour-abcdef.berth.example" }],
-  ])("%s is accepted and closed with 4401, and told nothing", async (_, headers) => {
+  ])("with %s it is accepted and closed with 4401 before any other frame", async (_, headers) => {
     const socket = open(agentId, headers, ["berth.v1"]);
     expect(await socket.closed()).toBe(4401);
     expect(socket.frames).toEqual([]);
@@ -67,17 +67,17 @@ describe("opening", () => {
   test.each([
     ["an agent that does not exist", () => Bun.randomUUIDv7()],
     ["no agent", () => ""],
-    ["a path below one's own", () => `${agentId}/more`],
-    ["an encoded way out", () => `${agentId}%2F..%2Fother`],
-    ["somebody else's agent", async () => scene.provision(await scene.member())],
-    ["somebody else", async () => (await scene.member()).userId],
-  ])("%s: 4401", async (_, path) => {
+    ["a path below the agent's", () => `${agentId}/more`],
+    ["an encoded path traversal", () => `${agentId}%2F..%2Fother`],
+    ["another user's agent", async () => scene.provision(await scene.member())],
+    ["another user's id", async () => (await scene.member()).userId],
+  ])("%s in the path: 4401", async (_, path) => {
     expect(await open(await path()).closed()).toBe(4401);
   });
 });
 
 describe("chat", () => {
-  test("the reply grows in deltas and ends with the whole of it", async () => {
+  test("the reply comes in deltas and at the end as a whole", async () => {
     scene.upstream.script("one two three");
     const socket = open();
     await socket.next("status");
@@ -96,7 +96,7 @@ describe("chat", () => {
     expect(deltas.length).toBeGreaterThan(1);
   });
 
-  test("two at once in sessions of their own are told apart by their ids", async () => {
+  test("two messages at once in separate sessions are told apart by their ids", async () => {
     scene.upstream.script(({ lastUser }) => ({ text: `${lastUser} ${lastUser}`, paceMs: 1 }));
     const socket = open();
     await socket.next("status");
@@ -107,7 +107,7 @@ describe("chat", () => {
     expect(await socket.next("reply", "b")).toMatchObject({ reply: "bee bee", sessionId: body.sessionId });
   });
 
-  test("tools are told as they are called", async () => {
+  test("sends a frame for each tool call", async () => {
     scene.upstream.script(({ toolResults }) =>
       toolResults.length > 0 ? "Noon." : { toolCalls: [{ name: "clock", arguments: {} }] },
     );
@@ -133,7 +133,7 @@ describe("chat", () => {
     expect((await socket.next("reply", "a")).reply).toBe("echo: Again");
   });
 
-  test("a socket that closes cancels what it asked for", async () => {
+  test("closing the socket cancels its messages", async () => {
     scene.upstream.script({ hang: true });
     const socket = open();
     await socket.next("status");
@@ -145,7 +145,7 @@ describe("chat", () => {
     await eventually(async () => (await newest()) === "cancelled");
   });
 
-  test("what is refused says why, with the status and code of the API", async () => {
+  test("an error frame has the status and code of the API", async () => {
     scene.upstream.failNext(1, { status: 500, message: "secret words" });
     const socket = open();
     await socket.next("status");
@@ -173,7 +173,7 @@ describe("frames", () => {
     ["no object", "[1]", "INVALID_FRAME"],
     ["null", "null", "INVALID_FRAME"],
     ["no id", { type: "chat", message: "x" }, "INVALID_FRAME"],
-    ["an id that is none", { type: "chat", id: 7, message: "x" }, "INVALID_FRAME"],
+    ["an id that is not text", { type: "chat", id: 7, message: "x" }, "INVALID_FRAME"],
     ["a long id", { type: "chat", id: "x".repeat(129), message: "x" }, "INVALID_FRAME"],
     ["an unknown type", { type: "sudo", id: "a" }, "INVALID_FRAME"],
     ["no message", { type: "chat", id: "a" }, "INVALID_INPUT"],
@@ -181,7 +181,7 @@ describe("frames", () => {
     ["deep JSON", `${"[".repeat(100)}${"]".repeat(100)}`, "INVALID_FRAME"],
     ["a NUL", '{"type":"chat","id":"a","message":"\\u0000"}', "INVALID_FRAME"],
     ["half a surrogate pair", '{"type":"chat","id":"a","message":"\\ud800"}', "INVALID_FRAME"],
-  ])("%s is refused, and the socket stays open", async (_, frame, code) => {
+  ])("%s is rejected, and the socket stays open", async (_, frame, code) => {
     const socket = open();
     await socket.next("status");
     socket.send(frame);
@@ -191,7 +191,7 @@ describe("frames", () => {
     expect(scene.upstream.chats).toEqual([]);
   });
 
-  test("an id in use, and more than sixteen at once, are refused", async () => {
+  test("an id in use, and more than sixteen messages at once, are rejected", async () => {
     scene.upstream.script({ hang: true });
     const socket = open();
     await socket.next("status");
@@ -206,8 +206,8 @@ describe("frames", () => {
   });
 });
 
-describe("the right to the socket ends", () => {
-  test("at sign-out: 4401, what was under way is cancelled, other sockets stay", async () => {
+describe("revocation", () => {
+  test("sign-out closes the socket with 4401 and cancels its messages; other sockets stay open", async () => {
     const eve = await scene.member();
     const own = await scene.provision(eve);
     scene.upstream.script({ hang: true });
@@ -223,7 +223,7 @@ describe("the right to the socket ends", () => {
     expect(await open(own, { cookie: eve.cookie }).closed()).toBe(4401);
   });
 
-  test("with the agent", async () => {
+  test("deleting the agent closes the socket", async () => {
     const doomed = await scene.provision(ada);
     const socket = open(doomed);
     await socket.next("status");
@@ -232,7 +232,7 @@ describe("the right to the socket ends", () => {
   });
 });
 
-test("at the end what is being answered still comes, what is asked then is refused, and all sockets are closed", async () => {
+test("at shutdown running replies still arrive, new messages are rejected, and all sockets are closed", async () => {
   await using own = await openScene();
   const eve = await own.member();
   const id = await own.provision(eve);

@@ -1,4 +1,4 @@
-// Gateway tokens: one of each agent, the same for all who ask, on disk neither in clear nor in reach of another row.
+// Tests gateway tokens: one for each agent, stored as a hash and a sealed text that opens only in its row.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openHouse } from "../../tests/support/house.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
@@ -21,7 +21,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const rows = (id: string) => scene.rows("SELECT hash, sealed FROM gateway_tokens WHERE agent_id = ?", id);
 
 describe("a token", () => {
-  test("is made when there is none, once, however many ask at once", async () => {
+  test("is created once, also by concurrent calls", async () => {
     expect(await rows(agentId)).toEqual([]);
     const asked = await Promise.all(Array.from({ length: 20 }, () => tokens.getOrCreate(agentId)));
     expect(new Set(asked).size).toBe(1);
@@ -29,7 +29,7 @@ describe("a token", () => {
     expect(await tokens.getOrCreate(other)).not.toBe(asked[0]);
   });
 
-  test("names its agent; nothing else does", async () => {
+  test("finds its agent; no other text does", async () => {
     const token = await tokens.getOrCreate(agentId);
     const hash = new Bun.CryptoHasher("sha256").update(token).digest("hex");
     expect(await tokens.find(token)).toEqual({ agentId, hash });
@@ -39,7 +39,7 @@ describe("a token", () => {
     expect(await tokens.currentHashes([agentId, crypto.randomUUID()])).toEqual(new Set([hash]));
   });
 
-  test("is nowhere in the database in clear, and its sealed text opens in its own row alone", async () => {
+  test("is not in the database in clear, and its sealed text opens only in its row", async () => {
     const token = await tokens.getOrCreate(agentId);
     const [row] = await rows(agentId);
     expect(JSON.stringify(row)).not.toContain(token);
@@ -54,7 +54,7 @@ describe("a token", () => {
     expect(await tokens.getOrCreate(agentId)).toBe(token);
   });
 
-  test("that is replaced names nobody any more, and whoever listens is told", async () => {
+  test("finds nothing after its replacement, and the listener is called", async () => {
     const told: string[] = [];
     tokens.onRotated((id) => told.push(id));
     const before = await tokens.getOrCreate(agentId);
@@ -68,7 +68,7 @@ describe("a token", () => {
     expect(told).toEqual([agentId]);
   });
 
-  test("goes with its agent", async () => {
+  test("is deleted with its agent", async () => {
     const token = await tokens.getOrCreate(other);
     await scene.agents.remove(other);
     expect(await rows(other)).toEqual([]);
@@ -77,7 +77,7 @@ describe("a token", () => {
   });
 });
 
-test("after the root key was changed it is shown once more, and sealed under the new one", async () => {
+test("after a change of the root key a token is still shown, and is resealed under the new key", async () => {
   const dir = temporaryDir();
   const [old, key] = ["the-old-root-key-0123456789abcdefghij", "the-new-root-key-0123456789abcdefghij"];
   const id = Bun.randomUUIDv7();

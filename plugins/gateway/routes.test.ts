@@ -1,4 +1,4 @@
-// The routes of the gateway token: whose it is shown to, under every address, and what everybody else is told.
+// Tests the routes of the gateway token: under each path, for its owner and for others.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
@@ -22,7 +22,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const NOBODYS = "01890a5d-ac96-774b-bcce-b302099a8057";
 type Shown = { token: string };
 
-/** Every route, by what its path names. */
+/** Every route, by the id in its path. */
 const routes = (name: string) =>
   ["agents", "instance"].flatMap((place) => [
     { method: "GET" as const, path: `/api/${place}/${name}/token` },
@@ -31,8 +31,8 @@ const routes = (name: string) =>
 const ask = (who: Client, { method, path }: { method: "GET" | "POST"; path: string }) =>
   method === "GET" ? who.get<Shown>(path) : who.post<Shown>(path);
 
-describe("its owner", () => {
-  test("is shown the same token each time, made at the first", async () => {
+describe("the owner", () => {
+  test("sees the same token each time; the first request creates it", async () => {
     const first = await ada.get<Shown>(`/api/agents/${agentId}/token`);
     expect({ status: first.status, body: first.body }).toEqual({
       status: 200,
@@ -44,7 +44,7 @@ describe("its owner", () => {
     }
   });
 
-  test("replaces it, under each address", async () => {
+  test("replaces it, under each path", async () => {
     const seen = new Set([(await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token]);
     for (const path of [`agents/${agentId}`, `instance/${agentId}`, `instance/${ada.userId}`]) {
       const { status, body } = await ada.post<Shown>(`/api/${path}/token/rotate`);
@@ -59,7 +59,7 @@ describe("its owner", () => {
     for (const token of seen) expect(text).not.toContain(token);
   });
 
-  test("replaces it once for one Idempotency-Key; the token is not kept for the replay", async () => {
+  test("replaces it once for one Idempotency-Key; the repeated response has no token", async () => {
     const headers = { "idempotency-key": "once" };
     const [first, again] = [
       await ada.post<Shown>(`/api/agents/${agentId}/token/rotate`, undefined, { headers }),
@@ -70,7 +70,7 @@ describe("its owner", () => {
     expect(JSON.stringify(await scene.rows("SELECT * FROM idempotency_keys"))).not.toContain(first.body.token);
   });
 
-  test("needs a key that may write: it is a credential", async () => {
+  test("needs an API key with the scope write, since the token is a credential", async () => {
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: "r", scopes: ["read", "chat"] });
     const reader = createClient(scene.origin);
     const headers = { authorization: `Bearer ${body.key}` };
@@ -86,8 +86,8 @@ describe("its owner", () => {
   });
 });
 
-describe("everybody else", () => {
-  test("is told the same of somebody's agent as of none: 403 with the failure body; an admin too", async () => {
+describe("others", () => {
+  test("get the same 403 with the failure body for another user's agent and a missing one; admins too", async () => {
     for (const who of [eve, admin]) {
       for (const [n, route] of routes(agentId).entries()) {
         const foreign = await ask(who, route);
@@ -100,7 +100,7 @@ describe("everybody else", () => {
     }
   });
 
-  test("is told so by the backend too, by session and by key: an admin is nobody's owner there either", async () => {
+  test("get it from the backend too, by session and by key, also as an admin", async () => {
     const token = (await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token;
     const turn = { method: "POST", body: JSON.stringify({ platform: "web", message: "What did we say?" }) };
     const asked = [
@@ -126,18 +126,18 @@ describe("everybody else", () => {
     expect(await scene.rows("SELECT 1 FROM inbox WHERE agent_id = ?", agentId)).toEqual([]);
   });
 
-  test("without a session is told nothing: 401", async () => {
+  test("get 401 without a session", async () => {
     for (const name of [agentId, ada.userId, NOBODYS, "x"]) {
       for (const route of routes(name))
         expectRefusal(await ask(createClient(scene.origin), route), 401, "UNAUTHORIZED");
     }
   });
 
-  test("who has no agent: 403 under the own id", async () => {
+  test("get 403 under their own id when they have no agent", async () => {
     for (const route of routes(eve.userId).slice(2)) expectRefusal(await ask(eve, route), 403, "NOT_YOUR_AGENT");
   });
 
-  test("left the token as it was", async () => {
+  test("do not change the token", async () => {
     const { body } = await ada.get<Shown>(`/api/agents/${agentId}/token`);
     const before = body.token;
     for (const route of routes(agentId)) await ask(eve, route);
@@ -145,7 +145,7 @@ describe("everybody else", () => {
   });
 });
 
-describe("the backend's own door", () => {
+describe("the backend", () => {
   const at = (method: string, path: string, bearer?: string, cookie?: string) =>
     scene.app.backend.handle(
       new Request(`http://backend${path}`, {
@@ -158,7 +158,7 @@ describe("the backend's own door", () => {
     { method: "POST", path: "/token/rotate", action: "agent.rotate-token" },
   ];
 
-  test("opens to a service token for just this, and to the owner's session", async () => {
+  test("accepts a service token for exactly this action, and the owner's session", async () => {
     const { tokens } = scene.kernel.backend;
     const grant = { userId: ada.userId, isAdmin: false, agentId, address: "" };
     for (const { method, path, action } of doors) {
@@ -173,13 +173,13 @@ describe("the backend's own door", () => {
     }
   });
 
-  test("what goes wrong there is a 500 with the failure body, and nothing of the inside", async () => {
+  test("responds to an internal error with 500 and the failure body, without details", async () => {
     await ada.get(`/api/agents/${agentId}/token`);
     const breaking = "UPDATE gateway_tokens SET sealed = 'v1.00000000.AAAA' WHERE agent_id = ?";
     await scene.kernel.database.write([{ sql: breaking, args: [agentId] }]);
     const body = expectRefusal(await ada.get(`/api/agents/${agentId}/token`), 500);
     expect(body).toMatchObject({ success: false, status: "error" });
-    // A new one mends it.
+    // A new token replaces the unreadable one.
     expect((await ada.post(`/api/agents/${agentId}/token/rotate`)).status).toBe(200);
     expect((await ada.get(`/api/agents/${agentId}/token`)).status).toBe(200);
   });

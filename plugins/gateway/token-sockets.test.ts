@@ -1,4 +1,4 @@
-// The gateway by token: whoever holds it may come in from anywhere, to its own agent alone, until it is replaced.
+// Tests the gateway socket by token: it opens its own agent from any origin until it is replaced.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { rawRequest } from "../../tests/support/raw.ts";
@@ -36,7 +36,7 @@ const bearer = (text = token) => ({ authorization: `Bearer ${text}` });
 const asSubprotocol = (text = token) => ["berth.v1", `berth.token.${text}`];
 
 describe("opening", () => {
-  test("as a header, from anywhere; what is said is said by the owner", async () => {
+  test("as a header, from any origin; messages come from the owner", async () => {
     for (const origin of [undefined, EVIL, "null"]) {
       const socket = open(agentId, { ...bearer(), ...(origin && { origin }) });
       expect(await socket.next("status")).toMatchObject({ agentId, status: "running" });
@@ -65,7 +65,7 @@ describe("opening", () => {
         "Connection: Upgrade",
         "Sec-WebSocket-Version: 13",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        // A wrong one: the socket is closed again, and so is the connection.
+        // With a wrong token the socket is closed again, and so is the connection.
         `Sec-WebSocket-Protocol: berth.token.${"0".repeat(64)}`,
         "\r\n",
       ].join("\r\n"),
@@ -75,7 +75,7 @@ describe("opening", () => {
     expect(JSON.stringify([...answer.headers])).not.toContain("0000");
   });
 
-  test("the owner's id in the path means the token's agent, not the owner's current one", async () => {
+  test("with the owner's id in the path it opens the token's agent, not the owner's current one", async () => {
     const newer = await scene.provision(ada);
     expect(await open(ada.userId, bearer()).next("status")).toMatchObject({ agentId });
     expect(await open(ada.userId, bearer(await tokenOf(newer))).next("status")).toMatchObject({ agentId: newer });
@@ -83,15 +83,15 @@ describe("opening", () => {
 
   test.each([
     ["another agent of the same owner", async () => [await scene.provision(ada), token]],
-    ["somebody else's agent", async () => [await scene.provision(await scene.member()), token]],
-    ["somebody else", async () => [(await scene.member()).userId, token]],
+    ["another user's agent", async () => [await scene.provision(await scene.member()), token]],
+    ["another user's id", async () => [(await scene.member()).userId, token]],
     ["no agent", () => ["", token]],
     ["a path below its agent", () => [`${agentId}/more`, token]],
     ["a wrong token", () => [agentId, "0".repeat(64)]],
-    ["an empty one", () => [agentId, ""]],
-    ["its hash", () => [agentId, new Bun.CryptoHasher("sha256").update(token).digest("hex")]],
+    ["an empty token", () => [agentId, ""]],
+    ["the token's hash", () => [agentId, new Bun.CryptoHasher("sha256").update(token).digest("hex")]],
     ["a service token", () => [agentId, scene.kernel.backend.tokens.sign({ ...NOBODY, agentId })]],
-  ])("%s: 4401, whichever way it is shown", async (_, pick) => {
+  ])("%s: 4401, as a header and as a subprotocol", async (_, pick) => {
     const [path = "", text = ""] = await pick();
     for (const socket of [open(path, bearer(text)), open(path, {}, asSubprotocol(text))]) {
       expect(await socket.closed()).toBe(4401);
@@ -99,12 +99,12 @@ describe("opening", () => {
     }
   });
 
-  test("an API key is no gateway token", async () => {
+  test("an API key is not accepted as a token", async () => {
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: "all" });
     expect(await open(agentId, bearer(body.key)).closed()).toBe(4401);
   });
 
-  test("whoever shows a token is judged by it, whatever good cookie is beside it", async () => {
+  test("a wrong token is rejected also beside a valid cookie", async () => {
     const page = { cookie: ada.cookie, origin: OWN };
     expect(await open(agentId, { ...page, ...bearer("0".repeat(64)) }).closed()).toBe(4401);
     expect(await open(agentId, page, asSubprotocol("secret")).closed()).toBe(4401);
@@ -112,13 +112,13 @@ describe("opening", () => {
   });
 });
 
-describe("the right to the socket ends", () => {
+describe("revocation", () => {
   const live = async (socket: ReturnType<typeof open>) => {
     socket.send({ type: "ping" });
     await socket.next("pong");
   };
 
-  test("with the token's replacement: 4401 for those that used the old one, and for nobody else", async () => {
+  test("replacing the token closes the sockets that used the old one with 4401, and no others", async () => {
     const own = await scene.provision(ada);
     const old = await tokenOf(own);
     const [first, second] = [open(own, bearer(old)), open(own, {}, asSubprotocol(old))];
@@ -135,7 +135,7 @@ describe("the right to the socket ends", () => {
     await open(own, bearer(body.token)).next("status");
   });
 
-  test("not with its owner's sign-out", async () => {
+  test("the owner's sign-out does not close the socket", async () => {
     const guest = await scene.member();
     const own = await scene.provision(guest);
     const theirs = (await guest.get<{ token: string }>(`/api/agents/${own}/token`)).body.token;
@@ -146,7 +146,7 @@ describe("the right to the socket ends", () => {
     await live(byToken);
   });
 
-  test("with the agent", async () => {
+  test("deleting the agent closes the socket", async () => {
     const doomed = await scene.provision(ada);
     const text = await tokenOf(doomed);
     const socket = open(doomed, bearer(text));
@@ -156,7 +156,7 @@ describe("the right to the socket ends", () => {
     expect(await open(doomed, bearer(text)).closed()).toBe(4401);
   });
 
-  test("with the account's disabling, and comes back with the account", async () => {
+  test("disabling the account closes the socket; after enabling, the token works again", async () => {
     const guest = await scene.member();
     const own = await scene.provision(guest);
     const theirs = (await guest.get<{ token: string }>(`/api/agents/${own}/token`)).body.token;
@@ -172,8 +172,8 @@ describe("the right to the socket ends", () => {
   });
 });
 
-describe("what happens to the agent is told as it happens", () => {
-  test("its status, to all who are in, and of no other agent", async () => {
+describe("events of the agent", () => {
+  test("a change of status goes to all sockets of the agent, and to no others", async () => {
     const [one, two] = [await scene.provision(ada), await scene.provision(ada)];
     const mine = open(one, bearer(await tokenOf(one)));
     const other = open(two, { cookie: ada.cookie, origin: OWN });
@@ -193,7 +193,7 @@ describe("what happens to the agent is told as it happens", () => {
     expect(await open(one, bearer(await tokenOf(one))).next("status")).toMatchObject({ status: "stopped" });
   });
 
-  test("its log, from then on, secrets blacked out", async () => {
+  test("new lines of the log are sent, with secrets redacted", async () => {
     const [one, two] = [await scene.provision(ada), await scene.provision(ada)];
     scene.agents.log(one, "info", "long ago", "test");
     await scene.agents.logs.flush();
@@ -228,7 +228,7 @@ describe("what happens to the agent is told as it happens", () => {
 });
 
 describe("limits", () => {
-  test("wrong tokens count per address and end in 4429; no right one is locked out, nor anybody's signing in", async () => {
+  test("wrong tokens count per address and end in 4429; right tokens and sign-ins are not blocked", async () => {
     await using own = await openScene({ RATE_LIMITS: '{"sign-in-ip":"3/15m"}' });
     const eve = await own.member();
     const id = await own.provision(eve);
@@ -237,7 +237,7 @@ describe("limits", () => {
     for (let n = 0; n < 5; n++) await at(good).next("status");
     for (let n = 0; n < 3; n++) expect(await at("0".repeat(64)).closed()).toBe(4401);
     expect(await at("0".repeat(64)).closed()).toBe(4429);
-    // One client that goes on with an old token is beside others that have the new one.
+    // A client that retries with an old token shares its address with others that have the new one.
     const fresh = (await eve.post<{ token: string }>(`/api/agents/${id}/token/rotate`)).body.token;
     expect(await at(good).closed()).toBe(4429);
     await at(fresh).next("status");
@@ -245,7 +245,7 @@ describe("limits", () => {
     await eve.signIn();
   });
 
-  test("messages count for the account, like those that come by HTTP", async () => {
+  test("messages count against the account's rate, like messages over HTTP", async () => {
     await using own = await openScene({ RATE_LIMITS: '{"default":"12/m"}' });
     const eve = await own.member();
     const id = await own.provision(eve);

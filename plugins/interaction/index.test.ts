@@ -1,4 +1,4 @@
-// /api/agent and /api/chat as their callers see them: every action, whose agent it is, and what is answered when it can't be.
+// Tests /api/agent and /api/chat over HTTP: every action, access to agents of others, and errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { openScene, type Scene } from "./support.test.ts";
@@ -27,14 +27,14 @@ const eventsOf = async (path: string, body: object) => {
   return events;
 };
 
-describe("who may", () => {
+describe("access", () => {
   test.each([
     ["GET", "/api/agent"],
     ["GET", "/api/agent?action=memory"],
     ["POST", "/api/agent"],
     ["GET", "/api/chat"],
     ["POST", "/api/chat"],
-  ])("%s %s without a session is 401, whatever the body", async (method, path) => {
+  ])("%s %s without a session is 401, for any body", async (method, path) => {
     const body = method === "POST" ? "{broken" : undefined;
     const init = { method, headers: { "content-type": "application/json" }, ...(body && { body }) };
     const answer = await fetch(`${scene.origin}${path}`, init);
@@ -42,7 +42,7 @@ describe("who may", () => {
     expect(await answer.json()).toMatchObject({ code: "UNAUTHORIZED", error: expect.any(String) });
   });
 
-  test("somebody else's agent is 404 by every door, and never spoken to", async () => {
+  test("every route answers 404 for an agent of another user, and no model is called", async () => {
     const bob = await scene.member();
     await scene.provision(bob);
     const more = { agentId };
@@ -60,7 +60,7 @@ describe("who may", () => {
     expect(scene.upstream.chats).toEqual([]);
   });
 
-  test("userId in the body or the query changes nothing", async () => {
+  test("a userId in the body or the query is ignored", async () => {
     const bob = await scene.member();
     const theirs = await scene.provision(bob);
     await ada.post("/api/agent", { message: "Hello", userId: bob.userId });
@@ -71,7 +71,7 @@ describe("who may", () => {
 });
 
 describe("without an agent", () => {
-  test("health is unknown, lists are empty, and there is nobody to talk to", async () => {
+  test("health is unknown, lists are empty, and messages get 404", async () => {
     const eve = await scene.member();
     const get = async (action: string) => (await eve.get<Record<string, unknown>>(`/api/agent?action=${action}`)).body;
     expect(await get("health")).toMatchObject({
@@ -93,7 +93,7 @@ describe("without an agent", () => {
 });
 
 describe("GET /api/agent", () => {
-  test("without an action tells what there is", async () => {
+  test("without an action lists the endpoints", async () => {
     const { body } = await ada.get<{ apiVersion: string; platformVersion: string; endpoints: object }>("/api/agent");
     expect<object>(body).toMatchObject({
       apiVersion: "1.0.0",
@@ -117,13 +117,13 @@ describe("GET /api/agent", () => {
     });
   });
 
-  test("health tells which runtime the agent itself is on", async () => {
+  test("health shows the runtime version of the agent", async () => {
     await scene.agents.setStatus(agentId, "running", { runtimeVersion: "2.2.0" });
     expect(await view("health")).toMatchObject({ runtimeVersion: "2.2.0" });
     await scene.agents.setStatus(agentId, "running", { runtimeVersion: "1.0.0" });
   });
 
-  test("sessions, one session with its messages, and the memory view: ten messages, a hundred characters", async () => {
+  test("shows sessions, one session with its messages, and the memory: ten messages of a hundred characters", async () => {
     const long = "🦊".repeat(150);
     for (let n = 0; n < 6; n++) await ada.post("/api/agent", { message: n === 5 ? long : `message ${n}` });
     const { sessions } = (await view("sessions")) as { sessions: { id: string }[] };
@@ -151,7 +151,7 @@ describe("GET /api/agent", () => {
     expect(memory[8]?.content.isWellFormed()).toBe(true);
   });
 
-  test("what is asked wrongly", async () => {
+  test("rejects invalid queries", async () => {
     const get = (query: string) => ada.get<{ code: string }>(`/api/agent?${query}`);
     expect(await get("action=nothing")).toMatchObject({ status: 400, body: { code: "INVALID_ACTION" } });
     expect(await get("action=__proto__")).toMatchObject({ status: 400, body: { code: "INVALID_ACTION" } });
@@ -162,7 +162,7 @@ describe("GET /api/agent", () => {
     });
   });
 
-  test("somebody else's session is not found", async () => {
+  test("a session of another user is not found", async () => {
     const bob = await scene.member();
     await scene.provision(bob);
     const { body } = await bob.post<{ sessionId: string }>("/api/agent", { message: "A secret" });
@@ -174,7 +174,7 @@ describe("GET /api/agent", () => {
 });
 
 describe("POST /api/agent", () => {
-  test("chat answers sessionId, reply and timestamp, and nothing else", async () => {
+  test("chat responds with sessionId, reply and timestamp, and nothing else", async () => {
     for (const body of [{ message: "Hello" }, { action: "chat", message: "Hello" }]) {
       expect((await ada.post("/api/agent", body)).body).toEqual({
         sessionId: expect.stringMatching(/^sess_/),
@@ -184,7 +184,7 @@ describe("POST /api/agent", () => {
     }
   });
 
-  test("create-session begins a new one, and the next message goes there", async () => {
+  test("create-session opens a session, and the next message goes to it", async () => {
     const first = (await ada.post<{ sessionId: string }>("/api/agent", { message: "Hello" })).body;
     const { status, body } = await ada.post<{ sessionId: string }>("/api/agent", { action: "create-session" });
     expect<object>({ status, body }).toEqual({
@@ -198,7 +198,7 @@ describe("POST /api/agent", () => {
     expect(back.body.sessionId).toBe(first.sessionId);
   });
 
-  test("update-skill switches a tool off and on for the very next turn", async () => {
+  test("update-skill switches a tool off and on for the next turn", async () => {
     const offered = async () => {
       await ada.post("/api/agent", { message: "Hello" });
       const tools = scene.upstream.chats.at(-1)?.body.tools as { function: { name: string } }[] | undefined;
@@ -223,7 +223,7 @@ describe("POST /api/agent", () => {
     });
   });
 
-  test("set-credential keeps a key, tells only that it is there, and clears it with an empty text", async () => {
+  test("set-credential stores a key, shows only that it is configured, and clears it with an empty text", async () => {
     const set = (value: string) => ada.post("/api/agent", { action: "set-credential", key: "provider_4", value });
     const there = async () => ((await view("credentials")).credentials as Record<string, boolean>).provider_4;
     const answer = await set("sk-canary-4711");
@@ -253,7 +253,7 @@ describe("POST /api/agent", () => {
     expect(scene.upstream.chats).toEqual([]);
   });
 
-  test("streams on request: deltas, then the reply", async () => {
+  test("streams deltas and then the reply if the request accepts events", async () => {
     scene.upstream.script("one two three");
     const events = await eventsOf("/api/agent", { message: "Count" });
     expect(events.at(-1)).toMatchObject({ event: "reply", data: { reply: "one two three" } });
@@ -261,7 +261,7 @@ describe("POST /api/agent", () => {
     expect(deltas.map(({ data }) => data.text).join("")).toBe("one two three");
   });
 
-  test("what fails is told with its status, also in a stream", async () => {
+  test("an error has its status, also in a stream", async () => {
     scene.upstream.failNext(2, { status: 500, message: "secret words" });
     const answer = await ada.post("/api/agent", { message: "Hello" });
     expect(answer).toMatchObject({ status: 502, body: { code: "MODEL_UNAVAILABLE" } });
@@ -270,7 +270,7 @@ describe("POST /api/agent", () => {
     expect(answer.text + JSON.stringify(events)).not.toContain("secret words");
   });
 
-  test("a stopped agent: 409; the one that runs is spoken to", async () => {
+  test("a stopped agent is 409 if the user has no other; else the running one answers", async () => {
     const eve = await scene.member();
     const first = await scene.provision(eve);
     await scene.agents.setStatus(first, "stopped");
@@ -293,7 +293,7 @@ describe("POST /api/agent", () => {
     ).toEqual([{ id: second }]);
   });
 
-  test("a client that goes away cancels the turn, streaming or not", async () => {
+  test("a client that disconnects cancels the turn, streaming or not", async () => {
     scene.upstream.script({ text: "one two", hangAfter: 2 });
     for (const accept of ["text/event-stream", "application/json"]) {
       const away = new AbortController();
@@ -310,7 +310,7 @@ describe("POST /api/agent", () => {
     });
   });
 
-  test("with an Idempotency-Key the message is answered once", async () => {
+  test("a repeated Idempotency-Key answers the message once", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const once = () => ada.post("/api/agent", { message: "Pay the bill" }, { headers });
     const [first, second] = [await once(), await once()];
@@ -323,7 +323,7 @@ describe("POST /api/agent", () => {
 });
 
 describe("/api/chat", () => {
-  test("sends a message and lists what was sent, newest first", async () => {
+  test("sends a message, and lists sent messages newest first", async () => {
     const sent = await ada.post<{ id: string }>("/api/chat", { message: "Hello", topic: "work" });
     expect(sent).toMatchObject({ status: 200 });
     expect(sent.body as object).toEqual({
@@ -351,7 +351,7 @@ describe("/api/chat", () => {
     ]);
   });
 
-  test("pages and filters", async () => {
+  test("pages the list, and filters it by topic", async () => {
     for (let n = 0; n < 5; n++) await ada.post("/api/chat", { message: `${n}`, topic: n % 2 ? "odd" : "even" });
     const list = async (query: string) =>
       (await ada.get<{ messages: { message: string }[] }>(`/api/chat?${query}`)).body.messages.map(
@@ -366,7 +366,7 @@ describe("/api/chat", () => {
     }
   });
 
-  test("topics are sessions of their own, and not mixed with the web's", async () => {
+  test("each topic has a session, separate from the web's sessions", async () => {
     await ada.post("/api/chat", { message: "The secret is 42", topic: "a" });
     await ada.post("/api/chat", { message: "What is it?", topic: "b" });
     await ada.post("/api/agent", { message: "What is it?" });

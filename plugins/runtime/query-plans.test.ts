@@ -1,4 +1,4 @@
-// How the database finds what belongs to one agent: never by looking through what belongs to everybody.
+// Tests with EXPLAIN QUERY PLAN that statements about one agent use an index and scan no table.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
@@ -28,8 +28,8 @@ const KEYS = `SELECT t.name AS child, k."table" AS parent, k."from" AS key
   WHERE t.type = 'table' AND k."table" IN ('agents', 'sessions') ORDER BY 1`;
 
 describe("deleting", () => {
-  // What a foreign key does for a row that goes is this statement.
-  test("an agent or a session finds what goes with it by an index", () => {
+  // SQLite runs this statement for each foreign key when a parent row is deleted.
+  test("an agent or a session finds its child rows by an index", () => {
     const keys = planner.query<{ child: string; parent: string; key: string }, []>(KEYS).all();
     expect(keys.map(({ child }) => child)).toContain("outbox");
     for (const { child, key } of keys) {
@@ -43,27 +43,27 @@ describe("listing", () => {
   const listed = (condition: string) =>
     plan(`SELECT * FROM sessions WHERE agent_id = ?1 AND ${condition} ORDER BY last_activity_at DESC LIMIT 1`);
 
-  test("sessions begins at the newest that counts", () => {
+  test("sessions reads them in order from an index", () => {
     expect(listed(`platform NOT IN ('', 'public')`)).toEqual([
       expect.stringContaining("INDEX sessions_shown (agent_id=?)"),
     ]);
     expect(listed("platform = 'public'")).toEqual([expect.stringContaining("INDEX sessions_visited (agent_id=?)")]);
   });
 
-  test("the one that is active looks only at those in which something was said of late", () => {
+  test("the active session reads only sessions with a recent message", () => {
     const active = `SELECT * FROM sessions WHERE agent_id = ?1 AND platform = ?2 AND platform NOT IN ('', 'public')
       AND status = 'open' AND last_activity_at > ?3 ORDER BY created_at DESC, id DESC LIMIT 1`;
     expect(plan(active)[0]).toContain("INDEX sessions_shown (agent_id=? AND last_activity_at>?)");
   });
 });
 
-describe("forgetting", () => {
-  test("the words of replies goes through the agent's own", () => {
+describe("erasing", () => {
+  test("the texts of replies reads only the agent's rows", () => {
     expect(plan(CLEAR_OUTBOX)).toEqual([expect.stringContaining("(agent_id=? AND id>? AND id<?)")]);
     expect(plan(OUTBOX_PAGE).join()).toContain("outbox_by_agent (agent_id=? AND id>?)");
   });
 
-  test("sessions finds those that are to go, and nothing else", () => {
+  test("sessions reads only those to be deleted", () => {
     const steps = [
       ...CLEAR_SESSIONS.map((sql) => ({ sql, index: "sessions_by_agent (agent_id=? AND platform=?)" })),
       ...[...DELETE_VISITORS, CLOSE_VISITORS].map((sql) => ({ sql, index: "sessions_visitors" })),

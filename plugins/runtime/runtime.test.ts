@@ -1,4 +1,4 @@
-// From an arrival to a settled reply, over the real parts: what is answered, what is told to whom, and what is never lost.
+// Tests messages from arrival to settled reply over the real parts: replies, errors, commands, budgets, and restarts.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { awayFromMidnight } from "../../tests/support/midnight.ts";
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 describe("a message over the web", () => {
-  test("is answered in a session of its own kind, and both are kept", async () => {
+  test("is answered in a session of the web, which stores message and reply", async () => {
     const { reply, sessionId, timestamp, inboxId } = await stand.chat(agent, "Hello");
     expect(reply).toBe("echo: Hello");
     expect(sessionId).toMatch(/^sess_[0-9a-f]{16}$/);
@@ -42,7 +42,7 @@ describe("a message over the web", () => {
     expect(events.length).toBe(1);
   });
 
-  test("the next one goes on in that session, and the model is told what was said", async () => {
+  test("the next one continues the session, and the prompt has the history", async () => {
     const first = await stand.chat(agent, "My name is Ada");
     const second = await stand.chat(agent, "What is my name?");
     expect(second.sessionId).toBe(first.sessionId);
@@ -50,7 +50,7 @@ describe("a message over the web", () => {
     expect(messages).toEqual(["system", "user", "assistant", "user"]);
   });
 
-  test("of many first messages at once, one opens the session and all are answered in it, in order", async () => {
+  test("many concurrent first messages open one session, and are answered in order", async () => {
     const texts = Array.from({ length: 12 }, (_, n) => `message ${n}`);
     const replies = await Promise.all(texts.map((text) => stand.chat(agent, text)));
     expect(new Set(replies.map(({ sessionId }) => sessionId)).size).toBe(1);
@@ -60,7 +60,7 @@ describe("a message over the web", () => {
     expect((await stand.runtime.sessions.list(agent.id)).map(({ messageCount }) => messageCount)).toEqual([24]);
   });
 
-  test("streams while somebody watches", async () => {
+  test("streams the reply to an observer", async () => {
     const seen: string[] = [];
     stand.upstream.script("one two three");
     const observer = { delta: (text: string) => void seen.push(text), tool: () => undefined };
@@ -69,7 +69,7 @@ describe("a message over the web", () => {
     expect(seen.join("")).toBe(reply);
   });
 
-  test("a session of somebody else, or of another channel, can't be used", async () => {
+  test("a session of another agent or platform is rejected", async () => {
     const other = await stand.agent();
     const { sessionId } = await stand.chat(other, "Mine");
     expect(await refusal(stand.chat(agent, "Yours", { sessionId }))).toMatchObject({ code: "SESSION_NOT_FOUND" });
@@ -83,7 +83,7 @@ describe("a message over the web", () => {
     expect(await stand.said(agent)).toHaveLength(2);
   });
 
-  test("a topic is a session of its own", async () => {
+  test("a topic has a separate session", async () => {
     const web = await stand.chat(agent, "Here");
     const more = { platform: "api" as const, topic: "invoices" };
     const [first, second] = [await stand.chat(agent, "There", more), await stand.chat(agent, "There again", more)];
@@ -97,8 +97,8 @@ describe("a message over the web", () => {
   });
 });
 
-describe("what goes wrong is told at once to whoever waits", () => {
-  test("a model that fails: 502, once, and the message is not tried again", async () => {
+describe("errors for a caller that waits", () => {
+  test("a failing model: 502 at once, and the message is not tried again", async () => {
     stand.upstream.failNext(5, 500);
     expect(await refusal(stand.chat(agent, "Hello"))).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
     expect(stand.upstream.chats).toHaveLength(1);
@@ -113,7 +113,7 @@ describe("what goes wrong is told at once to whoever waits", () => {
     [401, "doesn't accept the key"],
     [429, "can't be reached right now"],
     [503, "can't be reached right now"],
-  ])("upstream's %d is a 502 that says why, without the provider's own words", async (status, why) => {
+  ])("the upstream's %d becomes a 502 with the reason, without the provider's message", async (status, why) => {
     stand.upstream.failNext(1, { status, message: "secret words of the provider" });
     const refused = await refusal(stand.chat(agent, "Hello"));
     expect(refused).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
@@ -121,13 +121,13 @@ describe("what goes wrong is told at once to whoever waits", () => {
     expect(refused.message).not.toContain("secret words");
   });
 
-  test("a stream that breaks off, and one that is no stream", async () => {
+  test("a stream that breaks off, and a response that is no stream", async () => {
     const observer = { delta: () => undefined, tool: () => undefined };
     for (const reply of [{ text: "one two three", cutAfter: 2 }, { broken: "frame" as const }]) {
       stand.upstream.script(reply);
       expect(await refusal(stand.chat(agent, "Hello", { observer }))).toMatchObject({ status: 502 });
     }
-    // What was said before the break is paid.
+    // The tokens before the break are charged.
     const usage = await eventually(async () => {
       const rows = await stand.rows("SELECT output_tokens, estimated FROM usage WHERE agent_id = ?", agent.id);
       return rows.length > 0 && rows;
@@ -135,7 +135,7 @@ describe("what goes wrong is told at once to whoever waits", () => {
     expect(usage).toEqual([{ output_tokens: expect.any(Number), estimated: 1 }]);
   });
 
-  test("a stopped agent: 409, and nothing is stored", async () => {
+  test("a stopped agent: 409, and the message is not stored", async () => {
     await stand.agents.setStatus(agent.id, "stopped");
     expect(await refusal(stand.chat(await stand.again(agent), "Hello"))).toMatchObject({
       status: 409,
@@ -144,7 +144,7 @@ describe("what goes wrong is told at once to whoever waits", () => {
     expect(await stand.inbox(agent)).toEqual([]);
   });
 
-  test("an agent that is stopped while messages wait: 409 for all of them, and none is answered after the start", async () => {
+  test("stopping an agent while messages wait: 409 for all of them, and none is answered later", async () => {
     stand.upstream.script({ hang: true });
     const [running, waiting, other] = [
       refusal(stand.chat(agent, "one")),
@@ -162,7 +162,7 @@ describe("what goes wrong is told at once to whoever waits", () => {
     expect(stand.upstream.chats).toHaveLength(1);
   });
 
-  test("an agent that is deleted while messages wait and run: 404, and the model is no longer asked", async () => {
+  test("deleting an agent while messages wait and run: 404, and no more calls of the model", async () => {
     stand.upstream.script({ hang: true });
     const asked = [refusal(stand.chat(agent, "one")), refusal(stand.chat(agent, "two"))];
     await stand.upstream.waitFor(({ open }) => open === 1);
@@ -173,8 +173,8 @@ describe("what goes wrong is told at once to whoever waits", () => {
   });
 });
 
-describe("a caller who goes away", () => {
-  test.each([true, false])("cancels the turn and the model's call (watching: %p)", async (watching) => {
+describe("a caller that disconnects", () => {
+  test.each([true, false])("cancels the turn and the model's call (with an observer: %p)", async (watching) => {
     stand.upstream.script({ text: "one two three", hangAfter: 2 });
     const away = new AbortController();
     const observer = { delta: () => undefined, tool: () => undefined };
@@ -186,7 +186,7 @@ describe("a caller who goes away", () => {
     expect(await stand.inbox(agent)).toMatchObject([{ status: "cancelled" }]);
   });
 
-  test("before its turn came: the model is not asked at all", async () => {
+  test("before its turn began: the model is not called", async () => {
     stand.upstream.script({ hang: true });
     const [first, second] = [new AbortController(), new AbortController()];
     const asked = [
@@ -203,14 +203,14 @@ describe("a caller who goes away", () => {
 });
 
 describe("a message on a channel", () => {
-  test("is answered through the outbox, as an answer to it", async () => {
+  test("is answered through the outbox, as a reply to it", async () => {
     await stand.hear(agent, "Hello", { platformMessageId: "4711" });
     await stand.idle();
     expect(stand.sent).toMatchObject([{ peer: "chat-1", body: "echo: Hello", replyTo: "4711", parts: [] }]);
     expect(await stand.rows("SELECT status FROM outbox WHERE agent_id = ?", agent.id)).toEqual([{ status: "sent" }]);
   });
 
-  test("that is delivered again is not answered again", async () => {
+  test("is answered once, although the platform delivers it twice", async () => {
     for (let n = 0; n < 3; n++) await stand.hear(agent, "Hello", { platformMessageId: "1" });
     await stand.idle();
     await stand.hear(agent, "Hello", { platformMessageId: "1" });
@@ -219,7 +219,7 @@ describe("a message on a channel", () => {
     expect(stand.upstream.chats).toHaveLength(1);
   });
 
-  test("is tried again while the model fails, then answered", async () => {
+  test("is retried while the model fails, then answered", async () => {
     stand.upstream.failNext(3, 503);
     await stand.hear(agent, "Hello");
     await stand.idle();
@@ -228,7 +228,7 @@ describe("a message on a channel", () => {
     expect(await stand.inbox(agent)).toMatchObject([{ status: "done" }]);
   });
 
-  test("after five failures is parked, and the person is told; the next one is not held up", async () => {
+  test("is parked after five failures with a notice to its sender, and the next one is answered", async () => {
     stand.upstream.failNext(5, 503);
     await stand.hear(agent, "Hello");
     await stand.hear(agent, "Still there?");
@@ -246,7 +246,7 @@ describe("a message on a channel", () => {
     expect(JSON.stringify(logs)).toContain("can't be reached");
   });
 
-  test("shows a growing reply, which becomes the reply; another try goes on with the same", async () => {
+  test("shows a preview that becomes the reply; the next try continues the same preview", async () => {
     const previews: (string | null)[] = [];
     const shown: string[] = [];
     let ended = 0;
@@ -274,7 +274,7 @@ describe("a message on a channel", () => {
     stand.platform.preview = undefined;
   });
 
-  test("that the model refuses is not tried again", async () => {
+  test("is not tried again when the provider rejects the request", async () => {
     stand.upstream.failNext(1, 400);
     await stand.hear(agent, "Hello");
     await stand.idle();
@@ -283,7 +283,7 @@ describe("a message on a channel", () => {
     expect(stand.sent).toHaveLength(1);
   });
 
-  test("waits as long as the provider asks for", async () => {
+  test("is retried only after the provider's Retry-After", async () => {
     stand.upstream.failNext(1, { status: 429, retryAfter: 1 });
     await stand.hear(agent, "Hello");
     await stand.idle();
@@ -291,7 +291,7 @@ describe("a message on a channel", () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
-  test("of a stopped agent waits, in order, until the agent is up", async () => {
+  test("of a stopped agent waits, in order, until the agent is started", async () => {
     await stand.agents.setStatus(agent.id, "stopped");
     await stand.hear(agent, "one");
     await stand.hear(agent, "two");
@@ -303,7 +303,7 @@ describe("a message on a channel", () => {
     expect(await stand.inbox(agent)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   });
 
-  test("three hundred of them are all answered, each chat in its order", async () => {
+  test("three hundred of them are all answered, each chat in order", async () => {
     const texts = Array.from({ length: 300 }, (_, n) => ({ chat: `chat-${n % 7}`, text: `message ${n}` }));
     await Promise.all(texts.map(({ chat, text }) => stand.hear(agent, text, { to: { peer: chat } })));
     await stand.idle();
@@ -313,7 +313,7 @@ describe("a message on a channel", () => {
     }
   });
 
-  test("in a group is told with its author's name, and nobody there is the owner", async () => {
+  test("in a group has its author's name in the prompt, also when the owner writes it", async () => {
     await stand.hear(agent, "Hello", { group: true, byOwner: true });
     await stand.idle();
     expect(stand.upstream.chats[0]?.lastUser).toBe("Bob: Hello");
@@ -334,7 +334,7 @@ describe("commands", () => {
     expect(stand.upstream.chats).toHaveLength(1);
   });
 
-  test("tell which model answers to the owner alone, on channels too", async () => {
+  test("show the model only to the owner, on channels too", async () => {
     for (const byOwner of [true, false]) {
       for (const command of ["/status", "/model"]) await stand.hear(agent, command, { byOwner });
     }
@@ -347,7 +347,7 @@ describe("commands", () => {
     ]);
   });
 
-  test("/reset begins a new session; what was sent right after it is answered there", async () => {
+  test("/reset opens a new session; a message right after it is answered there", async () => {
     await stand.hear(agent, "The old story");
     await Promise.all([stand.hear(agent, "/reset"), stand.hear(agent, "What did I say?")]);
     await stand.idle();
@@ -365,7 +365,7 @@ describe("commands", () => {
     expect(stand.sent.map(({ body }) => body.slice(0, 12))).toEqual(["echo: The ol", "A new conver", "echo: What d"]);
   });
 
-  test.each(["channel", "web"])("/stop ends the running turn of its conversation alone (%s)", async (where) => {
+  test.each(["channel", "web"])("/stop cancels the running turn of its conversation only (%s)", async (where) => {
     stand.upstream.script(({ lastUser }) => (lastUser === "long" ? { hang: true } : undefined));
     const other = refusal(stand.chat(agent, "long", { platform: "api", topic: "elsewhere" }));
     const mine =
@@ -387,14 +387,14 @@ describe("commands", () => {
 describe("budgets", () => {
   const price = { model: "provider_5:gpt-5-mini" };
 
-  test("a budget that is used up: 402, and the model is not asked", async () => {
+  test("a used-up budget: 402, and the model is not called", async () => {
     const poor = await stand.agent({ ...price, budget: { usdPerDay: 0.000001 } });
     expect(await refusal(stand.chat(poor, "Hello"))).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
     await stand.hear(poor, "Hello");
     await eventually(() => stand.sent.length === 1);
     await stand.hear(poor, "Hello", { byOwner: true });
     await eventually(() => stand.sent.length === 2);
-    // Only its owner is told whose money it is, and until when.
+    // Only the owner sees that it is the budget of the agent, and for which period.
     expect(stand.sent.map(({ body }) => body)).toEqual([
       "Sorry, I can't answer right now. My budget is used up for now.",
       "Sorry, I can't answer right now. This agent has used up its budget for this day.",
@@ -403,8 +403,8 @@ describe("budgets", () => {
     expect((await stand.inbox(poor)).map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
   });
 
-  test("many at once don't overrun it, whatever is still under way", async () => {
-    // Room for about two replies of 4,096 tokens.
+  test("concurrent turns don't exceed it", async () => {
+    // Enough for about two replies of 4,096 tokens.
     await awayFromMidnight(5_000);
     const thrifty = await stand.agent({ ...price, maxTokens: 4_096, budget: { usdPerDay: 0.02 } });
     stand.upstream.script({ text: "Hi", usage: { prompt: 10, completion: 4_000 } });
@@ -422,7 +422,7 @@ describe("budgets", () => {
     expect(stand.upstream.chats).toHaveLength(outcomes.filter((outcome) => outcome === "answered").length);
   });
 
-  test("every call of a turn is paid, also those before one that fails", async () => {
+  test("every call of a turn is charged, also those before a failing one", async () => {
     let calls = 0;
     stand.upstream.script(() =>
       ++calls === 1 ? { toolCalls: [{ name: "clock", arguments: {} }] } : { status: 400, message: "no" },
@@ -436,8 +436,8 @@ describe("budgets", () => {
   });
 });
 
-describe("a reply that can't be kept", () => {
-  test("an entry that was settled meanwhile is not settled again, and nothing of the turn is kept", async () => {
+describe("a reply that can't be stored", () => {
+  test("an entry that was settled meanwhile is not settled again, and nothing of the turn is stored", async () => {
     stand.upstream.script(async () => {
       await stand.kernel.database.write([
         { sql: "UPDATE inbox SET status = 'done' WHERE agent_id = ?", args: [agent.id] },
@@ -446,13 +446,13 @@ describe("a reply that can't be kept", () => {
     });
     expect(await refusal(stand.chat(agent, "Hello"))).toMatchObject({ code: "ALREADY_SETTLED" });
     expect(await stand.said(agent)).toEqual([]);
-    // It was paid for all the same.
+    // Its cost is recorded nevertheless.
     await eventually(async () => (await stand.rows("SELECT id FROM usage WHERE agent_id = ?", agent.id)).length === 1);
   });
 });
 
-describe("the end and the next start", () => {
-  test("what is not answered by then stays, is told so, and is answered after the start; each once", async () => {
+describe("shutdown and restart", () => {
+  test("unanswered messages stay, their callers get 503, and each is answered once after the start", async () => {
     await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
     const hosted = await own.agent();
     own.upstream.script({ hang: true });
@@ -472,7 +472,7 @@ describe("the end and the next start", () => {
     expect(own.rejections).toEqual([]);
   });
 
-  test("a turn in flight finishes; what waits behind it is told at once that it is kept, what comes now is refused", async () => {
+  test("a running turn finishes; callers behind it get 503 at once, and new messages are rejected", async () => {
     await using own = await openStand();
     const hosted = await own.agent();
     const gate = Promise.withResolvers<void>();
@@ -498,7 +498,7 @@ describe("the end and the next start", () => {
     await own.idle();
   });
 
-  test("a backlog larger than memory is all taken up", async () => {
+  test("a backlog larger than a lane's memory is answered completely", async () => {
     await using own = await openStand();
     const hosted = await own.agent();
     await own.agents.setStatus(hosted.id, "stopped");
@@ -517,7 +517,7 @@ describe("the end and the next start", () => {
     expect(left).toBe(0);
   }, 30_000);
 
-  test("a message that was in work at twenty starts is parked instead of run; kills alone don't park it sooner", async () => {
+  test("a message whose turn twenty starts found interrupted is parked instead of run, and not sooner", async () => {
     await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
     const hosted = await own.agent();
     own.upstream.script({ hang: true });
@@ -537,7 +537,7 @@ describe("the end and the next start", () => {
   });
 });
 
-test("a turn that was under way when its agent went to another account is told, and counted, to the new owner", async () => {
+test("the event and the usage of a turn during which its agent was transferred belong to the new owner", async () => {
   await using own = await openStand();
   const [hosted, hers] = [await own.agent(), await own.agent()];
   const gate = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-// Events of a turn on the wire: every word once, one end, and nothing kept for a reader who left or sleeps.
+// Tests event streams: complete text, one final event, and little buffered for slow or disconnected readers.
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/kernel/errors.ts";
 import { eventStream, parseEvents } from "./sse.ts";
@@ -16,7 +16,7 @@ async function eventsOf(response: Response) {
   return events;
 }
 
-/** A turn that the test drives. */
+/** A turn whose events the test sends. */
 function driven(gone = never) {
   const turn = Promise.withResolvers<Reply>();
   const seen: { observer?: Observer; signal?: AbortSignal } = {};
@@ -46,7 +46,7 @@ describe("the events of a turn", () => {
     expect(response.headers.get("cache-control")).toBe("no-store");
   });
 
-  test("end with the error's public body where the turn fails, and with nothing else of it", async () => {
+  test("end with the public body of the error when the turn fails", async () => {
     const { response, turn } = driven();
     turn.reject(new AppError(402, "BUDGET_EXCEEDED", "Used up.", { period: "day" }, { cause: new Error("secret") }));
     expect(await eventsOf(response)).toEqual([
@@ -62,7 +62,7 @@ describe("the events of a turn", () => {
     expect(text).not.toContain("secret");
   });
 
-  test("carry any text: line ends, blank lines, emoji and halves of them", async () => {
+  test("carry any text: line ends, blank lines, emoji and lone surrogates", async () => {
     const { response, turn, observer } = driven();
     const texts = ["a\n\nb\r\n", "\n\ndata: x\n\n", "🦊", "\ud83e", "\u2028"];
     for (const text of texts) observer.delta(text);
@@ -73,7 +73,7 @@ describe("the events of a turn", () => {
 });
 
 describe("a reader", () => {
-  test("who leaves aborts the turn, and nothing is written any more", async () => {
+  test("that disconnects aborts the turn, and nothing more is written", async () => {
     const { response, turn, observer, signal } = driven();
     observer.delta("one");
     const reader = response.body?.getReader();
@@ -86,7 +86,7 @@ describe("a reader", () => {
     await turn.promise;
   });
 
-  test("whose request is aborted: the turn is, too, and the stream ends", async () => {
+  test("whose request aborts also aborts the turn, and the stream ends", async () => {
     const gone = new AbortController();
     const { response, turn, signal } = driven(gone.signal);
     gone.abort();
@@ -96,7 +96,7 @@ describe("a reader", () => {
     expect(driven(gone.signal).signal.aborted).toBe(true);
   });
 
-  test("who sleeps makes few frames wait, and finds every word when it wakes", async () => {
+  test("that pauses makes few frames wait, and gets the complete text later", async () => {
     const { response, turn, observer } = driven();
     const words = Array.from({ length: 50_000 }, (_, n) => `${n} `);
     for (const word of words) observer.delta(word);
@@ -118,7 +118,7 @@ describe("parsing", () => {
       },
     });
 
-  test("puts events together however they were cut, in the middle of a character too", async () => {
+  test("joins events from any chunks, also cut within a character", async () => {
     const whole = Buffer.from('event: delta\ndata: {"text":"🦊"}\n\nevent: reply\ndata: {}\n\n');
     for (let at = 1; at < whole.length; at++) {
       const found = [];
@@ -130,7 +130,7 @@ describe("parsing", () => {
     }
   });
 
-  test("leaves out half an event at the end", async () => {
+  test("drops an incomplete event at the end", async () => {
     const found = [];
     for await (const { data } of parseEvents(bytes("data: 1\n\ndata: 2"))) found.push(data);
     expect(found).toEqual(["1"]);
@@ -149,7 +149,7 @@ describe("parsing", () => {
   });
 });
 
-test("over a real connection every word arrives once", async () => {
+test("over a real connection the complete text arrives once", async () => {
   const words = Array.from({ length: 200 }, (_, n) => `${n} `);
   const server = Bun.serve({
     port: 0,

@@ -1,4 +1,4 @@
-// What tests of the runtime stand on: the real parts over a database file, a scripted upstream, a platform that notes what it is sent.
+// Starts the runtime for tests: the real parts over a database file, a scripted upstream, and a platform that collects deliveries.
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { openKernel } from "../../src/kernel/kernel.ts";
 import { createHost } from "../../src/kernel/plugin.ts";
@@ -20,7 +20,7 @@ export type Stand = Awaited<ReturnType<typeof openStand>>;
 
 type Row = Record<string, unknown>;
 
-/** Retries come after 1 ms, so that a test sees all of them. */
+/** Turns and deliveries are retried after 1 ms, so that tests see all tries. */
 export async function openStand(env: Record<string, string> = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
@@ -88,12 +88,12 @@ export async function openStand(env: Record<string, string> = {}) {
   let made = 0;
   const stand = {
     upstream,
-    /** What arrived at the platform, in order. */
+    /** Deliveries that arrived at the platform, in order. */
     sent,
     platform,
-    /** What was logged as an error. */
+    /** Lines that were logged as errors. */
     logged,
-    /** Promises that rejected with nobody listening. */
+    /** Unhandled rejections. */
     rejections,
     get runtime() {
       return running.runtime;
@@ -116,10 +116,10 @@ export async function openStand(env: Record<string, string> = {}) {
       const all = JSON.stringify({ model: "provider_5:fake-small", ...config });
       return running.agentService.provision({ userId, isAdmin: true, name: "Harbour", model: "custom", config: all });
     },
-    /** What the agent is by now. */
+    /** The present row of the agent. */
     async again({ id }: Agent): Promise<Agent> {
       const agent = await running.agentService.find(id);
-      if (!agent) throw new Error("It is gone.");
+      if (!agent) throw new Error("The agent was deleted.");
       return agent;
     },
     chat(agent: Agent, message: string, more: Partial<ChatRequest> = {}) {
@@ -135,7 +135,7 @@ export async function openStand(env: Record<string, string> = {}) {
         ...more,
       });
     },
-    /** Somebody writes in a chat of the channel. */
+    /** Accepts a message of a chat of the channel. */
     hear(agent: Agent, content: string, more: Partial<InboundMessage> = {}) {
       const arrival: InboundMessage = {
         agentId: agent.id,
@@ -155,11 +155,11 @@ export async function openStand(env: Record<string, string> = {}) {
     inbox: (agent: Agent) =>
       stand.rows("SELECT content, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id),
     said: (agent: Agent) => stand.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
-    /** Nothing runs, waits or is held. */
+    /** Resolves when nothing runs or waits in memory. */
     idle: () => eventually(() => running.runtime.heldCount() === 0, { what: "the runtime is idle", timeoutMs: 18_000 }),
     start: () => running.runtime.start(),
     stop,
-    /** The process ends and starts again over the same data. */
+    /** Stops everything and starts it again over the same data. */
     async restart() {
       await stop();
       running = await start();
@@ -175,7 +175,7 @@ export async function openStand(env: Record<string, string> = {}) {
   return stand;
 }
 
-/** What a promise rejects with. */
+/** The error with which a promise rejects. */
 export async function refusal(
   promise: Promise<unknown>,
 ): Promise<{ status?: unknown; code?: unknown; message: string }> {
@@ -184,5 +184,5 @@ export async function refusal(
   } catch (error) {
     if (error instanceof Error) return error;
   }
-  throw new Error("It was not refused.");
+  throw new Error("The promise resolved.");
 }

@@ -1,4 +1,4 @@
-// Removing an agent: with little in one write, with much in steps that nobody else notices.
+// Tests the removal of agents: small ones in one write, large ones in steps that keep the event loop free.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Agent } from "../../agents/index.ts";
 import { agents } from "../../agents/index.ts";
@@ -18,7 +18,7 @@ const left = async ({ id }: Agent) => {
 };
 const NOTHING = { sessions: 0, messages: 0, inbox: 0, outbox: 0 };
 
-/** So many sessions, each with two messages, what was heard, and what was sent. */
+/** Inserts so many sessions, each with two messages, an inbox entry and an outbox row. */
 async function fill({ id }: Agent, count: number): Promise<void> {
   const numbers = `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${count})`;
   const statement = (sql: string) => ({ sql: `${numbers} ${sql}`, args: [id] });
@@ -36,7 +36,7 @@ async function fill({ id }: Agent, count: number): Promise<void> {
   ]);
 }
 
-test("one that has said little goes in one write, its status untouched before", async () => {
+test("a small agent is deleted in one write, without being stopped before", async () => {
   const [agent, other] = [await stand.agent(), await stand.agent()];
   for (const one of [agent, other]) await fill(one, 100);
   expect(await remove(agent)).toBe(true);
@@ -47,7 +47,7 @@ test("one that has said little goes in one write, its status untouched before", 
   expect(await remove(agent)).toBe(false);
 });
 
-test("one with 20,000 sessions goes in steps, and the event loop turns meanwhile", async () => {
+test("an agent with 20,000 sessions is deleted in steps while the event loop keeps turning", async () => {
   const [agent, other] = [await stand.agent(), await stand.agent()];
   await fill(agent, 20_000);
   await fill(other, 10);
@@ -57,7 +57,7 @@ test("one with 20,000 sessions goes in steps, and the event loop turns meanwhile
     for (; !over; turns++) await new Promise((resolve) => void setImmediate(resolve));
   })();
   const removed = remove(agent);
-  // Nobody is answered by an agent that is going.
+  // An agent that is being deleted answers nobody.
   await stand.chat(other, "Are you there?");
   expect(await removed).toBe(true);
   over = true;

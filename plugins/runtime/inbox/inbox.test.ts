@@ -1,4 +1,4 @@
-// The inbox and the sessions over a database file: stored once, settled once, and what is cached is what is there.
+// Tests inbox and sessions over a database file: messages are stored and settled once, and caches match the database.
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { GuardFailed, guard } from "../../../src/kernel/database/database.ts";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
@@ -36,7 +36,7 @@ const count = async (table: string) =>
   Number((await store.database.read(`SELECT count(*) AS n FROM ${table}`)).rows[0]?.n);
 const contents = (entries: readonly InboxEntry[]) => entries.map(({ content }) => content);
 
-/** A whole turn's write. */
+/** Writes a settled turn. */
 function turn(entry: InboxEntry, reply: string) {
   const { id: inboxId, sessionId: id, agentId: of, platform } = entry;
   const at = Date.now();
@@ -56,7 +56,7 @@ const one = (entries: readonly InboxEntry[]): InboxEntry => {
 };
 
 describe("accepting", () => {
-  test("stores a message as it came, and it is pending", async () => {
+  test("stores a message as pending", async () => {
     const entry = one(await inbox.accept([arrival("Hello", { platformMessageId: "1", group: true })]));
     expect(await inbox.listPending(agentId, 10)).toEqual([entry]);
     expect(entry).toMatchObject({
@@ -78,7 +78,7 @@ describe("accepting", () => {
     expect(await count("inbox")).toBe(1);
   });
 
-  test("the same id of another agent, or on another platform, is another message", async () => {
+  test("the same id for another agent or platform is another message", async () => {
     const other = await insertAgent(store.database);
     const same = { platformMessageId: "1" };
     const stored = await Promise.all([
@@ -89,24 +89,24 @@ describe("accepting", () => {
     expect(stored.flat()).toHaveLength(3);
   });
 
-  test("messages without an id of their own are never taken for one another", async () => {
+  test("messages without ids are never duplicates", async () => {
     expect(await inbox.accept([arrival("a"), arrival("a"), arrival("a")])).toHaveLength(3);
   });
 
-  test("answers what is new, in order", async () => {
+  test("returns only new entries, in order", async () => {
     await inbox.accept([arrival("2", { platformMessageId: "2" })]);
     const batch = ["1", "2", "3"].map((id) => arrival(id, { platformMessageId: id }));
     expect(contents(await inbox.accept(batch))).toEqual(["1", "3"]);
   });
 
-  test("all or nothing: a batch with a message for an agent that is gone stores none", async () => {
+  test("a batch with a message for a deleted agent stores none", async () => {
     const batch = [arrival("a"), arrival("b", { agentId: Bun.randomUUIDv7(), to: { peer: "x" } })];
     await expect(inbox.accept(batch)).rejects.toThrow();
     expect(await count("inbox")).toBe(0);
     expect(await inbox.accept([arrival("c")])).toHaveLength(1);
   });
 
-  test("whoever prepares for an entry does so before it can be seen", async () => {
+  test("calls beforeStore before the entry is in the database", async () => {
     const seen: number[] = [];
     const stored = await inbox.accept([arrival("a")], async (entry) => {
       seen.push((await inbox.listPending(agentId, 10)).length);
@@ -116,7 +116,7 @@ describe("accepting", () => {
     expect(stored).toHaveLength(1);
   });
 
-  test("ids grow in the order of the commits, whoever began first", async () => {
+  test("ids are in the order of the commits", async () => {
     const slow = inbox.accept([arrival("new chat", { to: { peer: "never seen" } })]);
     const quick = inbox.accept([arrival("by id", { to: { sessionId: (await sessions.create(agentId, "web")).id } })]);
     const [a, b] = [one(await slow), one(await quick)];
@@ -125,7 +125,7 @@ describe("accepting", () => {
     expect(contents(await inbox.listPending(agentId, 10))).toEqual(["new chat", "by id"]);
   });
 
-  test("as statements of another's batch, it is stored with it or not at all", async () => {
+  test("statements store the message with the caller's batch or not at all", async () => {
     const stored: InboxEntry[] = [];
     const reminder = arrival("Tea!", { platformMessageId: "reminder:1", kind: "reminder" });
     const failing = [
@@ -141,7 +141,7 @@ describe("accepting", () => {
     expect(contents(stored)).toEqual(["Tea!"]);
   });
 
-  test("a lane is a conversation over all its sessions, or a session named by its id", () => {
+  test("a lane is a conversation over all its sessions, or a session without a peer", () => {
     const entry = { platform: "channel_a", peer: "chat-1", sessionId: "s" } as InboxEntry;
     expect(conversationKey(entry)).toBe(conversationKey({ ...entry, sessionId: "t" }));
     expect(conversationKey(entry)).not.toBe(conversationKey({ ...entry, platform: "channel_b" }));
@@ -150,7 +150,7 @@ describe("accepting", () => {
 });
 
 describe("settling", () => {
-  test("twice is refused by the guard, and nothing of the second is kept", async () => {
+  test("twice fails by the guard, and nothing of the second turn is stored", async () => {
     const entry = one(await inbox.accept([arrival("Hello")]));
     await turn(entry, "first");
     await expect(turn(entry, "second")).rejects.toBeInstanceOf(GuardFailed);
@@ -159,14 +159,14 @@ describe("settling", () => {
     expect(await inbox.listPending(agentId, 10)).toEqual([]);
   });
 
-  test("in parallel, one comes first", async () => {
+  test("in parallel succeeds once", async () => {
     const entry = one(await inbox.accept([arrival("Hello")]));
     const ended = await Promise.allSettled([turn(entry, "a"), turn(entry, "b"), turn(entry, "c")]);
     expect(ended.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
     expect(await count("messages")).toBe(2);
   });
 
-  test("what was sent over the API is listed newest first, with its reply and what became of it", async () => {
+  test("messages over the API are listed newest first, with reply and status", async () => {
     const api = { platform: "api" as const, to: { peer: "topic:x" }, topic: "x" };
     const entries = [];
     for (const text of ["a", "b", "c"]) entries.push(one(await inbox.accept([arrival(text, api)])));
@@ -192,7 +192,7 @@ describe("settling", () => {
     expect(await sent("z")).toEqual([]);
   });
 
-  test("tries are kept; at a start those count that may have been in work, of the agents that were up", async () => {
+  test("tries are stored; a start counts one for entries that may have been running, of the given agents", async () => {
     const other = await insertAgent(store.database);
     const chats = ["1", "2", "3", "4", "5"].map((peer) => arrival(peer, { to: { peer } }));
     const [first] = await inbox.accept([...chats, arrival("behind", { to: { peer: "1" } })]);
@@ -213,7 +213,7 @@ describe("sessions", () => {
     expect(one(accepted.flat()).sessionId).toMatch(/^sess_[0-9a-f]{16}$/);
   });
 
-  test("each chat, platform and agent has its own", async () => {
+  test("each chat, platform and agent has a separate session", async () => {
     const other = await insertAgent(store.database);
     const batch = [
       arrival("1"),
@@ -224,14 +224,14 @@ describe("sessions", () => {
     expect(new Set((await inbox.accept(batch)).map(({ sessionId }) => sessionId)).size).toBe(4);
   });
 
-  test("a failed opening leaves nothing behind: the next message opens it", async () => {
+  test("a failed write opens no session; the next message does", async () => {
     const gone = arrival("lost", { agentId: Bun.randomUUIDv7() });
     await inbox.accept([gone]).catch(() => undefined);
     expect(await count("sessions")).toBe(0);
     expect(await inbox.accept([arrival("Hello")])).toHaveLength(1);
   });
 
-  test("a completed one is over: the next message opens another, in this process and the next", async () => {
+  test("after completion the next message opens another session, also for a new process", async () => {
     const old = one(await inbox.accept([arrival("Hello")]));
     await turn(old, "Hi");
     await store.database.write([sessions.completeStatement(agentId, "channel_a", "chat-1", old.sessionId)]);
@@ -246,7 +246,7 @@ describe("sessions", () => {
     expect(Object.fromEntries(statuses)).toEqual({ [old.sessionId]: "completed", [fresh.sessionId]: "active" });
   });
 
-  test("of visitors don't push the owner's out of sight, and say when the agent was last spoken to", async () => {
+  test("visitors' sessions are not listed, but count for the last activity", async () => {
     expect(await sessions.lastActivity(agentId)).toBeUndefined();
     const { id, lastActivity } = await sessions.create(agentId, "web");
     const visitors = `INSERT INTO sessions (id, agent_id, platform, peer, created_at, last_activity_at)
@@ -257,7 +257,7 @@ describe("sessions", () => {
     expect(await sessions.lastActivity(agentId)).toBe(lastActivity + 510);
   });
 
-  test("written elsewhere are read anew, whoever they are with", async () => {
+  test("are read again after they were written elsewhere", async () => {
     const entry = one(await inbox.accept([arrival("Hello", { platform: "public" })]));
     await turn(entry, "Hi");
     expect((await sessions.history(entry.sessionId)).recent).toHaveLength(2);
@@ -266,7 +266,7 @@ describe("sessions", () => {
     expect((await sessions.history(entry.sessionId)).recent).toEqual([]);
   });
 
-  test("is active, then idle after half an hour, and active again with the next message", async () => {
+  test("a session is idle after half an hour, and active again with the next message", async () => {
     const { id } = await sessions.create(agentId, "web");
     const status = async () => (await sessions.find(agentId, id))?.status;
     expect(await status()).toBe("active");
@@ -282,7 +282,7 @@ describe("sessions", () => {
     expect((await sessions.findActive(agentId))?.messageCount).toBe(2);
   });
 
-  test("the active one is the newest of the web; channels don't count", async () => {
+  test("the active session is the newest of the web, not of a channel", async () => {
     await sessions.create(agentId, "web");
     setSystemTime(Date.now() + 1_000);
     const newest = await sessions.create(agentId, "web");
@@ -290,13 +290,13 @@ describe("sessions", () => {
     expect((await sessions.findActive(agentId))?.id).toBe(newest.id);
   });
 
-  test("nobody finds another agent's", async () => {
+  test("a session of another agent is not found", async () => {
     const { id } = await sessions.create(agentId, "web");
     expect(await sessions.find(await insertAgent(store.database), id)).toBeUndefined();
     expect(await sessions.find(agentId, "sess_0000000000000000")).toBeUndefined();
   });
 
-  test("counts its messages and knows when the last came", async () => {
+  test("a session has the count of its messages and the time of the last", async () => {
     const entry = one(await inbox.accept([arrival("Hello")]));
     setSystemTime(Date.now() + 5_000);
     await turn(entry, "Hi");
@@ -310,10 +310,10 @@ describe("sessions", () => {
 });
 
 describe("history", () => {
-  test("from memory is what the database says, after many turns, summaries, resets and evictions", async () => {
+  test("in the cache matches the database after many turns, summaries, resets and evictions", async () => {
     const chance = seeded();
     const peers = ["a", "b", "c"];
-    // Long enough that the cache (16 million characters) can't hold all of them.
+    // Too long for the cache of 16 million characters, so that it evicts some.
     const big = "x".repeat(100_000);
     try {
       for (let step = 0; step < 250; step++) {
@@ -344,7 +344,7 @@ describe("history", () => {
     }
   }, 30_000);
 
-  test("any text comes back as it was said, but for what can't be stored", async () => {
+  test("text is read as it was stored, without characters that can't be stored", async () => {
     const sender = { id: "7", name: "B\u0000ob\ud800" };
     const text = "🦊 'quotes' \" \\ \n\t ; DROP TABLE messages; --";
     const entry = one(await inbox.accept([arrival(`${text}\u0000\udfff`, { sender })]));
@@ -355,7 +355,7 @@ describe("history", () => {
   });
 });
 
-test("on a libSQL server everything is the same", async () => {
+test("works the same over a libSQL server", async () => {
   const server = await serverDatabase();
   try {
     sessions = createSessions(server);

@@ -1,4 +1,4 @@
-// Counting the turns of the past: what counts, and nothing twice or never while more of them end.
+// Tests the count of past turns: which entries count, and that none is missed or counted twice while turns end.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { agentStats, type TurnHistory } from "../../agent-stats/index.ts";
 import type { Agent } from "../../agents/index.ts";
@@ -17,7 +17,7 @@ async function tallyOf({ id }: Agent): Promise<TurnHistory> {
   return promise;
 }
 
-test("turns that were answered or given up count; commands, what was cancelled, refused or waits do not", async () => {
+test("answered and failed turns count; commands and cancelled, rejected or pending messages do not", async () => {
   const agent = await stand.agent();
   await stand.chat(agent, "One");
   await stand.hear(agent, "Two");
@@ -47,7 +47,7 @@ test("turns that were answered or given up count; commands, what was cancelled, 
   expect(recent.map(({ ms }) => ms)).toEqual(rows.map(({ ms }) => Number(ms)));
 });
 
-test("a record that is made while turns end agrees with the database at the end", async () => {
+test("a count that is loaded while turns end agrees with the database", async () => {
   const agent = await stand.agent();
   const statsService = stand.host.use(agentStats);
   let asked = 0;
@@ -55,7 +55,7 @@ test("a record that is made while turns end agrees with the database at the end"
     Array.from({ length: 4 }, async (_, topic) => {
       for (let n = 0; n < 60; n++) {
         await stand.chat(agent, `${n}`, { platform: "api", topic: `${topic}` });
-        // Forgotten and counted anew, again and again, in the middle of it.
+        // The count is dropped and loaded again several times while turns run.
         if (n % 7 === topic) statsService.forgetAgent(agent.id);
         if (n % 3 === 0) asked = Math.max(asked, (await statsService.statsOf(agent.id)).turns.processed);
       }
@@ -66,7 +66,7 @@ test("a record that is made while turns end agrees with the database at the end"
   expect((await statsService.statsOf(agent.id)).turns).toMatchObject({ processed: 240, lastHour: 240, successRate: 1 });
 });
 
-test("100,000 turns are counted in steps, and what was forgotten stays counted", async () => {
+test("100,000 turns are counted in steps, and erased ones stay counted", async () => {
   const agent = await stand.agent();
   await stand.chat(agent, "The last");
   const settled = Date.now() - 2 * 3_600_000;

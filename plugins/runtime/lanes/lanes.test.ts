@@ -1,4 +1,4 @@
-// Lanes: order, fairness, limits, and that nothing is lost or doubled on the way between memory and database.
+// Tests lanes: order, fairness and limits, and that no entry is lost or run twice between memory and database.
 import { describe, expect, test } from "bun:test";
 import { eventually, type Seeded, seeded } from "../../../tests/support/eventually.ts";
 import { createLanes, LANE_LIMITS, type LaneEntry, type LaneLimits, type RunResult } from "./lanes.ts";
@@ -8,11 +8,11 @@ interface Entry extends LaneEntry {
 }
 
 const entry = (id: string, lane = "one", agentId = "a"): Entry => ({ id, lane, agentId });
-/** Lets everything happen that is due. */
+/** Waits for one turn of the event loop. */
 const tick = () => new Promise<void>((resolve) => void setImmediate(resolve));
 const ids = (count: number, prefix = "") => Array.from({ length: count }, (_, n) => `${prefix}${1_000 + n}`);
 
-/** Lanes over a table of waiting entries, with runs that end when the test says so. */
+/** Lanes over a table of waiting entries, with runs that the test ends. */
 function house(limits: Partial<LaneLimits> = {}, load?: (agentId: string, limit: number) => Promise<Entry[]>) {
   const table: Entry[] = [];
   const started: string[] = [];
@@ -67,7 +67,7 @@ function house(limits: Partial<LaneLimits> = {}, load?: (agentId: string, limit:
       finish(ran);
       await tick();
     },
-    /** From now on every run ends at once. */
+    /** Ends all runs, and from now on every run at once. */
     endAll() {
       automatic = true;
       for (const finish of [...running.values()]) finish(undefined);
@@ -91,7 +91,7 @@ describe("one lane", () => {
     expect(started).toEqual(["1", "2", "3"]);
   });
 
-  test("tries the head again before what is behind it, while other lanes go on", async () => {
+  test("retries its head before the entries behind it, while other lanes go on", async () => {
     const { add, started, end, idle } = house();
     add(entry("1", "one"), entry("2", "one"), entry("3", "two"), entry("4", "two"));
     await end("1", { retryInMs: 50 });
@@ -104,7 +104,7 @@ describe("one lane", () => {
     expect(started).toEqual(["1", "3", "4", "1", "2"]);
   });
 
-  test("takes an entry once, however often it is pushed", async () => {
+  test("runs an entry once that is pushed several times", async () => {
     const { add, lanes, started, end, idle } = house();
     add(entry("1"));
     lanes.push(entry("1"));
@@ -114,7 +114,7 @@ describe("one lane", () => {
     expect(started).toEqual(["1"]);
   });
 
-  test("a run that rejects is reported and tried again", async () => {
+  test("reports and retries a run that rejects", async () => {
     const failures: unknown[] = [];
     let tries = 0;
     const lanes = createLanes<Entry>({
@@ -132,7 +132,7 @@ describe("one lane", () => {
 });
 
 describe("one agent", () => {
-  test("has at most four lanes running", async () => {
+  test("runs at most four lanes", async () => {
     const { add, running, end, endAll, idle } = house();
     add(...ids(10).map((id) => entry(id, `lane ${id}`)));
     expect(running()).toEqual(ids(4));
@@ -143,7 +143,7 @@ describe("one agent", () => {
     await idle();
   });
 
-  test("a lane with many entries doesn't keep its other lanes waiting", async () => {
+  test("runs other lanes beside one with many entries", async () => {
     const { add, started, end, endAll, idle } = house({ perAgent: 1 });
     add(entry("1", "long"), entry("2", "long"), entry("3", "long"), entry("4", "short"));
     await end("1");
@@ -155,7 +155,7 @@ describe("one agent", () => {
 });
 
 describe("all agents", () => {
-  test("take turns: ten thousand entries of one delay another's by one turn", async () => {
+  test("take turns: ten thousand entries of one agent delay another's entry by one turn", async () => {
     const { add, started, end, endAll, idle } = house({ inFlight: 1 });
     add(...ids(10_000, "a").map((id) => entry(id, id, "a")));
     add(entry("b1", "one", "b"), entry("b2", "one", "b"));
@@ -166,7 +166,7 @@ describe("all agents", () => {
     expect(started.length).toBe(10_002);
   });
 
-  test("a long queue rests after each entry, a short one does not", async () => {
+  test("a long queue has a cooldown after each entry, a short one does not", async () => {
     const { add, started, end, idle, endAll } = house({ perAgent: 1, cooldownMs: 20 });
     add(...ids(66, "a").map((id) => entry(id, id, "a")));
     const began = performance.now();
@@ -188,10 +188,10 @@ describe("all agents", () => {
   });
 });
 
-describe("what is too much for memory", () => {
+describe("entries beyond the memory limit", () => {
   const small = { inMemory: 8, perAgent: 2 };
 
-  test("waits in the database and is fetched as places become free", async () => {
+  test("wait in the database and are loaded as memory becomes free", async () => {
     const { add, lanes, started, loads, endAll, idle } = house(small);
     const all = ids(100).map((id, n) => entry(id, `lane ${n % 3}`));
     add(...all);
@@ -206,7 +206,7 @@ describe("what is too much for memory", () => {
     expect(loads()).toBeLessThan(30);
   });
 
-  test("is found again whatever its id: one that was made early may be committed late", async () => {
+  test("are found also with an earlier id than those in memory", async () => {
     const { add, started, endAll, idle } = house(small);
     add(...ids(8).map((id) => entry(id, id)));
     add(entry("0001", "early"));
@@ -216,7 +216,7 @@ describe("what is too much for memory", () => {
     expect(started.length).toBe(9);
   });
 
-  test("pushed while a page is on its way, it comes with the next one, after those before it", async () => {
+  test("pushed during a load come with the next page, after the earlier ones", async () => {
     const asked: (() => void)[] = [];
     const { add, table, started, end, endAll, idle, oldest } = house(
       { inMemory: 4, perAgent: 1 },
@@ -239,7 +239,7 @@ describe("what is too much for memory", () => {
     expect(started).toEqual([...ids(6), "2000", "2001"]);
   });
 
-  test("what ended while the page was on its way is not run again", async () => {
+  test("an entry that ends during a load is not run again", async () => {
     const asked: (() => void)[] = [];
     const { add, started, end, endAll, idle, oldest } = house({ inMemory: 8, perAgent: 2 }, async (agent, limit) => {
       const page = oldest(agent, limit);
@@ -248,7 +248,7 @@ describe("what is too much for memory", () => {
     });
     add(...ids(9).map((id, n) => entry(id, n % 2 ? "odd" : "even")));
     for (const id of ids(7)) await end(id);
-    // 1007 is held, and in the page that was asked for before it ended.
+    // 1007 is in memory, and in the page whose load began before it ended.
     await eventually(() => asked.length === 1);
     await end("1007");
     endAll();
@@ -272,7 +272,7 @@ describe("what is too much for memory", () => {
     expect(failures).toEqual(Array(3).fill(new Error("no database")));
   });
 
-  test("after a start everything is taken up, not the first page alone", async () => {
+  test("resume loads all pages, not only the first", async () => {
     const { lanes, table, started, endAll, idle } = house(small);
     table.push(...ids(50).map((id) => entry(id)));
     lanes.resume("a");
@@ -283,8 +283,8 @@ describe("what is too much for memory", () => {
   });
 });
 
-describe("an agent that is put down", () => {
-  test("forgets what waits; what runs goes on, and counts", async () => {
+describe("drop, pause and resume", () => {
+  test("drop removes waiting entries; running ones go on and keep their slots", async () => {
     const { lanes, add, settle, started, running, end, idle } = house({ perAgent: 2 });
     add(entry("1", "one"), entry("2", "one"), entry("3", "two"), entry("4", "three"));
     lanes.drop("a");
@@ -292,7 +292,7 @@ describe("an agent that is put down", () => {
     settle("2");
     settle("4");
     add(entry("5", "four"), entry("6", "one"));
-    // Two run already.
+    // Both slots are in use.
     expect(running()).toEqual(["1", "3"]);
     await end("3");
     await end("5");
@@ -303,7 +303,7 @@ describe("an agent that is put down", () => {
     expect(started).toEqual(["1", "3", "5", "6"]);
   });
 
-  test("what was pushed after it survives the end of what ran before it", async () => {
+  test("an entry pushed after a drop stays when an earlier run ends", async () => {
     const { lanes, add, started, end, idle } = house({ perAgent: 1 });
     add(entry("1"));
     lanes.drop("a");
@@ -315,7 +315,7 @@ describe("an agent that is put down", () => {
     expect(started).toEqual(["1", "3", "2"]);
   });
 
-  test("an entry that waited for its next try is not tried", async () => {
+  test("drop cancels the retry of an entry", async () => {
     const { lanes, add, table, started, end, idle } = house();
     add(entry("1"), entry("2", "other"));
     await end("1", { retryInMs: 1 });
@@ -329,7 +329,7 @@ describe("an agent that is put down", () => {
     await idle();
   });
 
-  test("an agent that can't work now keeps all in the database until it is resumed, then in order", async () => {
+  test("a paused agent keeps its entries in the database until it is resumed, then runs them in order", async () => {
     const { lanes, add, table, started, end, endAll, idle } = house({ inMemory: 4, perAgent: 1 });
     add(...ids(10).map((id) => entry(id)));
     await end("1000", "pause");
@@ -345,7 +345,7 @@ describe("an agent that is put down", () => {
     expect(started.length).toBe(11);
   });
 
-  test("something new for such an agent has what waited longer asked first", async () => {
+  test("a new entry of a paused agent resumes it with its oldest entries", async () => {
     const { add, started, running, end, endAll, idle } = house({ perAgent: 2 });
     add(entry("1"), entry("2"));
     await end("1", "pause");
@@ -361,7 +361,7 @@ describe("an agent that is put down", () => {
     expect(started.slice(3).filter((id) => id !== "4")).toEqual(["1", "2", "3", "5"]);
   });
 
-  test("called back while it says that it can't work, it is asked again", async () => {
+  test("an agent resumed during a run that pauses it runs again", async () => {
     const { lanes, add, started, end, endAll, idle } = house({ perAgent: 1 });
     add(entry("1"), entry("2"));
     lanes.resume("a");
@@ -371,7 +371,7 @@ describe("an agent that is put down", () => {
     expect(started).toEqual(["1", "1", "2"]);
   });
 
-  test("resumed while entries run, none of them runs twice", async () => {
+  test("resuming while entries run does not run them twice", async () => {
     const { lanes, add, started, end, endAll, idle } = house({ perAgent: 2 });
     add(entry("1", "one"), entry("2", "one"), entry("3", "two"));
     lanes.drop("a");
@@ -384,8 +384,8 @@ describe("an agent that is put down", () => {
   });
 });
 
-describe("quiet", () => {
-  test("what runs ends, nothing else begins until it is over, and then everything does, in order", async () => {
+describe("quiesce", () => {
+  test("waits for running entries and starts nothing more until it is released", async () => {
     const { lanes, add, started, end, idle, endAll } = house();
     add(entry("1"), entry("2"), entry("other", "one", "b"));
     const { idle: quiet, release } = lanes.quiesce("a");
@@ -406,7 +406,7 @@ describe("quiet", () => {
     expect(started.slice(2).sort()).toEqual(["2", "3"]);
   });
 
-  test("is there at once where nothing runs, and lasts until the last who asked for it is done", async () => {
+  test("is idle at once when nothing runs, and lasts until every caller has released it", async () => {
     const { lanes, add, started, endAll } = house();
     const [first, second] = [lanes.quiesce("a"), lanes.quiesce("a")];
     await Promise.all([first.idle, second.idle]);
@@ -421,8 +421,8 @@ describe("quiet", () => {
   });
 });
 
-describe("the end", () => {
-  test("drain waits for what runs and starts nothing more", async () => {
+describe("drain", () => {
+  test("waits for running entries and starts nothing more", async () => {
     const { lanes, add, started, end } = house();
     add(entry("1"), entry("2"), entry("3", "two"));
     let drained = 0;
@@ -436,10 +436,10 @@ describe("the end", () => {
     await lanes.drain();
   });
 
-  test("with nothing running it is drained at once", () => house().lanes.drain());
+  test("resolves at once when nothing runs", () => house().lanes.drain());
 });
 
-/** One seeded life of a few agents, against a table that is the truth. */
+/** Runs random operations of a few agents and compares the runs with a table. */
 async function live(chance: Seeded): Promise<void> {
   const limits = {
     perAgent: chance.integer(1, 3),
@@ -494,7 +494,7 @@ async function live(chance: Seeded): Promise<void> {
     const agentId = chance.pick(agents);
     const what = chance.next();
     if (what < 0.75) {
-      // Some bring an id that was made earlier than those of other lanes.
+      // Some get an earlier id than the entries of other lanes.
       for (let n = chance.integer(1, 4); n > 0; n--) {
         const lane = chance.pick(["one", "two", "three"]);
         const before = committed.get(`${agentId} ${lane}`) ?? [];
@@ -534,7 +534,7 @@ async function live(chance: Seeded): Promise<void> {
   }
 }
 
-test("whatever comes in between, each lane's entries are done once and in order", async () => {
+test("random operations run each lane's entries once and in order", async () => {
   const first = Math.floor(Math.random() * 2 ** 31);
   for (let seed = first; seed < first + 40; seed++) {
     try {

@@ -1,4 +1,4 @@
-// The outbox: each conversation in its order, tried until it arrives or is refused, taken up again after a start.
+// Tests the outbox: order of conversations, retries, stopped agents, and pending replies after a restart.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
@@ -67,7 +67,7 @@ const rows = async (): Promise<Record<string, unknown>[]> => {
 };
 const idle = () => eventually(() => outbox.size() === 0);
 
-/** A platform that does what each try is told to do; `sent` unless told. */
+/** A platform that returns the given outcomes, one for each try, and then `sent`. */
 function platform(outcomes: Awaited<ReturnType<Deliver>>[] = []) {
   const tries: string[] = [];
   const arrived: string[] = [];
@@ -80,7 +80,7 @@ function platform(outcomes: Awaited<ReturnType<Deliver>>[] = []) {
   return { tries, arrived, deliver };
 }
 
-test("a reply is delivered once its batch is committed, and not when it isn't", async () => {
+test("a reply is delivered only after its batch is committed", async () => {
   const { arrived, deliver } = platform();
   deliverVia("channel_a", deliver);
   await put(reply("yes"));
@@ -91,7 +91,7 @@ test("a reply is delivered once its batch is committed, and not when it isn't", 
 });
 
 describe("order", () => {
-  test("one conversation's replies arrive one after the other, whatever has to be tried again", async () => {
+  test("replies of one conversation arrive in order, also when one is retried", async () => {
     const busy = { kind: "retry" as const, reason: "busy" };
     const { arrived, tries, deliver } = platform([busy, busy]);
     deliverVia("channel_a", deliver);
@@ -101,7 +101,7 @@ describe("order", () => {
     expect(tries).toEqual(["1", "1", "1", "2", "3"]);
   });
 
-  test("other conversations don't wait for it", async () => {
+  test("other conversations don't wait for a stuck one", async () => {
     const stuck = Promise.withResolvers<void>();
     const arrived: string[] = [];
     deliverVia("channel_a", async ({ body, peer }) => {
@@ -117,7 +117,7 @@ describe("order", () => {
     expect(arrived).toEqual(["free", "stuck", "behind"]);
   });
 
-  test("an agent whose platform hangs in a thousand chats holds up nobody else", async () => {
+  test("an agent whose platform hangs in a thousand chats does not delay others", async () => {
     const other = await insertAgent(store.database);
     const stuck = Promise.withResolvers<void>();
     const arrived: string[] = [];
@@ -138,8 +138,8 @@ describe("order", () => {
   });
 });
 
-describe("trouble", () => {
-  test("is tried again, told to the owner, and forgotten when it is over", async () => {
+describe("failures", () => {
+  test("are retried and logged for the owner, and the error is cleared when the reply arrives", async () => {
     const { deliver } = platform([{ kind: "retry", reason: "Telegram is away." }]);
     deliverVia("channel_a", deliver);
     await put(reply("hello"));
@@ -148,7 +148,7 @@ describe("trouble", () => {
     expect(await rows()).toMatchObject([{ status: "sent", attempts: 2, error: null }]);
   });
 
-  test("waits at least as long as the platform says", async () => {
+  test("wait at least as long as the platform says", async () => {
     const at: number[] = [];
     deliverVia("channel_a", async () => {
       at.push(performance.now());
@@ -159,7 +159,7 @@ describe("trouble", () => {
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(149);
   });
 
-  test("a refusal is final and told, and the next reply is tried", async () => {
+  test("a refusal is final and logged, and the next reply is tried", async () => {
     const { tries, arrived, deliver } = platform([{ kind: "refused", reason: "The chat is gone." }]);
     deliverVia("channel_a", deliver);
     await put(reply("1"), reply("2"));
@@ -170,7 +170,7 @@ describe("trouble", () => {
     expect(await rows()).toMatchObject([{ status: "failed", error: "The chat is gone." }, { status: "sent" }]);
   });
 
-  test("a deliverer that throws, and a platform nobody delivers for, count as later", async () => {
+  test("a delivery that throws, and a platform that is not registered, are retried", async () => {
     let tries = 0;
     deliverVia("channel_a", async () => {
       if (++tries === 1) throw new Error("a bug");
@@ -185,7 +185,7 @@ describe("trouble", () => {
     expect(reports.join()).not.toContain("a bug");
   });
 
-  test("parts that arrived are known to the next try, and written down at once", async () => {
+  test("delivered parts are stored at once and passed to the next try", async () => {
     const seen: string[][] = [];
     deliverVia("channel_a", async ({ parts }, delivered) => {
       seen.push([...parts]);
@@ -198,7 +198,7 @@ describe("trouble", () => {
     expect(await rows()).toMatchObject([{ parts: '["part-0","part-1","part-2"]', status: "sent" }]);
   });
 
-  test("of a deleted agent nothing is tried any more", async () => {
+  test("replies of a deleted agent are not tried any more", async () => {
     const { tries, deliver } = platform(Array(50).fill({ kind: "retry", reason: "away" }));
     deliverVia("channel_a", deliver);
     await put(reply("1"), reply("2"));
@@ -210,8 +210,8 @@ describe("trouble", () => {
   });
 });
 
-describe("an agent that is stopped", () => {
-  test("keeps its replies, untried and uncounted, until it is up; then they go in order", async () => {
+describe("a stopped agent", () => {
+  test("keeps its replies, without counting tries, until it is started; then they go in order", async () => {
     let up = false;
     const { arrived, deliver } = platform();
     deliverVia("channel_a", (...given) => (up ? deliver(...given) : Promise.resolve({ kind: "paused" })));
@@ -230,7 +230,7 @@ describe("an agent that is stopped", () => {
     expect((await rows()).map(({ attempts }) => attempts)).toEqual([1, 1, 1]);
   });
 
-  test("and comes up while that is being found out misses nothing", async () => {
+  test("started during a try that pauses it still delivers", async () => {
     const found = Promise.withResolvers<Awaited<ReturnType<Deliver>>>();
     let tries = 0;
     deliverVia("channel_a", () => (++tries === 1 ? found.promise : Promise.resolve({ kind: "sent" })));
@@ -241,7 +241,7 @@ describe("an agent that is stopped", () => {
     await eventually(async () => (await rows())[0]?.status === "sent");
   });
 
-  test("does not lose them over a restart", async () => {
+  test("keeps its replies over a restart", async () => {
     deliverVia("channel_a", async () => ({ kind: "paused" }));
     await put(reply("hello"));
     await idle();
@@ -256,8 +256,8 @@ describe("an agent that is stopped", () => {
   });
 });
 
-describe("the end and the next start", () => {
-  test("what has not arrived is taken up, with its parts, in order, each once", async () => {
+describe("shutdown and restart", () => {
+  test("pending replies are delivered once, in order, with the parts that had arrived", async () => {
     deliverVia("channel_a", async ({ body }, delivered, signal) => {
       if (body !== "1") return { kind: "sent" };
       delivered("part-0");
@@ -280,7 +280,7 @@ describe("the end and the next start", () => {
       seen.push(`${body} ${parts.join()}`);
       return { kind: "sent" };
     });
-    // What is put before the start is delivered once all the same.
+    // A reply that is enqueued before the start is delivered once, too.
     await put(reply("4"));
     await outbox.start();
     await eventually(() => seen.length === 3);
@@ -289,7 +289,7 @@ describe("the end and the next start", () => {
     expect(seen.indexOf("1 part-0")).toBeLessThan(seen.indexOf("2 "));
   });
 
-  test("a backlog larger than memory is all delivered", async () => {
+  test("a backlog larger than a lane's memory is delivered completely", async () => {
     const ids = Array.from({ length: 700 }, (_, n) => `${n}`);
     await store.database.write(
       ids.map((n) => reply(n, { peer: `chat-${Number(n) % 9}` })).map(({ sql, args }) => ({ sql, args })),
@@ -316,8 +316,8 @@ describe("the end and the next start", () => {
   });
 });
 
-describe("whether what is known of a reply is written", () => {
-  test("is told when the try that is under way is recorded; of what is done, at once", async () => {
+describe("areDeliveriesRecorded", () => {
+  test("resolves when the try in flight is recorded, and at once for replies that are done", async () => {
     const ended = Promise.withResolvers<Awaited<ReturnType<Deliver>>>();
     let id = "";
     deliverVia("channel_a", (delivery) => {
@@ -335,7 +335,7 @@ describe("whether what is known of a reply is written", () => {
     expect(await outbox.areDeliveriesRecorded(agentId, ["no id of ours"])).toBe(true);
   });
 
-  test("is waited for with what another process left, which counts as tried", async () => {
+  test("waits for a reply that another process left pending, which counts as tried", async () => {
     await put(reply("left behind"));
     await eventually(async () => (await rows()).length === 1);
     const { rows: left } = await store.database.read("SELECT id FROM outbox");
@@ -354,7 +354,7 @@ describe("whether what is known of a reply is written", () => {
     expect(seen).toEqual([1]);
   });
 
-  test("is not told of what ends with the process", async () => {
+  test("is false for a try that the shutdown aborts", async () => {
     let id = "";
     deliverVia("channel_a", (delivery, _, signal) => {
       ({ id } = delivery);
@@ -370,7 +370,7 @@ describe("whether what is known of a reply is written", () => {
   });
 });
 
-describe("a reply that was sent and did not arrive", () => {
+describe("a sent reply that did not arrive", () => {
   const lost: RecordDeliveryFailures = (...about) => createDeliveryFailureRecorder(store)(...about);
   const telling = (reason: string) => ({ sql: "INSERT INTO meta VALUES (?, 'told')", args: [reason] });
   const told = async () =>
@@ -383,7 +383,7 @@ describe("a reply that was sent and did not arrive", () => {
     return String(found[0]?.id);
   }
 
-  test("is noted once, and told in the same write, however often it is said", async () => {
+  test("is recorded once with its notice, however often it is reported", async () => {
     const id = await sent();
     const say = () => lost(agentId, "channel_a", new Map([[id, "too late"]]), telling);
     expect((await Promise.all([say(), say()])).flat()).toEqual(["too late"]);
@@ -392,7 +392,7 @@ describe("a reply that was sent and did not arrive", () => {
     expect(await rows()).toMatchObject([{ status: "sent" }]);
   });
 
-  test("is this agent's, on this platform: of anything else nothing is written", async () => {
+  test("is not recorded for another agent, platform or id", async () => {
     const id = await sent();
     const reasons = new Map([
       [id, "one"],
