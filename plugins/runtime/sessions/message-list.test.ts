@@ -1,4 +1,4 @@
-// What was said: newest first, page by page, the agent's own alone, and nothing of what was forgotten.
+// Tests the list of an agent's messages: order, pages, no messages of other agents, no erased messages, and speed.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -20,7 +20,7 @@ const page = (agent: Pick<Agent, "id">, limit = 50, offset = 0, platforms = CHAN
   createMessageList(stand.kernel).page(agent.id, { limit, offset, platforms });
 const words = (messages: readonly ListedMessage[]) => messages.map(({ sender, content }) => `${sender}: ${content}`);
 
-test("question and reply, newest first, with who said it, where and when", async () => {
+test("lists messages and replies newest first, with sender, platform and time", async () => {
   const agent = await stand.agent();
   for (const content of ["One", "Two"]) {
     await stand.hear(agent, content);
@@ -37,7 +37,7 @@ test("question and reply, newest first, with who said it, where and when", async
   expect(new Set(said.map(({ platform }) => platform))).toEqual(new Set(["channel_a"]));
 });
 
-test("those of the web and the API where they are asked for", async () => {
+test("includes messages of the web and the API on request", async () => {
   const agent = await stand.agent();
   await stand.chat(agent, "From the web");
   await stand.chat(agent, "From the API", { platform: "api", topic: "t" });
@@ -48,7 +48,7 @@ test("those of the web and the API where they are asked for", async () => {
   expect(all.map(({ platform }) => platform)).toEqual(["channel_a", "channel_a", "api", "api", "web", "web"]);
 });
 
-test("what has no reply, or none yet, is shown; a reminder that fell due was said by nobody", async () => {
+test("lists messages without a reply, but not the text of a due reminder", async () => {
   const agent = await stand.agent();
   stand.upstream.script(() => ({ status: 401, message: "no" }));
   await stand.hear(agent, "Refused");
@@ -67,7 +67,7 @@ test("what has no reply, or none yet, is shown; a reminder that fell due was sai
   expect(said).not.toContain("user: Tea");
 });
 
-test("pages follow each other without gap or overlap, whatever their size", async () => {
+test("pages of any size follow each other without gap or overlap", async () => {
   const agent = await stand.agent();
   for (let n = 0; n < 7; n++) await stand.hear(agent, `Line ${n}`, { to: { peer: `chat-${n % 3}` } });
   await stand.idle();
@@ -86,11 +86,11 @@ test("pages follow each other without gap or overlap, whatever their size", asyn
   expect(await page(agent, 50, Number.MAX_SAFE_INTEGER)).toEqual([]);
 });
 
-test("nothing of another agent's, even where a reply's number was given anew", async () => {
+test("lists nothing of another agent, also when the number of a reply is reused", async () => {
   const [ada, bob] = [await stand.agent(), await stand.agent()];
   await stand.hear(ada, "Hers");
   await stand.idle();
-  // The newest message goes, and its number to the next one.
+  // The newest message is deleted, and the next one gets its number.
   await stand.kernel.database.write([{ sql: "DELETE FROM messages WHERE agent_id = ?", args: [ada.id] }]);
   await stand.hear(bob, "His");
   await stand.idle();
@@ -101,7 +101,7 @@ test("nothing of another agent's, even where a reply's number was given anew", a
   expect(words(await page(bob))).toEqual(["agent: echo: His", "user: His"]);
 });
 
-describe("what was forgotten", () => {
+describe("erased messages", () => {
   const forget = (agent: Agent, cleared: boolean) =>
     stand.runtime.service.whileQuiesced(agent.id, async () => {
       const { statements, cleanUp } = stand.runtime.service.backupRows.erase(agent.id);
@@ -110,9 +110,9 @@ describe("what was forgotten", () => {
     });
 
   test.each([
-    ["at once", false],
-    ["when it is cleared away", true],
-  ])("is not shown, %s; what is said after it is", async (_, cleared) => {
+    ["before the clean-up", false],
+    ["after the clean-up", true],
+  ])("are not listed %s; later messages are", async (_, cleared) => {
     const agent = await stand.agent();
     await stand.hear(agent, "Before");
     await stand.chat(agent, "Before, on the web");
@@ -134,7 +134,7 @@ describe("with 100,000 messages", () => {
     await stand.hear(agent, "The last");
     await stand.idle();
     const [row] = await stand.rows("SELECT session_id FROM inbox WHERE agent_id = ?", agent.id);
-    // In the form of the inbox's own ids, and long before it.
+    // Ids in the form of the inbox's ids, but much older.
     const id = "printf('00000000-%04x-7%03x-8000-000000000000', value / 4096, value % 4096)";
     const numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 50000)";
     const [session, at] = [String(row?.session_id), Date.now()];
@@ -154,7 +154,7 @@ describe("with 100,000 messages", () => {
     ]);
   }, 60_000);
 
-  test("the first pages take a few milliseconds, and no page holds others up", async () => {
+  test("the first pages take a few milliseconds, and no page blocks the event loop", async () => {
     const took = async (offset: number) => {
       const times: number[] = [];
       for (let n = 0; n < 9; n++) {
@@ -166,7 +166,7 @@ describe("with 100,000 messages", () => {
     };
     for (const offset of [0, 100, 1_000]) expect(await took(offset)).toBeLessThan(20);
     expect(words(await page(agent, 4, 100_000))).toEqual(["agent: assistant 1", "user: user 1"]);
-    // Meanwhile the event loop turns, every few milliseconds.
+    // The event loop must turn every few milliseconds meanwhile.
     let turns = 0;
     let over = false;
     const turning = (async () => {
@@ -178,10 +178,10 @@ describe("with 100,000 messages", () => {
     expect(turns).toBeGreaterThan(40);
   }, 30_000);
 
-  test("by index alone: no scan of any table, so nothing of other agents", async () => {
+  test("uses indexes only and scans no table", async () => {
     const plans: string[] = [];
     const { database } = stand.kernel;
-    // Explained over a connection of its own: the service's would keep the statement open.
+    // Explained over a separate connection, since the service's would keep the statement open.
     using planner = new Database(database.file);
     const read: typeof database.read = (sql, args) => {
       const steps = planner.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();

@@ -1,4 +1,4 @@
-// Which sessions expire, that what waits is not lost with them, and how long a step of it takes.
+// Tests the expiry of sessions: which ones expire and when, and that sessions with pending messages are kept.
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { insertAgent } from "../../../tests/support/skills.ts";
@@ -28,7 +28,7 @@ const inDays = (days: number) => setSystemTime(Date.now() + days * DAY + 1);
 const left = async () => (await store.database.read("SELECT id FROM sessions")).rows.map(({ id }) => String(id));
 const messages = async () => Number((await store.database.read("SELECT count(*) FROM messages")).rows[0]?.[0]);
 
-/** Somebody says something, which is answered unless it is to wait. */
+/** Stores a message, and settles it unless `waits` is set. */
 async function said(platform: "public" | "channel_a" | "web", { waits = false, peer = "somebody" } = {}) {
   const arrival = { agentId, platform, to: { peer }, sender: { id: "7", name: "" }, byOwner: false, content: "Hello" };
   const [entry] = await inbox.accept([arrival]);
@@ -40,7 +40,7 @@ async function said(platform: "public" | "channel_a" | "web", { waits = false, p
   return entry.sessionId;
 }
 
-test("a visitor's goes after a month, in two passes, with what was said; nobody else's does", async () => {
+test("a visitor's session and its messages are deleted after a month, in two passes; other sessions are kept", async () => {
   const gone = await said("public");
   const kept = [await said("channel_a"), await said("web")];
   inDays(29);
@@ -49,7 +49,7 @@ test("a visitor's goes after a month, in two passes, with what was said; nobody 
   inDays(1);
   await expire();
   expect(await left()).toContain(gone);
-  // It is closed: what the visitor says now begins anew.
+  // The session is completed: the visitor's next message opens another.
   const again = await said("public");
   expect(again).not.toBe(gone);
   await expire();
@@ -57,7 +57,7 @@ test("a visitor's goes after a month, in two passes, with what was said; nobody 
   expect(await messages()).toBe(3);
 });
 
-test("what a visitor said is nowhere any more, answered or not; what others said stays", async () => {
+test("the inbox loses the texts of a visitor's messages, answered or not, and keeps those of others", async () => {
   const words = async () =>
     (await store.database.read("SELECT platform, content, topic, sender_name FROM inbox ORDER BY id")).rows.map((row) =>
       Array.from(row),
@@ -67,7 +67,7 @@ test("what a visitor said is nowhere any more, answered or not; what others said
   const lost = await said("public", { waits: true, peer: "unlucky" });
   await store.database.write([{ sql: "UPDATE inbox SET status = 'failed' WHERE session_id = ?", args: [lost] }]);
   inDays(29);
-  // Another comes back before it is forgotten, and is still known by what was said long ago.
+  // Another visitor returns before the expiry, and keeps the old session.
   const known = await said("public", { peer: "faithful" });
   inDays(2);
   await expire();
@@ -81,7 +81,7 @@ test("what a visitor said is nowhere any more, answered or not; what others said
   ]);
 });
 
-test("one of the web that never began goes after a day", async () => {
+test("an empty session of the web is deleted after a day", async () => {
   const { id } = await sessions.create(agentId, "web");
   await expire();
   expect(await left()).toEqual([id]);
@@ -91,7 +91,7 @@ test("one of the web that never began goes after a day", async () => {
   expect(await left()).toEqual([fresh]);
 });
 
-test("what waits to be answered keeps its session", async () => {
+test("a session with a pending message is kept", async () => {
   const ids = [await said("public", { waits: true }), await said("web", { waits: true })];
   inDays(60);
   await expire();
@@ -99,7 +99,7 @@ test("what waits to be answered keeps its session", async () => {
   expect((await left()).toSorted()).toEqual(ids.toSorted());
 });
 
-test("any number of them, and sessions with any number of messages", async () => {
+test("deletes many sessions, and sessions with many messages", async () => {
   await said("public");
   const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)`;
   await store.database.write([

@@ -1,4 +1,4 @@
-// What the model is told: in which order, within which bounds, and that nothing is left out in silence.
+// Tests prompts: the order of their parts, the compaction of long histories, and notes about omitted messages.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -48,7 +48,7 @@ const build = (more: {
 const systemOf = (prompt: ReturnType<typeof build>) => String(prompt[0]?.content);
 
 describe("the prompt", () => {
-  test("who it is, what it is told to be, the ground rules, what it knows, what was said before, then the message", () => {
+  test("has name, instructions, ground rules, skills, summary and history, and then the message", () => {
     const recent = [
       { seq: 1, id: "1", role: "user" as const, content: "Hello", timestamp: 1 },
       { seq: 2, id: "2", role: "assistant" as const, content: "Hi", timestamp: 2 },
@@ -73,7 +73,7 @@ describe("the prompt", () => {
     ]);
   });
 
-  test("says nothing of what isn't there", () => {
+  test("has no text for missing parts", () => {
     const system = systemOf(build({}));
     expect(system).not.toMatch(/Earlier|not shown|\n\n\n|undefined|null/);
     expect(system).not.toContain("chat app");
@@ -99,7 +99,7 @@ describe("a long history", () => {
   });
   afterAll(() => store.remove());
 
-  /** A session in which so many exchanges were had. */
+  /** A session with so many exchanges. */
   async function talked(exchanges: number, textOf = (n: number) => `message ${n}`) {
     const sessions = createSessions(store);
     const { id } = await sessions.create(agentId, "web");
@@ -119,7 +119,7 @@ describe("a long history", () => {
     }
   }
 
-  /** A model that sums up, and notes what it was given. */
+  /** A model that summarizes, and collects its prompts. */
   function summing(answer: () => string | Promise<string> = () => "They talked.") {
     const asked: LanguageModelV4CallOptions[] = [];
     const paid: string[] = [];
@@ -151,7 +151,7 @@ describe("a long history", () => {
     ...more,
   });
 
-  test("that fits is taken as it is", async () => {
+  test("that fits stays unchanged", async () => {
     const { sessions, id } = await talked(10);
     const { asked, summarizer } = summing();
     const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
@@ -160,7 +160,7 @@ describe("a long history", () => {
     expect(asked).toEqual([]);
   });
 
-  test("is summed up once; the summary takes the place of what is older, and lasts", async () => {
+  test("is summarized once; the summary is stored and replaces the older messages", async () => {
     const { sessions, id } = await talked(20);
     const { asked, paid, summarizer } = summing();
     const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
@@ -172,7 +172,7 @@ describe("a long history", () => {
     expect(JSON.stringify(asked[0]?.prompt)).toContain("message 27");
     expect(JSON.stringify(asked[0]?.prompt)).not.toContain("message 28");
     expect(paid).toEqual(["paid"]);
-    // The next turn, and another process.
+    // For the next turn, and for another process.
     for (const later of [sessions, createSessions(store)]) {
       const again = await loadCompactedHistory(later, id, bounds({ summarizer }));
       expect(again).toMatchObject({ summary: "They talked.", omitted: 0 });
@@ -184,7 +184,7 @@ describe("a long history", () => {
     expect(JSON.stringify(asked[1]?.prompt)).toContain("Summary so far:\\nThey talked.");
   });
 
-  test("that is long in characters is summed up too, and what stays fits", async () => {
+  test("with long messages is summarized too, and the rest fits", async () => {
     const { sessions, id } = await talked(6, (n) => `${n} ${"x".repeat(1_000)}`);
     const { summarizer } = summing();
     const history = await loadCompactedHistory(sessions, id, bounds({ contextWindow: 2_000, summarizer }));
@@ -195,7 +195,7 @@ describe("a long history", () => {
     expect(history.recent[0]?.role).toBe("user");
   });
 
-  test("one message alone that doesn't fit is summed up with the others", async () => {
+  test("a single message that doesn't fit is summarized with the others", async () => {
     const { sessions, id } = await talked(1, () => "y".repeat(10_000));
     const { asked, summarizer } = summing();
     const history = await loadCompactedHistory(sessions, id, bounds({ contextWindow: 1_000, summarizer }));
@@ -208,21 +208,24 @@ describe("a long history", () => {
   test.each([
     ["fails", () => Promise.reject(new Error("down"))],
     ["says nothing", () => " "],
-  ])("where the model %s, the prompt says how much is not shown, and nothing is lost for later", async (_, answer) => {
-    const { sessions, id } = await talked(20);
-    const { summarizer } = summing(answer);
-    const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
-    expect(history).toMatchObject({ summary: null, omitted: 28 });
-    expect(history.recent).toHaveLength(12);
-    expect(systemOf(build({ history }))).toContain("[28 earlier messages are not shown here.]");
-    const { asked, summarizer: better } = summing();
-    expect(await loadCompactedHistory(sessions, id, bounds({ summarizer: better }))).toMatchObject({
-      summary: "They talked.",
-    });
-    expect(JSON.stringify(asked[0]?.prompt)).toContain("message 0");
-  });
+  ])(
+    "if the model %s, the prompt says how many messages are missing, and the messages stay stored",
+    async (_, answer) => {
+      const { sessions, id } = await talked(20);
+      const { summarizer } = summing(answer);
+      const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
+      expect(history).toMatchObject({ summary: null, omitted: 28 });
+      expect(history.recent).toHaveLength(12);
+      expect(systemOf(build({ history }))).toContain("[28 earlier messages are not shown here.]");
+      const { asked, summarizer: better } = summing();
+      expect(await loadCompactedHistory(sessions, id, bounds({ summarizer: better }))).toMatchObject({
+        summary: "They talked.",
+      });
+      expect(JSON.stringify(asked[0]?.prompt)).toContain("message 0");
+    },
+  );
 
-  test("beyond what is kept at hand, the count is still true, from the cache and from the database", async () => {
+  test("beyond the limit of a history, the count of omitted messages is right, from cache and database", async () => {
     const { sessions, id } = await talked(25);
     await loadCompactedHistory(sessions, id, bounds({}));
     await goOn(sessions, id, 25);
@@ -245,7 +248,7 @@ describe("a long history", () => {
     expect(asked).toEqual([]);
   });
 
-  test("a turn that ends meanwhile ends with its own reason", async () => {
+  test("a turn that is aborted meanwhile rejects with its own reason", async () => {
     const { sessions, id } = await talked(20);
     const turn = new AbortController();
     const { paid, summarizer } = summing(() => {

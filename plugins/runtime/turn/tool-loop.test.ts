@@ -1,4 +1,4 @@
-// A turn: the model speaks and calls tools until it has answered; what can go wrong with it, and what it costs.
+// Tests the tool loop: replies, tool calls, time limits, costs, and failures of the model.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type {
   LanguageModelV4,
@@ -15,7 +15,7 @@ import { ModelError, toFailure } from "./failure.ts";
 import type { TokenUsage } from "./token-usage.ts";
 import { MAX_REPLY, type Observer, runToolLoop, type ToolLoopRequest } from "./tool-loop.ts";
 
-/** What a scripted model says at one step. */
+/** The response of a scripted model at one step. */
 type Said = { text?: string; calls?: { name: string; input: string }[]; usage?: LanguageModelV4Usage | "none" };
 
 const usage = (input?: number, output?: number): LanguageModelV4Usage => ({
@@ -34,7 +34,7 @@ function streamOf<Part>(parts: Iterable<Part> | AsyncIterable<Part>): ReadableSt
   });
 }
 
-/** A model that follows a script, streamed or not, and notes what it was asked. */
+/** A model that follows a script, streamed or not, and collects its prompts. */
 function scripted(script: (step: number, options: LanguageModelV4CallOptions) => Said | Promise<Said>) {
   const asked: LanguageModelV4CallOptions[] = [];
   const next = (options: LanguageModelV4CallOptions) => {
@@ -75,7 +75,7 @@ function scripted(script: (step: number, options: LanguageModelV4CallOptions) =>
   return { model, asked };
 }
 
-/** A purse that notes every call. */
+/** A `reserve` that logs each reservation and its end. */
 function purse() {
   const log: (["record" | "settle", TokenUsage] | "reserve" | "release")[] = [];
   const reserve = (): Reservation => {
@@ -128,7 +128,7 @@ function request(model: LanguageModelV4, more: Partial<ToolLoopRequest> = {}): T
   };
 }
 
-/** Notes what is shown. */
+/** An observer that collects its events. */
 function watcher() {
   const shown: string[] = [];
   const tools: string[] = [];
@@ -148,8 +148,8 @@ const thrownBy = async (promise: Promise<unknown>): Promise<unknown> => {
   throw new Error("Nothing was thrown.");
 };
 
-describe("speaking", () => {
-  test("an answer without tools takes one call", async () => {
+describe("replies", () => {
+  test("a reply without tools takes one call", async () => {
     const { model, asked } = scripted(() => ({ text: "Hello Ada" }));
     const { log, reserve } = purse();
     const { text, steps, lastCall } = await runToolLoop(request(model, { reserve, settings: { temperature: 0.5 } }));
@@ -157,18 +157,18 @@ describe("speaking", () => {
     expect(lastCall.usage).toEqual({ inputTokens: 10, outputTokens: 5, estimated: false });
     expect(asked).toHaveLength(1);
     expect(asked[0]).toMatchObject({ temperature: 0.5, toolChoice: { type: "auto" } });
-    // The last call is left to the write that ends the turn.
+    // The write that settles the turn pays the last call.
     expect(log).toEqual(["reserve"]);
   });
 
-  test("without tools none are offered", async () => {
+  test("offers no tools when there are none", async () => {
     const { model, asked } = scripted(() => ({ text: "Hi" }));
     await runToolLoop(request(model, { tools: [] }));
     expect(asked[0]).not.toHaveProperty("tools");
     expect(asked[0]).not.toHaveProperty("toolChoice");
   });
 
-  test("what is shown while it grows is what is answered, also between steps", async () => {
+  test("the streamed text equals the reply, also between steps", async () => {
     const { model } = scripted((step) =>
       step < 3 ? { text: `Step ${step}. `, calls: [{ name: "clock", input: "{}" }] } : { text: "It is noon." },
     );
@@ -179,7 +179,7 @@ describe("speaking", () => {
     expect(tools).toEqual(["clock called", "clock done", "clock called", "clock done"]);
   });
 
-  test("nothing is left hanging when the last step says nothing", async () => {
+  test("has no trailing blank lines when the last step has no text", async () => {
     const { model } = scripted((step) =>
       step === 1 ? { text: "I look.", calls: [{ name: "clock", input: "" }] } : {},
     );
@@ -189,12 +189,12 @@ describe("speaking", () => {
     expect(shown.join("")).toBe("I look.");
   });
 
-  test("what can't be stored is left out of the reply", async () => {
+  test("the reply has no characters that can't be stored", async () => {
     const { model } = scripted(() => ({ text: "be\u0000fore \ud83e after " }));
     expect((await runToolLoop(request(model))).text).toBe("before \ufffd after");
   });
 
-  test.each([true, false])("a reply without an end is cut, and says so (streamed: %p)", async (streamed) => {
+  test.each([true, false])("an endless reply is cut, and says so (streamed: %p)", async (streamed) => {
     let sent = 0;
     const endless: LanguageModelV4 = {
       ...scripted(() => ({ text: "x".repeat(MAX_REPLY + 1) })).model,
@@ -224,7 +224,7 @@ describe("speaking", () => {
 });
 
 describe("tools", () => {
-  test("their results are told to the model, beside what it called", async () => {
+  test("the model gets their results with its calls", async () => {
     const { model, asked } = scripted((step) =>
       step === 1 ? { text: "Let me see.", calls: [{ name: "clock", input: '{"zone":"UTC"}' }] } : { text: "Noon." },
     );
@@ -247,7 +247,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("several of one step run side by side, and each gets its own result", async () => {
+  test("the calls of one step run in parallel, and each has its own result", async () => {
     const gate = Promise.withResolvers<void>();
     let running = 0;
     const slow = tool("slow", async (input) => {
@@ -265,7 +265,7 @@ describe("tools", () => {
     ["an unknown tool", { name: "sudo", input: "{}" }, "There is no tool called sudo."],
     ["broken JSON", { name: "clock", input: '{"zone":' }, "The input of clock is not valid JSON. Call it again."],
     ["a tool that fails", { name: "broken", input: "{}" }, "broken failed."],
-  ])("%s: the model hears of it and goes on", async (_, call, told) => {
+  ])("%s: the model gets the error and goes on", async (_, call, told) => {
     const broken = tool("broken", async () => ({ ok: false, text: "broken failed." }));
     const { model, asked } = scripted((step) => (step === 1 ? { calls: [call] } : { text: "Never mind." }));
     const { observer, tools } = watcher();
@@ -275,11 +275,11 @@ describe("tools", () => {
     expect(tools).toEqual([`${call.name} called`, `${call.name} failed`]);
     const result = asked[1]?.prompt.at(-1)?.content[0];
     expect(result).toMatchObject({ type: "tool-result", output: { type: "error-text", value: told } });
-    // What was called is told back as an object, whatever it was: providers refuse anything else.
+    // The input of the call goes back as an object, since providers reject anything else.
     expect(asked[1]?.prompt.at(-2)?.content).toMatchObject([{ type: "tool-call", input: {} }]);
   });
 
-  test("input that is JSON but no object is the tool's to refuse, and is told back as an object", async () => {
+  test("the tool rejects input that is JSON but no object, which goes back to the model as an object", async () => {
     const inputs: unknown[] = [];
     const strict = tool("strict", async (input) => {
       inputs.push(input);
@@ -293,7 +293,7 @@ describe("tools", () => {
     expect(asked[1]?.prompt.at(-2)?.content).toMatchObject(given.map(() => ({ input: {} })));
   });
 
-  test("at the eighth step the model gets no choice but to answer", async () => {
+  test("the eighth step allows no tools, so that the model answers", async () => {
     const { model, asked } = scripted(() => ({ text: "Again. ", calls: [{ name: "clock", input: "{}" }] }));
     const { steps, text } = await runToolLoop(request(model));
     expect(asked).toHaveLength(8);
@@ -302,7 +302,7 @@ describe("tools", () => {
     expect(text).toEndWith("Again.");
   });
 
-  test("a hundred calls in one step: sixteen run, the model is told about the others", async () => {
+  test("of a hundred calls in one step sixteen run, and the model gets errors for the others", async () => {
     let ran = 0;
     const counting = tool("count", async () => ({ ok: true, text: `${++ran}` }));
     const calls = Array.from({ length: 100 }, () => ({ name: "count", input: "{}" }));
@@ -313,7 +313,7 @@ describe("tools", () => {
     expect(steps.at(-1)).toMatchObject({ ok: false, result: expect.stringContaining("At most 16") });
   });
 
-  test("a huge result reaches the model, but is not kept whole", async () => {
+  test("a huge result reaches the model, but is stored only in part", async () => {
     const big = tool("big", async () => ({ ok: true, text: "x".repeat(16_000) }));
     const { model, asked } = scripted((step) =>
       step === 1 ? { calls: [{ name: "big", input: "{}" }] } : { text: "ok" },
@@ -324,8 +324,8 @@ describe("tools", () => {
   });
 });
 
-describe("the end of patience", () => {
-  test("aborted before the model was asked: it isn't, and nothing is put aside", async () => {
+describe("aborts and time limits", () => {
+  test("aborted before the call of the model, it makes no call and no reservation", async () => {
     const { model, asked } = scripted(() => ({ text: "Hi" }));
     const { log, reserve } = purse();
     const reason = new Error("stop");
@@ -334,7 +334,7 @@ describe("the end of patience", () => {
     expect(log).toEqual([]);
   });
 
-  test("aborted while the price is put aside: it is given back", async () => {
+  test("aborted during the reservation, it releases the reservation", async () => {
     const { model, asked } = scripted(() => ({ text: "Hi" }));
     const { log, reserve } = purse();
     const turn = new AbortController();
@@ -348,7 +348,7 @@ describe("the end of patience", () => {
     expect(log).toEqual(["reserve", "release"]);
   });
 
-  test("without a budget the model is not asked", async () => {
+  test("without a budget the model is not called", async () => {
     const { model, asked } = scripted(() => ({ text: "Hi" }));
     const refused = new AppError(402, "BUDGET_EXCEEDED", "Used up.");
     const reserve = () => Promise.reject(refused);
@@ -356,7 +356,7 @@ describe("the end of patience", () => {
     expect(asked).toEqual([]);
   });
 
-  test.each([true, false])("a silent model is given up (streamed: %p)", async (streamed) => {
+  test.each([true, false])("a call without a response times out (streamed: %p)", async (streamed) => {
     let ended = false;
     const hang = (signal: AbortSignal | undefined) =>
       new Promise<never>((_, reject) =>
@@ -383,7 +383,7 @@ describe("the end of patience", () => {
     });
   });
 
-  test("signs of life keep it going, however long the whole takes", async () => {
+  test("a stream goes on as long as parts arrive in time", async () => {
     const model: LanguageModelV4 = {
       ...scripted(() => ({})).model,
       async doStream() {
@@ -403,8 +403,8 @@ describe("the end of patience", () => {
   });
 });
 
-describe("the price", () => {
-  test("every call is put aside before it is made, and paid after: the last one by the caller", async () => {
+describe("costs", () => {
+  test("every call is reserved before and paid after; the caller pays the last one", async () => {
     const { log, reserve } = purse();
     const { model } = scripted((step) => {
       expect(log.filter((line) => line === "reserve")).toHaveLength(step);
@@ -416,7 +416,7 @@ describe("the price", () => {
     expect(log.at(-1)).toEqual(["settle", { inputTokens: 10, outputTokens: 5, estimated: false }]);
   });
 
-  test("is estimated where the provider doesn't say, calls of tools included", async () => {
+  test("are estimated where the provider reports none, with the calls of tools", async () => {
     const { log, reserve } = purse();
     const { model } = scripted((step) =>
       step === 1
@@ -429,7 +429,7 @@ describe("the price", () => {
     expect(log[1]).toEqual(["record", { inputTokens: expect.any(Number), outputTokens: 100, estimated: true }]);
   });
 
-  test("a call that was refused costs nothing; those before it stay paid", async () => {
+  test("a rejected call costs nothing; the calls before it stay paid", async () => {
     const { log, reserve } = purse();
     const { model } = scripted((step) => {
       if (step === 2) throw Object.assign(new Error("no"), { statusCode: 400 });
@@ -441,25 +441,25 @@ describe("the price", () => {
 });
 
 describe("failures", () => {
-  test.each([undefined, null, "text", 7, {}])("a model that throws %p is unavailable, whatever it meant", (thrown) => {
+  test.each([undefined, null, "text", 7, {}])("a model that throws %p is unavailable", (thrown) => {
     expect(toFailure(new ModelError(thrown), "m")).toMatchObject({ retryable: true, error: { status: 502 } });
   });
 
-  test("the prompt, which the SDK's error holds, does not go where errors are logged", () => {
+  test("the prompt, which the SDK's error contains, is not in the cause of the failure", () => {
     const thrown = Object.assign(new Error("no"), { statusCode: 500, requestBodyValues: { messages: ["secret"] } });
     const { error } = toFailure(new ModelError(thrown), "m");
     expect(Bun.inspect(error.cause)).not.toContain("secret");
     expect(error.cause).toEqual({ name: "Error", statusCode: 500, message: "no" });
   });
 
-  test("a key that the provider repeats goes neither to the owner's log nor to ours", () => {
+  test("a key that the provider repeats is in neither the owner's log nor ours", () => {
     const thrown = Object.assign(new Error("Incorrect API key: canary-key."), { statusCode: 400 });
     const { error, reason } = toFailure(new ModelError(thrown), "m", "canary-key");
     expect(reason).toContain("Incorrect API key: ….");
     expect(Bun.inspect(error.cause)).not.toContain("canary-key");
   });
 
-  test("what we did wrong ourselves is not blamed on the model", () => {
+  test("an error of our own is not reported as one of the model", () => {
     expect(toFailure(new TypeError("secret"), "m")).toMatchObject({
       retryable: true,
       error: { status: 500, code: "INTERNAL" },
@@ -467,7 +467,7 @@ describe("failures", () => {
     });
   });
 
-  test("storage that is away is tried again, a budget that is used up is not", () => {
+  test("unavailable storage is retried, a used-up budget is not", () => {
     expect(toFailure(new AppError(503, "STORAGE_UNAVAILABLE", "Full."), "m").retryable).toBe(true);
     expect(toFailure(new AppError(402, "BUDGET_EXCEEDED", "Used up."), "m").retryable).toBe(false);
   });
@@ -495,7 +495,7 @@ describe("over @ai-sdk/openai", () => {
   beforeEach(() => upstream.reset());
   afterAll(() => upstream.stop());
 
-  test.each([true, false])("a tool loop runs to its answer (streamed: %p)", async (streamed) => {
+  test.each([true, false])("a tool loop runs to its reply (streamed: %p)", async (streamed) => {
     upstream.script(({ toolResults }) =>
       toolResults.length > 0
         ? { text: `It is ${toolResults[0]?.content}.`, usage: { prompt: 30, completion: 4 } }
@@ -510,7 +510,7 @@ describe("over @ai-sdk/openai", () => {
     expect(upstream.chats.map(({ body }) => body.stream ?? false)).toEqual([streamed, streamed]);
   });
 
-  test("a tool called with broken JSON doesn't break the next request", async () => {
+  test("a tool call with invalid JSON doesn't break the next request", async () => {
     upstream.script(({ toolResults }) =>
       toolResults.length > 0 ? "Sorry." : { toolCalls: [{ name: "clock", arguments: '{"zone": UTC' }] },
     );
@@ -518,7 +518,7 @@ describe("over @ai-sdk/openai", () => {
     expect((await runToolLoop(request(model, { observer }))).text).toBe("Sorry.");
   });
 
-  test("aborted in mid-stream, the upstream's call ends and what was said is paid", async () => {
+  test("aborted in mid-stream, it ends the upstream's call and pays the tokens so far", async () => {
     upstream.script({ text: "one two three four", hangAfter: 3 });
     const turn = new AbortController();
     const { log, reserve } = purse();
@@ -540,7 +540,7 @@ describe("over @ai-sdk/openai", () => {
     await upstream.waitFor(({ open }) => open === 0);
   });
 
-  test("usage that is missing is estimated", async () => {
+  test("missing usage is estimated", async () => {
     upstream.script({ text: "one two three four", usage: "none" });
     const { observer } = watcher();
     const { lastCall } = await runToolLoop(request(model, { observer }));
