@@ -23,10 +23,10 @@ const rows = (id: string) => scene.rows("SELECT hash, sealed FROM gateway_tokens
 describe("a token", () => {
   test("is created once, also by concurrent calls", async () => {
     expect(await rows(agentId)).toEqual([]);
-    const asked = await Promise.all(Array.from({ length: 20 }, () => tokens.getOrCreate(agentId)));
-    expect(new Set(asked).size).toBe(1);
-    expect(asked[0]).toMatch(/^[0-9a-f]{64}$/);
-    expect(await tokens.getOrCreate(other)).not.toBe(asked[0]);
+    const results = await Promise.all(Array.from({ length: 20 }, () => tokens.getOrCreate(agentId)));
+    expect(new Set(results).size).toBe(1);
+    expect(results[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(await tokens.getOrCreate(other)).not.toBe(results[0]);
   });
 
   test("finds its agent; no other text does", async () => {
@@ -55,8 +55,8 @@ describe("a token", () => {
   });
 
   test("finds nothing after its replacement, and the listener is called", async () => {
-    const told: string[] = [];
-    tokens.onRotated((id) => told.push(id));
+    const rotated: string[] = [];
+    tokens.onRotated((id) => rotated.push(id));
     const before = await tokens.getOrCreate(agentId);
     const untouched = await tokens.getOrCreate(other);
     const after = await tokens.rotate(agentId);
@@ -65,7 +65,7 @@ describe("a token", () => {
     expect(await tokens.find(after)).toMatchObject({ agentId });
     expect(await tokens.getOrCreate(agentId)).toBe(after);
     expect(await tokens.getOrCreate(other)).toBe(untouched);
-    expect(told).toEqual([agentId]);
+    expect(rotated).toEqual([agentId]);
   });
 
   test("is deleted with its agent", async () => {

@@ -103,7 +103,7 @@ describe("others", () => {
   test("get it from the backend too, by session and by key, also as an admin", async () => {
     const token = (await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token;
     const turn = { method: "POST", body: JSON.stringify({ platform: "web", message: "What did we say?" }) };
-    const asked = [
+    const cases = [
       { rest: "/token", init: { method: "GET" }, refusal: { status: 403, code: "NOT_YOUR_AGENT" } },
       { rest: "/token/rotate", init: { method: "POST" }, refusal: { status: 403, code: "NOT_YOUR_AGENT" } },
       { rest: "/stop", init: { method: "POST" }, refusal: { status: 403, code: "NOT_YOUR_AGENT" } },
@@ -113,7 +113,7 @@ describe("others", () => {
     for (const who of [eve, admin]) {
       const { body } = await who.post<{ key: string }>("/api/keys", { name: "all" });
       for (const shown of [{ cookie: who.cookie }, { authorization: `Bearer ${body.key}` }]) {
-        for (const { rest, init, refusal } of asked) {
+        for (const { rest, init, refusal } of cases) {
           const headers = { ...shown, "content-type": "application/json" };
           const request = new Request(`http://localhost/api/agents/${agentId}${rest}`, { ...init, headers });
           const answer = await scene.app.backend.handle(request);

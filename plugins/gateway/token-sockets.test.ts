@@ -180,9 +180,9 @@ describe("events of the agent", () => {
     await Promise.all([mine.next("status"), other.next("status")]);
     await scene.agents.setStatus(one, "error", { reason: "The disk is full." });
     await scene.agents.setStatus(one, "stopped");
-    const told = await eventually(() => (mine.frames.length === 3 ? mine.frames : undefined));
+    const received = await eventually(() => (mine.frames.length === 3 ? mine.frames : undefined));
     const about = { type: "status", agentId: one, name: "Harbour" };
-    expect(told).toEqual([
+    expect(received).toEqual([
       { ...about, status: "running", reason: null },
       { ...about, status: "error", reason: "The disk is full." },
       { ...about, status: "stopped", reason: null },

@@ -297,8 +297,13 @@ describe("POST /api/agent", () => {
     scene.upstream.script({ text: "one two", hangAfter: 2 });
     for (const accept of ["text/event-stream", "application/json"]) {
       const away = new AbortController();
-      const asked = ada.fetch("POST", "/api/agent", { message: "Hello" }, { headers: { accept }, signal: away.signal });
-      const ended = asked.then((answer) => answer.text()).catch(() => undefined);
+      const response = ada.fetch(
+        "POST",
+        "/api/agent",
+        { message: "Hello" },
+        { headers: { accept }, signal: away.signal },
+      );
+      const ended = response.then((answer) => answer.text()).catch(() => undefined);
       await scene.upstream.waitFor(({ open }) => open === 1);
       away.abort();
       await ended;

@@ -29,9 +29,9 @@ export async function openScene(env: Record<string, string> = {}) {
     ...env,
   };
   const kernel = await openKernel(loadConfig(settings, { cwd: dir.path }));
-  let hosted: ServiceOf<typeof agents> | undefined;
+  let agentService: ServiceOf<typeof agents> | undefined;
   const window = plugin("window", (host) => {
-    hosted = host.use(agents);
+    agentService = host.use(agents);
     return { service: undefined };
   });
   const app = createApp(kernel, [window]);
@@ -56,8 +56,8 @@ export async function openScene(env: Record<string, string> = {}) {
     kernel,
     origin,
     get agents() {
-      if (!hosted) throw new Error("There are no agents.");
-      return hosted;
+      if (!agentService) throw new Error("There are no agents.");
+      return agentService;
     },
     /** A signed-in user whose plan has room for agents. */
     async member(): Promise<Client & { userId: string }> {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { eventually } from "../../tests/support/eventually.ts";
 import { awayFromMidnight } from "../../tests/support/midnight.ts";
 import type { Agent } from "../agents/index.ts";
-import { openStand, refusal, type Stand } from "./support.test.ts";
+import { openStand, rejectionOf, type Stand } from "./support.test.ts";
 
 let stand: Stand;
 let agent: Agent;
@@ -29,7 +29,7 @@ describe("a message over the web", () => {
     expect(reply).toBe("echo: Hello");
     expect(sessionId).toMatch(/^sess_[0-9a-f]{16}$/);
     expect(Date.now() - timestamp).toBeLessThan(5_000);
-    expect(await stand.said(agent)).toEqual([
+    expect(await stand.messagesOf(agent)).toEqual([
       { role: "user", content: "Hello" },
       { role: "assistant", content: "echo: Hello" },
     ]);
@@ -55,8 +55,8 @@ describe("a message over the web", () => {
     const replies = await Promise.all(texts.map((text) => stand.chat(agent, text)));
     expect(new Set(replies.map(({ sessionId }) => sessionId)).size).toBe(1);
     expect(replies.map(({ reply }) => reply)).toEqual(texts.map((text) => `echo: ${text}`));
-    const said = await stand.said(agent);
-    expect(said.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(texts);
+    const messagesOf = await stand.messagesOf(agent);
+    expect(messagesOf.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(texts);
     expect((await stand.runtime.sessions.list(agent.id)).map(({ messageCount }) => messageCount)).toEqual([24]);
   });
 
@@ -72,15 +72,15 @@ describe("a message over the web", () => {
   test("a session of another agent or platform is rejected", async () => {
     const other = await stand.agent();
     const { sessionId } = await stand.chat(other, "Mine");
-    expect(await refusal(stand.chat(agent, "Yours", { sessionId }))).toMatchObject({ code: "SESSION_NOT_FOUND" });
+    expect(await rejectionOf(stand.chat(agent, "Yours", { sessionId }))).toMatchObject({ code: "SESSION_NOT_FOUND" });
     await stand.hear(agent, "In the chat");
     await stand.idle();
     const [channel] = await stand.runtime.sessions.list(agent.id);
-    expect(await refusal(stand.chat(agent, "Here", { sessionId: channel?.id }))).toMatchObject({
+    expect(await rejectionOf(stand.chat(agent, "Here", { sessionId: channel?.id }))).toMatchObject({
       status: 400,
       code: "SESSION_ELSEWHERE",
     });
-    expect(await stand.said(agent)).toHaveLength(2);
+    expect(await stand.messagesOf(agent)).toHaveLength(2);
   });
 
   test("a topic has a separate session", async () => {
@@ -100,10 +100,10 @@ describe("a message over the web", () => {
 describe("errors for a caller that waits", () => {
   test("a failing model: 502 at once, and the message is not tried again", async () => {
     stand.upstream.failNext(5, 500);
-    expect(await refusal(stand.chat(agent, "Hello"))).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
+    expect(await rejectionOf(stand.chat(agent, "Hello"))).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
     expect(stand.upstream.chats).toHaveLength(1);
     expect(await stand.inbox(agent)).toMatchObject([{ status: "failed", error: "MODEL_UNAVAILABLE" }]);
-    expect(await stand.said(agent)).toEqual([{ role: "user", content: "Hello" }]);
+    expect(await stand.messagesOf(agent)).toEqual([{ role: "user", content: "Hello" }]);
     stand.upstream.reset();
     expect((await stand.chat(agent, "Again")).reply).toBe("echo: Again");
   });
@@ -115,7 +115,7 @@ describe("errors for a caller that waits", () => {
     [503, "can't be reached right now"],
   ])("the upstream's %d becomes a 502 with the reason, without the provider's message", async (status, why) => {
     stand.upstream.failNext(1, { status, message: "secret words of the provider" });
-    const refused = await refusal(stand.chat(agent, "Hello"));
+    const refused = await rejectionOf(stand.chat(agent, "Hello"));
     expect(refused).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
     expect(refused.message).toContain(why);
     expect(refused.message).not.toContain("secret words");
@@ -125,7 +125,7 @@ describe("errors for a caller that waits", () => {
     const observer = { delta: () => undefined, tool: () => undefined };
     for (const reply of [{ text: "one two three", cutAfter: 2 }, { broken: "frame" as const }]) {
       stand.upstream.script(reply);
-      expect(await refusal(stand.chat(agent, "Hello", { observer }))).toMatchObject({ status: 502 });
+      expect(await rejectionOf(stand.chat(agent, "Hello", { observer }))).toMatchObject({ status: 502 });
     }
     // The tokens before the break are charged.
     const usage = await eventually(async () => {
@@ -137,7 +137,7 @@ describe("errors for a caller that waits", () => {
 
   test("a stopped agent: 409, and the message is not stored", async () => {
     await stand.agents.setStatus(agent.id, "stopped");
-    expect(await refusal(stand.chat(await stand.again(agent), "Hello"))).toMatchObject({
+    expect(await rejectionOf(stand.chat(await stand.reload(agent), "Hello"))).toMatchObject({
       status: 409,
       code: "AGENT_STOPPED",
     });
@@ -147,9 +147,9 @@ describe("errors for a caller that waits", () => {
   test("stopping an agent while messages wait: 409 for all of them, and none is answered later", async () => {
     stand.upstream.script({ hang: true });
     const [running, waiting, other] = [
-      refusal(stand.chat(agent, "one")),
-      refusal(stand.chat(agent, "two")),
-      refusal(stand.chat(agent, "three")),
+      rejectionOf(stand.chat(agent, "one")),
+      rejectionOf(stand.chat(agent, "two")),
+      rejectionOf(stand.chat(agent, "three")),
     ];
     await stand.upstream.waitFor(({ open }) => open === 1);
     await stand.agents.setStatus(agent.id, "stopped");
@@ -164,11 +164,11 @@ describe("errors for a caller that waits", () => {
 
   test("deleting an agent while messages wait and run: 404, and no more calls of the model", async () => {
     stand.upstream.script({ hang: true });
-    const asked = [refusal(stand.chat(agent, "one")), refusal(stand.chat(agent, "two"))];
+    const requests = [rejectionOf(stand.chat(agent, "one")), rejectionOf(stand.chat(agent, "two"))];
     await stand.upstream.waitFor(({ open }) => open === 1);
     await stand.agents.remove(agent.id);
     const gone = { status: 404, code: "AGENT_NOT_FOUND" };
-    expect(await Promise.all(asked)).toMatchObject([gone, gone]);
+    expect(await Promise.all(requests)).toMatchObject([gone, gone]);
     await stand.upstream.waitFor(({ open }) => open === 0);
   });
 });
@@ -178,10 +178,10 @@ describe("a caller that disconnects", () => {
     stand.upstream.script({ text: "one two three", hangAfter: 2 });
     const away = new AbortController();
     const observer = { delta: () => undefined, tool: () => undefined };
-    const asked = refusal(stand.chat(agent, "Hello", { signal: away.signal, ...(watching && { observer }) }));
+    const requests = rejectionOf(stand.chat(agent, "Hello", { signal: away.signal, ...(watching && { observer }) }));
     await stand.upstream.waitFor(({ open }) => open === 1);
     away.abort();
-    expect(await asked).toMatchObject({ status: 409, code: "CANCELLED" });
+    expect(await requests).toMatchObject({ status: 409, code: "CANCELLED" });
     await stand.upstream.waitFor(({ open }) => open === 0);
     expect(await stand.inbox(agent)).toMatchObject([{ status: "cancelled" }]);
   });
@@ -189,14 +189,14 @@ describe("a caller that disconnects", () => {
   test("before its turn began: the model is not called", async () => {
     stand.upstream.script({ hang: true });
     const [first, second] = [new AbortController(), new AbortController()];
-    const asked = [
-      refusal(stand.chat(agent, "one", { signal: first.signal })),
-      refusal(stand.chat(agent, "two", { signal: second.signal })),
+    const requests = [
+      rejectionOf(stand.chat(agent, "one", { signal: first.signal })),
+      rejectionOf(stand.chat(agent, "two", { signal: second.signal })),
     ];
     await stand.upstream.waitFor(({ open }) => open === 1);
     second.abort();
     first.abort();
-    await Promise.all(asked);
+    await Promise.all(requests);
     expect(stand.upstream.chats).toHaveLength(1);
     expect((await stand.inbox(agent)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
   });
@@ -308,8 +308,8 @@ describe("a message on a channel", () => {
     await Promise.all(texts.map(({ chat, text }) => stand.hear(agent, text, { to: { peer: chat } })));
     await stand.idle();
     for (let n = 0; n < 7; n++) {
-      const wanted = texts.filter(({ chat }) => chat === `chat-${n}`).map(({ text }) => `echo: ${text}`);
-      expect(stand.sent.filter(({ peer }) => peer === `chat-${n}`).map(({ body }) => body)).toEqual(wanted);
+      const expected = texts.filter(({ chat }) => chat === `chat-${n}`).map(({ text }) => `echo: ${text}`);
+      expect(stand.sent.filter(({ peer }) => peer === `chat-${n}`).map(({ body }) => body)).toEqual(expected);
     }
   });
 
@@ -343,7 +343,7 @@ describe("commands", () => {
       "Harbour is running. Model: provider_5:fake-small.",
       "I answer with provider_5:fake-small.",
       "Harbour is running.",
-      "Which model I answer with, only my owner is told.",
+      "Only my owner can see which model I answer with.",
     ]);
   });
 
@@ -367,10 +367,10 @@ describe("commands", () => {
 
   test.each(["channel", "web"])("/stop cancels the running turn of its conversation only (%s)", async (where) => {
     stand.upstream.script(({ lastUser }) => (lastUser === "long" ? { hang: true } : undefined));
-    const other = refusal(stand.chat(agent, "long", { platform: "api", topic: "elsewhere" }));
+    const other = rejectionOf(stand.chat(agent, "long", { platform: "api", topic: "elsewhere" }));
     const mine =
       where === "web"
-        ? refusal(stand.chat(agent, "long"))
+        ? rejectionOf(stand.chat(agent, "long"))
         : stand.hear(agent, "long").then(() => ({ code: "CANCELLED" }));
     await stand.upstream.waitFor(({ open }) => open === 2);
     if (where === "web") expect((await stand.chat(agent, "/stop")).reply).toBe("Stopped.");
@@ -389,7 +389,7 @@ describe("budgets", () => {
 
   test("a used-up budget: 402, and the model is not called", async () => {
     const poor = await stand.agent({ ...price, budget: { usdPerDay: 0.000001 } });
-    expect(await refusal(stand.chat(poor, "Hello"))).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
+    expect(await rejectionOf(stand.chat(poor, "Hello"))).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
     await stand.hear(poor, "Hello");
     await eventually(() => stand.sent.length === 1);
     await stand.hear(poor, "Hello", { byOwner: true });
@@ -408,13 +408,13 @@ describe("budgets", () => {
     await awayFromMidnight(5_000);
     const thrifty = await stand.agent({ ...price, maxTokens: 4_096, budget: { usdPerDay: 0.02 } });
     stand.upstream.script({ text: "Hi", usage: { prompt: 10, completion: 4_000 } });
-    const asked = Array.from({ length: 12 }, (_, n) =>
+    const requests = Array.from({ length: 12 }, (_, n) =>
       stand.chat(thrifty, "Hello", { platform: "api", topic: `topic ${n}` }).then(
         () => "answered",
         (error: { code?: string }) => error.code,
       ),
     );
-    const outcomes = await Promise.all(asked);
+    const outcomes = await Promise.all(requests);
     expect(outcomes).toContain("answered");
     expect(outcomes).toContain("BUDGET_EXCEEDED");
     const [spent] = await stand.rows("SELECT sum(cost_micro_usd) AS cost FROM usage WHERE agent_id = ?", thrifty.id);
@@ -427,7 +427,7 @@ describe("budgets", () => {
     stand.upstream.script(() =>
       ++calls === 1 ? { toolCalls: [{ name: "clock", arguments: {} }] } : { status: 400, message: "no" },
     );
-    expect(await refusal(stand.chat(agent, "What time is it?"))).toMatchObject({ status: 502 });
+    expect(await rejectionOf(stand.chat(agent, "What time is it?"))).toMatchObject({ status: 502 });
     const paid = await eventually(async () => {
       const rows = await stand.rows("SELECT output_tokens FROM usage WHERE agent_id = ?", agent.id);
       return rows.length > 0 && rows;
@@ -444,8 +444,8 @@ describe("a reply that can't be stored", () => {
       ]);
       return "too late";
     });
-    expect(await refusal(stand.chat(agent, "Hello"))).toMatchObject({ code: "ALREADY_SETTLED" });
-    expect(await stand.said(agent)).toEqual([]);
+    expect(await rejectionOf(stand.chat(agent, "Hello"))).toMatchObject({ code: "ALREADY_SETTLED" });
+    expect(await stand.messagesOf(agent)).toEqual([]);
     // Its cost is recorded nevertheless.
     await eventually(async () => (await stand.rows("SELECT id FROM usage WHERE agent_id = ?", agent.id)).length === 1);
   });
@@ -454,11 +454,11 @@ describe("a reply that can't be stored", () => {
 describe("shutdown and restart", () => {
   test("unanswered messages stay, their callers get 503, and each is answered once after the start", async () => {
     await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
-    const hosted = await own.agent();
+    const agentOfOwn = await own.agent();
     own.upstream.script({ hang: true });
-    await own.hear(hosted, "one");
-    await own.hear(hosted, "two");
-    const waiting = refusal(own.chat(hosted, "three"));
+    await own.hear(agentOfOwn, "one");
+    await own.hear(agentOfOwn, "two");
+    const waiting = rejectionOf(own.chat(agentOfOwn, "three"));
     await own.upstream.waitFor(({ chats }) => chats.length === 2);
     const stopped = own.restart();
     expect(await waiting).toMatchObject({ status: 503, code: "STOPPING" });
@@ -467,31 +467,31 @@ describe("shutdown and restart", () => {
     await eventually(() => own.sent.length === 2);
     await own.idle();
     expect(own.sent.map(({ body }) => body)).toEqual(["echo: one", "echo: two"]);
-    expect(await own.inbox(hosted)).toMatchObject([{ status: "done" }, { status: "done" }, { status: "done" }]);
-    expect(await own.said(hosted)).toHaveLength(6);
+    expect(await own.inbox(agentOfOwn)).toMatchObject([{ status: "done" }, { status: "done" }, { status: "done" }]);
+    expect(await own.messagesOf(agentOfOwn)).toHaveLength(6);
     expect(own.rejections).toEqual([]);
   });
 
   test("a running turn finishes; callers behind it get 503 at once, and new messages are rejected", async () => {
     await using own = await openStand();
-    const hosted = await own.agent();
+    const agentOfOwn = await own.agent();
     const gate = Promise.withResolvers<void>();
     own.upstream.script(async ({ lastUser }) => {
       await gate.promise;
       return `reply to ${lastUser}`;
     });
-    const running = own.chat(hosted, "one");
-    const waiting = refusal(own.chat(hosted, "two"));
+    const running = own.chat(agentOfOwn, "one");
+    const waiting = rejectionOf(own.chat(agentOfOwn, "two"));
     await own.upstream.waitFor(({ chats }) => chats.length === 1);
     const restarted = own.restart();
     expect(await waiting).toMatchObject({ status: 503, code: "STOPPING", message: expect.stringContaining("kept") });
-    const late = await refusal(own.chat(hosted, "three"));
+    const late = await rejectionOf(own.chat(agentOfOwn, "three"));
     expect(late).toMatchObject({ status: 503, code: "STOPPING", message: expect.stringContaining("Try again") });
     gate.resolve();
     expect((await running).reply).toBe("reply to one");
     await restarted;
-    await eventually(async () => (await own.said(hosted)).length === 4);
-    expect((await own.inbox(hosted)).map(({ content, status }) => [content, status])).toEqual([
+    await eventually(async () => (await own.messagesOf(agentOfOwn)).length === 4);
+    expect((await own.inbox(agentOfOwn)).map(({ content, status }) => [content, status])).toEqual([
       ["one", "done"],
       ["two", "done"],
     ]);
@@ -500,17 +500,17 @@ describe("shutdown and restart", () => {
 
   test("a backlog larger than a lane's memory is answered completely", async () => {
     await using own = await openStand();
-    const hosted = await own.agent();
-    await own.agents.setStatus(hosted.id, "stopped");
+    const agentOfOwn = await own.agent();
+    await own.agents.setStatus(agentOfOwn.id, "stopped");
     for (let n = 0; n < 600; n += 100) {
       await Promise.all(
-        Array.from({ length: 100 }, (_, at) => own.hear(hosted, `m${n + at}`, { to: { peer: `chat-${at % 5}` } })),
+        Array.from({ length: 100 }, (_, at) => own.hear(agentOfOwn, `m${n + at}`, { to: { peer: `chat-${at % 5}` } })),
       );
     }
     await own.restart();
     await own.idle();
     expect(own.sent).toEqual([]);
-    await own.agents.setStatus(hosted.id, "active");
+    await own.agents.setStatus(agentOfOwn.id, "active");
     await eventually(() => own.sent.length === 600, { timeoutMs: 20_000 });
     await own.idle();
     const [{ left } = {}] = await own.rows("SELECT count(*) AS left FROM inbox WHERE status = 'pending'");
@@ -519,42 +519,48 @@ describe("shutdown and restart", () => {
 
   test("a message whose turn twenty starts found interrupted is parked instead of run, and not sooner", async () => {
     await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
-    const hosted = await own.agent();
+    const agentOfOwn = await own.agent();
     own.upstream.script({ hang: true });
-    await own.hear(hosted, "poison");
+    await own.hear(agentOfOwn, "poison");
     await own.upstream.waitFor(({ chats }) => chats.length === 1);
     await own.restart();
     await own.upstream.waitFor(({ chats }) => chats.length === 2);
-    expect(await own.inbox(hosted)).toEqual([{ content: "poison", status: "pending", attempts: 1, error: null }]);
+    expect(await own.inbox(agentOfOwn)).toEqual([{ content: "poison", status: "pending", attempts: 1, error: null }]);
     await own.kernel.database.write([{ sql: "UPDATE inbox SET attempts = 19", args: [] }]);
     own.upstream.reset();
     await own.restart();
     await eventually(() => own.sent.length === 1);
     await own.idle();
     expect(own.upstream.chats).toEqual([]);
-    expect(await own.inbox(hosted)).toMatchObject([{ status: "parked", error: "PARKED" }]);
+    expect(await own.inbox(agentOfOwn)).toMatchObject([{ status: "parked", error: "PARKED" }]);
     expect(own.sent).toMatchObject([{ body: expect.stringContaining("could not be answered") }]);
   });
 });
 
 test("the event and the usage of a turn during which its agent was transferred belong to the new owner", async () => {
   await using own = await openStand();
-  const [hosted, hers] = [await own.agent(), await own.agent()];
+  const [agentOfOwn, hers] = [await own.agent(), await own.agent()];
   const gate = Promise.withResolvers<void>();
   own.upstream.script(async () => {
     await gate.promise;
     return "aye";
   });
-  const running = own.chat(hosted, "one");
+  const running = own.chat(agentOfOwn, "one");
   await own.upstream.waitFor(({ chats }) => chats.length === 1);
   const to = { userId: hers.userId, isAdmin: true };
-  await own.agents.transfer({ agentId: hosted.id, from: hosted.userId, to, statementsBefore: [], statementsAfter: [] });
+  await own.agents.transfer({
+    agentId: agentOfOwn.id,
+    from: agentOfOwn.userId,
+    to,
+    statementsBefore: [],
+    statementsAfter: [],
+  });
   gate.resolve();
   expect((await running).reply).toBe("aye");
-  const told = (await own.kernel.events.since(0, { agentId: hosted.id })).filter(
+  const messageEvents = (await own.kernel.events.since(0, { agentId: agentOfOwn.id })).filter(
     ({ type }) => type === "agent.message",
   );
-  expect(told.map(({ userId }) => userId)).toEqual([hers.userId]);
-  const { rows } = await own.kernel.database.read("SELECT user_id FROM usage WHERE agent_id = ?", [hosted.id]);
+  expect(messageEvents.map(({ userId }) => userId)).toEqual([hers.userId]);
+  const { rows } = await own.kernel.database.read("SELECT user_id FROM usage WHERE agent_id = ?", [agentOfOwn.id]);
   expect(rows.map(({ user_id }) => user_id)).toEqual([hers.userId]);
 });

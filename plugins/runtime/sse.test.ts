@@ -103,8 +103,8 @@ describe("a reader", () => {
     turn.resolve(reply);
     const events = await eventsOf(response);
     expect(events.length).toBeLessThan(40);
-    const said = events.flatMap(({ event, data }) => (event === "delta" ? [(data as { text: string }).text] : []));
-    expect(said.join("")).toBe(words.join(""));
+    const deltas = events.flatMap(({ event, data }) => (event === "delta" ? [(data as { text: string }).text] : []));
+    expect(deltas.join("")).toBe(words.join(""));
     expect(events.at(-1)?.event).toBe("reply");
   });
 });
@@ -164,8 +164,8 @@ test("over a real connection the complete text arrives once", async () => {
   });
   try {
     const events = await eventsOf(await fetch(server.url));
-    const said = events.flatMap(({ event, data }) => (event === "delta" ? [(data as { text: string }).text] : []));
-    expect(said.join("")).toBe(words.join(""));
+    const deltas = events.flatMap(({ event, data }) => (event === "delta" ? [(data as { text: string }).text] : []));
+    expect(deltas.join("")).toBe(words.join(""));
     expect(events.at(-1)).toEqual({ event: "reply", data: reply });
   } finally {
     await server.stop(true);

@@ -117,7 +117,7 @@ export async function openStand(env: Record<string, string> = {}) {
       return running.agentService.provision({ userId, isAdmin: true, name: "Harbour", model: "custom", config: all });
     },
     /** The present row of the agent. */
-    async again({ id }: Agent): Promise<Agent> {
+    async reload({ id }: Agent): Promise<Agent> {
       const agent = await running.agentService.find(id);
       if (!agent) throw new Error("The agent was deleted.");
       return agent;
@@ -154,7 +154,8 @@ export async function openStand(env: Record<string, string> = {}) {
     },
     inbox: (agent: Agent) =>
       stand.rows("SELECT content, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id),
-    said: (agent: Agent) => stand.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
+    messagesOf: (agent: Agent) =>
+      stand.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
     /** Resolves when nothing runs or waits in memory. */
     idle: () => eventually(() => running.runtime.heldCount() === 0, { what: "the runtime is idle", timeoutMs: 18_000 }),
     start: () => running.runtime.start(),
@@ -176,7 +177,7 @@ export async function openStand(env: Record<string, string> = {}) {
 }
 
 /** The error with which a promise rejects. */
-export async function refusal(
+export async function rejectionOf(
   promise: Promise<unknown>,
 ): Promise<{ status?: unknown; code?: unknown; message: string }> {
   try {

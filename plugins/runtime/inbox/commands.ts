@@ -12,9 +12,9 @@ export const COMMANDS = {
 
 /** Commands for the agent's owner alone. They are in no menu, since a platform shows its menu to everybody. */
 export const OWNER_COMMANDS = {
-  pair: "who waits to be let in",
-  approve: "let somebody talk to me, by the code they were told: /approve CODE",
-  deny: "refuse somebody, by their code: /deny CODE",
+  pair: "list who asks to talk to me",
+  approve: "let a person talk to me, by their code: /approve CODE",
+  deny: "refuse a person, by their code: /deny CODE",
 } as const;
 
 export type OwnerCommand = keyof typeof OWNER_COMMANDS;

@@ -178,17 +178,17 @@ describe("settling", () => {
       arrival("in a chat"),
     ]);
     const sent = (topic?: string, offset = 0) => inbox.listSentMessages(agentId, { limit: 2, offset, topic });
-    const told = (list: Awaited<ReturnType<typeof sent>>) =>
+    const summaryOf = (list: Awaited<ReturnType<typeof sent>>) =>
       list.map(({ message, status, reply }) => [message, status, reply]);
-    expect(told(await sent())).toEqual([
+    expect(summaryOf(await sent())).toEqual([
       ["elsewhere", "pending", null],
       ["c", "pending", null],
     ]);
-    expect(told(await sent("x"))).toEqual([
+    expect(summaryOf(await sent("x"))).toEqual([
       ["c", "pending", null],
       ["b", "failed", null],
     ]);
-    expect(told(await sent("x", 2))).toEqual([["a", "done", "reply to a"]]);
+    expect(summaryOf(await sent("x", 2))).toEqual([["a", "done", "reply to a"]]);
     expect(await sent("z")).toEqual([]);
   });
 
@@ -372,10 +372,10 @@ test("works the same over a libSQL server", async () => {
     ]);
     expect(await inbox.listPending(agentId, 10)).toMatchObject([{ content: "Hello", attempts: 2 }]);
     const settle = (text: string) => {
-      const said = { id: Bun.randomUUIDv7(), role: "assistant" as const, content: text, at: Date.now() };
+      const replyMessage = { id: Bun.randomUUIDv7(), role: "assistant" as const, content: text, at: Date.now() };
       const to = { id: entry.sessionId, agentId, platform: "api", inboxId: entry.id };
       return server.database.write([
-        ...sessions.appendStatements(to, [said]),
+        ...sessions.appendStatements(to, [replyMessage]),
         inbox.settleStatement(entry, "done"),
         guard("settled"),
       ]);

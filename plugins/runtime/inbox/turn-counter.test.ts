@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stand[Symbol.asyncDispose]());
 
-async function tallyOf({ id }: Agent): Promise<TurnHistory> {
+async function countTurns({ id }: Agent): Promise<TurnHistory> {
   const { promise, resolve } = Promise.withResolvers<TurnHistory>();
   await createTurnCounter(stand.kernel)(id, resolve);
   return promise;
@@ -36,7 +36,7 @@ test("answered and failed turns count; commands and cancelled, rejected or pendi
   await stand.agents.setStatus(agent.id, "stopped");
   await stand.hear(agent, "Waits");
   await stand.idle();
-  const { total, minutes, recent } = await tallyOf(agent);
+  const { total, minutes, recent } = await countTurns(agent);
   expect(total).toBe(4);
   expect(minutes.reduce((sum, [, turns]) => sum + turns, 0)).toBe(4);
   expect(recent.map(({ ok }) => ok)).toEqual([true, true, true, false]);
@@ -50,19 +50,19 @@ test("answered and failed turns count; commands and cancelled, rejected or pendi
 test("a count that is loaded while turns end agrees with the database", async () => {
   const agent = await stand.agent();
   const statsService = stand.host.use(agentStats);
-  let asked = 0;
+  let highestCount = 0;
   const talking = Promise.all(
     Array.from({ length: 4 }, async (_, topic) => {
       for (let n = 0; n < 60; n++) {
         await stand.chat(agent, `${n}`, { platform: "api", topic: `${topic}` });
         // The count is dropped and loaded again several times while turns run.
         if (n % 7 === topic) statsService.forgetAgent(agent.id);
-        if (n % 3 === 0) asked = Math.max(asked, (await statsService.statsOf(agent.id)).turns.processed);
+        if (n % 3 === 0) highestCount = Math.max(highestCount, (await statsService.statsOf(agent.id)).turns.processed);
       }
     }),
   );
   await talking;
-  expect(asked).toBeGreaterThan(100);
+  expect(highestCount).toBeGreaterThan(100);
   expect((await statsService.statsOf(agent.id)).turns).toMatchObject({ processed: 240, lastHour: 240, successRate: 1 });
 });
 
@@ -83,7 +83,7 @@ test("100,000 turns are counted in steps, and erased ones stay counted", async (
   const turning = (async () => {
     for (; !over; turns++) await new Promise((resolve) => void setImmediate(resolve));
   })();
-  const { total, minutes, recent } = await tallyOf(agent);
+  const { total, minutes, recent } = await countTurns(agent);
   over = true;
   await turning;
   expect(total).toBe(100_001);
@@ -94,5 +94,5 @@ test("100,000 turns are counted in steps, and erased ones stay counted", async (
   const { statements, cleanUp } = stand.runtime.service.backupRows.erase(agent.id);
   await stand.kernel.database.write(statements);
   await cleanUp();
-  expect((await tallyOf(agent)).total).toBe(100_001);
+  expect((await countTurns(agent)).total).toBe(100_001);
 }, 20_000);

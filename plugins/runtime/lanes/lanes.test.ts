@@ -13,7 +13,7 @@ const tick = () => new Promise<void>((resolve) => void setImmediate(resolve));
 const ids = (count: number, prefix = "") => Array.from({ length: count }, (_, n) => `${prefix}${1_000 + n}`);
 
 /** Lanes over a table of waiting entries, with runs that the test ends. */
-function house(limits: Partial<LaneLimits> = {}, load?: (agentId: string, limit: number) => Promise<Entry[]>) {
+function openLanes(limits: Partial<LaneLimits> = {}, load?: (agentId: string, limit: number) => Promise<Entry[]>) {
   const table: Entry[] = [];
   const started: string[] = [];
   const running = new Map<string, (ran: RunResult) => void>();
@@ -79,7 +79,7 @@ function house(limits: Partial<LaneLimits> = {}, load?: (agentId: string, limit:
 
 describe("one lane", () => {
   test("runs its entries one after the other, in order", async () => {
-    const { add, started, running, end, idle } = house();
+    const { add, started, running, end, idle } = openLanes();
     add(entry("1"), entry("2"), entry("3"));
     expect(running()).toEqual(["1"]);
     await end("1");
@@ -92,7 +92,7 @@ describe("one lane", () => {
   });
 
   test("retries its head before the entries behind it, while other lanes go on", async () => {
-    const { add, started, end, idle } = house();
+    const { add, started, end, idle } = openLanes();
     add(entry("1", "one"), entry("2", "one"), entry("3", "two"), entry("4", "two"));
     await end("1", { retryInMs: 50 });
     await end("3");
@@ -105,7 +105,7 @@ describe("one lane", () => {
   });
 
   test("runs an entry once that is pushed several times", async () => {
-    const { add, lanes, started, end, idle } = house();
+    const { add, lanes, started, end, idle } = openLanes();
     add(entry("1"));
     lanes.push(entry("1"));
     lanes.resume("a");
@@ -133,7 +133,7 @@ describe("one lane", () => {
 
 describe("one agent", () => {
   test("runs at most four lanes", async () => {
-    const { add, running, end, endAll, idle } = house();
+    const { add, running, end, endAll, idle } = openLanes();
     add(...ids(10).map((id) => entry(id, `lane ${id}`)));
     expect(running()).toEqual(ids(4));
     await end("1002");
@@ -144,7 +144,7 @@ describe("one agent", () => {
   });
 
   test("runs other lanes beside one with many entries", async () => {
-    const { add, started, end, endAll, idle } = house({ perAgent: 1 });
+    const { add, started, end, endAll, idle } = openLanes({ perAgent: 1 });
     add(entry("1", "long"), entry("2", "long"), entry("3", "long"), entry("4", "short"));
     await end("1");
     await end("4");
@@ -156,7 +156,7 @@ describe("one agent", () => {
 
 describe("all agents", () => {
   test("take turns: ten thousand entries of one agent delay another's entry by one turn", async () => {
-    const { add, started, end, endAll, idle } = house({ inFlight: 1 });
+    const { add, started, end, endAll, idle } = openLanes({ inFlight: 1 });
     add(...ids(10_000, "a").map((id) => entry(id, id, "a")));
     add(entry("b1", "one", "b"), entry("b2", "one", "b"));
     for (const id of ["a1000", "a1001", "b1", "a1002", "b2"]) await end(id);
@@ -167,7 +167,7 @@ describe("all agents", () => {
   });
 
   test("a long queue has a cooldown after each entry, a short one does not", async () => {
-    const { add, started, end, idle, endAll } = house({ perAgent: 1, cooldownMs: 20 });
+    const { add, started, end, idle, endAll } = openLanes({ perAgent: 1, cooldownMs: 20 });
     add(...ids(66, "a").map((id) => entry(id, id, "a")));
     const began = performance.now();
     await end("a1000");
@@ -180,7 +180,7 @@ describe("all agents", () => {
   });
 
   test("never have more in flight than the limit", async () => {
-    const { add, running, endAll, idle } = house({ inFlight: 5 });
+    const { add, running, endAll, idle } = openLanes({ inFlight: 5 });
     for (let n = 0; n < 4; n++) add(...ids(2, `${n}-`).map((id) => entry(id, id, `agent ${n}`)));
     expect(running()).toEqual(["0-1000", "0-1001", "1-1000", "1-1001", "2-1000"]);
     endAll();
@@ -192,7 +192,7 @@ describe("entries beyond the memory limit", () => {
   const small = { inMemory: 8, perAgent: 2 };
 
   test("wait in the database and are loaded as memory becomes free", async () => {
-    const { add, lanes, started, loads, endAll, idle } = house(small);
+    const { add, lanes, started, loads, endAll, idle } = openLanes(small);
     const all = ids(100).map((id, n) => entry(id, `lane ${n % 3}`));
     add(...all);
     expect(lanes.size()).toBe(8);
@@ -200,14 +200,14 @@ describe("entries beyond the memory limit", () => {
     await idle();
     expect(started.toSorted()).toEqual(ids(100));
     for (const lane of ["lane 0", "lane 1", "lane 2"]) {
-      const wanted = all.filter((one) => one.lane === lane).map(({ id }) => id);
-      expect(started.filter((id) => wanted.includes(id))).toEqual(wanted);
+      const expected = all.filter((one) => one.lane === lane).map(({ id }) => id);
+      expect(started.filter((id) => expected.includes(id))).toEqual(expected);
     }
     expect(loads()).toBeLessThan(30);
   });
 
   test("are found also with an earlier id than those in memory", async () => {
-    const { add, started, endAll, idle } = house(small);
+    const { add, started, endAll, idle } = openLanes(small);
     add(...ids(8).map((id) => entry(id, id)));
     add(entry("0001", "early"));
     endAll();
@@ -217,51 +217,54 @@ describe("entries beyond the memory limit", () => {
   });
 
   test("pushed during a load come with the next page, after the earlier ones", async () => {
-    const asked: (() => void)[] = [];
-    const { add, table, started, end, endAll, idle, oldest } = house(
+    const pendingLoads: (() => void)[] = [];
+    const { add, table, started, end, endAll, idle, oldest } = openLanes(
       { inMemory: 4, perAgent: 1 },
       async (agent, limit) => {
         const page = oldest(agent, limit);
-        await new Promise<void>((resolve) => void asked.push(resolve));
+        await new Promise<void>((resolve) => void pendingLoads.push(resolve));
         return page;
       },
     );
     add(...ids(6).map((id) => entry(id)));
     for (const id of ids(4)) await end(id);
-    await eventually(() => asked.length === 1);
+    await eventually(() => pendingLoads.length === 1);
     add(entry("2000"), entry("2001"));
     expect(table.length).toBe(4);
     endAll();
-    asked[0]?.();
-    await eventually(() => asked.length === 2);
-    asked[1]?.();
+    pendingLoads[0]?.();
+    await eventually(() => pendingLoads.length === 2);
+    pendingLoads[1]?.();
     await idle();
     expect(started).toEqual([...ids(6), "2000", "2001"]);
   });
 
   test("an entry that ends during a load is not run again", async () => {
-    const asked: (() => void)[] = [];
-    const { add, started, end, endAll, idle, oldest } = house({ inMemory: 8, perAgent: 2 }, async (agent, limit) => {
-      const page = oldest(agent, limit);
-      await new Promise<void>((resolve) => void asked.push(resolve));
-      return page;
-    });
+    const pendingLoads: (() => void)[] = [];
+    const { add, started, end, endAll, idle, oldest } = openLanes(
+      { inMemory: 8, perAgent: 2 },
+      async (agent, limit) => {
+        const page = oldest(agent, limit);
+        await new Promise<void>((resolve) => void pendingLoads.push(resolve));
+        return page;
+      },
+    );
     add(...ids(9).map((id, n) => entry(id, n % 2 ? "odd" : "even")));
     for (const id of ids(7)) await end(id);
     // 1007 is in memory, and in the page whose load began before it ended.
-    await eventually(() => asked.length === 1);
+    await eventually(() => pendingLoads.length === 1);
     await end("1007");
     endAll();
-    asked[0]?.();
+    pendingLoads[0]?.();
     await eventually(() => started.includes("1008"));
-    for (const answer of asked.slice(1)) answer();
+    for (const answer of pendingLoads.slice(1)) answer();
     await idle();
     expect(started.toSorted()).toEqual(ids(9));
   });
 
   test("a page that can't be read is reported and read again", async () => {
     let failing = 3;
-    const { add, started, failures, endAll, idle, oldest } = house(small, async (agent, limit) => {
+    const { add, started, failures, endAll, idle, oldest } = openLanes(small, async (agent, limit) => {
       if (failing-- > 0) throw new Error("no database");
       return oldest(agent, limit);
     });
@@ -273,7 +276,7 @@ describe("entries beyond the memory limit", () => {
   });
 
   test("resume loads all pages, not only the first", async () => {
-    const { lanes, table, started, endAll, idle } = house(small);
+    const { lanes, table, started, endAll, idle } = openLanes(small);
     table.push(...ids(50).map((id) => entry(id)));
     lanes.resume("a");
     endAll();
@@ -285,7 +288,7 @@ describe("entries beyond the memory limit", () => {
 
 describe("drop, pause and resume", () => {
   test("drop removes waiting entries; running ones go on and keep their slots", async () => {
-    const { lanes, add, settle, started, running, end, idle } = house({ perAgent: 2 });
+    const { lanes, add, settle, started, running, end, idle } = openLanes({ perAgent: 2 });
     add(entry("1", "one"), entry("2", "one"), entry("3", "two"), entry("4", "three"));
     lanes.drop("a");
     expect(lanes.size()).toBe(2);
@@ -304,7 +307,7 @@ describe("drop, pause and resume", () => {
   });
 
   test("an entry pushed after a drop stays when an earlier run ends", async () => {
-    const { lanes, add, started, end, idle } = house({ perAgent: 1 });
+    const { lanes, add, started, end, idle } = openLanes({ perAgent: 1 });
     add(entry("1"));
     lanes.drop("a");
     add(entry("2"), entry("3", "other"));
@@ -316,7 +319,7 @@ describe("drop, pause and resume", () => {
   });
 
   test("drop cancels the retry of an entry", async () => {
-    const { lanes, add, table, started, end, idle } = house();
+    const { lanes, add, table, started, end, idle } = openLanes();
     add(entry("1"), entry("2", "other"));
     await end("1", { retryInMs: 1 });
     lanes.drop("a");
@@ -330,7 +333,7 @@ describe("drop, pause and resume", () => {
   });
 
   test("a paused agent keeps its entries in the database until it is resumed, then runs them in order", async () => {
-    const { lanes, add, table, started, end, endAll, idle } = house({ inMemory: 4, perAgent: 1 });
+    const { lanes, add, table, started, end, endAll, idle } = openLanes({ inMemory: 4, perAgent: 1 });
     add(...ids(10).map((id) => entry(id)));
     await end("1000", "pause");
     expect(lanes.size()).toBe(0);
@@ -346,7 +349,7 @@ describe("drop, pause and resume", () => {
   });
 
   test("a new entry of a paused agent resumes it with its oldest entries", async () => {
-    const { add, started, running, end, endAll, idle } = house({ perAgent: 2 });
+    const { add, started, running, end, endAll, idle } = openLanes({ perAgent: 2 });
     add(entry("1"), entry("2"));
     await end("1", "pause");
     add(entry("3"), entry("4", "other"));
@@ -362,7 +365,7 @@ describe("drop, pause and resume", () => {
   });
 
   test("an agent resumed during a run that pauses it runs again", async () => {
-    const { lanes, add, started, end, endAll, idle } = house({ perAgent: 1 });
+    const { lanes, add, started, end, endAll, idle } = openLanes({ perAgent: 1 });
     add(entry("1"), entry("2"));
     lanes.resume("a");
     await end("1", "pause");
@@ -372,7 +375,7 @@ describe("drop, pause and resume", () => {
   });
 
   test("resuming while entries run does not run them twice", async () => {
-    const { lanes, add, started, end, endAll, idle } = house({ perAgent: 2 });
+    const { lanes, add, started, end, endAll, idle } = openLanes({ perAgent: 2 });
     add(entry("1", "one"), entry("2", "one"), entry("3", "two"));
     lanes.drop("a");
     lanes.resume("a");
@@ -386,7 +389,7 @@ describe("drop, pause and resume", () => {
 
 describe("quiesce", () => {
   test("waits for running entries and starts nothing more until it is released", async () => {
-    const { lanes, add, started, end, idle, endAll } = house();
+    const { lanes, add, started, end, idle, endAll } = openLanes();
     add(entry("1"), entry("2"), entry("other", "one", "b"));
     const { idle: quiet, release } = lanes.quiesce("a");
     let isQuiet = false;
@@ -407,7 +410,7 @@ describe("quiesce", () => {
   });
 
   test("is idle at once when nothing runs, and lasts until every caller has released it", async () => {
-    const { lanes, add, started, endAll } = house();
+    const { lanes, add, started, endAll } = openLanes();
     const [first, second] = [lanes.quiesce("a"), lanes.quiesce("a")];
     await Promise.all([first.idle, second.idle]);
     add(entry("1"));
@@ -423,7 +426,7 @@ describe("quiesce", () => {
 
 describe("drain", () => {
   test("waits for running entries and starts nothing more", async () => {
-    const { lanes, add, started, end } = house();
+    const { lanes, add, started, end } = openLanes();
     add(entry("1"), entry("2"), entry("3", "two"));
     let drained = 0;
     const both = [lanes.drain(), lanes.drain()].map((drain) => drain.then(() => drained++));
@@ -436,7 +439,7 @@ describe("drain", () => {
     await lanes.drain();
   });
 
-  test("resolves at once when nothing runs", () => house().lanes.drain());
+  test("resolves at once when nothing runs", () => openLanes().lanes.drain());
 });
 
 /** Runs random operations of a few agents and compares the runs with a table. */

@@ -158,9 +158,9 @@ export function createLanes<Entry extends LaneEntry>({
       if (agent.ready.length > 0 && slotsInUse(agent) < limits.perAgent) roundRobin.add(agentId);
       const { resumeCount } = agent;
       // The agent was resumed during the run, so it may be able to work by now: the entry runs again instead of pausing.
-      const late = (result: RunResult) =>
+      const unlessResumed = (result: RunResult) =>
         result === "pause" && agent.resumeCount !== resumeCount ? { retryInMs: 0 } : result;
-      void runOne(entry).then((result) => finish(agent, name, entry, late(result)));
+      void runOne(entry).then((result) => finish(agent, name, entry, unlessResumed(result)));
     }
   }
 

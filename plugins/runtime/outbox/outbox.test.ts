@@ -326,11 +326,11 @@ describe("areDeliveriesRecorded", () => {
     });
     await put(reply("hello"));
     await eventually(() => id !== "");
-    const asked = outbox
+    const isRecorded = outbox
       .areDeliveriesRecorded(agentId, [id])
       .then(async (written) => ({ written, status: (await rows())[0]?.status }));
     ended.resolve({ kind: "sent" });
-    expect(await asked).toEqual({ written: true, status: "sent" });
+    expect(await isRecorded).toEqual({ written: true, status: "sent" });
     expect(await outbox.areDeliveriesRecorded(agentId, [id])).toBe(true);
     expect(await outbox.areDeliveriesRecorded(agentId, ["no id of ours"])).toBe(true);
   });
@@ -348,9 +348,9 @@ describe("areDeliveriesRecorded", () => {
       seen.push(attempts);
       return Promise.resolve({ kind: "sent" });
     });
-    const asked = outbox.areDeliveriesRecorded(agentId, [id]);
+    const isRecorded = outbox.areDeliveriesRecorded(agentId, [id]);
     await outbox.start();
-    expect(await asked).toBe(true);
+    expect(await isRecorded).toBe(true);
     expect(seen).toEqual([1]);
   });
 
@@ -364,16 +364,16 @@ describe("areDeliveriesRecorded", () => {
     });
     await put(reply("hello"));
     await eventually(() => id !== "");
-    const asked = outbox.areDeliveriesRecorded(agentId, [id]);
+    const isRecorded = outbox.areDeliveriesRecorded(agentId, [id]);
     await outbox.stop();
-    expect(await asked).toBe(false);
+    expect(await isRecorded).toBe(false);
   });
 });
 
 describe("a sent reply that did not arrive", () => {
-  const lost: RecordDeliveryFailures = (...about) => createDeliveryFailureRecorder(store)(...about);
-  const telling = (reason: string) => ({ sql: "INSERT INTO meta VALUES (?, 'told')", args: [reason] });
-  const told = async () =>
+  const recordFailures: RecordDeliveryFailures = (...about) => createDeliveryFailureRecorder(store)(...about);
+  const noticeStatement = (reason: string) => ({ sql: "INSERT INTO meta VALUES (?, 'told')", args: [reason] });
+  const notices = async () =>
     (await store.database.read("SELECT key FROM meta WHERE value = 'told' ORDER BY key")).rows.map(({ key }) => key);
   async function sent(): Promise<string> {
     deliverVia("channel_a", () => Promise.resolve({ kind: "sent" }));
@@ -385,10 +385,10 @@ describe("a sent reply that did not arrive", () => {
 
   test("is recorded once with its notice, however often it is reported", async () => {
     const id = await sent();
-    const say = () => lost(agentId, "channel_a", new Map([[id, "too late"]]), telling);
-    expect((await Promise.all([say(), say()])).flat()).toEqual(["too late"]);
-    expect(await say()).toEqual([]);
-    expect(await told()).toEqual(["too late"]);
+    const report = () => recordFailures(agentId, "channel_a", new Map([[id, "too late"]]), noticeStatement);
+    expect((await Promise.all([report(), report()])).flat()).toEqual(["too late"]);
+    expect(await report()).toEqual([]);
+    expect(await notices()).toEqual(["too late"]);
     expect(await rows()).toMatchObject([{ status: "sent" }]);
   });
 
@@ -398,9 +398,9 @@ describe("a sent reply that did not arrive", () => {
       [id, "one"],
       ["no reply", "two"],
     ]);
-    expect(await lost("another", "channel_a", reasons, telling)).toEqual([]);
-    expect(await lost(agentId, "channel_b", reasons, telling)).toEqual([]);
-    expect(await lost(agentId, "channel_a", new Map([["no reply", "two"]]), telling)).toEqual([]);
-    expect(await told()).toEqual([]);
+    expect(await recordFailures("another", "channel_a", reasons, noticeStatement)).toEqual([]);
+    expect(await recordFailures(agentId, "channel_b", reasons, noticeStatement)).toEqual([]);
+    expect(await recordFailures(agentId, "channel_a", new Map([["no reply", "two"]]), noticeStatement)).toEqual([]);
+    expect(await notices()).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ afterAll(() => stand[Symbol.asyncDispose]());
 
 const page = (agent: Pick<Agent, "id">, limit = 50, offset = 0, platforms = CHANNELS) =>
   createMessageList(stand.kernel).page(agent.id, { limit, offset, platforms });
-const words = (messages: readonly ListedMessage[]) => messages.map(({ sender, content }) => `${sender}: ${content}`);
+const linesOf = (messages: readonly ListedMessage[]) => messages.map(({ sender, content }) => `${sender}: ${content}`);
 
 test("lists messages and replies newest first, with sender, platform and time", async () => {
   const agent = await stand.agent();
@@ -26,15 +26,15 @@ test("lists messages and replies newest first, with sender, platform and time", 
     await stand.hear(agent, content);
     await stand.idle();
   }
-  const said = await page(agent);
-  expect(words(said)).toEqual(["agent: echo: Two", "user: Two", "agent: echo: One", "user: One"]);
+  const listed = await page(agent);
+  expect(linesOf(listed)).toEqual(["agent: echo: Two", "user: Two", "agent: echo: One", "user: One"]);
   const rows = await stand.rows(
     "SELECT id, role, created_at FROM messages WHERE agent_id = ? ORDER BY seq DESC",
     agent.id,
   );
-  expect(said.map(({ id }) => id)).toEqual(rows.map(({ id }) => String(id)));
-  expect(said.map(({ at }) => at)).toEqual(rows.map(({ created_at }) => Number(created_at)));
-  expect(new Set(said.map(({ platform }) => platform))).toEqual(new Set(["channel_a"]));
+  expect(listed.map(({ id }) => id)).toEqual(rows.map(({ id }) => String(id)));
+  expect(listed.map(({ at }) => at)).toEqual(rows.map(({ created_at }) => Number(created_at)));
+  expect(new Set(listed.map(({ platform }) => platform))).toEqual(new Set(["channel_a"]));
 });
 
 test("includes messages of the web and the API on request", async () => {
@@ -43,7 +43,7 @@ test("includes messages of the web and the API on request", async () => {
   await stand.chat(agent, "From the API", { platform: "api", topic: "t" });
   await stand.hear(agent, "From a channel");
   await stand.idle();
-  expect(words(await page(agent))).toEqual(["agent: echo: From a channel", "user: From a channel"]);
+  expect(linesOf(await page(agent))).toEqual(["agent: echo: From a channel", "user: From a channel"]);
   const all = await page(agent, 50, 0, ALL);
   expect(all.map(({ platform }) => platform)).toEqual(["channel_a", "channel_a", "api", "api", "web", "web"]);
 });
@@ -59,12 +59,12 @@ test("lists messages without a reply, but not the text of a due reminder", async
   await stand.idle();
   await stand.agents.setStatus(agent.id, "stopped");
   await stand.hear(agent, "Waits");
-  const said = words(await page(agent));
-  expect(said.slice(0, 1)).toEqual(["user: Waits"]);
-  expect(said).toContain("user: Refused");
-  expect(said).toContain("user: /help");
-  expect(said.filter((line) => line.startsWith("agent: "))).toHaveLength(2);
-  expect(said).not.toContain("user: Tea");
+  const listed = linesOf(await page(agent));
+  expect(listed.slice(0, 1)).toEqual(["user: Waits"]);
+  expect(listed).toContain("user: Refused");
+  expect(listed).toContain("user: /help");
+  expect(listed.filter((line) => line.startsWith("agent: "))).toHaveLength(2);
+  expect(listed).not.toContain("user: Tea");
 });
 
 test("pages of any size follow each other without gap or overlap", async () => {
@@ -97,8 +97,8 @@ test("lists nothing of another agent, also when the number of a reply is reused"
   const [hers] = await stand.rows("SELECT reply FROM inbox WHERE agent_id = ?", ada.id);
   const [his] = await stand.rows("SELECT reply FROM inbox WHERE agent_id = ?", bob.id);
   expect(hers?.reply).toBe(his?.reply);
-  expect(words(await page(ada))).toEqual(["user: Hers"]);
-  expect(words(await page(bob))).toEqual(["agent: echo: His", "user: His"]);
+  expect(linesOf(await page(ada))).toEqual(["user: Hers"]);
+  expect(linesOf(await page(bob))).toEqual(["agent: echo: His", "user: His"]);
 });
 
 describe("erased messages", () => {
@@ -121,7 +121,7 @@ describe("erased messages", () => {
     expect(await page(agent, 50, 0, ALL)).toEqual([]);
     await stand.hear(agent, "After");
     await stand.idle();
-    expect(words(await page(agent, 50, 0, ALL))).toEqual(["agent: echo: After", "user: After"]);
+    expect(linesOf(await page(agent, 50, 0, ALL))).toEqual(["agent: echo: After", "user: After"]);
   });
 });
 
@@ -138,14 +138,14 @@ describe("with 100,000 messages", () => {
     const id = "printf('00000000-%04x-7%03x-8000-000000000000', value / 4096, value % 4096)";
     const numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 50000)";
     const [session, at] = [String(row?.session_id), Date.now()];
-    const said = (role: string, seq: string) => ({
+    const listed = (role: string, seq: string) => ({
       sql: `${numbers} INSERT INTO messages (seq, id, session_id, agent_id, inbox_id, platform, role, content, created_at)
         SELECT ${seq}, iif(?4 = 'user', ${id}, 'r' || value), ?1, ?2, ${id}, 'channel_a', ?4, ?4 || ' ' || value, ?3 FROM n`,
       args: [session, agent.id, at, role],
     });
     await stand.kernel.database.write([
-      said("user", "1000000 + 2 * value"),
-      said("assistant", "1000001 + 2 * value"),
+      listed("user", "1000000 + 2 * value"),
+      listed("assistant", "1000001 + 2 * value"),
       {
         sql: `${numbers} INSERT INTO inbox (id, agent_id, session_id, platform, peer, sender_id, sender_name, by_owner, content, status, reply, received_at, settled_at)
           SELECT ${id}, ?2, ?1, 'channel_a', 'chat-1', '7', 'Bob', 0, 'user ' || value, 'done', 1000001 + 2 * value, ?3, ?3 FROM n`,
@@ -165,7 +165,7 @@ describe("with 100,000 messages", () => {
       return Math.min(...times);
     };
     for (const offset of [0, 100, 1_000]) expect(await took(offset)).toBeLessThan(20);
-    expect(words(await page(agent, 4, 100_000))).toEqual(["agent: assistant 1", "user: user 1"]);
+    expect(linesOf(await page(agent, 4, 100_000))).toEqual(["agent: assistant 1", "user: user 1"]);
     // The event loop must turn every few milliseconds meanwhile.
     let turns = 0;
     let over = false;
@@ -197,6 +197,6 @@ describe("with 100,000 messages", () => {
     const looks = plans.filter((step) => /\b(?:i|inbox|s|sessions|stored|messages)\b/.test(step));
     expect(looks.filter((step) => step.startsWith("SCAN"))).toEqual([]);
     expect(looks.join("\n")).toContain("SEARCH i USING PRIMARY KEY (agent_id=? AND id>? AND id<?)");
-    expect(words(await page(other, 50, 0, ALL))).toEqual(["agent: echo: Beside it", "user: Beside it"]);
+    expect(linesOf(await page(other, 50, 0, ALL))).toEqual(["agent: echo: Beside it", "user: Beside it"]);
   });
 });

@@ -29,7 +29,7 @@ const left = async () => (await store.database.read("SELECT id FROM sessions")).
 const messages = async () => Number((await store.database.read("SELECT count(*) FROM messages")).rows[0]?.[0]);
 
 /** Stores a message, and settles it unless `waits` is set. */
-async function said(platform: "public" | "channel_a" | "web", { waits = false, peer = "somebody" } = {}) {
+async function storeMessage(platform: "public" | "channel_a" | "web", { waits = false, peer = "somebody" } = {}) {
   const arrival = { agentId, platform, to: { peer }, sender: { id: "7", name: "" }, byOwner: false, content: "Hello" };
   const [entry] = await inbox.accept([arrival]);
   if (!entry) throw new Error("Nothing was stored.");
@@ -41,8 +41,8 @@ async function said(platform: "public" | "channel_a" | "web", { waits = false, p
 }
 
 test("a visitor's session and its messages are deleted after a month, in two passes; other sessions are kept", async () => {
-  const gone = await said("public");
-  const kept = [await said("channel_a"), await said("web")];
+  const gone = await storeMessage("public");
+  const kept = [await storeMessage("channel_a"), await storeMessage("web")];
   inDays(29);
   await expire();
   expect(await left()).toHaveLength(3);
@@ -50,7 +50,7 @@ test("a visitor's session and its messages are deleted after a month, in two pas
   await expire();
   expect(await left()).toContain(gone);
   // The session is completed: the visitor's next message opens another.
-  const again = await said("public");
+  const again = await storeMessage("public");
   expect(again).not.toBe(gone);
   await expire();
   expect((await left()).toSorted()).toEqual([...kept, again].toSorted());
@@ -62,13 +62,13 @@ test("the inbox loses the texts of a visitor's messages, answered or not, and ke
     (await store.database.read("SELECT platform, content, topic, sender_name FROM inbox ORDER BY id")).rows.map((row) =>
       Array.from(row),
     );
-  await said("public");
-  await said("channel_a");
-  const lost = await said("public", { waits: true, peer: "unlucky" });
+  await storeMessage("public");
+  await storeMessage("channel_a");
+  const lost = await storeMessage("public", { waits: true, peer: "unlucky" });
   await store.database.write([{ sql: "UPDATE inbox SET status = 'failed' WHERE session_id = ?", args: [lost] }]);
   inDays(29);
   // Another visitor returns before the expiry, and keeps the old session.
-  const known = await said("public", { peer: "faithful" });
+  const known = await storeMessage("public", { peer: "faithful" });
   inDays(2);
   await expire();
   await expire();
@@ -92,7 +92,7 @@ test("an empty session of the web is deleted after a day", async () => {
 });
 
 test("a session with a pending message is kept", async () => {
-  const ids = [await said("public", { waits: true }), await said("web", { waits: true })];
+  const ids = [await storeMessage("public", { waits: true }), await storeMessage("web", { waits: true })];
   inDays(60);
   await expire();
   await expire();
@@ -100,7 +100,7 @@ test("a session with a pending message is kept", async () => {
 });
 
 test("deletes many sessions, and sessions with many messages", async () => {
-  await said("public");
+  await storeMessage("public");
   const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?2)`;
   await store.database.write([
     {

@@ -1,4 +1,4 @@
-// Commands are answered without the model, in the order of the conversation.
+// Answers commands without the model, in the order of the conversation.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Agent } from "../../agents/index.ts";
 import { COMMANDS, commandArgument, isOwnerCommand, OWNER_COMMANDS, parseCommand } from "../inbox/commands.ts";
@@ -40,16 +40,17 @@ export async function runCommand(
       return toResult(
         showsModel
           ? `I answer with ${(await chooseModel(agent)).label}.`
-          : "Which model I answer with, only my owner is told.",
+          : "Only my owner can see which model I answer with.",
       );
     case "stop":
       return toResult("Stopped.");
     case "reset":
       return entry.peer === null
         ? toResult("Start a new session instead.")
-        : toResult("A new conversation: I have forgotten what was said here. What I know about you by heart stays.", [
-            sessions.completeStatement(agent.id, entry.platform, entry.peer, entry.sessionId),
-          ]);
+        : toResult(
+            "This is a new conversation: I have forgotten the messages before it. What I have memorized about you stays.",
+            [sessions.completeStatement(agent.id, entry.platform, entry.peer, entry.sessionId)],
+          );
     default:
       return toResult(
         Object.entries({ ...COMMANDS, ...(byOwner && ownerCommand ? OWNER_COMMANDS : {}) })

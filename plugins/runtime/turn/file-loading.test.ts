@@ -66,7 +66,7 @@ describe("a turn", () => {
       { type: "text", text: "[photo]\nWhat is this?" },
       { type: "image_url", image_url: { url: `data:image/jpeg;base64,${JPEG.toString("base64")}` } },
     ]);
-    expect(await stand.said(agent)).toMatchObject([{ content: "[photo]\nWhat is this?" }, { role: "assistant" }]);
+    expect(await stand.messagesOf(agent)).toMatchObject([{ content: "[photo]\nWhat is this?" }, { role: "assistant" }]);
     const held = await stand.rows("SELECT attachments FROM inbox WHERE agent_id = ?", agent.id);
     expect(held).toEqual([{ attachments: null }]);
   });
@@ -100,8 +100,8 @@ describe("a turn", () => {
     ],
   ])(
     "%s alone, which the model does not accept, is answered without the model and without a fetch",
-    async (content, file, said) => {
-      expect(await answered(await blind(), content, [file])).toStartWith(said);
+    async (content, file, messagesOf) => {
+      expect(await answered(await blind(), content, [file])).toStartWith(messagesOf);
       expect(stand.upstream.chats).toEqual([]);
       expect(fetched).toEqual([]);
     },
@@ -128,14 +128,14 @@ describe("a turn", () => {
 
   test("the reply says when a file has another type than it claims, is too large or is gone; the model gets none of them", async () => {
     const agent = await seeing();
-    for (const [file, said] of [
+    for (const [file, messagesOf] of [
       [{ ...photo, ref: "liar" }, "I can't open files of this kind."],
       [{ ...notes, ref: "binary" }, "I can't open files of this kind (notes.md)."],
       [{ ...photo, size: 10_000_001 }, "This file is too large for me: 10 MB is the most."],
       [{ ...notes, size: 70_000 }, "This file is too large for me (notes.md): 64 KB for texts is the most."],
       [{ ...photo, ref: "gone" }, "I could not get a file from this chat."],
     ] as const) {
-      expect(await answered(agent, "[file]", [file])).toStartWith(said);
+      expect(await answered(agent, "[file]", [file])).toStartWith(messagesOf);
       stand.sent.length = 0;
     }
     expect(stand.upstream.chats).toEqual([]);

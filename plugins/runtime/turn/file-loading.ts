@@ -130,7 +130,7 @@ function claimedKind({ kind, mimeType, name = "" }: Attachment): ContentKind {
 
 const maxBytesOf = (contentKind: ContentKind) => (contentKind === "text" ? MAX_TEXT : MAX_BYTES);
 
-const TOO_MANY = `I can open only ${MAX_FILES} files of one message. Send me the others in a message of their own.`;
+const TOO_MANY = `I can open only ${MAX_FILES} files of one message. Send me the others in another message.`;
 const FILE_GONE = "I could not get a file from this chat. Send it once more, please.";
 export const UNREADABLE = "The model I use could not read a file of this message.";
 const unknownKindMessage = ({ name }: Attachment) =>

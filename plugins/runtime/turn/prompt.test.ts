@@ -109,19 +109,21 @@ describe("a long history", () => {
   async function goOn(sessions: Sessions, id: string, exchanges: number, textOf = (n: number) => `message ${n}`) {
     const to = { id, agentId, platform: "web", inboxId: "i" };
     for (let n = 0; n < exchanges; n++) {
-      const said = (role: "user" | "assistant", at: number) => ({
+      const message = (role: "user" | "assistant", at: number) => ({
         id: Bun.randomUUIDv7(),
         role,
         content: textOf(at),
         at,
       });
-      await store.database.write(sessions.appendStatements(to, [said("user", 2 * n), said("assistant", 2 * n + 1)]));
+      await store.database.write(
+        sessions.appendStatements(to, [message("user", 2 * n), message("assistant", 2 * n + 1)]),
+      );
     }
   }
 
   /** A model that summarizes, and collects its prompts. */
-  function summing(answer: () => string | Promise<string> = () => "They talked.") {
-    const asked: LanguageModelV4CallOptions[] = [];
+  function createSummarizer(answer: () => string | Promise<string> = () => "They talked.") {
+    const summaryCalls: LanguageModelV4CallOptions[] = [];
     const paid: string[] = [];
     const language: LanguageModelV4 = {
       specificationVersion: "v4",
@@ -130,7 +132,7 @@ describe("a long history", () => {
       supportedUrls: {},
       doStream: () => Promise.reject(new Error("Nobody watches.")),
       async doGenerate(options: LanguageModelV4CallOptions) {
-        asked.push(options);
+        summaryCalls.push(options);
         const counts = { total: 5, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
         const usage = { inputTokens: counts, outputTokens: { total: 5, text: undefined, reasoning: undefined } };
         const finishReason = { unified: "stop" as const, raw: "stop" };
@@ -142,7 +144,7 @@ describe("a long history", () => {
       record: () => void paid.push("paid"),
       release: () => void paid.push("released"),
     });
-    return { asked, paid, summarizer: { language, reserve } };
+    return { summaryCalls, paid, summarizer: { language, reserve } };
   }
   const bounds = (more: Partial<Parameters<typeof loadCompactedHistory>[2]>) => ({
     contextWindow: undefined,
@@ -153,24 +155,24 @@ describe("a long history", () => {
 
   test("that fits stays unchanged", async () => {
     const { sessions, id } = await talked(10);
-    const { asked, summarizer } = summing();
+    const { summaryCalls, summarizer } = createSummarizer();
     const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
     expect(history.recent).toHaveLength(20);
     expect(history).toMatchObject({ summary: null, omitted: 0 });
-    expect(asked).toEqual([]);
+    expect(summaryCalls).toEqual([]);
   });
 
   test("is summarized once; the summary is stored and replaces the older messages", async () => {
     const { sessions, id } = await talked(20);
-    const { asked, paid, summarizer } = summing();
+    const { summaryCalls, paid, summarizer } = createSummarizer();
     const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
     expect(history).toMatchObject({ summary: "They talked.", omitted: 0 });
     expect(history.recent.map(({ content }) => content)).toEqual(
       Array.from({ length: 12 }, (_, n) => `message ${28 + n}`),
     );
-    expect(JSON.stringify(asked[0]?.prompt)).toContain("message 0");
-    expect(JSON.stringify(asked[0]?.prompt)).toContain("message 27");
-    expect(JSON.stringify(asked[0]?.prompt)).not.toContain("message 28");
+    expect(JSON.stringify(summaryCalls[0]?.prompt)).toContain("message 0");
+    expect(JSON.stringify(summaryCalls[0]?.prompt)).toContain("message 27");
+    expect(JSON.stringify(summaryCalls[0]?.prompt)).not.toContain("message 28");
     expect(paid).toEqual(["paid"]);
     // For the next turn, and for another process.
     for (const later of [sessions, createSessions(store)]) {
@@ -178,15 +180,15 @@ describe("a long history", () => {
       expect(again).toMatchObject({ summary: "They talked.", omitted: 0 });
       expect(again.recent).toHaveLength(12);
     }
-    expect(asked).toHaveLength(1);
+    expect(summaryCalls).toHaveLength(1);
     await goOn(sessions, id, 14);
     await loadCompactedHistory(sessions, id, bounds({ summarizer }));
-    expect(JSON.stringify(asked[1]?.prompt)).toContain("Summary so far:\\nThey talked.");
+    expect(JSON.stringify(summaryCalls[1]?.prompt)).toContain("Summary so far:\\nThey talked.");
   });
 
   test("with long messages is summarized too, and the rest fits", async () => {
     const { sessions, id } = await talked(6, (n) => `${n} ${"x".repeat(1_000)}`);
-    const { summarizer } = summing();
+    const { summarizer } = createSummarizer();
     const history = await loadCompactedHistory(sessions, id, bounds({ contextWindow: 2_000, summarizer }));
     expect(history.summary).toBe("They talked.");
     const length = history.recent.reduce((sum, { content }) => sum + content.length, 0);
@@ -197,10 +199,10 @@ describe("a long history", () => {
 
   test("a single message that doesn't fit is summarized with the others", async () => {
     const { sessions, id } = await talked(1, () => "y".repeat(10_000));
-    const { asked, summarizer } = summing();
+    const { summaryCalls, summarizer } = createSummarizer();
     const history = await loadCompactedHistory(sessions, id, bounds({ contextWindow: 1_000, summarizer }));
     expect(history).toEqual({ summary: "They talked.", omitted: 0, recent: [] });
-    const prompt = JSON.stringify(asked[0]?.prompt);
+    const prompt = JSON.stringify(summaryCalls[0]?.prompt);
     expect(prompt.length).toBeLessThan(3_000);
     expect(prompt).toContain("The beginning is missing");
   });
@@ -212,16 +214,16 @@ describe("a long history", () => {
     "if the model %s, the prompt says how many messages are missing, and the messages stay stored",
     async (_, answer) => {
       const { sessions, id } = await talked(20);
-      const { summarizer } = summing(answer);
+      const { summarizer } = createSummarizer(answer);
       const history = await loadCompactedHistory(sessions, id, bounds({ summarizer }));
       expect(history).toMatchObject({ summary: null, omitted: 28 });
       expect(history.recent).toHaveLength(12);
       expect(systemOf(build({ history }))).toContain("[28 earlier messages are not shown here.]");
-      const { asked, summarizer: better } = summing();
+      const { summaryCalls, summarizer: better } = createSummarizer();
       expect(await loadCompactedHistory(sessions, id, bounds({ summarizer: better }))).toMatchObject({
         summary: "They talked.",
       });
-      expect(JSON.stringify(asked[0]?.prompt)).toContain("message 0");
+      expect(JSON.stringify(summaryCalls[0]?.prompt)).toContain("message 0");
     },
   );
 
@@ -234,24 +236,24 @@ describe("a long history", () => {
       expect(history.recent).toHaveLength(12);
       expect(history.omitted).toBe(88);
     }
-    const { asked, summarizer } = summing();
+    const { summaryCalls, summarizer } = createSummarizer();
     await loadCompactedHistory(sessions, id, bounds({ summarizer }));
-    expect(JSON.stringify(asked[0]?.prompt)).toContain("40 earlier messages are not shown here");
+    expect(JSON.stringify(summaryCalls[0]?.prompt)).toContain("40 earlier messages are not shown here");
   });
 
   test("without a budget for the summary the turn goes on without it", async () => {
     const { sessions, id } = await talked(20);
-    const { asked, summarizer } = summing();
+    const { summaryCalls, summarizer } = createSummarizer();
     const reserve = () => Promise.reject(new AppError(402, "BUDGET_EXCEEDED", "Used up."));
     const history = await loadCompactedHistory(sessions, id, bounds({ summarizer: { ...summarizer, reserve } }));
     expect(history.omitted).toBe(28);
-    expect(asked).toEqual([]);
+    expect(summaryCalls).toEqual([]);
   });
 
   test("a turn that is aborted meanwhile rejects with its own reason", async () => {
     const { sessions, id } = await talked(20);
     const turn = new AbortController();
-    const { paid, summarizer } = summing(() => {
+    const { paid, summarizer } = createSummarizer(() => {
       turn.abort(new Error("stop"));
       throw new Error("aborted");
     });

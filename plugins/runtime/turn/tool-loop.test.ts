@@ -16,13 +16,18 @@ import type { TokenUsage } from "./token-usage.ts";
 import { MAX_REPLY, type Observer, runToolLoop, type ToolLoopRequest } from "./tool-loop.ts";
 
 /** The response of a scripted model at one step. */
-type Said = { text?: string; calls?: { name: string; input: string }[]; usage?: LanguageModelV4Usage | "none" };
+type ScriptedResponse = {
+  text?: string;
+  calls?: { name: string; input: string }[];
+  usage?: LanguageModelV4Usage | "none";
+};
 
 const usage = (input?: number, output?: number): LanguageModelV4Usage => ({
   inputTokens: { total: input, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: output, text: undefined, reasoning: undefined },
 });
-const counted = (said: Said) => (said.usage === "none" ? usage() : (said.usage ?? usage(10, 5)));
+const counted = (response: ScriptedResponse) =>
+  response.usage === "none" ? usage() : (response.usage ?? usage(10, 5));
 const stop = { unified: "stop" as const, raw: "stop" };
 
 function streamOf<Part>(parts: Iterable<Part> | AsyncIterable<Part>): ReadableStream<Part> {
@@ -35,16 +40,18 @@ function streamOf<Part>(parts: Iterable<Part> | AsyncIterable<Part>): ReadableSt
 }
 
 /** A model that follows a script, streamed or not, and collects its prompts. */
-function scripted(script: (step: number, options: LanguageModelV4CallOptions) => Said | Promise<Said>) {
-  const asked: LanguageModelV4CallOptions[] = [];
+function scripted(
+  script: (step: number, options: LanguageModelV4CallOptions) => ScriptedResponse | Promise<ScriptedResponse>,
+) {
+  const requests: LanguageModelV4CallOptions[] = [];
   const next = (options: LanguageModelV4CallOptions) => {
-    asked.push({ ...options, prompt: [...options.prompt] });
-    return script(asked.length, options);
+    requests.push({ ...options, prompt: [...options.prompt] });
+    return script(requests.length, options);
   };
-  const callsOf = ({ calls = [] }: Said) =>
+  const callsOf = ({ calls = [] }: ScriptedResponse) =>
     calls.map(({ name, input }, n) => ({
       type: "tool-call" as const,
-      toolCallId: `call-${asked.length}-${n}`,
+      toolCallId: `call-${requests.length}-${n}`,
       toolName: name,
       input,
     }));
@@ -54,29 +61,29 @@ function scripted(script: (step: number, options: LanguageModelV4CallOptions) =>
     modelId: "scripted",
     supportedUrls: {},
     async doGenerate(options) {
-      const said = await next(options);
+      const response = await next(options);
       const content: LanguageModelV4Content[] = [
-        ...(said.text ? [{ type: "text" as const, text: said.text }] : []),
-        ...callsOf(said),
+        ...(response.text ? [{ type: "text" as const, text: response.text }] : []),
+        ...callsOf(response),
       ];
-      return { content, usage: counted(said), finishReason: stop, warnings: [] };
+      return { content, usage: counted(response), finishReason: stop, warnings: [] };
     },
     async doStream(options) {
-      const said = await next(options);
+      const response = await next(options);
       const parts: LanguageModelV4StreamPart[] = [
         { type: "stream-start", warnings: [] },
-        ...(said.text ?? "").split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "t", delta })),
-        ...callsOf(said),
-        { type: "finish", usage: counted(said), finishReason: stop },
+        ...(response.text ?? "").split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "t", delta })),
+        ...callsOf(response),
+        { type: "finish", usage: counted(response), finishReason: stop },
       ];
       return { stream: streamOf(parts) };
     },
   };
-  return { model, asked };
+  return { model, requests };
 }
 
 /** A `reserve` that logs each reservation and its end. */
-function purse() {
+function createReserve() {
   const log: (["record" | "settle", TokenUsage] | "reserve" | "release")[] = [];
   const reserve = (): Reservation => {
     log.push("reserve");
@@ -121,7 +128,7 @@ function request(model: LanguageModelV4, more: Partial<ToolLoopRequest> = {}): T
     tools: [clock],
     toolContext: context,
     settings: {},
-    reserve: purse().reserve,
+    reserve: createReserve().reserve,
     observer: undefined,
     signal: new AbortController().signal,
     ...more,
@@ -150,22 +157,22 @@ const thrownBy = async (promise: Promise<unknown>): Promise<unknown> => {
 
 describe("replies", () => {
   test("a reply without tools takes one call", async () => {
-    const { model, asked } = scripted(() => ({ text: "Hello Ada" }));
-    const { log, reserve } = purse();
+    const { model, requests } = scripted(() => ({ text: "Hello Ada" }));
+    const { log, reserve } = createReserve();
     const { text, steps, lastCall } = await runToolLoop(request(model, { reserve, settings: { temperature: 0.5 } }));
     expect({ text, steps }).toEqual({ text: "Hello Ada", steps: [] });
     expect(lastCall.usage).toEqual({ inputTokens: 10, outputTokens: 5, estimated: false });
-    expect(asked).toHaveLength(1);
-    expect(asked[0]).toMatchObject({ temperature: 0.5, toolChoice: { type: "auto" } });
+    expect(requests).toHaveLength(1);
+    expect(requests[0]).toMatchObject({ temperature: 0.5, toolChoice: { type: "auto" } });
     // The write that settles the turn pays the last call.
     expect(log).toEqual(["reserve"]);
   });
 
   test("offers no tools when there are none", async () => {
-    const { model, asked } = scripted(() => ({ text: "Hi" }));
+    const { model, requests } = scripted(() => ({ text: "Hi" }));
     await runToolLoop(request(model, { tools: [] }));
-    expect(asked[0]).not.toHaveProperty("tools");
-    expect(asked[0]).not.toHaveProperty("toolChoice");
+    expect(requests[0]).not.toHaveProperty("tools");
+    expect(requests[0]).not.toHaveProperty("toolChoice");
   });
 
   test("the streamed text equals the reply, also between steps", async () => {
@@ -225,12 +232,12 @@ describe("replies", () => {
 
 describe("tools", () => {
   test("the model gets their results with its calls", async () => {
-    const { model, asked } = scripted((step) =>
+    const { model, requests } = scripted((step) =>
       step === 1 ? { text: "Let me see.", calls: [{ name: "clock", input: '{"zone":"UTC"}' }] } : { text: "Noon." },
     );
     const { steps } = await runToolLoop(request(model));
     expect(steps).toEqual([{ tool: "clock", input: '{"zone":"UTC"}', result: "noon", ok: true }]);
-    expect(asked[1]?.prompt.slice(1)).toEqual([
+    expect(requests[1]?.prompt.slice(1)).toEqual([
       {
         role: "assistant",
         content: [
@@ -265,18 +272,18 @@ describe("tools", () => {
     ["an unknown tool", { name: "sudo", input: "{}" }, "There is no tool called sudo."],
     ["broken JSON", { name: "clock", input: '{"zone":' }, "The input of clock is not valid JSON. Call it again."],
     ["a tool that fails", { name: "broken", input: "{}" }, "broken failed."],
-  ])("%s: the model gets the error and goes on", async (_, call, told) => {
+  ])("%s: the model gets the error and goes on", async (_, call, expected) => {
     const broken = tool("broken", async () => ({ ok: false, text: "broken failed." }));
-    const { model, asked } = scripted((step) => (step === 1 ? { calls: [call] } : { text: "Never mind." }));
+    const { model, requests } = scripted((step) => (step === 1 ? { calls: [call] } : { text: "Never mind." }));
     const { observer, tools } = watcher();
     const { text, steps } = await runToolLoop(request(model, { tools: [clock, broken], observer }));
     expect(text).toBe("Never mind.");
-    expect(steps).toMatchObject([{ ok: false, result: told }]);
+    expect(steps).toMatchObject([{ ok: false, result: expected }]);
     expect(tools).toEqual([`${call.name} called`, `${call.name} failed`]);
-    const result = asked[1]?.prompt.at(-1)?.content[0];
-    expect(result).toMatchObject({ type: "tool-result", output: { type: "error-text", value: told } });
+    const result = requests[1]?.prompt.at(-1)?.content[0];
+    expect(result).toMatchObject({ type: "tool-result", output: { type: "error-text", value: expected } });
     // The input of the call goes back as an object, since providers reject anything else.
-    expect(asked[1]?.prompt.at(-2)?.content).toMatchObject([{ type: "tool-call", input: {} }]);
+    expect(requests[1]?.prompt.at(-2)?.content).toMatchObject([{ type: "tool-call", input: {} }]);
   });
 
   test("the tool rejects input that is JSON but no object, which goes back to the model as an object", async () => {
@@ -287,17 +294,17 @@ describe("tools", () => {
     });
     const given = ["7", "null", "[1]", '"text"', "", "  "];
     const calls = given.map((input) => ({ name: "strict", input }));
-    const { model, asked } = scripted((step) => (step === 1 ? { calls } : { text: "ok" }));
+    const { model, requests } = scripted((step) => (step === 1 ? { calls } : { text: "ok" }));
     await runToolLoop(request(model, { tools: [strict] }));
     expect(inputs).toEqual([7, null, [1], "text", {}, {}]);
-    expect(asked[1]?.prompt.at(-2)?.content).toMatchObject(given.map(() => ({ input: {} })));
+    expect(requests[1]?.prompt.at(-2)?.content).toMatchObject(given.map(() => ({ input: {} })));
   });
 
   test("the eighth step allows no tools, so that the model answers", async () => {
-    const { model, asked } = scripted(() => ({ text: "Again. ", calls: [{ name: "clock", input: "{}" }] }));
+    const { model, requests } = scripted(() => ({ text: "Again. ", calls: [{ name: "clock", input: "{}" }] }));
     const { steps, text } = await runToolLoop(request(model));
-    expect(asked).toHaveLength(8);
-    expect(asked.map(({ toolChoice }) => toolChoice?.type)).toEqual([...Array(7).fill("auto"), "none"]);
+    expect(requests).toHaveLength(8);
+    expect(requests.map(({ toolChoice }) => toolChoice?.type)).toEqual([...Array(7).fill("auto"), "none"]);
     expect(steps).toHaveLength(7);
     expect(text).toEndWith("Again.");
   });
@@ -315,28 +322,28 @@ describe("tools", () => {
 
   test("a huge result reaches the model, but is stored only in part", async () => {
     const big = tool("big", async () => ({ ok: true, text: "x".repeat(16_000) }));
-    const { model, asked } = scripted((step) =>
+    const { model, requests } = scripted((step) =>
       step === 1 ? { calls: [{ name: "big", input: "{}" }] } : { text: "ok" },
     );
     const { steps } = await runToolLoop(request(model, { tools: [big] }));
-    expect(JSON.stringify(asked[1]?.prompt).length).toBeGreaterThan(16_000);
+    expect(JSON.stringify(requests[1]?.prompt).length).toBeGreaterThan(16_000);
     expect(steps[0]?.result.length).toBe(4_000);
   });
 });
 
 describe("aborts and time limits", () => {
   test("aborted before the call of the model, it makes no call and no reservation", async () => {
-    const { model, asked } = scripted(() => ({ text: "Hi" }));
-    const { log, reserve } = purse();
+    const { model, requests } = scripted(() => ({ text: "Hi" }));
+    const { log, reserve } = createReserve();
     const reason = new Error("stop");
     expect(await thrownBy(runToolLoop(request(model, { reserve, signal: AbortSignal.abort(reason) })))).toBe(reason);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(log).toEqual([]);
   });
 
   test("aborted during the reservation, it releases the reservation", async () => {
-    const { model, asked } = scripted(() => ({ text: "Hi" }));
-    const { log, reserve } = purse();
+    const { model, requests } = scripted(() => ({ text: "Hi" }));
+    const { log, reserve } = createReserve();
     const turn = new AbortController();
     const slowly = async () => {
       const spending = reserve();
@@ -344,16 +351,16 @@ describe("aborts and time limits", () => {
       return spending;
     };
     await thrownBy(runToolLoop(request(model, { reserve: slowly, signal: turn.signal })));
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(log).toEqual(["reserve", "release"]);
   });
 
   test("without a budget the model is not called", async () => {
-    const { model, asked } = scripted(() => ({ text: "Hi" }));
+    const { model, requests } = scripted(() => ({ text: "Hi" }));
     const refused = new AppError(402, "BUDGET_EXCEEDED", "Used up.");
     const reserve = () => Promise.reject(refused);
     expect(await thrownBy(runToolLoop(request(model, { reserve })))).toBe(refused);
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test.each([true, false])("a call without a response times out (streamed: %p)", async (streamed) => {
@@ -405,7 +412,7 @@ describe("aborts and time limits", () => {
 
 describe("costs", () => {
   test("every call is reserved before and paid after; the caller pays the last one", async () => {
-    const { log, reserve } = purse();
+    const { log, reserve } = createReserve();
     const { model } = scripted((step) => {
       expect(log.filter((line) => line === "reserve")).toHaveLength(step);
       return step === 1 ? { calls: [{ name: "clock", input: "{}" }], usage: usage(7, 3) } : { text: "Hi" };
@@ -417,7 +424,7 @@ describe("costs", () => {
   });
 
   test("are estimated where the provider reports none, with the calls of tools", async () => {
-    const { log, reserve } = purse();
+    const { log, reserve } = createReserve();
     const { model } = scripted((step) =>
       step === 1
         ? { calls: [{ name: "clock", input: `{"pad":"${"x".repeat(390)}"}` }], usage: "none" }
@@ -430,7 +437,7 @@ describe("costs", () => {
   });
 
   test("a rejected call costs nothing; the calls before it stay paid", async () => {
-    const { log, reserve } = purse();
+    const { log, reserve } = createReserve();
     const { model } = scripted((step) => {
       if (step === 2) throw Object.assign(new Error("no"), { statusCode: 400 });
       return { calls: [{ name: "clock", input: "{}" }] };
@@ -521,7 +528,7 @@ describe("over @ai-sdk/openai", () => {
   test("aborted in mid-stream, it ends the upstream's call and pays the tokens so far", async () => {
     upstream.script({ text: "one two three four", hangAfter: 3 });
     const turn = new AbortController();
-    const { log, reserve } = purse();
+    const { log, reserve } = createReserve();
     const { observer } = watcher();
     const running = thrownBy(runToolLoop(request(model, { observer, reserve, signal: turn.signal })));
     await upstream.waitFor(({ open }) => open === 1);
