@@ -123,7 +123,7 @@ describe.each(["channel_a", "channel_b", "channel_c"] as const)("%s", (channel) 
     expect(await asks(GUEST, "hello again")).toContain("Hello");
     expect(await asks(OWNER, `/deny ${second}`)).toContain("refused for a week");
     wire.says(OTHER, "hello?");
-    expect(await asks(OWNER, "/pair")).toContain("Nobody waits");
+    expect(await asks(OWNER, "/pair")).toContain("No one is waiting");
     expect(wire.told(OTHER)).toHaveLength(1);
   });
 });

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { CLEAR_OUTBOX, CLEAR_SESSIONS } from "./backup/backup-sql.ts";
-import { OUTBOX_PAGE } from "./outbox/outbox-pages.ts";
+import { idPageSql } from "./id-pages.ts";
 import { CLOSE_VISITORS, DELETE_EMPTY, DELETE_VISITORS, WIPE_VISITOR_MESSAGES } from "./sessions/session-expiry.ts";
 
 let store: TestDatabase;
@@ -60,7 +60,7 @@ describe("listing", () => {
 describe("erasing", () => {
   test("the texts of replies reads only the agent's rows", () => {
     expect(plan(CLEAR_OUTBOX)).toEqual([expect.stringContaining("(agent_id=? AND id>? AND id<?)")]);
-    expect(plan(OUTBOX_PAGE).join()).toContain("outbox_by_agent (agent_id=? AND id>?)");
+    expect(plan(idPageSql("outbox")).join()).toContain("outbox_by_agent (agent_id=? AND id>?)");
   });
 
   test("sessions reads only those to be deleted", () => {

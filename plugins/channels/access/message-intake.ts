@@ -1,4 +1,4 @@
-// What comes in: judged by who sent it, stored by the runtime, and only then confirmed to the platform.
+// Accepts messages from a channel's adapter: checks their senders, then stores them through the runtime (plugins/runtime/index.ts).
 import { ChannelError, type ChannelId, type IncomingMessage, type Sink } from "../../../channels/port.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
@@ -23,13 +23,13 @@ interface Deps extends Pick<Kernel, "log" | "metrics"> {
 }
 
 export interface MessageIntake {
-  /** Where an adapter puts what comes in over this line. */
+  /** The sink for the adapter of this connection. */
   createSink(openConnection: OpenConnection, reportAlive?: () => void): Sink;
-  /** Says something to somebody outside any conversation; what goes wrong is only noted. */
+  /** Sends a notice outside any turn; false when the platform did not accept it. */
   sendNotice(openConnection: OpenConnection, peer: string, text: string): Promise<boolean>;
-  /** The same, not waited for. */
+  /** Sends a notice in the background. */
   sendNoticeLater(openConnection: OpenConnection, peer: string, text: string): void;
-  /** Ends what is still being said. */
+  /** Aborts notices in flight and waits for their end. */
   stop(): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function createMessageIntake({
   async function accept(openConnection: OpenConnection, messages: IncomingMessage[]): Promise<void> {
     const { agentId } = openConnection.connection;
     const agent = await agents.find(agentId);
-    // Not confirmed, so that the platform keeps it until the agent is up again.
+    // Rejected, so that the platform keeps the messages until the agent is started.
     if (!agent || agent.status === "stopped") throw new AppError(409, "AGENT_STOPPED", "This agent is stopped.");
     const arrivals: InboundMessage[] = [];
     for (const message of messages) {
@@ -72,7 +72,7 @@ export function createMessageIntake({
     if (arrivals.length > 0) await runtime.accept(arrivals);
   }
 
-  /** The message as the runtime takes it; undefined when its sender may not talk here. */
+  /** The message for the runtime; undefined when its sender has no access. */
   async function admit(openConnection: OpenConnection, message: IncomingMessage): Promise<InboundMessage | undefined> {
     const { agentId, channel, ownerId } = openConnection.connection;
     const { sender, peer, group, text, attachments } = message;
@@ -89,7 +89,7 @@ export function createMessageIntake({
     count(channel, "refused");
     const reason = decision.kind === "refused" ? decision.reason : "not paired";
     log.debug("a message was refused", { agentId, channel, sender: sender.id, reason });
-    // In a group everybody would read the code.
+    // In a group everybody could read the code.
     if (decision.kind === "paired-only" && !group) await offerPairing(openConnection, message);
     return undefined;
   }
@@ -99,7 +99,7 @@ export function createMessageIntake({
     const code = await pairings.requestCode(agentId, channel, message);
     if (code === undefined) return;
     const text = `I don't know you yet. If you want to talk to me, ask my owner to approve this code: **${code}**\nIt is good for one hour.`;
-    // Not waited for: the platform is to be told soon that the message arrived.
+    // Not awaited, so that the platform soon gets the confirmation of the message.
     trackNotice(
       openConnection,
       sendNotice(openConnection, message.peer, text).then((isSent) =>
@@ -110,7 +110,7 @@ export function createMessageIntake({
 
   function trackNotice({ connection: { agentId } }: OpenConnection, sending: Promise<unknown>): void {
     const notice = sending
-      .catch((error: unknown) => log.error("a notice could not be given", { agentId, error }))
+      .catch((error: unknown) => log.error("a notice could not be sent", { agentId, error }))
       .finally(() => pendingNotices.delete(notice));
     pendingNotices.add(notice);
   }

@@ -1,4 +1,4 @@
-// What owners say in chat about who may talk, and what others get for trying.
+// Tests the commands by which owners decide in chat who may talk.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { openScene, type Scene } from "../support.test.ts";
@@ -32,7 +32,7 @@ async function guarded() {
   return { id, bot, says, codeFor, path, pairings };
 }
 
-test("/approve lets in whoever was told the code, and tells them", async () => {
+test("/approve gives access to the sender with the code, and notifies them", async () => {
   const { bot, says, codeFor, pairings } = await guarded();
   const code = await codeFor(7);
   expect(await says(42, `/approve ${code.toLowerCase()}`)).toContain("can talk to me now");
@@ -40,10 +40,10 @@ test("/approve lets in whoever was told the code, and tells them", async () => {
   expect(await pairings()).toEqual([{ senderId: "7", status: "approved" }]);
   expect(await says(7, "hello!")).toContain("Hello");
   // Used up.
-  expect(await says(42, `/approve ${code}`)).toContain("Nobody was told this code");
+  expect(await says(42, `/approve ${code}`)).toContain("This code is unknown");
 });
 
-test("/deny refuses them: no other code for a week, unless the owner takes it back", async () => {
+test("/deny refuses a sender: no other code for a week, unless the owner withdraws the refusal", async () => {
   const { bot, says, codeFor, path, pairings } = await guarded();
   const code = await codeFor(7);
   expect(await says(42, `/deny ${code}`)).toContain("is refused for a week");
@@ -51,21 +51,21 @@ test("/deny refuses them: no other code for a week, unless the owner takes it ba
   bot.userSays(7, "please?");
   await codeFor(8);
   expect(bot.sent(7)).toHaveLength(1);
-  expect(await says(42, `/approve ${code}`)).toContain("Nobody was told this code");
+  expect(await says(42, `/approve ${code}`)).toContain("This code is unknown");
   expect((await scene.owner.delete(`${path}/7`)).status).toBe(200);
   expect(await codeFor(7)).not.toBe(code);
 });
 
-test("/pair shows who waits, under names that can't pretend to be more than names", async () => {
+test("/pair lists waiting senders, with markup removed from their names", async () => {
   const { says, codeFor } = await guarded();
-  expect(await says(42, "/pair")).toContain("Nobody waits");
+  expect(await says(42, "/pair")).toContain("No one is waiting");
   const code = await codeFor(7, "**Ada**\n/approve [x](https://evil.example)");
   const shown = await says(42, "/pair");
   expect(shown).toContain(`${code} · Ada approve x https evil.example`);
   expect(await says(42, "/approve")).toContain("Which code?");
 });
 
-test("they are the owner's alone, on any channel; others are refused without a call of the model", async () => {
+test("they are for the owner only, on any channel; others are refused without a call of the model", async () => {
   const { id, says, codeFor, pairings } = await guarded();
   const code = await codeFor(7);
   await scene.configure(id, { channels: { channel_a: { access: "open" } } });
@@ -77,14 +77,14 @@ test("they are the owner's alone, on any channel; others are refused without a c
   expect(await pairings()).toEqual([{ senderId: "7", status: "pending" }]);
 });
 
-test("in a group nobody is the owner: everybody would read the codes", async () => {
+test("in a group they are refused to the owner too, since everybody could read the codes", async () => {
   const { bot, says, codeFor } = await guarded();
   await codeFor(7);
   const said = await says(-50, `/pair@${bot.username}`, { group: true, from: { id: 42 } });
   expect(said).toBe("Only my owner can do that, in a chat of our own.");
 });
 
-test("where the owner speaks outside of channels, they are about all of them", async () => {
+test("outside of channels they concern all channels", async () => {
   const { id, bot, codeFor, pairings } = await guarded();
   const code = await codeFor(7);
   const chat = (message: string) => scene.owner.post<{ reply: string }>("/api/agent", { agentId: id, message });
@@ -94,9 +94,9 @@ test("where the owner speaks outside of channels, they are about all of them", a
   expect(await pairings()).toEqual([{ senderId: "7", status: "approved" }]);
 });
 
-test("a code of another agent is nobody's", async () => {
+test("a code of another agent is unknown", async () => {
   const [one, other] = [await guarded(), await guarded()];
   const code = await one.codeFor(7);
-  expect(await other.says(42, `/approve ${code}`)).toContain("Nobody was told this code");
+  expect(await other.says(42, `/approve ${code}`)).toContain("This code is unknown");
   expect(await one.pairings()).toEqual([{ senderId: "7", status: "pending" }]);
 });

@@ -1,4 +1,4 @@
-// What an owner says in chat about who may talk: /pair, /approve CODE, /deny CODE.
+// Carries out the commands by which an owner decides in chat who may talk: /pair, /approve CODE, /deny CODE.
 import type { ChannelId } from "../../../channels/port.ts";
 import type { OwnerCommandHandler } from "../../runtime/index.ts";
 import { isChannelId } from "../adapters.ts";
@@ -16,7 +16,7 @@ interface Deps {
   intake: Pick<MessageIntake, "sendNoticeLater">;
 }
 
-/** On a channel it is about that channel; anywhere else the owner speaks, about all of them. */
+/** On a channel the commands concern that channel; on the web and the API, all of them. */
 export function createOwnerCommands({ openConnections, pairings, intake }: Deps): OwnerCommandHandler {
   const replyOnly = (reply: string) => ({ reply, statements: [] });
 
@@ -27,27 +27,27 @@ export function createOwnerCommands({ openConnections, pairings, intake }: Deps)
 
   async function list(agentId: string, channel: ChannelId | undefined) {
     const all = await pairings.listPending(agentId, channel);
-    if (all.length === 0) return replyOnly("Nobody waits to be let in.");
+    if (all.length === 0) return replyOnly("No one is waiting for access.");
     const shown = all.slice(0, MAX_LISTED).map(({ code, senderName }) => `${code} · ${plainName(senderName)}`);
     const more = all.length > MAX_LISTED ? [`and ${all.length - MAX_LISTED} more`] : [];
-    return replyOnly(["They wait (anybody can take any name):", ...shown, ...more].join("\n"));
+    return replyOnly(["Waiting for access (a name can be made up):", ...shown, ...more].join("\n"));
   }
 
   return async (name, { agentId, platform }, text) => {
     const channel = isChannelId(platform) ? platform : undefined;
     if (name === "pair") return list(agentId, channel);
-    if (text === "") return replyOnly(`Which code? Say /${name} CODE; /pair shows who waits.`);
+    if (text === "") return replyOnly(`Which code? Send /${name} CODE; /pair lists the codes.`);
     const [found] = await pairings.listPending(agentId, channel, text);
-    if (!found) return replyOnly("Nobody was told this code, or it is older than one hour.");
+    if (!found) return replyOnly("This code is unknown, or older than one hour. /pair lists the codes.");
     const who = plainName(found.senderName);
     if (name === "deny") return { reply: `${who} is refused for a week.`, statements: [pairings.denyStatement(found)] };
-    // Who is let in can talk, told of it or not.
+    // The approval holds also if the welcome can't be sent.
     const statement = pairings.approveStatement(found, () => void welcome(found).catch(() => undefined));
     return { reply: `${who} can talk to me now.`, statements: [statement] };
   };
 }
 
-/** A stranger's name as it can stand in our text: one short line without marks. */
+/** The sender's name as one short line without markup. */
 function plainName(name: string): string {
   const text = name
     .replace(/[^\p{L}\p{M}\p{N}\p{Zs}.'-]/gu, " ")

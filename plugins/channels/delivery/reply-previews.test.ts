@@ -1,4 +1,4 @@
-// Growing replies, shown while they are written: not for quick ones, one call at a time, and never twice in the end.
+// Tests previews: none for quick replies, one call at a time, and one message in the end.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import { openScene, type Scene } from "../support.test.ts";
@@ -23,7 +23,7 @@ async function connected() {
   return { id, bot };
 }
 
-test("a slow reply is seen growing, and stands there once in the end", async () => {
+test("a slow reply is shown as it grows, and is one message in the end", async () => {
   const { bot } = await connected();
   upstream.script({ pieces: Array.from({ length: 20 }, (_, n) => `word${n} `), paceMs: 75 });
   bot.userSays(7, "tell me");
@@ -36,7 +36,7 @@ test("a slow reply is seen growing, and stands there once in the end", async () 
   expect(new Set(bot.drafts(7).map(({ draftId }) => draftId)).size).toBe(1);
 });
 
-test("a quick reply does not flash", async () => {
+test("a quick reply has no preview", async () => {
   const { bot } = await connected();
   upstream.script({ text: "quick", delayMs: 20 });
   bot.userSays(7, "tell me");
@@ -45,7 +45,7 @@ test("a quick reply does not flash", async () => {
   expect(bot.actions(7)).toEqual([]);
 });
 
-test("while the model thinks, it is shown as typing", async () => {
+test("the bot is shown as typing until the model responds", async () => {
   const { bot } = await connected();
   upstream.script({ text: "thought about it", delayMs: 1_000 });
   bot.userSays(7, "think");
@@ -54,7 +54,7 @@ test("while the model thinks, it is shown as typing", async () => {
   await scene.telegram.waitFor(() => bot.sent(7).length === 1);
 });
 
-test("where the platform shows no drafts, the message that grew becomes the reply", async () => {
+test("where the platform has no drafts, the preview message becomes the reply", async () => {
   const { bot } = await connected();
   upstream.script({ pieces: Array.from({ length: 20 }, (_, n) => `word${n} `), paceMs: 100 });
   bot.userSays(-77, `@${bot.username} tell us`, { group: true, from: { id: 7 } });
@@ -65,7 +65,7 @@ test("where the platform shows no drafts, the message that grew becomes the repl
   expect(bot.sent(-77)[0]?.replyTo).toBeNumber();
 });
 
-test("a platform that fails at previews still gets the reply", async () => {
+test("the reply arrives although previews fail", async () => {
   const { bot } = await connected();
   upstream.script({ pieces: Array.from({ length: 12 }, (_, n) => `word${n} `), paceMs: 75 });
   scene.telegram.fail("sendMessageDraft", { status: 500 }, { botId: bot.id, times: 10 });

@@ -6,14 +6,14 @@ import type { Adapters } from "../adapters.ts";
 import type { OpenConnection, OpenConnections } from "../connections/open-connections.ts";
 import { toPlatformMessageId } from "./stored-message-id.ts";
 
-/** Milliseconds before anything is shown: a quick reply does not flash. */
+/** Milliseconds before a preview begins, so that a quick reply does not flash. */
 const SHOW_AFTER_MS = 500;
 const TICK_MS = 250;
-/** A platform shows "typing" for about 5 s. */
+/** Platforms show "typing" for about 5 s. */
 const TYPING_INTERVAL_MS = 4_500;
-/** A turn that shows no sign of life for so long is not shown as typing any more. */
+/** A preview without new text or tool calls for so long is abandoned. */
 const ABANDON_AFTER_MS = 120_000;
-/** Characters per millisecond of rest: a very long reply is laid out again less often. */
+/** After each update a preview pauses one millisecond for so many characters: long replies are updated less often. */
 const CHARACTERS_PER_REST_MS = 20;
 const RETRY_DELAY_MS = 3_000;
 const END_TIMEOUT_MS = 2_000;
@@ -27,7 +27,7 @@ interface GrowingReply {
   shown: string;
   messageId: string | undefined;
   openConnection: OpenConnection | undefined;
-  /** The call on its way: one at a time, the latest text wins. */
+  /** The call in flight; there is one at a time, and the next one sends the latest text. */
   inFlight: { done: Promise<void>; abort: AbortController } | undefined;
   nextPreviewAt: number;
   nextTypingAt: number;
@@ -46,7 +46,7 @@ export interface ReplyPreviews {
 }
 
 export function createReplyPreviews({ adapters, openConnections, log }: Deps): ReplyPreviews {
-  /** By conversation, in which there is one turn at a time: what a failed turn left behind ends with the next one. */
+  /** By conversation, in which one turn runs at a time: the next turn replaces the preview that a failed one left. */
   const growingReplies = new Map<string, GrowingReply>();
   let timer: Timer | undefined;
 
@@ -64,7 +64,7 @@ export function createReplyPreviews({ adapters, openConnections, log }: Deps): R
     }
   }
 
-  /** Makes the call that is due, if one is. */
+  /** Starts the preview or typing call that is due, if one is. */
   function startDueCall(reply: GrowingReply, now: number): void {
     const hasNewText = reply.text !== reply.shown && reply.text.trim() !== "";
     if (now < (hasNewText ? reply.nextPreviewAt : reply.nextTypingAt) || (!hasNewText && reply.shown !== "")) return;
@@ -140,7 +140,7 @@ export function createReplyPreviews({ adapters, openConnections, log }: Deps): R
         save,
         text: "",
         shown: "",
-        // A try before this one may have shown something already.
+        // An earlier try of this turn may have sent a preview already.
         messageId: entry.previewId ?? (previous?.entry.id === entry.id ? previous.messageId : undefined),
         openConnection: undefined,
         inFlight: undefined,

@@ -1,9 +1,9 @@
-// A platform's id of a message is unique per bot, and an agent may change its bot: what is stored names both.
+// Converts a platform's message ids, which are unique only per bot, to ids with the bot's id in front, and back.
 import type { BotIdentity } from "../../../channels/port.ts";
 
-/** What the inbox recognises a second delivery by. */
+/** The id by which the inbox recognizes a second delivery. */
 export const toStoredMessageId = ({ id }: BotIdentity, platformMessageId: string) => `${id}/${platformMessageId}`;
 
-/** The platform's own id in it; undefined when it is a message of another bot, or none at all. */
+/** The platform's id in a stored one; undefined for null and for a message of another bot. */
 export const toPlatformMessageId = ({ id }: BotIdentity, stored: string | null) =>
   stored?.startsWith(`${id}/`) ? stored.slice(id.length + 1) : undefined;

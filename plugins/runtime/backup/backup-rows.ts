@@ -4,7 +4,7 @@ import type { Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { BackupTables } from "../../agents/index.ts";
-import { outboxPages } from "../outbox/outbox-pages.ts";
+import { idPages } from "../id-pages.ts";
 import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { topicFromPeer } from "../sessions/topics.ts";
@@ -83,6 +83,7 @@ export interface RuntimeBackupRows {
 
 const PAGE = 100;
 const CLEAN_UP_BATCH = 500;
+const OUTBOX_PAGE = 2_000;
 /** Messages in one statement of an import. */
 const IMPORT_BATCH = 2_000;
 const JOB = "runtime.clear";
@@ -106,7 +107,7 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
 
   /** Deletes the agent's hidden sessions in steps; with `words`, wipes the texts of delivered replies too. */
   async function cleanUp(agentId: string, words: boolean): Promise<void> {
-    for await (const [first, last] of inboxPages(agentId)) {
+    for await (const [first, last] of idPages(database, "inbox", agentId, { size: CLEAN_UP_BATCH })) {
       await database.write([{ sql: sql.CLEAR_INBOX, args: [agentId, first, last] }]);
     }
     for (let left = 1; left > 0; ) {
@@ -114,18 +115,8 @@ export function createBackupRows({ database, jobs, sessions, deliver }: Deps): R
       left = done.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
     }
     if (!words) return;
-    for await (const [first, last] of outboxPages(database, agentId)) {
+    for await (const [first, last] of idPages(database, "outbox", agentId, { size: OUTBOX_PAGE })) {
       await database.write([{ sql: sql.CLEAR_OUTBOX, args: [agentId, first, last] }]);
-    }
-  }
-
-  async function* inboxPages(agentId: string): AsyncGenerator<[string, string], void> {
-    for (let after = ""; ; await yieldToEventLoop()) {
-      const { rows } = await database.read(sql.INBOX_PAGE, [agentId, after, CLEAN_UP_BATCH]);
-      const [first, last] = [rows[0]?.first, rows[0]?.last];
-      if (typeof first !== "string" || typeof last !== "string") return;
-      yield [first, last];
-      after = last;
     }
   }
 

@@ -121,9 +121,6 @@ export const SELECT_MESSAGES_UP_TO = `SELECT json_group_array(${ROW}) FROM
 /** Wipes the entries of hidden sessions. ?2 to ?3: ids. */
 export const CLEAR_INBOX = `UPDATE inbox SET ${WIPE_TEXT} WHERE agent_id = ?1 AND id BETWEEN ?2 AND ?3
   AND status <> 'pending' AND content <> '' AND session_id IN (${HIDDEN})`;
-export const INBOX_PAGE = `SELECT min(id) AS first, max(id) AS last FROM
-  (SELECT id FROM inbox WHERE agent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3)`;
-
 export const CLEAR_SESSIONS = deleteSessionsSql(`${HIDDEN} ORDER BY rowid LIMIT 100`, 500);
 /** Wipes delivered replies. ?2 to ?3: ids. */
 export const CLEAR_OUTBOX = `UPDATE outbox SET body = '' WHERE id BETWEEN ?2 AND ?3 AND agent_id = ?1

@@ -1,8 +1,8 @@
 // Repairs the rows of an agent's conversations: incomplete turns, parked messages, failed deliveries, wrong counters.
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import { idPages } from "../id-pages.ts";
 import { MAX_DELIVERY_ATTEMPTS } from "../outbox/outbox.ts";
-import { outboxPages } from "../outbox/outbox-pages.ts";
 import { HIDDEN_PLATFORM } from "../sessions/session-sql.ts";
 import { MAX_TURN_ATTEMPTS } from "../turn/failed-turn.ts";
 import type { Step } from "../turn/tool-loop.ts";
@@ -21,6 +21,8 @@ interface RepairStep {
   describe(rows: number): string;
 }
 
+/** Outbox rows read in one step. */
+const OUTBOX_PAGE = 2_000;
 /** An older reply is not sent any more: it would surprise more than it would help. */
 const MAX_REPLY_AGE = 7 * DAY;
 
@@ -75,7 +77,8 @@ export function createRepair({ database, deliver, messagePages }: Deps) {
   async function undeliveredReplies(agentId: string): Promise<RepairStep[]> {
     const since = (Date.now() - MAX_REPLY_AGE).toString(16).padStart(12, "0");
     const found: string[] = [];
-    for await (const [first, last] of outboxPages(database, agentId, `${since.slice(0, 8)}-${since.slice(8)}`)) {
+    const after = `${since.slice(0, 8)}-${since.slice(8)}`;
+    for await (const [first, last] of idPages(database, "outbox", agentId, { size: OUTBOX_PAGE, after })) {
       const { rows } = await database.read(UNDELIVERED, [agentId, first, last, MAX_DELIVERY_ATTEMPTS]);
       found.push(...rows.map(({ id }) => String(id)));
     }

@@ -32,6 +32,7 @@ export interface History {
 export function createHistoryCache({ database }: Pick<Kernel, "database">) {
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
+  // A plain Map instead of the shared cache, since `append` replaces entries on the path of every turn.
   const cache = new Map<string, { agentId: string; history: History; size: number }>();
   let cachedCharacters = 0;
 

@@ -79,6 +79,7 @@ const insertMessages = (rows: number) => (rows === 2 ? INSERT_TWO : rows === 1 ?
 export function createSessions({ database }: Pick<Kernel, "database">): Sessions {
   const { drizzle } = database;
   const placeholder = (name: string) => sql.placeholder(name);
+  // Plain Maps, since every message looks up its peer here, and an agent's peers are dropped by prefix.
   const peers = new Map<string, string>();
   const pendingOpens = new Map<string, string>();
   const historyCache = createHistoryCache({ database });

@@ -48,7 +48,7 @@ export async function runCommand(
       return entry.peer === null
         ? toResult("Start a new session instead.")
         : toResult(
-            "This is a new conversation: I have forgotten the messages before it. What I have memorized about you stays.",
+            "A new conversation: I have forgotten the messages before it. What I have memorized about you stays.",
             [sessions.completeStatement(agent.id, entry.platform, entry.peer, entry.sessionId)],
           );
     default:
