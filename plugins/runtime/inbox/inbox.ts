@@ -2,12 +2,13 @@
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
 import { inbox, messages } from "../schema.ts";
 import type { NewMessage, Sessions } from "../sessions/sessions.ts";
-import { toStorableText } from "../storable-text.ts";
 import { type Attachment, serializeAttachments } from "./attachments.ts";
 import { parseCommand } from "./commands.ts";
+import { COUNT_INTERRUPTED, endStatement, type FinalStatus } from "./inbox-sql.ts";
 
 type Column = "status" | "error" | "settledAt" | "reply" | "attempts" | "previewId";
 
@@ -80,9 +81,6 @@ export interface Inbox {
   /** Stores the id of the platform's message that shows a preview. */
   savePreviewStatement(entry: InboxEntry, previewId: string): Statement;
 }
-
-/** How an entry ends. */
-export type FinalStatus = "done" | "failed" | "cancelled" | "parked";
 
 /** The lane of an entry: a conversation on a platform, over all its sessions, or a session given by its id. */
 export const conversationKey = ({ platform, peer, sessionId }: InboxEntry) =>
@@ -273,29 +271,3 @@ export function createInbox({ database, sessions, recordTurn }: Deps): Inbox {
       ),
   };
 }
-
-function endStatement(
-  { agentId, id }: Pick<InboxEntry, "agentId" | "id">,
-  status: FinalStatus,
-  error: string | undefined,
-  at: number,
-): Statement {
-  const reply = status === "done" ? "last_insert_rowid()" : "NULL";
-  // A parked entry may run again and needs its files then.
-  const files = status === "parked" ? "" : ", attachments = NULL";
-  const update = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}${files}`;
-  const sql = `${update} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
-  return { sql, args: [status, error ?? null, at, agentId, id] };
-}
-
-/** The oldest pending entry of a session is the one that runs; the oldest of these ran first. */
-const COUNT_INTERRUPTED = `
-  UPDATE inbox SET attempts = attempts + 1
-  WHERE status = 'pending' AND (agent_id, id) IN (
-    SELECT agent_id, id FROM (
-      SELECT agent_id, id, row_number() OVER (PARTITION BY agent_id ORDER BY id) AS place FROM (
-        SELECT agent_id, min(id) AS id FROM inbox
-        WHERE status = 'pending' AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
-      )
-    ) WHERE place <= ?
-  )`;

@@ -1,5 +1,7 @@
 // Schedules entries in lanes: one conversation runs in order, an agent's conversations run in parallel, agents take turns.
 
+import { type AgentLanes, appendEntry, createAgentLanes, dropWaiting, slotsInUse } from "./agent-lanes.ts";
+
 /** The least that an entry of a lane has. */
 export interface LaneEntry {
   id: string;
@@ -64,33 +66,6 @@ interface Deps<Entry extends LaneEntry> {
   limits?: LaneLimits;
 }
 
-interface AgentLanes<Entry> {
-  /** By name. The head of a lane stays in place while it runs or waits for its next try. */
-  lanes: Map<string, Entry[]>;
-  /** Names of lanes that can run now, in order. */
-  ready: string[];
-  running: Set<string>;
-  /** Slots that stay empty for now: see `startCooldown`. */
-  coolingDown: number;
-  /** Ids of the entries in the lanes. */
-  heldIds: Set<string>;
-  /** The database may have entries that are not in memory. */
-  moreInDatabase: boolean;
-  loading: boolean;
-  /** The agent can't work: nothing is loaded until it is resumed. */
-  paused: boolean;
-  /** Times it was resumed. */
-  resumeCount: number;
-  /** An entry was stored since the current load began. */
-  arrivedDuringLoad: boolean;
-  /** Waiting entries were dropped since the current load began: its page may name entries that have run meanwhile. */
-  loadOutdated: boolean;
-  /** Callers of `quiesce` that have not released the agent. */
-  quiesceRequests: number;
-  /** Called when nothing runs. */
-  idleWaiters: (() => void)[];
-}
-
 /**
  * Agents with a ready lane take turns, one entry each, so that ten thousand messages for one agent delay another's by one
  * turn at most. The lanes are only a cache: the database holds all entries, and they are loaded as memory becomes free.
@@ -112,37 +87,13 @@ export function createLanes<Entry extends LaneEntry>({
   function lanesOf(agentId: string): AgentLanes<Entry> {
     let agent = agents.get(agentId);
     if (!agent) {
-      const none = {
-        moreInDatabase: false,
-        loading: false,
-        paused: false,
-        resumeCount: 0,
-        arrivedDuringLoad: false,
-        loadOutdated: false,
-      };
-      const empty = {
-        lanes: new Map(),
-        ready: [],
-        running: new Set<string>(),
-        heldIds: new Set<string>(),
-        idleWaiters: [],
-      };
-      agent = { ...empty, ...none, coolingDown: 0, quiesceRequests: 0 };
+      agent = createAgentLanes();
       agents.set(agentId, agent);
     }
     return agent;
   }
 
-  function enqueue(agent: AgentLanes<Entry>, entry: Entry): void {
-    const name = laneOf(entry);
-    const lane = agent.lanes.get(name);
-    agent.heldIds.add(entry.id);
-    if (lane) lane.push(entry);
-    else {
-      agent.lanes.set(name, [entry]);
-      agent.ready.push(name);
-    }
-  }
+  const enqueue = (agent: AgentLanes<Entry>, entry: Entry) => appendEntry(agent, laneOf(entry), entry);
 
   function dispatch(): void {
     for (const agentId of roundRobin) {
@@ -173,9 +124,6 @@ export function createLanes<Entry extends LaneEntry>({
     }
   }
 
-  /** Slots in use: by running entries, and by the cooldown after them. */
-  const slotsInUse = (agent: AgentLanes<Entry>) => agent.running.size + agent.coolingDown;
-
   /** Keeps a slot empty for a moment, so that a long queue leaves the event loop to others. */
   function startCooldown(agentId: string, agent: AgentLanes<Entry>): void {
     agent.coolingDown++;
@@ -204,7 +152,7 @@ export function createLanes<Entry extends LaneEntry>({
     }
     if (limits.cooldownMs > 0 && agent.heldIds.size > LONG_QUEUE && !draining) startCooldown(entry.agentId, agent);
     if (result === "pause") {
-      forget(agent);
+      dropWaiting(agent);
       agent.moreInDatabase = true;
       agent.paused = true;
     }
@@ -243,16 +191,6 @@ export function createLanes<Entry extends LaneEntry>({
     advance(agentId, agent);
   }
 
-  function forget(agent: AgentLanes<Entry>): void {
-    for (const [name, lane] of agent.lanes) {
-      for (const { id } of lane.splice(agent.running.has(name) ? 1 : 0)) agent.heldIds.delete(id);
-      if (lane.length === 0) agent.lanes.delete(name);
-    }
-    agent.ready = [];
-    agent.moreInDatabase = false;
-    agent.loadOutdated = true;
-  }
-
   function resume(agentId: string): void {
     const agent = lanesOf(agentId);
     agent.moreInDatabase = true;
@@ -283,7 +221,7 @@ export function createLanes<Entry extends LaneEntry>({
     drop(agentId) {
       const agent = agents.get(agentId);
       if (!agent) return;
-      forget(agent);
+      dropWaiting(agent);
       agent.paused = false;
       advance(agentId, agent);
     },

@@ -1,10 +1,10 @@
 // Compacts the history of a session that has become too long: the model summarizes the older messages.
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
+import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { Reservation } from "../../ai/index.ts";
 import { type History, type HistoryMessage, MAX_HISTORY } from "../sessions/history.ts";
 import type { Sessions } from "../sessions/sessions.ts";
-import { toStorableText } from "../storable-text.ts";
 import { omittedNote, textMessage } from "./prompt.ts";
 import { CHARACTERS_PER_TOKEN, tokenUsage } from "./token-usage.ts";
 

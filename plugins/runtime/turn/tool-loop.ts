@@ -7,10 +7,10 @@ import type {
   LanguageModelV4ToolCall,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Reservation, TurnCache } from "../../ai/index.ts";
 import type { PreparedTool, ToolContext } from "../../skills/index.ts";
-import { toStorableText } from "../storable-text.ts";
 import { ModelError } from "./failure.ts";
 import { type TokenUsage, tokenUsage } from "./token-usage.ts";
 

@@ -1,0 +1,35 @@
+// SQL that changes entries of the inbox.
+import type { Statement } from "../../../src/kernel/database/database.ts";
+
+/** How an entry ends. */
+export type FinalStatus = "done" | "failed" | "cancelled" | "parked";
+
+/** Ends an entry that is still pending. `done` must come right after the statement that inserts its reply. */
+export function endStatement(
+  { agentId, id }: { agentId: string; id: string },
+  status: FinalStatus,
+  error: string | undefined,
+  at: number,
+): Statement {
+  const reply = status === "done" ? "last_insert_rowid()" : "NULL";
+  // A parked entry may run again and needs its files then.
+  const files = status === "parked" ? "" : ", attachments = NULL";
+  const update = `UPDATE inbox SET status = ?, error = ?, settled_at = ?, reply = ${reply}${files}`;
+  const sql = `${update} WHERE agent_id = ? AND id = ? AND status = 'pending'`;
+  return { sql, args: [status, error ?? null, at, agentId, id] };
+}
+
+/**
+ * Counts a try for the entries that may have been running. ?1: agents as JSON, ?2: entries of each. The oldest pending entry
+ * of a session runs first, and of these the oldest.
+ */
+export const COUNT_INTERRUPTED = `
+  UPDATE inbox SET attempts = attempts + 1
+  WHERE status = 'pending' AND (agent_id, id) IN (
+    SELECT agent_id, id FROM (
+      SELECT agent_id, id, row_number() OVER (PARTITION BY agent_id ORDER BY id) AS position FROM (
+        SELECT agent_id, min(id) AS id FROM inbox
+        WHERE status = 'pending' AND agent_id IN (SELECT value FROM json_each(?)) GROUP BY agent_id, session_id
+      )
+    ) WHERE position <= ?
+  )`;
