@@ -1,4 +1,4 @@
-// Schemas of the responses with a gateway token.
+// Defines the schemas of responses with a gateway token.
 import { t } from "elysia";
 
 export const gatewayToken = t.Object({ token: t.String({ description: "64 hex digits" }) });

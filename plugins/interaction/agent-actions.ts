@@ -1,4 +1,4 @@
-// The actions of `POST /api/agent` and `POST /api/chat`: resolve the caller's agent, and call the backend for it.
+// Performs the actions of `POST /api/agent` and `POST /api/chat` by calling the backend for the caller's agent.
 import { invalidInput } from "../../src/kernel/errors.ts";
 import { encodePathSegment, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";

@@ -1,4 +1,4 @@
-// The views of `GET /api/agent`, by action. They read the shared database, so that they work while the backend is down.
+// Builds the views of `GET /api/agent` from the shared database, so that they work while the backend is down.
 import { version } from "../../package.json";
 import { AppError, invalidInput, notFound } from "../../src/kernel/errors.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";

@@ -1,4 +1,4 @@
-// Schemas of the requests that people and programs send to their agent, and of the responses.
+// Defines the schemas of the requests that people and programs send to their agent, and of the responses.
 import { t } from "elysia";
 
 export const API_VERSION = "1.0.0";

@@ -1,4 +1,4 @@
-// The errors that callers get instead of a reply, and their codes for the API documents.
+// Defines the errors that callers get instead of a reply, and lists their codes for the API documents.
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 
 /** The errors with which a message to an agent can be rejected or can fail, by status. */

@@ -1,4 +1,4 @@
-// The runtime: composes inbox, lanes, turns and outbox, and accepts the messages of every platform.
+// The runtime accepts messages of every platform and answers them: this file composes inbox, lanes, turns and outbox.
 
 import { Elysia } from "elysia";
 import { type Kernel, plugin, type ServiceOf } from "../../src/kernel/plugin.ts";

@@ -1,4 +1,4 @@
-// Schemas of requests and responses about turns and messages.
+// Defines the schemas of requests and responses about turns and messages.
 import { t } from "elysia";
 
 export const chatBody = t.Object({

@@ -1,4 +1,4 @@
-// The registry of platforms: a plugin that hosts a platform registers the functions by which the runtime reaches it.
+// Keeps the registry of platforms: a plugin that hosts a platform registers the functions by which the runtime reaches it.
 
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Attachment } from "./inbox/attachments.ts";

@@ -1,4 +1,4 @@
-// The tables of the runtime, which migrations/0006_runtime.sql creates.
+// Declares the tables of the runtime, which migrations/0006_runtime.sql creates.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const sessions = sqliteTable("sessions", {

@@ -1,4 +1,4 @@
-// The SQL that restores and erases sessions. `?1` is the agent throughout.
+// Defines the SQL that restores and erases sessions. `?1` is the agent throughout.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { deleteSessionsSql, HIDDEN_PLATFORM, WIPE_TEXT } from "../sessions/session-sql.ts";
 

@@ -1,4 +1,4 @@
-// Descriptions of the files that came with a message, as the inbox stores them. The bytes stay at the platform.
+// Describes the files that came with a message, as the inbox stores them. The bytes stay at the platform.
 
 /** A file as its platform describes it. */
 export interface Attachment {

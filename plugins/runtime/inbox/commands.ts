@@ -1,4 +1,4 @@
-// The commands that people can type on any platform, and how they are recognized.
+// Defines and recognizes the commands that people can type on any platform.
 
 /** Commands for everybody, with the descriptions that `/help` and the platforms' menus show. */
 export const COMMANDS = {

@@ -1,4 +1,4 @@
-// SQL that changes entries of the inbox.
+// Defines the SQL that changes entries of the inbox.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 
 /** How an entry ends. */

@@ -1,4 +1,4 @@
-// The lanes of one agent: their entries in memory, and the state of scheduling and loading them.
+// Holds the lanes of one agent: their entries in memory, and the state of scheduling and loading them.
 
 export interface AgentLanes<Entry> {
   /** By name. The head of a lane stays in place while it runs or waits for its next try. */

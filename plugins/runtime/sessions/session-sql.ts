@@ -1,4 +1,4 @@
-// SQL about sessions that both their expiry and the backup use.
+// Defines the SQL about sessions that both their expiry and the backup use.
 
 /** The platform of sessions that are being restored or deleted. They are not shown. */
 export const HIDDEN_PLATFORM = "";

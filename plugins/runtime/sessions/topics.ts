@@ -1,4 +1,4 @@
-// Topics: conversations of the API that callers name; a topic is stored as the peer of its session.
+// Converts topics, which are conversations of the API that callers name, to the peers of their sessions and back.
 
 export const topicPeer = (topic: string) => `topic:${topic.trim()}`;
 /** The topic of a session's peer; null where it has none. */

@@ -1,4 +1,4 @@
-// The reasons with which the signal of a turn aborts; they decide what happens to its inbox entry.
+// Defines the reasons with which the signal of a turn aborts; the reason decides what happens to the inbox entry.
 
 /** The process ends: the entry stays pending. */
 export const ABORT_SHUTDOWN = new DOMException("Berth is stopping.", "AbortError");

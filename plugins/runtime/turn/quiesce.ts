@@ -1,4 +1,4 @@
-// Exclusive access to an agent's sessions: waits until none of its turns run, does the work, then lets them go on.
+// Gives exclusive access to an agent's sessions: waits until none of its turns run, does the work, then lets turns go on.
 import { SECOND } from "../../../src/kernel/util/time.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import type { Lanes } from "../lanes/lanes.ts";

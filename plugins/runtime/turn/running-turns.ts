@@ -1,4 +1,4 @@
-// The turns that run now, with the signals that end them early, and the callers that wait for a reply in this process.
+// Tracks the running turns with the signals that end them early, and the callers that wait for a reply in this process.
 
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { shutdownError } from "../errors.ts";

@@ -1,4 +1,4 @@
-// Requests of callers that wait for their reply: stores the message, and resolves when its turn is settled.
+// Handles requests of callers that wait for their reply: stores the message, and resolves when its turn is settled.
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { Agent } from "../../agents/index.ts";
 import { agentStoppedError, shutdownError } from "../errors.ts";
