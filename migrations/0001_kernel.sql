@@ -1,7 +1,7 @@
--- What the kernel keeps: guards, facts about this installation, events, jobs, rate limits, answers to repeated requests.
+-- The kernel's tables: guards, facts about the installation, events, jobs, rate limits, stored responses (Idempotency-Key).
 -- Times are epoch milliseconds.
 
--- Never holds a row: the trigger lets an insert pass as if done, or aborts the batch.
+-- Always empty: the trigger ignores the insert if the guard holds, or aborts the batch.
 CREATE TABLE guard (ok INTEGER NOT NULL) STRICT;
 
 CREATE TRIGGER guard_check BEFORE INSERT ON guard
@@ -14,9 +14,9 @@ CREATE TABLE meta (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- seq never goes back, even after pruning: readers resume by it.
+-- seq always grows, even after pruning, so that readers can resume after the last one they saw.
 CREATE TABLE events (
-  -- Never used twice: the newest row is never pruned.
+  -- Never reused, since the newest row is never pruned.
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL,
   type TEXT NOT NULL,
@@ -27,8 +27,8 @@ CREATE TABLE events (
 ) STRICT;
 CREATE INDEX events_by_user ON events (user_id, seq) WHERE user_id IS NOT NULL;
 
--- state: queued, running (until lease_until, by the holder of lease), failed (parked).
--- rerun_at: asked for again while it ran.
+-- state: queued, running (claimed under lease until lease_until), failed (parked).
+-- rerun_at: when to run again, set if the job was enqueued while it ran.
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,
   kind TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- Accounts: who may sign in, what they have paid for, and where they are signed in.
+-- Accounts: users, their subscriptions, and their sessions.
 CREATE TABLE users (
   id TEXT PRIMARY KEY,
   email TEXT NOT NULL UNIQUE,
@@ -26,7 +26,7 @@ CREATE TABLE subscriptions (
 CREATE TABLE auth_sessions (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  -- Counts for admin rights of an unverified address: signed in straight from this machine.
+  -- Whether the user signed in directly from this machine; an unverified address has admin rights only then.
   direct INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   renewed_at INTEGER NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE auth_sessions (
 ) STRICT;
 CREATE INDEX auth_sessions_user ON auth_sessions (user_id);
 
--- One-use links, stored hashed: the first admin (more kinds come with mail).
+-- One-time links, stored as hashes, such as the one that creates the first admin.
 CREATE TABLE auth_links (
   token_hash TEXT PRIMARY KEY,
   kind TEXT NOT NULL,

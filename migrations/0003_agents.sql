@@ -1,4 +1,4 @@
--- Agents: what each one is, how it is configured, which secrets it has been given, and what it did.
+-- Agents: identity, configuration, credentials and log.
 CREATE TABLE agents (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -6,10 +6,10 @@ CREATE TABLE agents (
   model TEXT NOT NULL CHECK (model IN ('model_a', 'model_b', 'custom')),
   status TEXT NOT NULL CHECK (status IN ('running', 'active', 'stopped', 'error')),
   status_reason TEXT,
-  -- What the agent should be, whatever it is now: survives a restart.
+  -- The state that the agent should have; it is restored after a restart.
   wanted TEXT NOT NULL CHECK (wanted IN ('up', 'down')),
   subdomain TEXT NOT NULL UNIQUE,
-  -- The hint given at provisioning; grants nothing.
+  -- The owner hint given at provisioning; it grants no access.
   tier TEXT,
   runtime_version TEXT NOT NULL,
   verified INTEGER NOT NULL DEFAULT 0,
@@ -24,7 +24,7 @@ CREATE TABLE agents (
 ) STRICT;
 CREATE INDEX agents_by_owner ON agents (user_id, id);
 
--- One row per version; the newest is in force. The text is exactly what was given.
+-- One row per version; the newest is in force. The text is stored unchanged.
 CREATE TABLE agent_configs (
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   version INTEGER NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE agent_configs (
   PRIMARY KEY (agent_id, version)
 ) STRICT;
 
--- Sealed by the vault for exactly this place. An agent's own comes before its owner's default.
+-- Sealed by the vault, bound to this row. An agent's own credential takes precedence over its owner's default.
 CREATE TABLE credentials (
   owner_kind TEXT NOT NULL CHECK (owner_kind IN ('agent', 'user')),
   owner_id TEXT NOT NULL,
@@ -53,7 +53,7 @@ BEGIN
   DELETE FROM credentials WHERE owner_kind = 'user' AND owner_id = OLD.id;
 END;
 
--- Ids grow with time, so that they order the lines and say how old each one is.
+-- Ids are UUIDv7: they order the lines and contain their time.
 CREATE TABLE agent_logs (
   id TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
--- The ledger: what every call to a model used and cost. Times are epoch milliseconds, money is whole micro-USD.
+-- The ledger: usage and cost of every call of a model. Times are epoch milliseconds, money is in micro-USD.
 
 -- kind: 'turn' of an agent, 'public' without a key, 'api' for an account. estimated: the provider gave no count.
 CREATE TABLE usage (
@@ -16,6 +16,6 @@ CREATE TABLE usage (
   estimated INTEGER NOT NULL CHECK (estimated IN (0, 1))
 ) STRICT;
 CREATE INDEX usage_by_agent ON usage (agent_id, at, cost_micro_usd) WHERE agent_id IS NOT NULL;
--- An account's total is that of its agents and of this.
+-- For totals of an account: the usage of its agents and its own.
 CREATE INDEX usage_by_user ON usage (user_id, at, cost_micro_usd) WHERE kind = 'api';
 CREATE INDEX usage_public ON usage (at, cost_micro_usd) WHERE kind = 'public';

@@ -1,4 +1,4 @@
--- Skills: which are switched on, what agents remember, and what they have promised to say later.
+-- Skills: which are enabled, the memory of agents, and their reminders.
 CREATE TABLE agent_skills (
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   skill_id TEXT NOT NULL,
@@ -6,15 +6,15 @@ CREATE TABLE agent_skills (
   PRIMARY KEY (agent_id, skill_id)
 ) STRICT, WITHOUT ROWID;
 
--- seq is a rowid that VACUUM keeps, since the search index refers to it.
--- circle: '' is what the owner's conversations know; else `platform:peer`, whose conversations alone know it.
+-- seq is a stable rowid, which VACUUM keeps: the search index refers to it.
+-- circle: the conversations that know the entry: '' for those of the owner, else `platform:peer`.
 CREATE TABLE memories (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   circle TEXT NOT NULL,
   content TEXT NOT NULL,
-  -- Of the content in lower case: the same fact told twice is one row.
+  -- Hash of the content in lower case, so that a repeated fact is one row.
   digest TEXT NOT NULL,
   source TEXT NOT NULL CHECK (source IN ('agent', 'compaction', 'owner')),
   created_at INTEGER NOT NULL,
@@ -23,7 +23,7 @@ CREATE TABLE memories (
 ) STRICT;
 CREATE INDEX memories_recent ON memories (agent_id, circle, updated_at);
 
--- The agent is one word of the index, so that a search reads the entries of one agent only.
+-- The agent's id is a word of the index, so that a search reads the entries of one agent only.
 CREATE VIRTUAL TABLE memories_search USING fts5 (
   content,
   agent,
@@ -48,7 +48,7 @@ BEGIN
   INSERT INTO memories_search (rowid, content, agent) VALUES (NEW.seq, NEW.content, replace(NEW.agent_id, '-', ''));
 END;
 
--- dedupe names the request that set it: a message that is worked on again sets nothing twice.
+-- dedupe identifies the request, so that a message that is processed again creates no second reminder.
 CREATE TABLE reminders (
   id TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,

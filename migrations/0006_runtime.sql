@@ -1,13 +1,13 @@
--- The runtime: what was said, what waits to be answered, and what waits to be delivered.
+-- The runtime: conversations, the inbox of messages to answer, and the outbox of replies to deliver.
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   platform TEXT NOT NULL,
-  -- The conversation's address on its platform; NULL for sessions that are named by their id alone.
+  -- The conversation's address on its platform; NULL for sessions that are identified by their id.
   peer TEXT,
   status TEXT NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'completed')),
   message_count INTEGER NOT NULL DEFAULT 0,
-  -- What was said before the recent messages, in short, and up to which message.
+  -- Summary of the older messages, and the last message that it covers.
   summary TEXT,
   summary_upto INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
@@ -17,7 +17,7 @@ CREATE UNIQUE INDEX sessions_peer ON sessions (agent_id, platform, peer) WHERE s
 CREATE INDEX sessions_agent ON sessions (agent_id);
 
 CREATE TABLE messages (
-  -- The order in which things were said: a message that waited comes after the reply to the one before it.
+  -- The order of the conversation: a message that waited comes after the reply to the previous one.
   seq INTEGER PRIMARY KEY,
   id TEXT NOT NULL,
   session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -26,19 +26,19 @@ CREATE TABLE messages (
   platform TEXT NOT NULL,
   role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
   content TEXT NOT NULL,
-  -- What the agent did on the way to this reply: JSON, for people who look.
+  -- The steps of the agent before this reply, as JSON, for display.
   steps TEXT,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX messages_session ON messages (session_id);
 
--- Kept by agent: what one has to do, and what it was sent, lies together.
+-- Clustered by agent, so that its messages are stored together.
 CREATE TABLE inbox (
   id TEXT NOT NULL,
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   session_id TEXT NOT NULL,
   platform TEXT NOT NULL,
-  -- NULL for entrances whose messages have no id of their own.
+  -- The platform's message id; NULL for entrances without message ids.
   platform_message_id TEXT,
   peer TEXT,
   sender_id TEXT NOT NULL,
@@ -50,9 +50,9 @@ CREATE TABLE inbox (
   topic TEXT,
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'done', 'failed', 'cancelled', 'parked')),
   attempts INTEGER NOT NULL DEFAULT 0,
-  -- A message on the platform that shows the growing reply and will become it.
+  -- The platform's message that shows the reply as it grows, and becomes the reply.
   preview_id TEXT,
-  -- The message that answers this one: its seq.
+  -- The seq of the message that answers this one.
   reply INTEGER,
   error TEXT,
   received_at INTEGER NOT NULL,
@@ -71,7 +71,7 @@ CREATE TABLE outbox (
   body TEXT NOT NULL,
   reply_to TEXT,
   preview_id TEXT,
-  -- The platform's ids of the parts that arrived, in order: JSON.
+  -- The platform's ids of the delivered parts, in order, as JSON.
   parts TEXT NOT NULL DEFAULT '[]',
   status TEXT NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'sent', 'failed')),
   attempts INTEGER NOT NULL DEFAULT 0,

@@ -1,14 +1,14 @@
--- API keys, and the second factor at sign-in. What lets somebody in is hashed or sealed; none of it is here in clear.
+-- API keys, and the second factor at sign-in. All secrets are hashed or sealed.
 CREATE TABLE api_keys (
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   key_hash TEXT NOT NULL UNIQUE,
-  -- The first characters, to tell one from another in a list.
+  -- The first characters, to distinguish keys in a list.
   prefix TEXT NOT NULL,
   -- A JSON array.
   scopes TEXT NOT NULL,
-  -- Made straight on this machine: counts for admin rights of an unverified address, like a session's.
+  -- Whether the key was created directly on this machine; for admin rights of an unverified address, as for sessions.
   direct INTEGER NOT NULL,
   expires_at INTEGER,
   last_used_at INTEGER,
@@ -20,9 +20,9 @@ CREATE TABLE two_factor (
   user_id TEXT PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
   -- Sealed, bound to this user.
   secret TEXT NOT NULL,
-  -- Null until the first code shows that the app has the secret: nothing is asked for before.
+  -- NULL until a first code confirms the setup; before that, no code is required.
   confirmed_at INTEGER,
-  -- The 30 seconds (counted since 1970) of the last code that was taken: neither it nor an older one is taken again.
+  -- The time step (RFC 6238, 30 seconds since 1970) of the last accepted code. Codes up to this step are refused.
   last_step INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL
 ) STRICT;

@@ -1,4 +1,4 @@
--- Updates under way: what to go back to when the agent is not well afterwards, also after the process was killed.
+-- Running updates: the state to return to if the update fails, also after the process was killed.
 CREATE TABLE agent_updates (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
   backup_path TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- The gateway token of an agent: recognised by its hash, sealed so that its owner can see it again.
+-- The gateway token of an agent: found by its hash, and sealed so that its owner can see it again.
 CREATE TABLE gateway_tokens (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
   hash TEXT NOT NULL UNIQUE,

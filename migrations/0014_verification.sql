@@ -1,35 +1,35 @@
--- Agent verification: what was asked to be signed, and the authenticators of users.
+-- Agent verification: challenges to sign, and the authenticators of users.
 
--- The newest challenge of each kind is the one that counts, and it goes when it is used. Nothing in it is secret: only
--- a signature over it is worth anything.
+-- Only the newest challenge of each kind is valid, and it is deleted when it is used. It is not secret: only
+-- a signature over it proves anything.
 CREATE TABLE verification_challenges (
   agent_id TEXT NOT NULL REFERENCES agents (id) ON DELETE CASCADE,
   type TEXT NOT NULL CHECK (type IN ('attestation', 'exchange', 'name_service', 'webauthn')),
   user_id TEXT NOT NULL,
   nonce TEXT NOT NULL,
-  -- Exactly what wallets sign.
+  -- The exact text that wallets sign.
   message TEXT NOT NULL,
-  -- What an authenticator was asked for: a new credential, or to show one that is known.
+  -- The ceremony of an authenticator: registration or authentication.
   ceremony TEXT CHECK (ceremony IN ('create', 'get')),
   expires_at INTEGER NOT NULL,
   PRIMARY KEY (agent_id, type)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE webauthn_credentials (
-  -- As the authenticator names it, in base64url.
+  -- The credential id in base64url.
   id TEXT PRIMARY KEY,
   user_id TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
-  -- COSE, in base64url.
+  -- The public key in COSE form, base64url.
   public_key TEXT NOT NULL,
-  -- The number of the last signature; one that does not grow is a copy's.
+  -- The signature counter; if it does not grow, the authenticator was cloned.
   counter INTEGER NOT NULL,
-  -- JSON list of hints for the browser.
+  -- JSON: transport hints for the browser.
   transports TEXT NOT NULL,
   created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX webauthn_credentials_by_user ON webauthn_credentials (user_id);
 
--- A new owner has proven nothing yet, whichever way the agent came to it.
+-- Clears the verification when an agent changes its owner, in any way.
 CREATE TRIGGER agents_leave_verification_with_owner AFTER UPDATE OF user_id ON agents WHEN NEW.user_id <> OLD.user_id
 BEGIN
   UPDATE agents SET verified = 0, verification_type = NULL, attestation_uid = NULL, verifier_address = NULL,

@@ -1,14 +1,14 @@
--- Money: sums by day, what credits paid for, budgets that were told of, and agents whose answers are kept.
+-- Money: sums by day, use of credits, budget notices, and agents with a response cache.
 
 -- own_key: the agent's or its owner's key was used, so that the operator paid nothing. credit_micro_usd: the part of the
 -- cost that credits paid for. cached: answered from the cache; such a row costs nothing and has no tokens.
 ALTER TABLE usage ADD COLUMN own_key INTEGER NOT NULL DEFAULT 0 CHECK (own_key IN (0, 1));
 ALTER TABLE usage ADD COLUMN credit_micro_usd INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE usage ADD COLUMN cached INTEGER NOT NULL DEFAULT 0 CHECK (cached IN (0, 1));
--- A call is written once, however often a process that was killed tries.
+-- A call is stored once, even if a restarted process stores it again.
 CREATE UNIQUE INDEX usage_once ON usage (id);
 
--- What budgets and reports are summed up from. day: days since 1970-01-01, UTC. An empty user: public use; an empty
+-- The source of budgets and reports. day: days since 1970-01-01, UTC. An empty user: public use; an empty
 -- agent: not an agent's turn.
 CREATE TABLE usage_days (
   user_id TEXT NOT NULL,
@@ -44,12 +44,12 @@ BEGIN
     credit_micro_usd = credit_micro_usd + excluded.credit_micro_usd;
 END;
 
--- The sums have taken their place.
+-- Replaced by the sums.
 DROP INDEX usage_by_agent;
 DROP INDEX usage_by_user;
 DROP INDEX usage_public;
 
--- What has been used of the credit that is begun; a whole one (10,000 micro-USD) is taken from the account.
+-- The used part of the current credit; a whole credit (10,000 micro-USD) is taken from the account.
 CREATE TABLE credit_use (
   user_id TEXT PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
   micro_usd INTEGER NOT NULL
@@ -64,7 +64,7 @@ BEGIN
   UPDATE credit_use SET micro_usd = micro_usd % 10000 WHERE user_id = NEW.user_id;
 END;
 
--- Whose budget was told to be spent, in which period: once each.
+-- Notices of spent budgets: one for each budget and period.
 CREATE TABLE budget_notices (
   whose TEXT NOT NULL,
   period TEXT NOT NULL CHECK (period IN ('day', 'month')),
@@ -72,7 +72,7 @@ CREATE TABLE budget_notices (
   PRIMARY KEY (whose, period, since)
 ) STRICT, WITHOUT ROWID;
 
--- Agents whose answers are kept for so many seconds, for the same conversation to be answered without a call.
+-- Agents with a response cache, and how many seconds a response is reused for the same conversation.
 CREATE TABLE response_caches (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id) ON DELETE CASCADE,
   max_age_s INTEGER NOT NULL

@@ -1,11 +1,11 @@
--- Wallets, what may be spent from them, and the ledger of what was. Amounts in USD are millionths; amounts of a token are
+-- Wallets, spending policies, and the ledger of spends. Amounts in USD are millionths; amounts of a token are
 -- texts, in its smallest unit. Times are epoch milliseconds.
 CREATE TABLE wallets (
-  -- What its sealed key is bound to.
+  -- The id that the sealed key is bound to.
   id TEXT PRIMARY KEY,
-  -- NULL: its account is gone. The key stays, since there may be money that somebody comes back for.
+  -- NULL: the account is deleted. The key is kept, since the wallet may still hold money.
   user_id TEXT,
-  -- The one wallet of a user; one of the managed platform; one made from a key that the user gave, or wanted.
+  -- The user's own wallet, a managed wallet, or a wallet from a key that the user gave or requested.
   kind TEXT NOT NULL CHECK (kind IN ('user', 'managed', 'client')),
   -- Of a managed wallet: the email it was made for.
   name TEXT NOT NULL,
@@ -26,7 +26,7 @@ BEGIN
   UPDATE wallets SET user_id = NULL, name = '' WHERE user_id = OLD.id;
 END;
 
--- A user without a row has the policy that everybody has at first.
+-- A user without a row has the default policy.
 CREATE TABLE wallet_policies (
   user_id TEXT PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
   per_transaction INTEGER NOT NULL,
@@ -34,46 +34,46 @@ CREATE TABLE wallet_policies (
   -- JSON lists of addresses in small letters; NULL: any.
   recipients TEXT,
   assets TEXT,
-  -- More than this waits for the owner's word; NULL: nothing does.
+  -- Larger amounts wait for the owner's approval; NULL: none do.
   approval_above INTEGER,
-  -- Off: nothing is signed.
+  -- When off, nothing is signed.
   enabled INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The ledger. A row is there before anything is signed, and counts against the policy until it has failed.
+-- The ledger. A row is stored before anything is signed, and counts against the policy unless it fails.
 CREATE TABLE wallet_spends (
-  -- UUIDv7: the order in which they are signed.
+  -- UUIDv7: the order of signing.
   id TEXT PRIMARY KEY,
-  -- Kept when the account goes.
+  -- Kept when the account is deleted.
   user_id TEXT NOT NULL,
   agent_id TEXT,
   wallet_id TEXT NOT NULL REFERENCES wallets (id),
-  -- What makes a request that comes again the same spend.
+  -- Identifies a repeated request as the same spend.
   request_key TEXT,
   request_hash TEXT NOT NULL,
   kind TEXT NOT NULL CHECK (kind IN ('send', 'trade', 'pay')),
   network TEXT NOT NULL CHECK (network IN ('mainnet_chain', 'testnet_chain')),
-  -- Of the wallet; with the network it is the lane in which nonces follow each other.
+  -- The wallet's address; with the network it identifies the nonce queue.
   address TEXT NOT NULL,
-  -- The token that leaves the wallet, how much of it, and what that was worth.
+  -- The token that is spent, its amount, and the value in USD.
   asset TEXT NOT NULL,
   units TEXT NOT NULL,
   usd INTEGER NOT NULL,
-  -- As the caller gave it.
+  -- As the caller wrote it.
   amount TEXT NOT NULL,
   recipient TEXT,
-  -- JSON: what else the owner is shown.
+  -- JSON: further details for the owner.
   details TEXT NOT NULL,
-  -- JSON: the calls to be signed one after the other, and which is next; or the authorization of a payment.
+  -- JSON: the calls to sign one after the other and the index of the next, or the authorization of a payment.
   plan TEXT NOT NULL,
   step INTEGER NOT NULL DEFAULT 0,
-  -- waiting: for the owner. reserved: to be signed. signed: on disk, maybe on its way. sent: a node has it.
+  -- waiting: for the owner. reserved: to be signed. signed: stored, perhaps already sent. sent: a node accepted it.
   state TEXT NOT NULL CHECK (state IN ('waiting', 'reserved', 'signed', 'sent', 'confirmed', 'failed')),
   reason TEXT,
   hash TEXT,
   created_at INTEGER NOT NULL,
-  -- From when it counts for the day.
+  -- The time from which it counts against the daily limit.
   reserved_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -82,7 +82,7 @@ CREATE INDEX wallet_spends_by_user ON wallet_spends (user_id, id);
 CREATE INDEX wallet_spends_of_day ON wallet_spends (user_id, reserved_at) WHERE state <> 'failed';
 CREATE INDEX wallet_spends_open ON wallet_spends (network, address, id) WHERE state IN ('reserved', 'signed', 'sent');
 
--- Every transaction that was signed, before a node gets it. One that is stuck is followed by another with the same nonce.
+-- Every signed transaction, stored before it is sent. A stuck one is replaced by another with the same nonce.
 CREATE TABLE wallet_transactions (
   hash TEXT PRIMARY KEY,
   spend_id TEXT NOT NULL REFERENCES wallet_spends (id) ON DELETE CASCADE,

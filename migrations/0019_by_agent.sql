@@ -1,12 +1,12 @@
--- What belongs to one agent is found by it, and what ends is found without looking through everybody's.
+-- Indexes for rows by agent, and for expiry without reading all rows.
 CREATE INDEX outbox_by_agent ON outbox (agent_id, id);
 
 DROP INDEX sessions_agent;
 CREATE INDEX sessions_by_agent ON sessions (agent_id, last_activity_at);
--- Those that its owner sees: visitors of a public page have as many as they like.
+-- Only the sessions that the owner sees: visitors of a public page may have very many.
 CREATE INDEX sessions_shown ON sessions (agent_id, last_activity_at) WHERE platform NOT IN ('', 'public');
--- Those that are being brought back or cleared away.
+-- Sessions that are being restored or deleted.
 CREATE INDEX sessions_nobodys ON sessions (agent_id) WHERE platform = '';
--- Those that expire.
+-- Sessions that expire.
 CREATE INDEX sessions_visitors ON sessions (last_activity_at) WHERE platform = 'public';
 CREATE INDEX sessions_empty ON sessions (created_at) WHERE message_count = 0 AND platform = 'web';

@@ -1,4 +1,4 @@
--- Whether any address of the account was ever verified: it then has an owner, wherever its address has gone since.
+-- Whether any address of the account was ever verified. Such an account has an owner, even if its address changed since.
 ALTER TABLE users ADD COLUMN once_verified INTEGER NOT NULL DEFAULT 0;
 UPDATE users SET once_verified = email_verified;
 

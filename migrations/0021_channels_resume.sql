@@ -1,2 +1,2 @@
--- Where receiving was when it last ended, in the adapter's own form, so that a restart goes on from there.
+-- Where receiving last ended, in the adapter's format, so that it resumes there after a restart.
 ALTER TABLE channel_connections ADD COLUMN resume TEXT;

@@ -1,2 +1,2 @@
--- Files that came with a message that is still to be answered, as the channel describes them: JSON. They stay at the platform.
+-- Files of a message that is not answered yet, as JSON in the channel's format. The files stay on the platform.
 ALTER TABLE inbox ADD COLUMN attachments TEXT;

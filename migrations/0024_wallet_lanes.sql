@@ -1,19 +1,19 @@
--- What a wallet's lane must remember to judge by more than a moment, and what spending costs beside the spend.
+-- Facts that a wallet's nonce queue needs across checks, and the gas costs of spends.
 
--- Since when the chain has said that the nonce of a signed spend is used, without a receipt of it. NULL: it does not.
+-- Time since which the chain reports the nonce of a signed spend as used, without a receipt for it. NULL: it does not.
 ALTER TABLE wallet_spends ADD COLUMN overtaken_at INTEGER;
--- In wei, as text: what its transactions took for gas so far.
+-- The gas costs of its transactions so far, in wei, as text.
 ALTER TABLE wallet_spends ADD COLUMN fee TEXT;
 
--- Whether somebody brought the private key, and may hold it elsewhere.
+-- Whether the private key was imported, so that another copy may exist.
 ALTER TABLE wallets ADD COLUMN brought INTEGER NOT NULL DEFAULT 0;
--- Of those that are there nobody knows.
+-- This is unknown for existing wallets: those from a key count as imported.
 UPDATE wallets SET brought = 1 WHERE kind = 'client';
 
--- A day's spends: those that may still leave however old they are, and those that left, or wait, since then.
+-- Spends of the daily limit: those that may still be sent, whatever their age, and those that were sent or wait since then.
 DROP INDEX wallet_spends_of_day;
 CREATE INDEX wallet_spends_unsettled ON wallet_spends (user_id) WHERE state IN ('reserved', 'signed', 'sent');
 CREATE INDEX wallet_spends_since ON wallet_spends (user_id, updated_at) WHERE state IN ('waiting', 'confirmed');
 
--- Nonces that were used a moment ago, for nodes that are behind.
+-- Recently used nonces, for nodes that lag behind.
 CREATE INDEX wallet_transactions_since ON wallet_transactions (network, address, created_at);

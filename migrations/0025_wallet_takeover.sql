@@ -1,2 +1,2 @@
--- When the account was last taken over by the owner of its address: what was asked for before is not reserved after it.
+-- When the owner of the address last reclaimed the account. Spends requested before that are not reserved any more.
 ALTER TABLE wallet_policies ADD COLUMN reset_at INTEGER NOT NULL DEFAULT 0;

@@ -1,2 +1,2 @@
--- What visitors said, until it is forgotten with their conversation.
+-- Messages of visitors, deleted with their conversation.
 CREATE INDEX inbox_visitors ON inbox (received_at) WHERE platform = 'public' AND content <> '';

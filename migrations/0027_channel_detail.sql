@@ -1,2 +1,2 @@
--- What a platform said of a bot that its adapter needs later, in the adapter's own form.
+-- Facts about a bot from its platform that the adapter needs later, in the adapter's format.
 ALTER TABLE channel_connections ADD COLUMN detail TEXT;

@@ -1,16 +1,16 @@
--- Agents that were made without an account, each held by one of its own until somebody claims it.
+-- Agents that were created without an account. A placeholder account holds each of them until it is claimed.
 CREATE TABLE claims (
-  -- Only this account is named with a reference: the row goes when nothing is left to be cleared away.
+  -- The only foreign key: the row is deleted with the placeholder account, after the agent is removed.
   holder_id TEXT PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
   agent_id TEXT NOT NULL UNIQUE,
-  -- Of what the claim's link holds.
+  -- Hash of the token in the claim link.
   token_hash TEXT NOT NULL UNIQUE,
-  -- Then the agent is removed.
+  -- When the unclaimed agent is removed.
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX claims_by_expiry ON claims (expires_at);
 
--- Whoever was let in by an agent's former owner is let in no more, whichever way the agent came to the new one.
+-- Deletes the gateway token when an agent changes its owner, so that holders of the old token lose access.
 CREATE TRIGGER agents_leave_gateway_token_with_owner AFTER UPDATE OF user_id ON agents WHEN NEW.user_id <> OLD.user_id
 BEGIN
   DELETE FROM gateway_tokens WHERE agent_id = NEW.id;

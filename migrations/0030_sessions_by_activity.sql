@@ -1,6 +1,6 @@
--- A turn moves its session within every index that holds when something was last said: one is enough for each session.
+-- A turn moves its session in every index with the time of its last message, so each session is in only one of them.
 DROP INDEX sessions_by_agent;
 CREATE INDEX sessions_visited ON sessions (agent_id, last_activity_at) WHERE platform = 'public';
--- Neither of these changes; those that are being brought back or cleared away are found by both.
+-- These indexes do not change with a turn; together they find sessions that are being restored or deleted.
 DROP INDEX sessions_nobodys;
 CREATE INDEX sessions_by_agent ON sessions (agent_id, platform);

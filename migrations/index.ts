@@ -1,4 +1,6 @@
-// Every change of the schema, in order, as text inside the binary. A new file gets a line at the end; old ones never change.
+// Lists every schema change in order, as SQL text that is embedded in the binary.
+// A new migration is added at the end. The SQL of an old one never changes; its comments may, since only names are recorded.
+// There is no 0029: no migration ever had this number, and the gap has no effect.
 
 import kernel from "./0001_kernel.sql" with { type: "text" };
 import auth from "./0002_auth.sql" with { type: "text" };
@@ -30,7 +32,7 @@ import channelDetail from "./0027_channel_detail.sql" with { type: "text" };
 import claims from "./0028_claims.sql" with { type: "text" };
 import sessionsByActivity from "./0030_sessions_by_activity.sql" with { type: "text" };
 
-/** One step of the schema: applied once, recorded by its name. */
+/** A change of the schema, which is applied once and recorded by its name. */
 export interface Migration {
   name: string;
   sql: string;
