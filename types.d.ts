@@ -1,4 +1,4 @@
-// What the bundler embeds as text or as a file, told to the type checker.
+// Declares the types of files that the bundler embeds as text or as a path.
 declare module "*.sql" {
   const text: string;
   export default text;

@@ -1,4 +1,4 @@
-// Installs and runs what every npm command needs: the pinned Bun and the packages, on a machine with Node and npm alone.
+// Installs the pinned Bun and the packages, which every npm script needs, on a machine that has only Node and npm.
 
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -8,30 +8,30 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-/** The path of an installed package's command. */
+/** Returns the path of an installed package's command. */
 export const tool = (name) => join(root, "node_modules/.bin", name);
 /** The Bun among the installed packages. */
 export const bun = tool("bun");
 
 const readText = (path) => readFileSync(join(root, path), "utf8");
-const installMark = join(root, "node_modules/.installed-from");
+const installStamp = join(root, "node_modules/.installed-from");
 
-export const say = (line) => console.log(`berth: ${line}`);
+export const print = (line) => console.log(`berth: ${line}`);
 export const seconds = (since) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
-/** Installs Bun and the packages exactly as locked; does nothing when they already are. */
+/** Installs Bun and the packages as locked, unless they are installed already. */
 export async function install() {
   const locked = createHash("sha256").update(readText("bun.lock")).update(readText("package.json")).digest("hex");
-  const isCurrent = existsSync(bun) && existsSync(installMark) && readFileSync(installMark, "utf8") === locked;
+  const isCurrent = existsSync(bun) && existsSync(installStamp) && readFileSync(installStamp, "utf8") === locked;
   if (isCurrent) return;
-  const began = performance.now();
+  const startedAt = performance.now();
   const version = JSON.parse(readText("package.json")).devDependencies.bun;
-  say(`installing Bun ${version} and the packages …`);
-  const [command, ...first] = installedBun() === version ? [bun] : ["npx", "--yes", `bun@${version}`];
-  const code = await run(command, [...first, "install", "--frozen-lockfile"]);
-  if (code !== 0) fail("The packages could not be installed; see above.");
-  writeFileSync(installMark, locked);
-  say(`installed in ${seconds(began)}`);
+  print(`installing Bun ${version} and the packages …`);
+  const [command, ...prefix] = installedBun() === version ? [bun] : ["npx", "--yes", `bun@${version}`];
+  const code = await run(command, [...prefix, "install", "--frozen-lockfile"]);
+  if (code !== 0) exitWithError("The packages could not be installed; see above.");
+  writeFileSync(installStamp, locked);
+  print(`installed in ${seconds(startedAt)}`);
 }
 
 function installedBun() {
@@ -43,13 +43,13 @@ function installedBun() {
 export const binary = join(root, "dist/berth");
 const sources = ["src", "plugins", "channels", "migrations", "package.json", "bun.lock"];
 
-/** Builds the binary unless it is newer than everything it is made of. */
+/** Builds the binary unless it is newer than all its sources. */
 export async function build() {
   if (isBuilt()) return;
-  const began = performance.now();
-  say("building …");
-  if ((await run(bun, ["src/server/build.ts"])) !== 0) fail("The build failed; see above.");
-  say(`built in ${seconds(began)}`);
+  const startedAt = performance.now();
+  print("building …");
+  if ((await run(bun, ["src/server/build.ts"])) !== 0) exitWithError("The build failed; see above.");
+  print(`built in ${seconds(startedAt)}`);
 }
 
 function isBuilt() {
@@ -58,7 +58,7 @@ function isBuilt() {
   return sources.map((name) => join(root, name)).every((path) => !existsSync(path) || changedAt(path) <= builtAt);
 }
 
-/** When a file, or the newest file of a folder, was changed. */
+/** Returns the time of the last change of a file, or of the newest file in a folder. */
 function changedAt(path) {
   const stat = statSync(path);
   if (!stat.isDirectory()) return stat.mtimeMs;
@@ -66,23 +66,23 @@ function changedAt(path) {
 }
 
 /**
- * Runs a command in the project with this terminal, passes signals on, and resolves with its exit code. `onError` gets
- * what the command writes to standard error, which goes to the terminal, too.
+ * Runs a command in the project's folder with this terminal, forwards signals, and resolves with its exit code.
+ * `onStderr` receives the command's standard error, which is also shown.
  */
-export function run(command, args, { timeoutMs, onError } = {}) {
+export function run(command, args, { timeoutMs, onStderr } = {}) {
   return new Promise((resolve) => {
-    const stdio = ["inherit", "inherit", onError ? "pipe" : "inherit"];
+    const stdio = ["inherit", "inherit", onStderr ? "pipe" : "inherit"];
     const child = spawn(command, args, { cwd: root, stdio, timeout: timeoutMs, killSignal: "SIGKILL" });
     child.stderr?.on("data", (data) => {
       process.stderr.write(data);
-      onError(String(data));
+      onStderr(String(data));
     });
-    // On a terminal Ctrl-C reaches the child by itself; a second signal would mean "now, at once".
-    const pass = (signal) => (signal === "SIGINT" && process.stdin.isTTY ? undefined : child.kill(signal));
+    // On a terminal, Ctrl-C reaches the child directly, and a second signal would stop it without a grace period.
+    const forward = (signal) => (signal === "SIGINT" && process.stdin.isTTY ? undefined : child.kill(signal));
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
-    for (const signal of signals) process.on(signal, pass);
+    for (const signal of signals) process.on(signal, forward);
     const finish = (code) => {
-      for (const signal of signals) process.off(signal, pass);
+      for (const signal of signals) process.off(signal, forward);
       resolve(code);
     };
     child.once("error", (error) => {
@@ -93,7 +93,7 @@ export function run(command, args, { timeoutMs, onError } = {}) {
   });
 }
 
-export function fail(line) {
+export function exitWithError(line) {
   console.error(`berth: ${line}`);
   process.exit(1);
 }

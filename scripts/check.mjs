@@ -1,12 +1,12 @@
-// `npm run check`: types and lint side by side. `--fix` (`npm run format`) also formats and applies safe fixes.
+// Runs `npm run check`: types and lint in parallel. With `--fix` (`npm run format`) it formats and applies safe fixes instead.
 
-import { install, run, say, seconds, tool } from "./bun.mjs";
+import { install, print, run, seconds, tool } from "./bun.mjs";
 
 await install();
-const began = performance.now();
+const startedAt = performance.now();
 if (process.argv.includes("--fix")) process.exit(await run(tool("biome"), ["check", "--write"]));
-// The build information makes every run but the first one incremental.
+// With the build information, every run after the first one is incremental.
 const types = ["--noEmit", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/types.json", "-p", "."];
 const codes = await Promise.all([run(tool("tsc"), types), run(tool("biome"), ["check"])]);
-say(`types ${codes[0] === 0 ? "ok" : "FAILED"}, lint ${codes[1] === 0 ? "ok" : "FAILED"} (${seconds(began)})`);
+print(`types ${codes[0] === 0 ? "ok" : "FAILED"}, lint ${codes[1] === 0 ? "ok" : "FAILED"} (${seconds(startedAt)})`);
 process.exitCode = Math.max(...codes);

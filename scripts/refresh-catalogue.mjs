@@ -1,5 +1,5 @@
-// Brings prices and context windows in plugins/ai/providers/catalogue-data.ts up to date: node scripts/refresh-catalogue.mjs [FILE | URL] [--check]
-// The list is that of models.dev, from there or from a file of the same form. What each model is good for stays ours to say.
+// Updates prices and context windows in plugins/ai/providers/catalogue-data.ts from the list of models.dev, or from a file of
+// the same form: node scripts/refresh-catalogue.mjs [FILE | URL] [--check]. The models' tags, except `long`, are kept.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const SOURCE = "https://models.dev";
-/** What the list calls our providers. */
+/** The names of Berth's providers in the list. */
 const NAMES = {
   provider_1: "openrouter",
   provider_2: "google",
@@ -15,15 +15,15 @@ const NAMES = {
   provider_4: "anthropic",
   provider_5: "openai",
 };
-/** A window from which a model suits long texts. */
+/** The context window, in tokens, from which a model is tagged for long texts. */
 const LONG = 900_000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Changes nothing; ends with 1 where something would change. */
+    /** Changes nothing; the exit code is 1 if something would change. */
     check: { type: "boolean", default: false },
-    /** When the figures were taken. */
+    /** The date of the list. */
     date: { type: "string", default: new Date().toISOString().slice(0, 10) },
     data: {
       type: "string",
@@ -56,21 +56,21 @@ const lines = text.split("\n").map((line) => {
   const output = price(found?.cost?.output);
   if (input === undefined || output === undefined) {
     missing++;
-    console.warn(`${provider}:${id} is not listed any more, or without a price; it stays as it is.`);
+    console.warn(`${provider}:${id} is not listed any more, or has no price; it is not changed.`);
     return line;
   }
   const chat = /^("[^"]*", "[^"]*"), ([\d._]+), ([\d._]+), ([\d_]+), "([^"]*)"$/.exec(rest);
-  const now = chat ? chatRow(id, chat, input, output, found.limit?.context) : `    ["${id}", ${input}],`;
-  if (now !== line) {
+  const newLine = chat ? chatRow(id, chat, input, output, found.limit?.context) : `    ["${id}", ${input}],`;
+  if (newLine !== line) {
     changes++;
-    console.log(`${provider}:${id}\n- ${line.trim()}\n+ ${now.trim()}`);
+    console.log(`${provider}:${id}\n- ${line.trim()}\n+ ${newLine.trim()}`);
   }
-  return now;
+  return newLine;
 });
 
-function chatRow(id, [, names, , , was, tags], input, output, context) {
-  // Some providers' entries leave the window to the model's own.
-  const window = Number.isSafeInteger(context) && context > 0 ? context : Number(was.replaceAll("_", ""));
+function chatRow(id, [, names, , , oldWindow, tags], input, output, context) {
+  // Some entries of the list have no context window; then the old one is kept.
+  const window = Number.isSafeInteger(context) && context > 0 ? context : Number(oldWindow.replaceAll("_", ""));
   const others = tags.split(" ").filter((tag) => tag !== "long");
   const all = [...others, ...(window >= LONG ? ["long"] : [])].join(" ");
   return `    ["${id}", ${names}, ${input}, ${output}, ${grouped(window)}, "${all}"],`;

@@ -7,7 +7,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binary, bun, fail, install, root, run, say } from "./bun.mjs";
+import { binary, bun, exitWithError, install, print, root, run } from "./bun.mjs";
 
 /** Lists the packages in the binary (CycloneDX); run by npx, because only a release needs it. */
 const BILL_OF_MATERIALS = "@cyclonedx/cyclonedx-npm@6.0.1";
@@ -15,19 +15,20 @@ const BILL_OF_MATERIALS = "@cyclonedx/cyclonedx-npm@6.0.1";
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim();
 
-if (git("status", "--porcelain") !== "") fail("The tree has changes. Commit them first: a release is a commit.");
+if (git("status", "--porcelain") !== "")
+  exitWithError("The tree has changes. Commit them first: a release is a commit.");
 const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
 if (!new RegExp(`^## ${version.replaceAll(".", "\\.")} \\(\\d{4}-\\d{2}-\\d{2}\\)$`, "m").test(changelog)) {
-  fail(
+  exitWithError(
     `CHANGELOG.md has no heading "## ${version} (YYYY-MM-DD)". Rename "Unreleased", or raise the version in package.json.`,
   );
 }
 const tags = git("tag", "--points-at", "HEAD").split("\n").filter(Boolean);
 if (tags.length > 0 && !tags.includes(`v${version}`))
-  fail(`HEAD is tagged ${tags.join(", ")}, but the version is ${version}.`);
+  exitWithError(`HEAD is tagged ${tags.join(", ")}, but the version is ${version}.`);
 
 await install();
-if ((await run(bun, ["src/server/build.ts"])) !== 0) fail("The build failed; see above.");
+if ((await run(bun, ["src/server/build.ts"])) !== 0) exitWithError("The build failed; see above.");
 
 const isMusl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
 const name = `berth-${version}-${process.platform}-${process.arch}${isMusl ? "-musl" : ""}`;
@@ -42,8 +43,8 @@ const materials = join(folder, `${name}.cdx.json`);
 // npm complains about peer ranges of packages that Bun resolved; the list is complete all the same.
 const options = ["--ignore-npm-errors", "--omit", "dev", "--output-format", "JSON", "--output-file", materials];
 if ((await run("npx", ["--yes", BILL_OF_MATERIALS, ...options])) !== 0 || !existsSync(materials)) {
-  fail("The bill of materials could not be written; see above.");
+  exitWithError("The bill of materials could not be written; see above.");
 }
 const { components } = JSON.parse(readFileSync(materials, "utf8"));
-say(`dist/release/${name}: sha256 ${digest}, ${components.length} packages in its bill of materials`);
-if (tags.length === 0) say(`HEAD has no tag yet: git tag -a v${version} -m "Berth ${version}"`);
+print(`dist/release/${name}: sha256 ${digest}, ${components.length} packages in its bill of materials`);
+if (tags.length === 0) print(`HEAD has no tag yet: git tag -a v${version} -m "Berth ${version}"`);

@@ -1,4 +1,4 @@
-// `npm start`: installs what is missing, builds what is out of date, and serves.
+// Runs `npm start`: installs packages if they are missing, builds if sources have changed, and serves.
 
 import { binary, build, install, run } from "./bun.mjs";
 

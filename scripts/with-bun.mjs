@@ -1,4 +1,4 @@
-// Runs Bun with the given arguments once it and the packages are there: `node scripts/with-bun.mjs src/server/build.ts`.
+// Installs Bun and the packages, and runs Bun with the given arguments: `node scripts/with-bun.mjs src/server/build.ts`.
 
 import { bun, install, run } from "./bun.mjs";
 
