@@ -52,7 +52,7 @@ beforeEach(async () => {
 afterEach(() => {
   expect(berth.running).toBe(true);
   const said = berth.output();
-  expect(said.stderr).not.toContain("nobody was listening");
+  expect(said.stderr).not.toContain("unhandled promise rejection");
   expect(said.stderr + said.stdout).not.toContain(KEY);
 });
 

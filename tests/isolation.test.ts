@@ -1,7 +1,7 @@
 // Two tenants on one host: whatever a path, a body, a header or a token says, neither gets a byte of the other's.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createServiceTokens, type Grant } from "../src/kernel/http/backend-transport.ts";
+import { createServiceTokens, type Grant } from "../src/kernel/http/backend/service-tokens.ts";
 import { createVault } from "../src/kernel/security/vault.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";

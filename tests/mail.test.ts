@@ -171,7 +171,7 @@ test("nothing secret is in the log, on standard output or on the disk, however m
   smtp.behave({ data: 451 });
   await ada.join();
   const { email } = ada.account;
-  await eventually(() => berth.output().stderr.includes("takes no mail"));
+  await eventually(() => berth.output().stderr.includes("accepts no mail"));
   smtp.behave({});
   await ada.post("/api/auth/forgot-password", { email });
   const link = (page: string) =>

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Secret, TOTP } from "otpauth";
-import { createServiceTokens } from "../src/kernel/http/backend-transport.ts";
+import { createServiceTokens } from "../src/kernel/http/backend/service-tokens.ts";
 import { createVault } from "../src/kernel/security/vault.ts";
 import { newEmail, PASSWORD, settingsOf } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";

@@ -238,8 +238,8 @@ test("a new root key takes over while the service runs, and the old one can go",
   await berth.restart({ env: { SECRET_KEY: next, SECRET_KEY_PREVIOUS: ROOT } });
   const rotated = await berth.command("vault", "rotate");
   expect(rotated).toMatchObject({ exitCode: 0, stderr: "" });
-  expect(rotated.stdout).toMatch(/wallets: [1-9]\d* sealed anew\n/);
-  expect((await berth.command("vault", "rotate")).stdout).toContain("wallets: 0 sealed anew\n");
+  expect(rotated.stdout).toMatch(/wallets: [1-9]\d* sealed again\n/);
+  expect((await berth.command("vault", "rotate")).stdout).toContain("wallets: 0 sealed again\n");
   expect((await berth.command("vault")).exitCode).toBe(2);
   await berth.restart({ env: { SECRET_KEY_PREVIOUS: "" } });
   await ada.signIn();

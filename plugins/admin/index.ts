@@ -1,5 +1,5 @@
 // The admin plugin: account administration over HTTP and on the command line, with an audit log.
-import { contextOf } from "../../src/kernel/http/http.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";

@@ -1,9 +1,9 @@
 // The admin API: accounts, subscriptions and the audit log. Every change is recorded in its own batch. An admin's API
 // key may read and set subscriptions; granting admin rights and access to accounts requires a session.
 import { Elysia } from "elysia";
-import { contextOf } from "../../src/kernel/http/http.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents } from "../agents/index.ts";
 import type { auth, Identity, User } from "../auth/index.ts";

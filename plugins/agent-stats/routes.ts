@@ -1,7 +1,8 @@
 // Defines the routes of an agent's statistics: the backend measures them, the web surface shows them by agent and by user.
 import { Elysia, type Static } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
-import { type BackendTransport, unwrap } from "../../src/kernel/http/backend-transport.ts";
+import { unwrap } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";

@@ -1,8 +1,9 @@
 // Whose agent it is, settled before the body is read: on the web by session, on the backend by service token, session or API key.
 import { Elysia } from "elysia";
 import { AppError, forbidden } from "../../src/kernel/errors.ts";
-import { contextOf, createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
+import { guarded } from "../../src/kernel/http/route-guards.ts";
 import type { auth, Caller, Identity, Scope } from "../auth/index.ts";
 import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";
 

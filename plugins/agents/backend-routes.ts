@@ -1,7 +1,7 @@
 // The backend's routes of agents: the one place where they are written.
 import { Elysia, type Static } from "elysia";
-import { contextOf } from "../../src/kernel/http/http.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { auth } from "../auth/index.ts";
 import type { createAgentGuards } from "./agent-guards.ts";
 import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AnyElysia, Elysia } from "elysia";
 import { loadConfig } from "../../src/kernel/config/config.ts";
-import { errorHandler } from "../../src/kernel/http/http.ts";
+import { errorHandler } from "../../src/kernel/http/error-response.ts";
 import { createRequestDurations, createSurface, type Surface } from "../../src/kernel/http/surface.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
-import { createHost } from "../../src/kernel/plugin.ts";
+import { createHost } from "../../src/kernel/plugin-host.ts";
 import { subscribe } from "../../tests/support/favours.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { auth } from "../auth/index.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   const surface = (side: "web" | "backend") => {
     const app: AnyElysia = new Elysia({ name: side, normalize: true }).use(errorHandler(kernel.log));
     for (const { parts } of host.built) if (parts[side]) app.use(parts[side]);
-    return createSurface(side, app, kernel, served, []);
+    return createSurface(side, app, kernel, served);
   };
   web = surface("web");
   backend = surface("backend");

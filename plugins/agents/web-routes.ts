@@ -1,9 +1,11 @@
 // The web's routes of agents: reads are answered here, writes go to the backend in the caller's name.
 import { Elysia } from "elysia";
-import { type BackendTransport, forwardResponse, unwrap } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf, openRoutes } from "../../src/kernel/http/http.ts";
+import { forwardResponse, unwrap } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import type { createAgentGuards } from "./agent-guards.ts";
 import type { AgentStore } from "./agent-store.ts";

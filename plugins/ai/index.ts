@@ -1,9 +1,11 @@
 // The AI layer: models of five providers behind one door, for everyone on the backend surface and for the agents' own turns.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
-import { contextOf, openRoutes } from "../../src/kernel/http/http.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { type Agent, agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -256,6 +258,9 @@ export const ai = plugin("ai", (host) => {
   return {
     web: billing.web,
     backend,
+    rateLimitRules: { ai: { rates: [perMinute(120)], deferred: true } },
+    // Keys of OpenRouter, OpenAI and Anthropic, of Groq, and of Google.
+    secretPatterns: [/(?<![A-Za-z0-9])(?:sk-|gsk_)[\w+/=-]{6,}/g, /(?<![\w-])AIza[\w-]{24,}/g],
     service: {
       ...turnModels,
       /** What an agent gets that names no more than its provider. `baseUrl` is shown to anybody: no password is in it. */

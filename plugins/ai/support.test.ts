@@ -1,10 +1,11 @@
 // What tests of the AI layer stand on: the plugin over a real database, served on a port like the backend.
 import { type AnyElysia, Elysia } from "elysia";
 import { loadConfig } from "../../src/kernel/config/config.ts";
-import { errorHandler, type SocketSession } from "../../src/kernel/http/http.ts";
+import { errorHandler } from "../../src/kernel/http/error-response.ts";
 import { createRequestDurations, createSurface } from "../../src/kernel/http/surface.ts";
+import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { openKernel } from "../../src/kernel/kernel.ts";
-import { createHost } from "../../src/kernel/plugin.ts";
+import { createHost } from "../../src/kernel/plugin-host.ts";
 import { silent } from "../../tests/support/database.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { ai } from "./index.ts";
@@ -19,7 +20,7 @@ export async function serveAi(env: Record<string, string> = {}) {
   const service = host.use(ai);
   const app: AnyElysia = new Elysia({ name: "backend", normalize: true }).use(errorHandler(silent));
   for (const { parts } of host.built) if (parts.backend) app.use(parts.backend);
-  const surface = createSurface("backend", app, kernel, createRequestDurations(kernel), []);
+  const surface = createSurface("backend", app, kernel, createRequestDurations(kernel));
   const server = Bun.serve<SocketSession>({
     port: 0,
     hostname: "127.0.0.1",

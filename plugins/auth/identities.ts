@@ -1,8 +1,12 @@
 // Authenticates requests: by session cookie or API key on both surfaces, on the backend also by service token.
 import { type Config, isLoopbackHost } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, unauthorized } from "../../src/kernel/errors.ts";
-import { type Grant, INVALID_TOKEN_CHALLENGE, type ServiceTokens } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf, createRequestMemo, isLocalRequest } from "../../src/kernel/http/http.ts";
+import {
+  type Grant,
+  INVALID_TOKEN_CHALLENGE,
+  type ServiceTokens,
+} from "../../src/kernel/http/backend/service-tokens.ts";
+import { contextOf, createRequestMemo, isLocalRequest } from "../../src/kernel/http/request-context.ts";
 import { trustedOrigins } from "../../src/kernel/http/trusted-origins.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { type ApiKeys, looksLikeApiKey, SCOPES, type Scope } from "./api-keys/api-keys.ts";

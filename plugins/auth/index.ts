@@ -1,8 +1,12 @@
 // The auth plugin: creates the services of accounts, sessions and sign-in, and joins their web routes.
+
 import { Elysia } from "elysia";
-import { contextOf, isLocalRequest, openRoutes } from "../../src/kernel/http/http.ts";
+import { contextOf, isLocalRequest } from "../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
-import { DAY, HOUR } from "../../src/kernel/util/time.ts";
+import { perHour, perMinute, type RateLimitRules } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { DAY, HOUR, MINUTE } from "../../src/kernel/util/time.ts";
+import { chains } from "../chains/index.ts";
 import { createAccountReclaim } from "./account-reclaim.ts";
 import { createAdministration } from "./administration/administration.ts";
 import { createApiKeys } from "./api-keys/api-keys.ts";
@@ -55,7 +59,26 @@ export type { BeforeDeletion } from "./settings/account-deletion.ts";
 export { isActiveSubscription, PLANS, type Plan, SUBSCRIPTION_STATUSES, type User } from "./users.ts";
 export { isSignedBy } from "./wallet/signature.ts";
 
-export const auth = plugin("auth", ({ kernel }) => {
+/** Per address, account or both. `sign-in-ip` limits the addresses that try many accounts. */
+const RATE_LIMIT_RULES: RateLimitRules = {
+  "sign-up": { rates: [perMinute(10), perHour(60)] },
+  "sign-in": { rates: [{ limit: 10, periodMs: 15 * MINUTE }] },
+  "sign-in-ip": { rates: [{ limit: 30, periodMs: 15 * MINUTE }] },
+  "forgot-password": { rates: [perMinute(5), perHour(20)] },
+  "reset-password": { rates: [perMinute(10), perHour(60)] },
+};
+
+const SECURITY_SCHEMES = {
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "berth_session",
+    description: "Set by a sign-in. On https its name is `__Host-berth_session`.",
+  },
+  apiKey: { type: "http", scheme: "bearer", description: "A key of yours (`bk_…`), made with `POST /api/keys`." },
+};
+
+export const auth = plugin("auth", ({ kernel, use }) => {
   const users = createUsers(kernel);
   const sessions = createSessions(kernel);
   const keys = createApiKeys(kernel);
@@ -116,12 +139,15 @@ export const auth = plugin("auth", ({ kernel }) => {
     .use(sessionsRoutes(services))
     .use(apiKeyRoutes(services))
     .use(twoFactorRoutes(services))
-    .use(walletRoutes(services))
+    .use(walletRoutes(services, use(chains).mainnet))
     .use(pageRoutes(kernel));
 
   return {
     web,
     stop: keys.close,
+    rateLimitRules: RATE_LIMIT_RULES,
+    secretPatterns: [/(?<![A-Za-z0-9])bk_[\w+/=-]{6,}/g],
+    securitySchemes: SECURITY_SCHEMES,
     service: {
       administration: createAdministration({ ...services, deletion }),
       users,

@@ -1,7 +1,8 @@
 // Route macros that authenticate a request before its body is read, and add the rule to the API description.
 import { Elysia } from "elysia";
-import { createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
+import { guarded } from "../../src/kernel/http/route-guards.ts";
 import type { Scope } from "./api-keys/api-keys.ts";
 import type { Caller, Identity, SessionIdentity } from "./identity.ts";
 

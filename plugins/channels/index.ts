@@ -34,6 +34,13 @@ export { isChannelId } from "./adapters.ts";
 export type { ChannelState, ConnectRequest, SubmittedToken, VerifiedToken } from "./channel-service.ts";
 export { CONNECT_ERRORS } from "./model.ts";
 
+/** Tokens of Telegram, Discord and Meta, by their forms. */
+const TOKEN_PATTERNS = [
+  /(?<!\d)\d{6,}(?::|%3a)[\w-]{30,}/gi,
+  /(?<![\w-])[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,}/g,
+  /(?<![\w-])EAA[\w-]{24,}/g,
+];
+
 export const channels = plugin("channels", (host) => {
   const { kernel } = host;
   const { log, metrics } = kernel;
@@ -121,6 +128,14 @@ export const channels = plugin("channels", (host) => {
 
   return {
     service: { ...service, backupRows },
+    // A platform posts for all its bots from a few addresses; the routes limit the posts of each bot.
+    selfLimitedPaths: [
+      { method: "POST", prefix: "/hooks/" },
+      { method: "POST", prefix: "/api/hooks/" },
+    ],
+    // The last segment of a webhook URL can be the only proof of who posts.
+    secretPaths: [/^((?:\/api)?\/hooks\/[^/]*)\/.*/],
+    secretPatterns: TOKEN_PATTERNS,
     web: webRoutes({ backend: kernel.backend, identities, guards: agentService.guards, incomingWebhooks }),
     backend: backendRoutes({
       identities,

@@ -1,8 +1,9 @@
 // The web's routes of channels: whose agent it is is settled here, everything else where the connections live.
 import { Elysia } from "elysia";
-import { type BackendTransport, encodePathSegment, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf } from "../../src/kernel/http/http.ts";
+import { encodePathSegment, forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";

@@ -1,7 +1,7 @@
 // Serves the WebSocket at /agent/:id: sends it the status and the log of its agent, and closes it when its credential is revoked.
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Event, Events } from "../../src/kernel/events/events.ts";
-import type { SocketRoute, SocketSession } from "../../src/kernel/http/http.ts";
+import type { SocketRoute, SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { MINUTE, SECOND } from "../../src/kernel/util/time.ts";

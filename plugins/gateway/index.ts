@@ -10,6 +10,7 @@ import { createGatewayTokens } from "./gateway-tokens.ts";
 import { createLogTail } from "./log-tail.ts";
 import { createSocketAuthentication } from "./socket-authentication.ts";
 import { createSocketChat } from "./socket-chat.ts";
+import { socketDocumentation } from "./socket-documentation.ts";
 import { webRoutes } from "./web-routes.ts";
 
 const ROTATE_TOKENS = "gateway.strangers-out";
@@ -44,6 +45,14 @@ export const gateway = plugin("gateway", (host) => {
     web: webRoutes(deps),
     backend: backendRoutes(deps),
     sockets: [sockets.route],
+    documentedPaths: socketDocumentation,
+    securitySchemes: {
+      gatewayToken: {
+        type: "http",
+        scheme: "bearer",
+        description: "An agent's own, from `GET /api/agents/:id/token`.",
+      },
+    },
     stop: sockets.close,
   };
 });

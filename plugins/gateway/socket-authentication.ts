@@ -1,6 +1,6 @@
 // Authenticates the request for a gateway socket by the agent's token, or by its owner's session on one of our own pages.
-import type { Grant } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf } from "../../src/kernel/http/http.ts";
+import type { Grant } from "../../src/kernel/http/backend/service-tokens.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";

@@ -1,5 +1,5 @@
 // Handles the frames of one gateway socket: sends messages to the backend, and streams each reply under the id of its frame.
-import type { BackendTransport } from "../../src/kernel/http/backend-transport.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 import { parseEvents } from "../runtime/index.ts";

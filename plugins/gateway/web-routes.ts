@@ -1,7 +1,8 @@
 // Web routes of the gateway token, by the agent's id and by `/api/instance/:userId`; they call the backend, which creates it.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
-import { type BackendTransport, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
+import { unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";

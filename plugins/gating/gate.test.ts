@@ -1,8 +1,8 @@
 // Tests the gate against an RPC server that returns balances, is slow, sends nothing, or sends invalid results.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { createChains } from "../../src/kernel/chains/chains.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";
+import { createChains } from "../chains/index.ts";
 import { createGate } from "./gate.ts";
 
 const TOKEN = `0x${"ab".repeat(20)}`;

@@ -1,10 +1,11 @@
 // The gate reads an address's balance of one ERC-20 token from the chain, compares it with the minimum, and caches the
 // result for five seconds.
-import type { Chain } from "../../src/kernel/chains/chains.ts";
+
 import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import { createSemaphore } from "../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
+import type { Chain } from "../chains/index.ts";
 
 export interface Gate {
   /** False if no token is configured; then every address passes. */

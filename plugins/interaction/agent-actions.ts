@@ -1,6 +1,6 @@
 // Performs the actions of `POST /api/agent` and `POST /api/chat` by calling the backend for the caller's agent.
 import { invalidInput } from "../../src/kernel/errors.ts";
-import { encodePathSegment, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
+import { encodePathSegment, unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents } from "../agents/index.ts";

@@ -1,7 +1,7 @@
 // Starts the whole application on a real port with a scripted upstream, for tests of interaction, gateway and others.
 
 import { loadConfig } from "../../src/kernel/config/config.ts";
-import type { SocketSession } from "../../src/kernel/http/http.ts";
+import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { openKernel } from "../../src/kernel/kernel.ts";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { createApp } from "../../src/server/app.ts";

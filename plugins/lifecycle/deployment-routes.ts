@@ -1,9 +1,10 @@
 // A deployment: an agent's configuration saved, and the agent brought up, in one request.
 import { Elysia, t } from "elysia";
-import { type BackendTransport, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf } from "../../src/kernel/http/http.ts";
+import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import {
   agentDetail,

@@ -1,9 +1,10 @@
 // The web's routes of the life cycle: by an agent's id, and by `/api/instance/:userId`; the backend does the work.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
-import { type BackendTransport, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf } from "../../src/kernel/http/http.ts";
+import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { agentResponse, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";

@@ -1,8 +1,8 @@
 // The backend's routes of provisioning with channel tokens: the one place where such agents are made and claimed.
 import { Elysia } from "elysia";
-import { contextOf } from "../../src/kernel/http/http.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { auth, Caller } from "../auth/index.ts";

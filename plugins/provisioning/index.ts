@@ -1,5 +1,6 @@
 // Provisioning with channel tokens: an agent with its bots and a live stream in one request, for an account or for nobody yet.
 import { plugin } from "../../src/kernel/plugin.ts";
+import { perHour, perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
@@ -28,6 +29,7 @@ export const provisioning = plugin("provisioning", (host) => {
   kernel.jobs.every("provisioning.expire", HOUR, () => service.removeExpired());
 
   return {
+    rateLimitRules: { provision: { rates: [perMinute(5), perHour(30)] } },
     service,
     web: webRoutes({ ...kernel, identities }),
     backend: backendRoutes({ ...kernel, identities, provisioning: service }),

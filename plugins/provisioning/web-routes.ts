@@ -1,8 +1,10 @@
 // The web's routes of provisioning with channel tokens: anybody may ask, so often from one address; the backend does it.
 import { Elysia } from "elysia";
-import { type BackendTransport, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf, guarded, openRoutes } from "../../src/kernel/http/http.ts";
+import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { type auth, createAccountPage, type Identity } from "../auth/index.ts";

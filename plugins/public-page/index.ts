@@ -6,6 +6,7 @@ import { runtime } from "../runtime/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createPageRenderer } from "./page-renderer.ts";
 import { createPublicPageStore } from "./public-page-store.ts";
+import { createVirtualHost } from "./virtual-host.ts";
 import { createVisitorCookies } from "./visitor-cookies.ts";
 import { createVisitorLimiter } from "./visitor-limiter.ts";
 import { webRoutes } from "./web-routes.ts";
@@ -20,6 +21,7 @@ export const publicPage = plugin("public-page", (host) => {
       /** The settings of an agent's page. If it is enabled, the agent's name is public. */
       publicPageOf: pageStore.settingsOf,
     },
+    virtualHost: createVirtualHost(kernel.config),
     web: webRoutes({
       ...kernel,
       identities,

@@ -2,10 +2,12 @@
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { forbidden, notFound } from "../../src/kernel/errors.ts";
-import { type BackendTransport, unwrap, unwrapJson } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf, createRequestMemo, guarded, openRoutes } from "../../src/kernel/http/http.ts";
+import { unwrap, unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors, documentGuard, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf, createRequestMemo } from "../../src/kernel/http/request-context.ts";
+import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { acceptsEventStream, EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
@@ -48,7 +50,7 @@ export function webRoutes(deps: Deps) {
 
   /** The path that the visitor's cookie is limited to: the page's on Berth's host, or all of the agent's own host. */
   const cookiePathOf = (request: Request, { subdomain }: Agent) =>
-    contextOf(request).agentOrigin === undefined ? `/a/${subdomain}` : "/";
+    contextOf(request).pageOrigin === undefined ? `/a/${subdomain}` : "/";
 
   const admittedAgents = createRequestMemo<Agent>();
   /** Checks, before the body is read, whether this visitor may send a message now. */
@@ -140,7 +142,7 @@ export function webRoutes(deps: Deps) {
         const agentCard = await cardOf(agent);
         const asData = acceptHeader.includes("application/json") && !acceptHeader.includes("text/html");
         if (asData) return Response.json(agentCard, { headers: { vary: "accept" } });
-        return pageRenderer.agentPage(agentCard, agent.subdomain, contextOf(request).agentOrigin);
+        return pageRenderer.agentPage(agentCard, agent.subdomain, contextOf(request).pageOrigin);
       },
       {
         open: true,

@@ -1,7 +1,7 @@
 // Starts the runtime for tests: the real parts over a database file, a scripted upstream, and a platform that collects deliveries.
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { openKernel } from "../../src/kernel/kernel.ts";
-import { createHost } from "../../src/kernel/plugin.ts";
+import { createHost } from "../../src/kernel/plugin-host.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { temporaryDir } from "../../tests/support/process.ts";

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
-import { createHost } from "../../src/kernel/plugin.ts";
+import { createHost } from "../../src/kernel/plugin-host.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { insertAgent, toolContext, toolNamed } from "../../tests/support/skills.ts";
 import { agents } from "../agents/index.ts";

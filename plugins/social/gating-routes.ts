@@ -2,8 +2,9 @@
 // session may only check the address of that session.
 import { Elysia } from "elysia";
 import { forbidden } from "../../src/kernel/errors.ts";
-import { createRequestMemo, guarded } from "../../src/kernel/http/http.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { createRequestMemo } from "../../src/kernel/http/request-context.ts";
+import { guarded } from "../../src/kernel/http/route-guards.ts";
 import { bearerOf, type Identities } from "../auth/index.ts";
 import type { Gate } from "../gating/index.ts";
 import * as model from "./model.ts";

@@ -2,8 +2,8 @@
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, invalidInput } from "../../src/kernel/errors.ts";
-import { openRoutes } from "../../src/kernel/http/http.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { Gate } from "../gating/index.ts";
 import type { IdentityTokens } from "./identity-tokens.ts";
 import * as model from "./model.ts";

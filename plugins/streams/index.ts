@@ -60,6 +60,8 @@ export const streams = plugin("streams", (host) => {
 
   return {
     service,
+    // Players fetch a segment every second or two, many of them from one address. The route limits requests that fail.
+    selfLimitedPaths: [{ surface: "web", method: "GET", prefix: "/live/", deep: true }],
     web: webRoutes({
       ...kernel,
       identities,

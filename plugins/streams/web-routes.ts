@@ -1,9 +1,11 @@
 // Defines the web surface's routes of live streams: the owner's are forwarded to the backend; the viewers' are open.
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
-import { type BackendTransport, encodePathSegment, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf, openRoutes } from "../../src/kernel/http/http.ts";
+import { encodePathSegment, forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";

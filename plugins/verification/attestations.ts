@@ -1,8 +1,8 @@
 // Reads attestations (Ethereum Attestation Service) from the chain, and checks them against the operator's rules.
 import type { Address, Hex } from "viem";
-import type { Chain } from "../../src/kernel/chains/chains.ts";
-import { readChain, unusableResponse } from "../../src/kernel/chains/read-chain.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
+import type { Chain } from "../chains/index.ts";
+import { readChain, unusableResponse } from "../chains/index.ts";
 import { ATTESTATION_INDEXER_ABI, EAS_ABI } from "./contracts.ts";
 import { verificationFailed } from "./verification-failed.ts";
 

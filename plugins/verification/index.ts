@@ -3,6 +3,7 @@
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { chains } from "../chains/index.ts";
 import { deleteCredentialsStatement } from "./authenticators.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createVerification } from "./verification.ts";
@@ -30,7 +31,7 @@ export const verification = plugin("verification", (host) => {
     web: webRoutes({ ...kernel, identities: authService.identities, guards: agentService.guards }),
     backend: backendRoutes({
       guards: agentService.guards,
-      verification: createVerification({ ...kernel, authService, agentService }),
+      verification: createVerification({ ...kernel, chain: host.use(chains).mainnet, authService, agentService }),
     }),
   };
 });

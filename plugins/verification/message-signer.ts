@@ -1,9 +1,9 @@
 // Finds the wallet that signed a challenge: checks the signature against a given address, or recovers the address from
 // it.
 import type { Address, Hex } from "viem";
-import type { Chain } from "../../src/kernel/chains/chains.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import { isSignedBy } from "../auth/index.ts";
+import type { Chain } from "../chains/index.ts";
 import { normalizeHex } from "./attestations.ts";
 import { verificationFailed } from "./verification-failed.ts";
 

@@ -1,8 +1,8 @@
 // Resolves the primary name of a wallet, and accepts it only if the name resolves back to that wallet.
 import type { Address } from "viem";
-import type { Chain } from "../../src/kernel/chains/chains.ts";
-import { readChain } from "../../src/kernel/chains/read-chain.ts";
 import type { Config } from "../../src/kernel/config/config.ts";
+import type { Chain } from "../chains/index.ts";
+import { readChain } from "../chains/index.ts";
 import { isSameHex, normalizeHex } from "./attestations.ts";
 import { ENS_RESOLVER_ABI } from "./contracts.ts";
 import { verificationFailed } from "./verification-failed.ts";

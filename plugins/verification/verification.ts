@@ -5,6 +5,7 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
+import type { Chain } from "../chains/index.ts";
 import { createAttestations, isSameHex, toMetadata } from "./attestations.ts";
 import { createAuthenticators } from "./authenticators.ts";
 import { type Challenge, createChallenges, noOpenChallenge } from "./challenges.ts";
@@ -55,13 +56,13 @@ export interface Verification {
   remove(agent: Agent): Promise<void>;
 }
 
-type Deps = Pick<Kernel, "chains" | "config" | "database"> & {
+type Deps = Pick<Kernel, "config" | "database"> & {
+  chain: Chain;
   authService: Pick<ServiceOf<typeof auth>, "users" | "listWalletAddresses">;
   agentService: Pick<ServiceOf<typeof agentsPlugin>, "verification" | "log">;
 };
 
-export function createVerification({ authService, agentService, chains, config, database }: Deps): Verification {
-  const chain = chains.mainnet;
+export function createVerification({ authService, agentService, chain, config, database }: Deps): Verification {
   const challenges = createChallenges({ database, config });
   const attestations = createAttestations(chain, config.verification);
   const nameService = createNameService(chain, config.verification);

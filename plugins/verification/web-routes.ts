@@ -1,10 +1,11 @@
 // The web routes of verification. The record is read from the database; every other request is forwarded to the backend
 // with a grant for the caller.
 import { Elysia } from "elysia";
-import { type BackendTransport, forwardResponse } from "../../src/kernel/http/backend-transport.ts";
-import { contextOf } from "../../src/kernel/http/http.ts";
+import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";

@@ -4,6 +4,7 @@ import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
+import { chains } from "../chains/index.ts";
 import { skills } from "../skills/index.ts";
 import { createNonceQueueWorker } from "./chain/nonce-queue-worker.ts";
 import { createNonceQueues } from "./chain/nonce-queues.ts";
@@ -28,6 +29,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const authService = use(auth);
   const agentService = use(agents);
   const { identities } = authService;
+  const evmChains = use(chains);
   const keys = createKeyring(kernel);
   const wallets = createWallets({ ...kernel, keys });
   const platformSelection = selectPlatform(kernel.config, keys);
@@ -44,10 +46,10 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const policies = createPolicies(kernel);
   const ledger = createLedger(kernel);
   const chainOf = ({ network }: { network: string }) =>
-    network === "mainnet_chain" ? kernel.chains.mainnet : kernel.chains.testnet;
+    network === "mainnet_chain" ? evmChains.mainnet : evmChains.testnet;
   const work = createNonceQueueWorker({ ...kernel, chainOf, ledger, walletOf: wallets.byId, signerOf });
   const nonceQueues = createNonceQueues({ ...kernel, ledger, work });
-  const steps = createSpendingSteps({ ...kernel, ledger, nonceQueues });
+  const steps = createSpendingSteps({ ...kernel, chains: evmChains, ledger, nonceQueues });
   const send = createSend({ steps, wallets });
   const venue = createUniswapVenue({ ...kernel, chainOf: steps.chainOf });
   const trading = createTrading({ steps, wallets, venue });
@@ -77,7 +79,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   return {
     service: {},
     web: new Elysia({ name: "wallets" })
-      .use(walletRoutes({ ...kernel, identities, wallets, platformSelection }))
+      .use(walletRoutes({ ...kernel, chains: evmChains, identities, wallets, platformSelection }))
       .use(spendRoutes({ ...kernel, identities, policies, ledger, send, trade, pay, approve })),
     start: nonceQueues.start,
     stop: nonceQueues.stop,

@@ -6,6 +6,7 @@ import { type Anvil, askAnvil, startAnvil } from "../../tests/support/anvil.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { type RpcProxy, startRpcProxy } from "../../tests/support/rpc-proxy.ts";
 import { deployToken, giveEther, type Token } from "../../tests/support/tokens.ts";
+import { createChains } from "../chains/index.ts";
 import { createNonceQueueWorker, type NonceQueueOptions } from "./chain/nonce-queue-worker.ts";
 import { serializePlan } from "./chain/spend-plan.ts";
 import { TOKEN_ABI } from "./chain/token-contract.ts";
@@ -73,7 +74,7 @@ export async function createWalletFixture(): Promise<WalletFixture> {
       return { ...(await wallets.createFromKey(userId, key)), userId };
     },
     worker(options = {}, signer = signerOf) {
-      const chainOf = () => kernel.chains.testnet;
+      const chainOf = () => createChains(kernel.config).testnet;
       return createNonceQueueWorker({ ...kernel, chainOf, ledger, walletOf: wallets.byId, signerOf: signer }, options);
     },
     reserveSpend(wallet, to, change = {}) {

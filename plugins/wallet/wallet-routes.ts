@@ -2,10 +2,11 @@
 import { Elysia } from "elysia";
 import type { Address } from "viem";
 import { AppError, forbidden, notFound } from "../../src/kernel/errors.ts";
-import { openRoutes } from "../../src/kernel/http/http.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../auth/index.ts";
+import type { Chains } from "../chains/index.ts";
 import { readFormattedBalances } from "./chain/token-contract.ts";
 import type { PlatformSelection } from "./keys/platform-selection.ts";
 import type { Wallet, Wallets } from "./keys/wallets.ts";
@@ -29,7 +30,8 @@ const NETWORK = "testnet_chain";
 const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 const NO_WALLET = "You have no wallet yet. Make one: POST /api/wallet with the action create.";
 
-interface Deps extends Pick<Kernel, "config" | "chains" | "idempotency"> {
+interface Deps extends Pick<Kernel, "config" | "idempotency"> {
+  chains: Chains;
   identities: ServiceOf<typeof auth>["identities"];
   wallets: Wallets;
   platformSelection: PlatformSelection;

@@ -4,6 +4,7 @@ import { type Anvil, startAnvil } from "../../tests/support/anvil.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "../../tests/support/tokens.ts";
 import type { Approval } from "../agents/index.ts";
+import { createChains } from "../chains/index.ts";
 import type { ToolContext } from "../skills/index.ts";
 import { createKeyring } from "./keys/keyring.ts";
 import { createWallets } from "./keys/wallets.ts";
@@ -46,7 +47,12 @@ function skill() {
   const wakeStatement = (queue: { network: string; address: string }) =>
     kernel.jobs.enqueueStatement("wallet.lane", queue, { uniqueKey: `${queue.network}:${queue.address}` });
   const unused = () => Promise.reject(new Error("not in this test"));
-  const steps = createSpendingSteps({ ...kernel, ledger, nonceQueues: { wakeStatement } });
+  const steps = createSpendingSteps({
+    ...kernel,
+    chains: createChains(kernel.config),
+    ledger,
+    nonceQueues: { wakeStatement },
+  });
   const send = createSend({ steps, wallets });
   return createWalletSkill({ wallets, steps, send, trade: unused, pay: unused, approvals: async () => approvals });
 }

@@ -62,6 +62,8 @@ export const webhooks = plugin("webhooks", (host) => {
   return {
     service: {},
     web: webRoutes({ ...kernel, identities, endpoints, deliveries, eventAccess, eventFeed }),
+    // Secrets of endpoints (Standard Webhooks).
+    secretPatterns: [/(?<![A-Za-z0-9])whsec_[\w+/=-]{6,}/g],
     // No WebSockets, but feeds are long-lived too: with `sockets`, `stop` runs also where no background work does.
     sockets: [],
     async start() {

@@ -1,10 +1,10 @@
-// What can go wrong, in two halves: a public sentence with a code, and a private cause that never leaves the log.
+// Errors with a public part (status, code, message) and a private cause that only the log shows.
 
-/** Extra fields the interface puts beside the error text (`current`, `limit`, `success`, …). */
+/** Further fields of an error's JSON body, such as `current` or `limit`. */
 export type ErrorExtras = Readonly<Record<string, unknown>>;
 
 /**
- * An error that a caller may see. `message`, `code` and `extras` are public; `cause` is for the log alone.
+ * An error that a caller may see. `message`, `code` and `extras` are public; `cause` only goes to the log.
  * Services throw it; only the HTTP layer turns it into a response.
  */
 export class AppError extends Error {
@@ -27,13 +27,13 @@ export class AppError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One thing wrong with the input: where, and what to do about it. */
+/** One problem of the input: its path in the body or query, and how to correct it. */
 export interface Issue {
   path: string;
   message: string;
 }
 
-/** 400 with the list of what is wrong; the first issue is also the sentence. */
+/** 400 with a list of issues; the first one is also the message. */
 export function invalidInput(issues: Issue | Issue[], code = "INVALID_INPUT"): AppError {
   const list = Array.isArray(issues) ? issues : [issues];
   const first = list[0];
@@ -41,18 +41,17 @@ export function invalidInput(issues: Issue | Issue[], code = "INVALID_INPUT"): A
   return new AppError(400, code, text, { issues: list });
 }
 
-/** 401: nobody is signed in, or what was shown is not valid (any more). */
+/** 401: no credential came with the request, or it is not valid. */
 export const unauthorized = (message = "Sign in first: no valid session or API key came with this request.") =>
   new AppError(401, "UNAUTHORIZED", message);
 
-/** 403. */
 export const forbidden = (code: string, message: string, extras?: ErrorExtras) =>
   new AppError(403, code, message, extras);
 
-/** 404. The same for what does not exist and for what is not the caller's. */
+/** 404, both for a resource that does not exist and for one of another user. */
 export const notFound = (message = "Not found.", code = "NOT_FOUND") => new AppError(404, code, message);
 
-/** The public body of any thrown value. What is not an AppError is a 500 that tells nothing. */
+/** Returns the public status and body for any thrown value. Anything but an AppError becomes a 500 without details. */
 export function errorBody(error: unknown): { status: number; body: Record<string, unknown> } {
   if (error instanceof AppError) {
     return {
@@ -64,7 +63,7 @@ export function errorBody(error: unknown): { status: number; body: Record<string
   return { status: 500, body: { error: text, message: text, code: "INTERNAL" } };
 }
 
-/** Berth can't start. The message is one line that says why and what to do; nothing was changed. */
+/** The service can't start. The message is one line with the reason and a remedy; nothing was changed. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }

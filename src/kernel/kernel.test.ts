@@ -1,4 +1,4 @@
-// The kernel is put together over one database and one root key, or not at all.
+// Tests the start of the kernel: its database, and the root key that belongs to it.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,13 +26,13 @@ const refusal = async (env?: Record<string, string>) => {
 const ONE = "1".repeat(64);
 const TWO = "2".repeat(64);
 
-test("closing lets go of the database: it can be opened again at once", async () => {
+test("closing releases the database: it can be opened again at once", async () => {
   await openAndClose();
   await openAndClose();
 });
 
 describe("the root key", () => {
-  test("is made at the first start, kept, and never in the database in clear", async () => {
+  test("is created at the first start, kept, and never stored in the database in plain text", async () => {
     await openAndClose();
     const key = readFileSync(keyFile(), "utf8").trim();
     expect(key).toMatch(/^[0-9a-f]{64}$/);
@@ -43,12 +43,12 @@ describe("the root key", () => {
     }
   });
 
-  test("given by the environment is used, and no file is made", async () => {
+  test("from the environment is used, and no file is created", async () => {
     await openAndClose({ SECRET_KEY: ONE });
     expect(existsSync(keyFile())).toBe(false);
   });
 
-  test("must be the one of this database; a refused start changes nothing", async () => {
+  test("must belong to this database; a refused start changes nothing", async () => {
     await openAndClose({ SECRET_KEY: ONE });
     expect(await refusal({ SECRET_KEY: TWO })).toContain("SECRET_KEY is not the one");
     await openAndClose({ SECRET_KEY: ONE });
@@ -64,7 +64,7 @@ describe("the root key", () => {
     expect(existsSync(keyFile())).toBe(false);
   });
 
-  test("can be rotated, and not back by accident", async () => {
+  test("can be rotated, but not back by accident", async () => {
     await openAndClose({ SECRET_KEY: ONE });
     await openAndClose({ SECRET_KEY: TWO, SECRET_KEY_PREVIOUS: ONE });
     await openAndClose({ SECRET_KEY: TWO });
@@ -73,13 +73,13 @@ describe("the root key", () => {
   });
 });
 
-test("a start that is refused lets go of the database", async () => {
+test("a refused start releases the database", async () => {
   await openAndClose({ SECRET_KEY: ONE });
   await refusal({ SECRET_KEY: TWO });
   await openAndClose({ SECRET_KEY: ONE });
 });
 
-test("what the operator told in confidence is blacked out of the log", async () => {
+test("configured secrets are blacked out in the log", async () => {
   const secrets = {
     SECRET_KEY: "canary-root-key-0123456789abcdef",
     PROVIDER_5_API_KEY: "canary-provider",

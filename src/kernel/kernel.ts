@@ -1,12 +1,12 @@
-// Puts the kernel together from the configuration, and takes it apart again in reverse.
+// Builds the kernel's services from the configuration, and closes them in reverse order.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { createChains } from "./chains/chains.ts";
 import type { Config } from "./config/config.ts";
 import { type Database, openDatabase } from "./database/database.ts";
 import { StartError } from "./errors.ts";
 import { createEvents } from "./events/events.ts";
-import { createBackendTransport, createServiceTokens } from "./http/backend-transport.ts";
+import { createBackendTransport } from "./http/backend/backend-transport.ts";
+import { createServiceTokens } from "./http/backend/service-tokens.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { createJobs } from "./jobs/jobs.ts";
 import { createMailer } from "./mail/mailer.ts";
@@ -19,13 +19,13 @@ import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
 
 export interface RunningKernel extends Kernel {
-  /** Writes what is still in memory and closes the database. */
+  /** Stores what is still in memory and closes the database. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the database, checks that the root key is the one it knows, and builds every kernel service. Throws StartError,
- * with everything closed again.
+ * Opens the database, checks that the root key belongs to it, and builds every kernel service. Throws StartError with
+ * everything closed again.
  */
 export async function openKernel(config: Config): Promise<RunningKernel> {
   const log = createLog(config.log);
@@ -62,7 +62,6 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
       limits,
       events: createEvents({ database, jobs, log }),
       idempotency: createIdempotency({ database, vault }),
-      chains: createChains(config),
       outbound: createOutbound({ allow: config.outboundAllow, log }),
       backend: createBackendTransport(
         createServiceTokens(vault),
@@ -91,8 +90,8 @@ function configuredSecrets({ providers, secretKey, secretKeyPrevious, database, 
 const passwordOf = (url: string) => decodeURIComponent(URL.parse(url)?.password ?? "");
 
 /**
- * The vault under the root key that this database was made with. Another key would lose every stored secret silently,
- * so that start is refused, and no new key is made for a database whose own is missing.
+ * Makes the vault and checks that its root key is the one that sealed this database's secrets. With another key, they
+ * would be lost. So another key is refused, and no new key is created for a database that has one.
  */
 async function openVault(config: Config, database: Database, log: Log): Promise<Vault> {
   const { rows } = await database.read("SELECT value FROM meta WHERE key = 'secret_fingerprint'");

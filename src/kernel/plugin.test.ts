@@ -1,10 +1,11 @@
-// The host: every plugin is built once, when it is first needed, and whatever is wrong with one is said in its name.
+// Tests the plugin host: plugins are built once, on first use, and errors name the plugin.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { loadConfig } from "./config/config.ts";
 import { StartError } from "./errors.ts";
 import { openKernel, type RunningKernel } from "./kernel.ts";
-import { createHost, type Host, type Plugin, plugin } from "./plugin.ts";
+import { type Host, type Plugin, plugin } from "./plugin.ts";
+import { createHost } from "./plugin-host.ts";
 
 const dir = temporaryDir();
 let kernel: RunningKernel;
@@ -27,15 +28,15 @@ const refusal = (use: () => unknown): string => {
 };
 
 describe("a host", () => {
-  test("gives third-party plugins a service by its name, and says which there are", () => {
+  test("gives third-party plugins a service by its name, and lists the names in its error", () => {
     const base = plugin("base", () => ({ service: { made: true } }));
     const host = createHost(kernel);
     host.use(base);
     expect(host.named("base")).toEqual({ made: true });
-    expect(refusal(() => host.named("nobody"))).toBe("There is no plugin nobody to be used here. There are: base.");
+    expect(refusal(() => host.named("nobody"))).toBe("There is no plugin nobody. The plugins are: base.");
   });
 
-  test("builds each plugin once, those it uses first, and gives everyone the same service", () => {
+  test("builds each plugin once, after those that it uses, and gives all the same service", () => {
     const order: string[] = [];
     const base = plugin("base", () => {
       order.push("base");
@@ -69,7 +70,7 @@ describe("a host", () => {
     expect([host.use(none), host.use(none), setups]).toEqual([undefined, undefined, 1]);
   });
 
-  test("refuses a circle and names it", () => {
+  test("refuses a cycle and names its path", () => {
     const first: Plugin<object> = plugin("first", (host: Host) => ({ service: { second: host.use(second) } }));
     const second: Plugin<object> = plugin("second", (host: Host) => ({ service: { third: host.use(third) } }));
     const third: Plugin<object> = plugin("third", (host: Host) => ({ service: { first: host.use(first) } }));
@@ -90,7 +91,7 @@ describe("a host", () => {
     expect(refusal(() => host.use(outer))).toContain("Two plugins have the name outer");
   });
 
-  test("says whose setup failed and why, however deep, and can be asked again", () => {
+  test("names the plugin whose setup failed, at any depth, and can be used again", () => {
     let broken = true;
     const deep = plugin("deep", () => {
       if (broken) throw new TypeError("no harbour");

@@ -1,4 +1,4 @@
-// The whole table of contents: every route says who may call it, and holds to that before it looks at anything else.
+// Tests the whole application: every route authorizes first, and plugins start and stop in order.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
@@ -39,7 +39,7 @@ const bodies: [type: string, body: string][] = [
 ];
 
 describe.each(["web", "backend"] as const)("on the %s surface", (side) => {
-  test("a route for those who are known is 401 for all others, whatever they send", async () => {
+  test("a guarded route is 401 for other callers, whatever they send", async () => {
     const routes = (await routesOf(house[side])).filter(([, , guarded]) => guarded);
     expect(routes.length).toBeGreaterThan(side === "web" ? 10 : 5);
     for (const [method, path] of routes) {
@@ -56,7 +56,7 @@ describe.each(["web", "backend"] as const)("on the %s surface", (side) => {
     }
   });
 
-  test("a service token for something else, and one that is none, open nothing", async () => {
+  test("a service token for another action, or a forged one, is refused", async () => {
     const grant = { userId: Bun.randomUUIDv7(), isAdmin: true, action: "nothing", address: "203.0.113.7" };
     const token = house.kernel.backend.tokens.sign(grant);
     for (const bearer of [token, "st.e30.x", "", "st..", "null"]) {
@@ -93,13 +93,13 @@ describe("starting and stopping", () => {
     expect(told.slice(6)).toEqual(["stop a"]);
   });
 
-  test("where nothing was started, sockets are closed all the same", async () => {
+  test("sockets are closed even if nothing was started", async () => {
     await using two = await opened(one("a", { sockets }), one("b"));
     await two.app.stop();
     expect(told).toEqual(["stop a"]);
   });
 
-  test("one that can't start stops the start in its name; what ran before is stopped", async () => {
+  test("a plugin that can't start stops the start with its name; started ones are stopped", async () => {
     const bad = () => {
       throw new Error("no berth free");
     };
@@ -111,7 +111,7 @@ describe("starting and stopping", () => {
     expect(told).toEqual(["start a", "stop bad", "stop a"]);
   });
 
-  test("one that can't stop does not keep the others from it, and is told", async () => {
+  test("a plugin that can't stop does not prevent the others from stopping, and is logged", async () => {
     const stop = () => Promise.reject(new Error("stuck"));
     await using three = await opened(one("a"), one("bad", { stop }), one("c"));
     await three.app.start();

@@ -1,10 +1,11 @@
-// The table of contents: every plugin, in order, and the two surfaces they make together.
+// Lists every plugin in order, builds them, and makes the two surfaces from their parts.
 import { type AnyElysia, Elysia } from "elysia";
 import { admin, type Commands } from "../../plugins/admin/index.ts";
 import { agentStats } from "../../plugins/agent-stats/index.ts";
 import { agents } from "../../plugins/agents/index.ts";
 import { ai } from "../../plugins/ai/index.ts";
 import { auth } from "../../plugins/auth/index.ts";
+import { chains } from "../../plugins/chains/index.ts";
 import { channels } from "../../plugins/channels/index.ts";
 import { gateway } from "../../plugins/gateway/index.ts";
 import { gating } from "../../plugins/gating/index.ts";
@@ -19,14 +20,17 @@ import { streams } from "../../plugins/streams/index.ts";
 import { verification } from "../../plugins/verification/index.ts";
 import { wallet } from "../../plugins/wallet/index.ts";
 import { webhooks } from "../../plugins/webhooks/index.ts";
+import { errorHandler } from "../kernel/http/error-response.ts";
 import { healthRoutes } from "../kernel/http/health-routes.ts";
-import { errorHandler } from "../kernel/http/http.ts";
 import { swaggerRoutes } from "../kernel/http/openapi/swagger-routes.ts";
 import { createRequestDurations, createSurface, type Surface } from "../kernel/http/surface.ts";
-import { type BuiltPlugin, createHost, type Kernel, type Plugin, runPluginStep } from "../kernel/plugin.ts";
+import type { Kernel, Plugin } from "../kernel/plugin.ts";
+import { type BuiltPlugin, createHost, runPluginStep } from "../kernel/plugin-host.ts";
+import { describeApi } from "./api-description.ts";
 
-/** In the order in which they start; they stop in reverse. */
+/** The plugins in the order in which they start. They stop in reverse order. */
 const PLUGINS: readonly Plugin<unknown>[] = [
+  chains,
   auth,
   agents,
   agentStats,
@@ -51,37 +55,50 @@ const PLUGINS: readonly Plugin<unknown>[] = [
 export interface App {
   readonly web: Surface;
   readonly backend: Surface;
-  /** Starts the plugins' background work. Throws StartError with the name of the one that can't. */
+  /** Starts the plugins' background work. Throws StartError with the name of a plugin that fails. */
   start(): Promise<void>;
-  /** Stops what was started and closes all sockets; one that fails does not keep the others from it. */
+  /** Stops the started plugins and closes all sockets. If one fails, the others are stopped nevertheless. */
   stop(): Promise<void>;
-  /** The model that answers unless an agent names another; settled once it is known whether there is an Ollama. */
+  /** Returns the default model of agents, once it is known whether an Ollama is running. */
   defaultModel(): Promise<{ label: string; demo: boolean }>;
-  /** What commands and the start-up ask of accounts. */
+  /** The service of accounts, for commands and the start. */
   readonly accounts: ReturnType<typeof auth.setup>["service"];
-  /** What the operator can do from the command line while this runs. */
+  /** The commands that change data, by name. */
   readonly commands: Commands;
 }
 
-/** Builds every plugin once over this kernel, and the surfaces from their routes. */
+/** Builds every plugin once, and the surfaces from their parts. Throws StartError if a plugin can't be built. */
 export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] = []): App {
   const host = createHost(kernel);
-  for (const wanted of [...PLUGINS, ...external]) host.use(wanted);
+  for (const plugin of [...PLUGINS, ...external]) host.use(plugin);
   const { built } = host;
   const { log } = kernel;
+  const parts = built.map(({ parts }) => parts);
+  const secretPaths = parts.flatMap(({ secretPaths = [] }) => secretPaths);
+  const selfLimitedPaths = parts.flatMap(({ selfLimitedPaths = [] }) => selfLimitedPaths);
+  const securitySchemes = Object.assign({}, ...parts.map(({ securitySchemes }) => securitySchemes));
+  const socketPaths = Object.assign({}, ...parts.map(({ documentedPaths }) => documentedPaths));
 
   const buildRoutes = (surfaceName: "web" | "backend") => {
-    // Hosts may be of any length, such as a container's name; Elysia else takes the first slash after the eleventh letter.
+    // Without this option, Elysia looks for the path after the eleventh character, and short host names fail.
     const app: AnyElysia = new Elysia({ name: surfaceName, normalize: true, handler: { standardHostname: false } })
-      .use(errorHandler(log))
+      .use(errorHandler(log, secretPaths))
       .use(healthRoutes(surfaceName, host));
-    for (const { parts } of built) if (parts[surfaceName]) app.use(parts[surfaceName]);
-    return app.use(swaggerRoutes(surfaceName, app));
+    for (const one of parts) if (one[surfaceName]) app.use(one[surfaceName]);
+    const paths = surfaceName === "web" ? socketPaths : {};
+    return app.use(swaggerRoutes(surfaceName, app, { description: describeApi(surfaceName), paths, securitySchemes }));
   };
   const requestDurations = createRequestDurations(kernel);
-  const sockets = built.flatMap(({ parts }) => parts.sockets ?? []);
-  const web = createSurface("web", buildRoutes("web"), kernel, requestDurations, sockets);
-  const backend = createSurface("backend", buildRoutes("backend"), kernel, requestDurations, []);
+  const web = createSurface("web", buildRoutes("web"), kernel, requestDurations, {
+    sockets: parts.flatMap(({ sockets = [] }) => sockets),
+    virtualHosts: parts.flatMap(({ virtualHost }) => virtualHost ?? []),
+    selfLimitedPaths,
+    secretPaths,
+  });
+  const backend = createSurface("backend", buildRoutes("backend"), kernel, requestDurations, {
+    selfLimitedPaths,
+    secretPaths,
+  });
   kernel.backend.attach(backend.handle);
 
   const started: BuiltPlugin[] = [];
@@ -93,13 +110,14 @@ export function createApp(kernel: Kernel, external: readonly Plugin<unknown>[] =
     defaultModel: async () => host.use(ai).resolveTurnModel({ choice: "model_a", keys: {} }),
     async start() {
       for (const one of built) {
-        // One that fails halfway is stopped like the others.
+        // Added first, so that a plugin that fails while starting is stopped too.
         started.push(one);
         await runPluginStep(one, "be started", () => one.parts.start?.());
       }
     },
     async stop() {
-      // Sockets last, and also where no background work runs: what is being answered still goes out over them.
+      // Plugins with sockets come last, since replies in progress are sent over them. They are also stopped if they were
+      // never started.
       const hasSockets = ({ parts }: BuiltPlugin) => parts.sockets !== undefined;
       const withoutSockets = started.splice(0).filter((one) => !hasSockets(one));
       const failures: unknown[] = [];

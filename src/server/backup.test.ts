@@ -1,4 +1,4 @@
-// Backups are whole, private, made beside a running service, and only put back where nothing is lost.
+// Tests backup and restore of the database, also while a service runs.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => dir.remove());
 
-test("a backup made beside a serving process has all that was committed, and only its owner can read it", async () => {
+test("a backup made while the service runs has every commit, and only its owner can read it", async () => {
   const database = await open();
   await database.write([remember("before")]);
   const { path, bytes } = backUpDatabase(url, at("out/copy.db"));
@@ -53,7 +53,7 @@ test("a backup is restored into an empty folder", async () => {
   expect(await keys()).toEqual(["a"]);
 });
 
-test("nothing is overwritten, and a server is left to its own tools", async () => {
+test("nothing is overwritten, and a database on a server is refused", async () => {
   await (await open()).close();
   writeFileSync(at("taken"), "mine");
   expect(() => backUpDatabase(url, at("taken"))).toThrow("exists already");
@@ -85,7 +85,7 @@ test("a damaged or newer backup is refused, and the database stays", async () =>
   expect(await keys()).toEqual(["kept"]);
 });
 
-test("nothing is restored under a serving process; after kill -9 its log goes aside with its file", async () => {
+test("nothing is restored while the service runs; after kill -9 the old log is kept with its file", async () => {
   const script = `
     import { openDatabase } from ${JSON.stringify(join(import.meta.dir, "../kernel/database/database.ts"))};
     import { createLog } from ${JSON.stringify(join(import.meta.dir, "../kernel/telemetry/log.ts"))};

@@ -1,4 +1,4 @@
-// A consistent copy of the database beside the running service, and the way back from one.
+// Writes a consistent copy of the database, also while the service runs, and restores one.
 
 import {
   chmodSync,
@@ -23,10 +23,10 @@ import { lockDatabase } from "../kernel/database/file-lock.ts";
 import { StartError } from "../kernel/errors.ts";
 
 /**
- * Writes a checked copy of the database as it is now. The service may run and write meanwhile: it isn't held up, as
- * long as this runs in another process. The copy holds the sealed secrets; what opens them (the secret key) isn't in it.
+ * Writes a copy of the database and checks it. The service may run and write meanwhile, and is not blocked if this runs in
+ * another process. The copy holds the sealed secrets, but not the secret key that opens them.
  *
- * @throws StartError when the target exists, can't be written, or the database is damaged or a server's
+ * @throws StartError if the target exists or can't be written, or if the database is damaged or on a server
  */
 export function backUpDatabase(databaseUrl: string, target: string): { path: string; bytes: number } {
   const source = requireLocalFile(databaseUrl);
@@ -55,10 +55,10 @@ export function backUpDatabase(databaseUrl: string, target: string): { path: str
 }
 
 /**
- * Puts a backup in the place of the database. What was there is kept beside it, under a name with the time.
+ * Replaces the database by a backup, and keeps the old database beside it, under a name with the time.
  *
- * @returns where the replaced database is now, if there was one
- * @throws StartError, with nothing changed, when the backup is damaged or newer than this binary, or the database is in use
+ * @returns the path of the replaced database, if there was one
+ * @throws StartError, with nothing changed, if the backup is damaged or newer than this binary, or the database is in use
  */
 export function restoreDatabase(
   from: string,
@@ -88,10 +88,10 @@ export function restoreDatabase(
   }
 }
 
-/** Gives the database a second name before the first is taken over, so that at no moment it has none. */
+/** Gives the old database a second name before the first one is replaced, so that it always has a name. */
 function keepReplacedFile(path: string): string {
   const keptPath = `${path}.replaced-${new Date().toISOString().replace(/[:.]/g, "-")}`;
-  // A write-ahead log holds what a crash left out of the file: it goes with it, and never meets the new one.
+  // The write-ahead log may hold commits that are not in the file yet. It must never be applied to the new file.
   for (const suffix of ["", "-wal"]) if (existsSync(path + suffix)) linkOrCopy(path + suffix, keptPath + suffix);
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
   return keptPath;

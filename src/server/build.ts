@@ -1,4 +1,4 @@
-// Compiles the one binary, dist/berth, with everything inside; then runs it from an empty folder, and fails if it doesn't answer.
+// Compiles the self-contained binary dist/berth, then tests it by running a copy from an empty folder.
 
 import { spawn } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
@@ -9,7 +9,7 @@ import type { BunPlugin } from "bun";
 
 const root = join(import.meta.dir, "../..");
 
-/** The libSQL addon's package for the machine that builds; cross-compiling is not possible, since Bun's runtime is local. */
+/** Returns the libSQL addon's package for this machine. Cross-compiling is not supported, since Bun's own runtime is used. */
 function addonPackage(): string {
   const { platform, arch } = process;
   if ((platform !== "linux" && platform !== "darwin") || (arch !== "x64" && arch !== "arm64")) {
@@ -25,8 +25,8 @@ function usesGlibc(): boolean {
 }
 
 /**
- * libSQL picks its addon at run time by a computed name, which no bundler can follow: put the literal one in its place,
- * in both its forms (synchronous, and on threads of the addon).
+ * libSQL computes the name of its addon at run time, which a bundler can't follow. This replaces it by a literal name in
+ * both entry points of libsql (synchronous, and on threads of the addon).
  */
 function createAddonEmbedder(addon: string): BunPlugin & { isEmbedded(): boolean } {
   const replacements = [
@@ -54,19 +54,19 @@ function createAddonEmbedder(addon: string): BunPlugin & { isEmbedded(): boolean
   };
 }
 
-/** Compiles `entry` to `outfile`. Throws when anything the binary needs can't be put into it. */
+/** Compiles `entry` to `outfile`. Throws if the addon can't be embedded. */
 export async function compile(entry: string, outfile: string): Promise<void> {
   mkdirSync(dirname(outfile), { recursive: true });
   const addon = createAddonEmbedder(addonPackage());
   await Bun.build({
     entrypoints: [entry],
     target: "bun",
-    // Bytecode halves the start. What is imported lazily is a piece of its own: in one piece, all of it would be read
-    // at each start (6 MiB of memory and 10 ms more).
+    // Bytecode halves the start time. With splitting, dynamic imports are separate chunks; in one chunk, all code would be
+    // read at each start (6 MiB of memory and 10 ms more).
     format: "esm",
     splitting: true,
     bytecode: true,
-    // Renamed identifiers break Elysia, which reads its handlers' source.
+    // Elysia reads the source of its handlers, so identifiers must keep their names.
     minify: { whitespace: true, syntax: true, identifiers: false },
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
     plugins: [addon],
@@ -80,9 +80,9 @@ interface Addresses {
 }
 
 /**
- * Runs a copy of the binary alone in an empty folder with an empty environment (but for free ports): it must say that it
- * is ready, answer on both surfaces, and end with 0 at SIGTERM; then `berth demo` must run to its end.
- * Gives the time from start to ready in milliseconds.
+ * Runs a copy of the binary in an empty folder, with only ports in its environment: it must report that it is ready,
+ * respond on both surfaces, and exit with 0 at SIGTERM; then `berth demo` must succeed.
+ * Returns the milliseconds from start to ready.
  */
 export async function smokeTest(binary: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "berth-build-"));
@@ -143,7 +143,7 @@ function parseAddresses(line: string): Addresses {
   throw new Error(`The ready line should name both addresses: ${line}`);
 }
 
-/** Runs a command of the binary to its end; throws with all it wrote when that is not 0. */
+/** Runs a command of the binary. Throws an Error with its output if its exit code is not 0. */
 async function run(binary: string, args: string[], cwd: string): Promise<string> {
   const child = startProcess(binary, args, cwd);
   try {
@@ -155,7 +155,7 @@ async function run(binary: string, args: string[], cwd: string): Promise<string>
   }
 }
 
-/** A child with nothing in its environment but free ports; `announced` is the first line on descriptor 3. */
+/** Starts a child process with only ports in its environment. `readyLine` is its first line on descriptor 3. */
 function startProcess(binary: string, args: string[], cwd: string) {
   const child = spawn(binary, args, { cwd, env: freePorts, stdio: ["ignore", "pipe", "pipe", "pipe"] });
   let output = "";
@@ -196,9 +196,9 @@ function withTimeout<T>(ms: number, what: string, promise: Promise<T>): Promise<
 
 async function main(): Promise<void> {
   const outfile = join(root, "dist/berth");
-  const began = performance.now();
+  const startedAt = performance.now();
   await compile(join(root, "src/server/main.ts"), outfile);
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   const megabytes = (statSync(outfile).size / 1e6).toFixed(0);
   console.log(`dist/berth: ${megabytes} MB, compiled in ${seconds} s`);
   console.log(`dist/berth: ready ${Math.round(await smokeTest(outfile))} ms after its start, alone in an empty folder`);

@@ -1,4 +1,4 @@
-// Commands from this machine: over a private socket while the service runs, on the file while it doesn't.
+// Tests commands over the control socket and, without a service, on the file.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -8,7 +8,8 @@ import { type House, openHouse } from "../../tests/support/house.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { type Config, loadConfig } from "../kernel/config/config.ts";
 import { createLog, type Log } from "../kernel/telemetry/log.ts";
-import { createCommandHandlers, listenOnControlSocket, runCommand } from "./control-socket.ts";
+import { runCommand } from "./commands/run-command.ts";
+import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
 
 let house: House;
 let control: Awaited<ReturnType<typeof listenOnControlSocket>> | undefined;
@@ -35,7 +36,7 @@ const grant = (email: string, plan = "pro", days = "30") =>
 const inDirectory = (dataDir: string) => loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "error" }, { cwd: house.dir });
 
 describe("while the service runs", () => {
-  test("a plan is granted in it, and counts from the next request on", async () => {
+  test("a plan is granted in the service, and applies from the next request on", async () => {
     await listen();
     const ada = createClient(house.web);
     await ada.join();
@@ -49,7 +50,7 @@ describe("while the service runs", () => {
     });
   });
 
-  test("a wallet's account can be granted one too", async () => {
+  test("the account of a wallet can get a plan too", async () => {
     await listen();
     const email = "0x1234567890abcdef1234567890abcdef12345678@wallet.invalid";
     await house.app.accounts.users.create({ email, passwordHash: null });
@@ -67,13 +68,13 @@ describe("while the service runs", () => {
     ["ada@example.com", "pro", "36501", "INVALID_DAYS"],
     ["ada@example.com", "pro", "soon", "INVALID_DAYS"],
     ["ada@example.com", "pro", "", "INVALID_DAYS"],
-  ])("%j %j %j is refused in words: %s", async (email, plan, days, code) => {
+  ])("%j %j %j is refused with a message: %s", async (email, plan, days, code) => {
     await listen();
     await house.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
     await expect(grant(email, plan, days)).rejects.toMatchObject({ code });
   });
 
-  test("the socket is its owner's alone, and gone afterwards", async () => {
+  test("only the owner can use the socket, and it is removed afterwards", async () => {
     const { close } = await listen();
     expect(statSync(socketOf()).mode & 0o777).toBe(0o600);
     await close();
@@ -82,7 +83,7 @@ describe("while the service runs", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("what is no command is refused, and tells nothing", async () => {
+  test("an invalid command is refused, without details", async () => {
     await listen();
     const send = async (body: string) => {
       const answer = await fetch("http://localhost/", { unix: socketOf(), method: "POST", body });
@@ -100,7 +101,7 @@ describe("while the service runs", () => {
     await expect(runCommand(house.kernel.config, "dance", {})).rejects.toMatchObject({ code: "UNKNOWN_COMMAND" });
   });
 
-  test("the log names a command and who gave it, and nothing that it was given or answered", async () => {
+  test("the log names a command and its operator, but no arguments or results", async () => {
     log = createLog({ level: "info", format: "json", write: (line) => warnings.push(line) });
     control = await listenOnControlSocket(
       { config: house.kernel.config, log },
@@ -120,7 +121,7 @@ describe("while the service runs", () => {
     expect(warnings.join()).not.toContain(link.split("token=")[1] ?? "");
   });
 
-  test("a visitor who says nothing keeps nobody waiting", async () => {
+  test("a client that sends nothing does not block others", async () => {
     await listen();
     const silent = connect(socketOf());
     await new Promise<void>((resolve) => silent.once("connect", () => resolve()));
@@ -130,8 +131,8 @@ describe("while the service runs", () => {
   });
 });
 
-describe("a socket that can't be had", () => {
-  test("what a killed service has left is replaced", async () => {
+describe("a socket that can't be created", () => {
+  test("the socket of a killed service is replaced", async () => {
     mkdirSync(house.kernel.config.dataDir, { recursive: true });
     writeFileSync(socketOf(), "");
     await listen();
@@ -139,7 +140,7 @@ describe("a socket that can't be had", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("another service's is left to it, whoever stops first", async () => {
+  test("the socket of another service is not touched, whichever stops first", async () => {
     const first = await listen();
     const second = await listenOnControlSocket(
       { config: house.kernel.config, log },
@@ -151,7 +152,7 @@ describe("a socket that can't be had", () => {
     await first.close();
   });
 
-  test("too long a path, a folder that isn't there, a folder in its place: one line, and on without it", async () => {
+  test("a path that is too long, a missing folder, a folder in its place: one warning, and the service runs without it", async () => {
     const long = join(house.dir, "x".repeat(120));
     const taken = join(house.dir, "taken");
     mkdirSync(long);
@@ -161,13 +162,13 @@ describe("a socket that can't be had", () => {
       warnings.length = 0;
       const { close } = await listen(inDirectory(dataDir));
       expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toContain("no commands can be taken");
+      expect(warnings[0]).toContain("control socket unavailable");
       await close();
     }
     expect(existsSync(join(taken, "berth.sock", "file"))).toBe(true);
   });
 
-  test("a path of just the length that fits is used", async () => {
+  test("a path of the maximum length is used", async () => {
     const room = 107 - Buffer.byteLength(join(house.dir, "/berth.sock")) - 1;
     const dataDir = join(house.dir, "x".repeat(room));
     mkdirSync(dataDir);
@@ -179,8 +180,8 @@ describe("a socket that can't be had", () => {
   });
 });
 
-describe("while nothing runs", () => {
-  test("a command works on the file, and leaves it free", async () => {
+describe("while no service runs", () => {
+  test("a command works on the file, and releases it", async () => {
     const dir = temporaryDir();
     const config = loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path });
     const args = { email: "ada@example.com", plan: "starter", days: "7" };
@@ -196,7 +197,7 @@ describe("while nothing runs", () => {
     dir.remove();
   });
 
-  test("a service that runs without its socket is not gone behind", async () => {
+  test("a command refuses to open the file of a service that runs without its socket", async () => {
     await expect(grant("ada@example.com")).rejects.toThrow("Another process is using the database");
   });
 });

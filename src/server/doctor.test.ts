@@ -1,3 +1,4 @@
+// Tests the report of `berth doctor`: sources, masked secrets and problems.
 import { afterAll, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +14,7 @@ const report = (env: Environment, dotenv: string | false = false) =>
   doctorReport(env, folder, { dotenv, terminal: false });
 const row = (text: string, name: string) => text.split("\n").find((line) => line.slice(2).startsWith(`${name} `));
 
-test("an empty environment is fine, and every variable is shown", () => {
+test("an empty environment is valid, and every variable is shown", () => {
   const { text, exitCode } = report({});
   expect(exitCode).toBe(0);
   expect(text).toContain("Nothing is wrong.");
@@ -30,13 +31,13 @@ test("columns are aligned", () => {
   expect(columns[0]).toBe(columns[1]);
 });
 
-test("it says where a value came from", () => {
+test("it shows the source of each value", () => {
   const { text } = report({ PORT: "4000" }, "HOST=127.0.0.2");
   expect(row(text, "PORT")).toMatch(/environment +4000$/);
   expect(row(text, "HOST")).toMatch(/\.env file +127\.0\.0\.2$/);
 });
 
-test("secrets are masked, also in addresses, also when they are bad", () => {
+test("secrets are masked, also in URLs and in invalid values", () => {
   const canary = "canary-5b1f0c77d2";
   const { text } = report({
     SECRET_KEY: `${canary}-0123456789abcdef`,
@@ -54,7 +55,7 @@ test("secrets are masked, also in addresses, also when they are bad", () => {
   expect(row(text, "PROVIDER_1_API_KEY")).toEndWith("*** (17 characters)");
 });
 
-test("everything wrong is listed at once, and the exit code says so", () => {
+test("all problems are listed at once, and the exit code is 1", () => {
   const { text, exitCode } = report({ PORT: "x", ROLE: "y" });
   expect(exitCode).toBe(1);
   expect(text).toContain('✗ PORT: found "x"');
@@ -63,7 +64,7 @@ test("everything wrong is listed at once, and the exit code says so", () => {
   expect(text).not.toContain("Nothing is wrong");
 });
 
-test("what does not fit together is said", () => {
+test("settings that contradict each other are reported", () => {
   expect(report({ ROLE: "web" }).text).toContain("needs a remote DATABASE_URL and an explicit SECRET_KEY");
   const { text, exitCode } = report({ GOOGLE_CLIENT_ID: "x" }, "PROVIDER_1_APIKEY=k");
   expect(exitCode).toBe(0);
@@ -71,7 +72,7 @@ test("what does not fit together is said", () => {
   expect(text).toContain("! PROVIDER_1_APIKEY: in the .env file, but Berth has no such variable.");
 });
 
-test("files and folders that can't be used are said", () => {
+test("files and folders that can't be used are reported", () => {
   writeFileSync(join(folder, "file"), "");
   expect(report({ DATA_DIR: "file" }).text).toContain("✗ DATA_DIR:");
   expect(report({ PLUGINS: "gone.ts" })).toMatchObject({ exitCode: 1 });

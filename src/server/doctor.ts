@@ -1,4 +1,4 @@
-// `berth doctor`: every setting in force, where it came from, and what is wrong, for people.
+// Reports every setting in force with its source, and every problem found, for `berth doctor`.
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,12 +15,12 @@ import { variables } from "../kernel/config/variables.ts";
 export interface DoctorReport {
   /** Lines for a terminal; secrets are masked. */
   text: string;
-  /** 1 when something is wrong that stops the start; warnings alone are 0. */
+  /** 1 if a problem would prevent the start; 0 for warnings only. */
   exitCode: 0 | 1;
 }
 
 /**
- * Looks at the environment, the `.env` file in `cwd` and the folders they name. Changes nothing.
+ * Checks the environment, the `.env` file in `cwd`, and the folders and files that they name. Changes nothing.
  *
  * @example const { text, exitCode } = doctorReport(process.env, process.cwd());
  */
@@ -50,7 +50,7 @@ export function doctorReport(env: Environment, cwd: string, options: Omit<ReadOp
 
 const isErrorFinding = ({ severity }: Finding) => severity === "error";
 
-/** A key for any provider, or a server of one's own as provider 3. */
+/** Whether a variable sets the key of a provider, or the server of provider 3. */
 const configuresModel = ({ name, source }: ResolvedVariable) =>
   source !== "default" && source !== "not set" && /^PROVIDER_(\d_API_KEY|3_BASE_URL)$/.test(name);
 
@@ -64,7 +64,7 @@ function formatVariables(list: ResolvedVariable[], highlighted: Set<string>): st
   return `${lines.join("\n")}\n`;
 }
 
-/** What no value shows by itself: whether the folders and files it names can be used. */
+/** Checks whether the folders and files that the settings name can be used. */
 function checkFileSystem({ values }: ResolvedVariables): Finding[] {
   const findings: Finding[] = [];
   const error = (name: string, text: string) => findings.push({ name, severity: "error", message: `${name}: ${text}` });

@@ -1,4 +1,4 @@
-// Plugins from disk: what a good file gets, and what is said of one that is none.
+// Tests loading third-party plugins, and the errors for invalid files.
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -42,7 +42,7 @@ const post = async (url: string, body: string, headers: Record<string, string> =
   return [answer.status, ((await answer.json()) as { code?: string; hello?: string }).code ?? "ok"];
 };
 
-test("a plugin from disk is served under the same rules as our own", async () => {
+test("a plugin from disk follows the same rules as built-in ones", async () => {
   const plugins = await loadExternalPlugins([relative(process.cwd(), file(HELLO))]);
   expect(plugins.map(({ name }) => name)).toEqual(["hello"]);
   await using house = await openHouse({ plugins });
@@ -55,14 +55,14 @@ test("a plugin from disk is served under the same rules as our own", async () =>
   expect(await post(`${house.web}/gate`, '{"name":"Ada"}', { "x-knock": "yes" })).toEqual([200, "ok"]);
 });
 
-test("none are loaded where none are named, several in the order of their names", async () => {
+test("plugins are loaded in the order given", async () => {
   expect(await loadExternalPlugins([])).toEqual([]);
   const named = (name: string) => file(`export default ({ plugin }) => plugin("${name}", () => ({ service: {} }));`);
   const loaded = await loadExternalPlugins([named("second"), named("first")]);
   expect(loaded.map(({ name }) => name)).toEqual(["second", "first"]);
 });
 
-describe("a file that is no plugin stops the start with its name and why", () => {
+describe("a file that is not a plugin stops the start with its name and the reason", () => {
   const bad: [what: string, source: string, why: RegExp][] = [
     ["broken source", "export default (", /Unexpected|Expected|Parse|error/i],
     ["one that throws", 'throw new Error("no licence.");', /no licence\.$/],
@@ -84,12 +84,12 @@ describe("a file that is no plugin stops the start with its name and why", () =>
     expect(failure.message).not.toMatch(/\n|\.\.$|\bat \S+:\d/);
   });
 
-  test("a file that isn't there", async () => {
+  test("a missing file", async () => {
     const path = join(dir.path, "missing.ts");
     await expect(loadExternalPlugins([path])).rejects.toThrow(`The plugin ${path} can't be loaded`);
   });
 
-  test("one that takes the name of another", async () => {
+  test("one with the name of another plugin", async () => {
     const taken = file('export default ({ plugin }) => plugin("auth", () => ({ service: {} }));');
     const plugins = await loadExternalPlugins([taken]);
     await expect(openHouse({ plugins })).rejects.toThrow("Two plugins have the name auth");

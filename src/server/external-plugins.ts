@@ -1,17 +1,17 @@
-// Third-party plugins: loaded from source at start, by the same contract, with what they can't import handed in.
+// Loads third-party plugins from source at the start, and passes them the library parts that they can't import.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Elysia, t } from "elysia";
 import { AppError, StartError } from "../kernel/errors.ts";
-import { guarded, openRoutes } from "../kernel/http/http.ts";
+import { guarded, openRoutes } from "../kernel/http/route-guards.ts";
 import { type Plugin, plugin } from "../kernel/plugin.ts";
 
-/** What a plugin file gets, since it can't import what isn't beside it. */
+/** The argument of a plugin file's function. Files beside a compiled binary can't import from it. */
 export const toolkit = { plugin, Elysia, t, AppError, guarded, openRoutes };
 export type Toolkit = typeof toolkit;
 
 /**
- * Loads each file's default export, a function from the toolkit to a plugin. Throws StartError with the name and why.
+ * Loads each file's default export, a function from the toolkit to a plugin. Throws StartError with the file and reason.
  *
  * @example
  * // my-plugin.ts

@@ -1,17 +1,17 @@
-// A listener: its port is taken before anything else is touched, and it says that it is alive while the rest comes up.
+// Binds a port before the rest of the start, and serves /healthz until the surface is ready.
 import type { Server } from "bun";
 import { errorBody, StartError } from "../kernel/errors.ts";
-import type { SocketSession, WebServer } from "../kernel/http/http.ts";
 import type { Surface } from "../kernel/http/surface.ts";
+import type { SocketSession, WebServer } from "../kernel/http/web-sockets.ts";
 
 export interface Listener {
   server: Server<SocketSession>;
   address: string;
-  /** From now on this surface answers; requests that came earlier were held. */
+  /** Serves this surface from now on. Earlier requests have waited for it. */
   open(surface: Surface): void;
 }
 
-/** Takes the port first: a busy one stops the start before anything is touched. Until `open`, only /healthz is answered. */
+/** Binds a port. Throws StartError if that fails. Until `open`, requests wait, except those for /healthz. */
 export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: number): Listener {
   let surface: Surface | undefined;
   let open: (surface: Surface) => void = () => undefined;
@@ -21,13 +21,13 @@ export function bind(variable: "PORT" | "BACKEND_PORT", host: string, port: numb
   try {
     const server = Bun.serve<SocketSession>({
       development: false,
-      // Without development, Bun would share the port with whoever else serves there.
+      // Otherwise Bun shares the port with another process, outside of development mode.
       reusePort: false,
       hostname: host,
       port,
-      // Streams may be silent for long; what limits a request is said by its route.
+      // Streams may be silent for long; routes set their own limits.
       idleTimeout: 0,
-      // Too long a body is refused in our own words, when it is read.
+      // The size is checked when the body is read, with Berth's own error.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       fetch(request: Request, server: WebServer) {
         if (surface) return surface.fetch(request, server);

@@ -1,4 +1,4 @@
-// The command line: what is said, where, and with which exit code.
+// Tests the command line: output, streams and exit codes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const berth = (args: string[], env: Record<string, string> = {}) =>
 /** One line on standard error, for a person. */
 const line = /^berth: [^\n]{10,300}\n$/;
 
-test("the version and the help are on standard output", async () => {
+test("the version and the help go to standard output", async () => {
   for (const args of [["version"], ["--version"], ["-v"]]) {
     expect(await berth(args)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
   }
@@ -34,7 +34,7 @@ test.each([
   [["-x"], /-x/],
   [["serve", "--ready-fd", "three"], /--ready-fd .*"three"/],
   [["serve", "--plugin"], /--plugin/],
-])("%j makes no sense: exit code 2 and one line", async (args, says) => {
+])("%j is not valid: exit code 2 and one line", async (args, says) => {
   const { exitCode, stdout, stderr } = await berth(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   expect(stderr).toMatch(line);
@@ -47,13 +47,13 @@ test.each([
   [["user", "dance", "a", "b"]],
   [["backup"]],
   [["openapi", "x"]],
-])("%j lacks something: exit code 2 and how it is used", async (args) => {
+])("%j lacks an argument: exit code 2 and the usage", async (args) => {
   const { exitCode, stdout, stderr } = await berth(args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   expect(stderr).toMatch(/^Usage: berth /);
 });
 
-test("what fails is one line on standard error and exit code 1, without where it came from", async () => {
+test("a failure is one line on standard error and exit code 1, without a stack", async () => {
   for (const [args, env, says] of [
     [["serve"], { PORT: "none" }, /^berth: PORT/],
     [["user", "grant", "nobody@example.com", "pro"], {}, /no account/],
@@ -70,7 +70,7 @@ test("what fails is one line on standard error and exit code 1, without where it
   }
 });
 
-describe("beside a running service", () => {
+describe("while a service runs", () => {
   let house: House;
   let control: { close(): Promise<void> };
   beforeAll(async () => {
@@ -83,7 +83,7 @@ describe("beside a running service", () => {
     await house?.[Symbol.asyncDispose]();
   });
 
-  test("health is exit code 0 and silence", async () => {
+  test("health has exit code 0 and no output", async () => {
     const { port } = new URL(house.web);
     expect(await berth(["health"], { PORT: port })).toEqual({ exitCode: 0, stdout: "", stderr: "" });
     const backend = { PORT: "1", BACKEND_PORT: new URL(house.backend).port, ROLE: "backend" };
@@ -91,7 +91,7 @@ describe("beside a running service", () => {
     expect((await berth(["health"], { ...backend, ...split })).exitCode).toBe(0);
   });
 
-  test("user grant works in it, and says until when", async () => {
+  test("user grant runs in the service, and prints the end of the plan", async () => {
     const { exitCode, stdout, stderr } = await berth(["user", "grant", "ada@example.com", "pro", "--days", "7"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^ada@example\.com has the plan pro until \d{4}-\d\d-\d\dT[\d:.]+Z\.\n$/);
@@ -105,7 +105,7 @@ describe("beside a running service", () => {
   });
 });
 
-test("the API's description is printed without a data folder", async () => {
+test("openapi prints the document without a data folder", async () => {
   const before = readdirSync(dir.path);
   const { exitCode, stdout } = await berth(["openapi", "backend"]);
   expect(exitCode).toBe(0);
@@ -113,7 +113,7 @@ test("the API's description is printed without a data folder", async () => {
   expect(readdirSync(dir.path)).toEqual(before);
 });
 
-test("who reads slowly reads all, and who has heard enough is no failure", async () => {
+test("a slow reader gets all output, and a closed pipe is no failure", async () => {
   const piped = (reader: string) =>
     run(
       ["bash", "-o", "pipefail", "-c", `"$0" "$1" openapi web | ${reader}`, bun, join(import.meta.dir, "main.ts")],

@@ -1,4 +1,4 @@
-// The command line: `berth` alone serves; every other command is one line in the table.
+// The command line: parses arguments and runs the command from a table; `berth` without a command serves.
 import { parseArgs } from "node:util";
 import { version } from "../../package.json";
 
@@ -19,7 +19,7 @@ const COMMANDS: Record<string, Command> = {
   },
   demo: {
     usage: "demo",
-    summary: "the five-minute tour by itself, in a throwaway folder",
+    summary: "run the five-minute tour by itself, in a temporary folder",
     run: async () => (await import("./commands/demo.ts")).demoCommand(),
   },
   doctor: {
@@ -35,7 +35,7 @@ const COMMANDS: Record<string, Command> = {
   },
   vault: {
     usage: "vault rotate",
-    summary: "seal every stored secret anew under SECRET_KEY, so that SECRET_KEY_PREVIOUS can go",
+    summary: "seal every stored secret again under SECRET_KEY, so that SECRET_KEY_PREVIOUS can be removed",
     run: async (commandArgs) => (await import("./commands/vault.ts")).vaultCommand(commandArgs),
   },
   backup: {
@@ -108,12 +108,12 @@ function parseDescriptor(value: Flags[string]): number | undefined {
   throw new UsageError(`--ready-fd takes the number of an open descriptor, not "${value}".`);
 }
 
-/** The command line makes no sense: exit code 2. */
+/** The arguments are not valid: exit code 2. */
 class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** One line that a person can act on; a bug shows where it came from. */
+/** Describes an expected error in one line, and any other, which is a bug, with its stack. */
 function describeError(error: unknown): { text: string; code: number } {
   if (!(error instanceof Error)) return { text: String(error), code: 1 };
   const line = error.message.replace(/\s*\n\s*/g, " ");
@@ -124,7 +124,7 @@ function describeError(error: unknown): { text: string; code: number } {
   return { text: isExpected ? line : (error.stack ?? String(error)), code: 1 };
 }
 
-// Whoever reads our words may have heard enough, such as `head`: that is no failure, and no reason for a server to end.
+// A reader such as `head` may close the pipe early. That is no failure, and must not end a server.
 process.stdout.on("error", (error: Error & { code?: string }) => {
   if (error.code !== "EPIPE") throw error;
 });
@@ -132,7 +132,7 @@ process.stdout.on("error", (error: Error & { code?: string }) => {
 main(process.argv.slice(2)).then(
   (code) => {
     process.exitCode = code;
-    // A server goes on; everything else is done once its last word is read, whatever timers are left.
+    // A server (code -1) keeps running; any other command exits once its output is read, whatever timers are left.
     if (code >= 0) process.stdout.end(() => process.exit(code));
   },
   (error: unknown) => {

@@ -1,4 +1,4 @@
-// From nothing to serving and back: in order, all or nothing, and with the answers that are under way.
+// Tests starting and stopping the service: order, failures, and running requests.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -63,7 +63,7 @@ beforeEach(() => {
 });
 
 describe("a start", () => {
-  test("serves both surfaces, at addresses that are told, with a link for the first admin", async () => {
+  test("serves both surfaces, returns their addresses, and a link for the first admin", async () => {
     const { running, web, backend } = await start();
     expect(web).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     expect(running.config.baseUrl).toBe(`http://localhost:${new URL(web).port}`);
@@ -75,13 +75,13 @@ describe("a start", () => {
     expect(existsSync(join(dir.path, "data/berth.sock"))).toBe(true);
   });
 
-  test("takes one surface where the role says so", async () => {
+  test("serves one surface if the role says so", async () => {
     const shared = { DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1".repeat(64) };
     expect(await refusal({ ...shared, ROLE: "web" })).toMatch(/database/i);
     await expect(start({ ROLE: "web" })).rejects.toThrow("ROLE");
   });
 
-  test("requests that come before it is ready are held, health is answered", async () => {
+  test("requests before it is ready wait, except for /healthz", async () => {
     const port = String(freePort());
     const slow = pluginFile(
       "slow",
@@ -113,15 +113,15 @@ const freePort = () => {
   return port;
 };
 
-describe("a start that can't be", () => {
-  test("a port in use is named, and nothing is made", async () => {
+describe("a failing start", () => {
+  test("a port in use is named, and nothing is created", async () => {
     await using taken = listener();
     expect(await refusal({ PORT: String(taken.port) })).toMatch(`PORT: port ${taken.port} is in use`);
     expect(await refusal({ BACKEND_PORT: String(taken.port) })).toMatch(/^BACKEND_PORT: .* is in use/);
     expect(readdirSync(dir.path)).toEqual([]);
   });
 
-  test("an address that is not this machine's is named by its own variable", async () => {
+  test("an address of another machine is reported with its variable", async () => {
     expect(await refusal({ HOST: "203.0.113.1" })).toMatch(/^HOST: .*203\.0\.113\.1/);
     expect(await refusal({ BACKEND_HOST: "203.0.113.1" })).toMatch(/^BACKEND_HOST: /);
     expect(readdirSync(dir.path)).toEqual([]);
@@ -157,7 +157,7 @@ describe("a start that can't be", () => {
     await first?.stop();
   });
 
-  test("requests that were held meanwhile are let go", async () => {
+  test("waiting requests are ended", async () => {
     const port = freePort();
     const path = pluginFile(
       "slow",
@@ -178,7 +178,7 @@ describe("a start that can't be", () => {
 });
 
 describe("a stop", () => {
-  test("frees the ports, the file and the socket; twice is once", async () => {
+  test("releases the ports, the file and the socket; a second stop does nothing", async () => {
     const { running, web } = await start();
     const port = Number(new URL(web).port);
     expect(running.stop()).toBe(running.stop());
@@ -189,7 +189,7 @@ describe("a stop", () => {
     await start();
   });
 
-  test("is quick when nothing is under way, idle connections or not", async () => {
+  test("is quick if no request is running, also with idle connections", async () => {
     const { running, web } = await start();
     await fetch(`${web}/healthz`);
     const since = performance.now();
@@ -207,7 +207,7 @@ describe("a stop", () => {
       stop: async () => { told.push("stop"); },
     }));`;
 
-  test("takes nothing new, lets out the answers under way, and closes the database last", async () => {
+  test("accepts no new requests, sends running responses, and closes the database last", async () => {
     const { running, web } = await start({}, [pluginFile("slow", answering)]);
     const answer = fetch(`${web}/slow`);
     await meeting.begun.promise;
@@ -226,7 +226,7 @@ describe("a stop", () => {
     expect(meeting.told).toEqual(["start", "stop"]);
   });
 
-  test("waits for them no longer than SHUTDOWN_GRACE", async () => {
+  test("waits for them at most SHUTDOWN_GRACE", async () => {
     const { running, web } = await start({ SHUTDOWN_GRACE: "1200ms" }, [pluginFile("slow", answering)]);
     const answer = fetch(`${web}/hang`).then(
       () => "answered",
@@ -239,7 +239,7 @@ describe("a stop", () => {
     expect(await answer).toBe("cut");
   });
 
-  test("closes what can be closed when a plugin fails to stop, and says so", async () => {
+  test("closes everything else if a plugin fails to stop, and throws its error", async () => {
     const bad = pluginFile(
       "bad",
       'export default ({ plugin }) => plugin("bad", () => ({ service: {}, stop() { throw new Error("stuck"); } }));',
@@ -251,7 +251,7 @@ describe("a stop", () => {
   });
 });
 
-test("a folder with too long a name for a socket serves all the same", async () => {
+test("a folder whose path is too long for a socket is served nevertheless", async () => {
   const deep = join(dir.path, "x".repeat(110));
   mkdirSync(deep);
   const { web } = await start({ DATA_DIR: deep });

@@ -1,5 +1,5 @@
-// Start in order, stop in reverse: listeners, kernel, plugins, work; and back.
-// The loop gets a turn between the steps of the start, so /healthz answers while the rest is under way.
+// Starts listeners, kernel, plugins and background work in this order, and stops them in reverse.
+// The start yields to the event loop between its steps, so that /healthz responds meanwhile.
 
 import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../kernel/kernel.ts";
@@ -10,37 +10,36 @@ import { bind, type Listener } from "./listener.ts";
 
 export interface ServeOptions {
   env: Environment;
-  /** Third-party plugins, beside those named by PLUGINS. */
+  /** Files of third-party plugins, in addition to those in PLUGINS. */
   plugins: string[];
 }
 
 export interface RunningServer {
   config: Config;
-  /** Addresses that answer, by surface. */
+  /** The URL of each surface that is served. */
   addresses: { web?: string; backend?: string };
   defaultModel: App["defaultModel"];
-  /** What a newcomer does next. */
+  /** The link with which a new operator creates the first admin; undefined if there is one already. */
   firstAdminLink: string | undefined;
-  /** Ends what is in flight within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
+  /** Lets running requests finish within SHUTDOWN_GRACE, then closes everything. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Milliseconds in which the answers to what was broken off by the end of the grace can still leave. */
+/** Milliseconds for the responses to requests that were aborted at the end of the grace period. */
 const FINAL_RESPONSE_MS = 1_000;
 
-/** Milliseconds after which what only the start needed is given back: about 3 MB, once. */
+/** Milliseconds after which memory that only the start needed is released: about 3 MB, once. */
 const MEMORY_RELEASE_DELAY_MS = 2_000;
 
-/** Collects, and returns what is free to the system. */
+/** Collects garbage and returns free memory to the system. */
 function releaseMemory(): void {
   Bun.gc(true);
   Bun.shrink();
 }
 
-/** Lets the loop answer what has come in meanwhile. */
 const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** Serves until `stop()`. Throws StartError or ConfigError when it can't, with everything closed again. */
+/** Serves until `stop()`. Throws StartError or ConfigError if the start fails, with everything closed again. */
 export async function serve({ env, plugins }: ServeOptions): Promise<RunningServer> {
   const initialConfig = loadConfig(env);
   const listeners: Listener[] = [];
@@ -58,11 +57,10 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   let app: App | undefined;
   let controlSocket: { close(): Promise<void> } | undefined;
 
-  /** A promise that somebody left behind must not end the service for everybody. */
-  const logUnhandledRejection = (error: unknown) =>
-    kernel?.log.error("a promise failed and nobody was listening", { error });
+  /** One unhandled rejection must not end the service for all users. */
+  const logUnhandledRejection = (error: unknown) => kernel?.log.error("unhandled promise rejection", { error });
 
-  /** Ends what is in flight within the grace, then closes what is open; a step that fails does not keep the others from it. */
+  /** Lets requests finish within the grace period, then closes everything. A failing step does not stop the others. */
   async function close(graceMs: number, finalResponseMs: number): Promise<void> {
     const deadline = performance.now() + graceMs;
     const drained = closeListeners(false);
@@ -127,14 +125,13 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
   }
 }
 
-/** Resolves with the promise, or after so many milliseconds. */
+/** Resolves with the promise, or after `ms` milliseconds. */
 async function waitAtMost(promise: Promise<void>, ms: number): Promise<void> {
   const timeout = Promise.withResolvers<void>();
   const timer = setTimeout(timeout.resolve, ms);
   await Promise.race([promise, timeout.promise]).finally(() => clearTimeout(timer));
 }
 
-/** The entries that have a value. */
 function omitUndefined<Key extends string, Value>(record: Record<Key, Value | undefined>): Partial<Record<Key, Value>> {
   const entries = Object.entries(record).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Partial<Record<Key, Value>>;

@@ -3,8 +3,8 @@
 import { join } from "node:path";
 import type { ServerWebSocket } from "bun";
 import { loadConfig } from "../../src/kernel/config/config.ts";
-import type { SocketSession } from "../../src/kernel/http/http.ts";
 import type { Surface } from "../../src/kernel/http/surface.ts";
+import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import type { Plugin } from "../../src/kernel/plugin.ts";
 import { type App, createApp } from "../../src/server/app.ts";

@@ -1,7 +1,7 @@
 // The routes of an agent's log: its newest lines on both surfaces, on the web also the lines as they are written.
 import { Elysia, type Static } from "elysia";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
-import { unwrap } from "../../../src/kernel/http/backend-transport.ts";
+import { unwrap } from "../../../src/kernel/http/backend/backend-response.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { readLimit } from "../../../src/kernel/http/paging.ts";
 import { acceptsEventStream } from "../../../src/kernel/http/sse-streams.ts";

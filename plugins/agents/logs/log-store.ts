@@ -1,7 +1,6 @@
 // What agents did: lines gathered in memory for a moment, written together, kept for a while.
 import type { InValue, Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
-import { redact } from "../../../src/kernel/telemetry/redact.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
@@ -127,7 +126,7 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
       }
       if (droppedLines > 0) log.warn("lines of agents' logs were dropped", { lines: droppedLines });
       droppedLines = 0;
-      const text = sanitizeText(redact(message.slice(0, 8 * MAX_MESSAGE)).slice(0, MAX_MESSAGE));
+      const text = sanitizeText(log.redactForms(message.slice(0, 8 * MAX_MESSAGE)).slice(0, MAX_MESSAGE));
       pending.push({ id: Bun.randomUUIDv7(), agentId, at: Date.now(), level, source, message: text });
       if (pending.length >= FLUSH_AT_LINES) void flush();
       else flushSoon();

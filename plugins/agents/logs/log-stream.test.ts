@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
-import { attachContext } from "../../../src/kernel/http/http.ts";
+import { attachContext } from "../../../src/kernel/http/request-context.ts";
 import { plugin } from "../../../src/kernel/plugin.ts";
 import { type Client, createClient, type ServerSentEvent } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";

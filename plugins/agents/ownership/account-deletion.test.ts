@@ -1,6 +1,6 @@
 // The agents of an account that goes: removed through the backend in its owner's name, and none of them unseen.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createBackendTransport } from "../../../src/kernel/http/backend-transport.ts";
+import { createBackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import { createClient } from "../../../tests/support/client.ts";
 import { subscribe } from "../../../tests/support/favours.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";

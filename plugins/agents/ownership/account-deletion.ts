@@ -1,7 +1,8 @@
 // When an account goes, its agents go first: through the backend, which alone writes them and stops their bots.
 
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
-import { type BackendTransport, unwrap } from "../../../src/kernel/http/backend-transport.ts";
+import { unwrap } from "../../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import type { auth, BeforeDeletion } from "../../auth/index.ts";
 import type { AgentStore } from "../agent-store.ts";
 import type { AgentsBackend } from "../backend-routes.ts";

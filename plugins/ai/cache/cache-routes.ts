@@ -1,8 +1,9 @@
 // Whether an agent's answers are kept: shown on the web, set on the backend, where agents are written.
 import { Elysia, t } from "elysia";
-import { type BackendTransport, forwardResponse } from "../../../src/kernel/http/backend-transport.ts";
-import { contextOf } from "../../../src/kernel/http/http.ts";
+import { forwardResponse } from "../../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth } from "../../auth/index.ts";

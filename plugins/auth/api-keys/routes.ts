@@ -1,8 +1,8 @@
 // The routes of API keys: create, list, revoke. They require a session, so that a leaked key can't create others.
 import { Elysia } from "elysia";
 import { notFound } from "../../../src/kernel/errors.ts";
-import { isLocalRequest } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { isLocalRequest } from "../../../src/kernel/http/request-context.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { SCOPES } from "./api-keys.ts";
 import { keyBody, keyList, newKey, parseExpiry, revokedKey, toKeyItem, toNewKey } from "./model.ts";

@@ -1,8 +1,9 @@
 // The routes of sign-in with Google and GitHub: redirect, callback, and the second step with a code.
 import { Elysia, t } from "elysia";
 import { AppError } from "../../../src/kernel/errors.ts";
-import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { signInRedirectResponse, totp } from "../model.ts";
 import { preferredLanguage } from "../visitors/preferred-language.ts";

@@ -1,7 +1,7 @@
 // The account pages: they run only their own scripts, load nothing from other hosts, and don't leak tokens.
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
-import { attachContext } from "../../../src/kernel/http/http.ts";
+import { attachContext } from "../../../src/kernel/http/request-context.ts";
 import { FAILURE_DESCRIPTIONS } from "../oauth/oauth-failure.ts";
 import { pageRoutes } from "./account-pages.ts";
 

@@ -1,7 +1,7 @@
 // Serves the pages of sign-in, sign-up and mailed links. A content security policy allows only their own inline script
 // and style, known by their hashes.
 import { Elysia } from "elysia";
-import { openRoutes } from "../../../src/kernel/http/http.ts";
+import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../src/kernel/util/html.ts";
 import layout from "./layout.htm" with { type: "text" };

@@ -2,7 +2,7 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { GuardFailed, guard, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
-import { contextOf } from "../../../src/kernel/http/http.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SessionIdentity } from "../identity.ts";
 import { MIN_PASSWORD_LENGTH, requirePassword } from "../password/passwords.ts";

@@ -1,8 +1,8 @@
 // The routes of the current user: read and change settings, change the password, delete the account.
 import { Elysia } from "elysia";
 import { forbidden, unauthorized } from "../../../src/kernel/errors.ts";
-import { contextOf } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { normalizeEmail, requireEmail } from "../email.ts";
 import type { Identity } from "../identity.ts";

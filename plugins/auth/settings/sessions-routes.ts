@@ -1,8 +1,8 @@
 // The routes of the sessions of an account: list them, end one or all others.
 import { Elysia } from "elysia";
 import { notFound } from "../../../src/kernel/errors.ts";
-import { contextOf } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { sessionList, sessionRevokedResponse, sessionsRevokedResponse, toSessionItem } from "./model.ts";
 

@@ -1,7 +1,8 @@
 // The routes of sign-in with a password, of the current session, and of sign-out.
 import { Elysia, t } from "elysia";
-import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { currentSession, signInBody, signInResponse } from "../model.ts";
 

@@ -1,7 +1,7 @@
 // The routes of two-factor: start the setup, turn it on with a first code, turn it off.
 import { Elysia, t } from "elysia";
-import { contextOf } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 
 const code = (error: string) => t.String({ minLength: 1, maxLength: 64, error });

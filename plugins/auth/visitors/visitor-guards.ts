@@ -1,8 +1,8 @@
 // Route macros for requests without an identity: rate limits per address, and bot detection.
 import { Elysia } from "elysia";
-import type { RateLimitRule } from "../../../src/kernel/config/config.ts";
-import { contextOf, guarded, type RouteGuard } from "../../../src/kernel/http/http.ts";
 import { documentGuard } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
+import { guarded, type RouteGuard } from "../../../src/kernel/http/route-guards.ts";
 import type { RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { BotDetection } from "./bot-detection.ts";
 
@@ -19,12 +19,12 @@ export function visitorGuards({
   limits: Pick<RateLimiter, "takeOrThrow">;
 }) {
   const rateLimited =
-    (rule: RateLimitRule): RouteGuard =>
+    (rule: string): RouteGuard =>
     ({ request }) =>
       limits.takeOrThrow(rule, contextOf(request).address);
   return new Elysia({ name: "auth.visitors" }).macro({
-    visitor: (rule: RateLimitRule) => ({ ...guarded(rateLimited(rule)), detail: documentGuard([]) }),
-    human: (rule: RateLimitRule) => {
+    visitor: (rule: string) => ({ ...guarded(rateLimited(rule)), detail: documentGuard([]) }),
+    human: (rule: string) => {
       const { parse, transform } = guarded(
         ({ request }) => botDetection.refuseByHeaders(request.headers),
         rateLimited(rule),

@@ -1,7 +1,9 @@
 // The routes of Sign-In with Ethereum: request a nonce, then send the signed message.
 import { Elysia, t } from "elysia";
-import { contextOf, openRoutes } from "../../../src/kernel/http/http.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
+import type { Chain } from "../../chains/index.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { signInRedirectResponse } from "../model.ts";
 import { safeCallbackPath } from "../sign-in/callback-url.ts";
@@ -20,9 +22,9 @@ const walletProofBody = t.Object({
   callbackUrl: text("Where to go next, within Berth; default `/`"),
 });
 
-export function walletRoutes(services: AuthServices) {
-  const { config, chains } = services.kernel;
-  const wallet = createWalletSignIn({ ...services, chain: chains.mainnet });
+export function walletRoutes(services: AuthServices, chain: Chain) {
+  const { config } = services.kernel;
+  const wallet = createWalletSignIn({ ...services, chain });
 
   return new Elysia({ name: "auth.wallet" })
     .use(openRoutes)

@@ -1,11 +1,11 @@
 // Signatures: those of keys are verified locally, those of smart wallets on a real chain.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Hex, serializeErc6492Signature } from "viem";
-import { type Chain, createChains } from "../../../src/kernel/chains/chains.ts";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { type Anvil, startAnvil } from "../../../tests/support/anvil.ts";
 import { compileContract } from "../../../tests/support/solidity.ts";
 import { createSmartWallets, createWallet, type SmartWallets } from "../../../tests/support/wallets.ts";
+import { type Chain, createChains } from "../../chains/index.ts";
 import { isSignedBy } from "./signature.ts";
 
 let anvil: Anvil;

@@ -1,6 +1,6 @@
 // Verifies signatures of Ethereum addresses: those of a key locally, those of a smart contract by a call to the chain.
 import type { Address, Hex } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
+import type { Chain } from "../../chains/index.ts";
 
 /** In characters. Generous, since the signature of a smart wallet may contain the code of the wallet (ERC-6492). */
 const MAX_LENGTH = 2 + 2 * 32_768;

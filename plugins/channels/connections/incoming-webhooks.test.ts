@@ -1,7 +1,7 @@
 // Bots whose platform posts to us: registered when that is needed, found by the address, limited per bot.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createBackendTransport } from "../../../src/kernel/http/backend-transport.ts";
-import type { SocketSession } from "../../../src/kernel/http/http.ts";
+import { createBackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
+import type { SocketSession } from "../../../src/kernel/http/web-sockets.ts";
 import { openScene, type Scene } from "../support.test.ts";
 
 let scene: Scene;

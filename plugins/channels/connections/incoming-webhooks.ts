@@ -2,8 +2,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type { ChannelId } from "../../../channels/port.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
-import type { Grant } from "../../../src/kernel/http/backend-transport.ts";
-import { contextOf } from "../../../src/kernel/http/http.ts";
+import type { Grant } from "../../../src/kernel/http/backend/service-tokens.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";

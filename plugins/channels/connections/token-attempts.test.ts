@@ -1,7 +1,12 @@
 // Tokens that nobody knows can be tried seldom; bots that there are, as many as there are.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
-import { createRateLimiter, type RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
+import {
+  createRateLimiter,
+  perHour,
+  perMinute,
+  type RateLimiter,
+} from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { createTokenAttempts } from "./token-attempts.ts";
 
@@ -12,8 +17,15 @@ beforeAll(async () => {
 });
 afterAll(() => storage.remove());
 
-const limitsOf = (enabled = true): Promise<RateLimiter> =>
-  createRateLimiter({ database: storage.database, rateLimits: { enabled, overrides: {} }, log: silent });
+async function limitsOf(enabled = true): Promise<RateLimiter> {
+  const limits = await createRateLimiter({
+    database: storage.database,
+    rateLimits: { enabled, overrides: {} },
+    log: silent,
+  });
+  limits.define({ provision: { rates: [perMinute(5), perHour(30)] } });
+  return limits;
+}
 const trialsOf = async (enabled = true) => createTokenAttempts(await limitsOf(enabled));
 
 const somebody = () => ({ userId: `user-${++next}`, address: `203.0.113.${next}` });

@@ -1,13 +1,15 @@
 // The routes of portable agents: exported by the web surface, made by the backend.
 import { Elysia, type TSchema } from "elysia";
-import { type BackendTransport, forwardResponse } from "../../../src/kernel/http/backend-transport.ts";
-import { contextOf, createRequestMemo, guarded } from "../../../src/kernel/http/http.ts";
+import { forwardResponse } from "../../../src/kernel/http/backend/backend-response.ts";
+import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import type { Idempotency } from "../../../src/kernel/http/idempotency.ts";
 import {
   documentErrors,
   documentGuard,
   documentResponse,
 } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { contextOf, createRequestMemo } from "../../../src/kernel/http/request-context.ts";
+import { guarded } from "../../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { type agents as agentsPlugin, provisionedResponse, provisioningErrors } from "../../agents/index.ts";
 import type { auth, Caller } from "../../auth/index.ts";

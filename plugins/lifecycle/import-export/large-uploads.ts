@@ -1,6 +1,7 @@
 // Exported agents that come in: larger than other bodies, so that few may be in memory at once.
 import { AppError } from "../../../src/kernel/errors.ts";
-import { contextOf, MAX_BODY_BYTES } from "../../../src/kernel/http/http.ts";
+import { MAX_BODY_BYTES } from "../../../src/kernel/http/json-body.ts";
+import { contextOf } from "../../../src/kernel/http/request-context.ts";
 
 /** Bytes of an exported agent, at most. */
 export const MAX_FILE_BYTES = 32 * MAX_BODY_BYTES;

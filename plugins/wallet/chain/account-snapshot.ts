@@ -1,7 +1,7 @@
 // Reads a wallet's state from the chain: its nonce at the newest block, its ether, and checked transaction receipts.
 import type { Address, Hex, TransactionReceipt } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
-import { readChain } from "../../../src/kernel/chains/read-chain.ts";
+import type { Chain } from "../../chains/index.ts";
+import { readChain } from "../../chains/index.ts";
 import type { FeesPerGas } from "./fees.ts";
 
 /** A wallet's state at one block. */

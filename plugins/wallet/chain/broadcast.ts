@@ -1,7 +1,7 @@
 // Sends signed transactions to a node.
 import type { Hex } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import type { Chain } from "../../chains/index.ts";
 import type { Transaction } from "./spend-store.ts";
 
 /**

@@ -1,7 +1,7 @@
 // Fills nonce gaps. If a node reported too high a nonce, a spend was signed with it and waits for the unused nonces
 // before it, so those are used by transactions that do nothing.
 import type { Hex } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
+import type { Chain } from "../../chains/index.ts";
 import { type AccountSnapshot, readFeesAndBalance } from "./account-snapshot.ts";
 import { broadcastTransaction } from "./broadcast.ts";
 import { maxCostOf, parseCost, raiseCost, toTransactionCost } from "./fees.ts";

@@ -1,10 +1,10 @@
 // Works on the nonce queue of one wallet on one chain: signs reserved spends in order, and tracks signed ones until the
 // chain has settled them.
 import type { Address } from "viem";
-import type { Chain, ChainName } from "../../../src/kernel/chains/chains.ts";
-import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
+import type { Chain, ChainName } from "../../chains/index.ts";
+import { readChain } from "../../chains/index.ts";
 import type { Wallet } from "../keys/wallets.ts";
 import { readAccountSnapshot } from "./account-snapshot.ts";
 import { MAX_FEE, MAX_GAS, maxCostOf, toTransactionCost } from "./fees.ts";

@@ -1,8 +1,8 @@
 // Watches signed payments (EIP-3009): the token's events show which authorizations were used, and by which transaction.
 import type { Address, Hex } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
-import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import type { Chain } from "../../chains/index.ts";
+import { readChain } from "../../chains/index.ts";
 import { readAccountSnapshot } from "./account-snapshot.ts";
 import { type PaymentAuthorization, parsePlan } from "./spend-plan.ts";
 import type { NonceQueue, Spend, SpendStore } from "./spend-store.ts";

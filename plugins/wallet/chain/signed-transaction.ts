@@ -1,6 +1,6 @@
 // Has a transaction signed, and checks that the signature is by the wallet's key and of the requested transaction.
 import type { Hex, TransactionSerializableEIP1559 } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
+import type { Chain } from "../../chains/index.ts";
 import type { Signer } from "../keys/wallet-platform.ts";
 import type { TransactionCost } from "./fees.ts";
 import type { Call } from "./spend-plan.ts";

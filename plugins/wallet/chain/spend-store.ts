@@ -3,10 +3,10 @@
 
 import type { InferSelectModel } from "drizzle-orm";
 import { and, asc, desc, eq, inArray, ne, sql } from "drizzle-orm";
-import type { ChainName } from "../../../src/kernel/chains/chains.ts";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
+import type { ChainName } from "../../chains/index.ts";
 import { spends, transactions } from "../schema.ts";
 import { maxCostOf, parseCost } from "./fees.ts";
 

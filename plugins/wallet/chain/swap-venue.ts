@@ -1,6 +1,6 @@
 // Defines the port for a place that quotes and swaps tokens; uniswap.ts is its driver.
 import type { Address } from "viem";
-import type { ChainName } from "../../../src/kernel/chains/chains.ts";
+import type { ChainName } from "../../chains/index.ts";
 import type { Call } from "./spend-plan.ts";
 
 export interface Swap {

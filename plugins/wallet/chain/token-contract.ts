@@ -1,7 +1,7 @@
 // The ABI of tokens (ERC-20, EIP-3009), and reads of a wallet's balances.
 import type { Address } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
-import { readChain } from "../../../src/kernel/chains/read-chain.ts";
+import type { Chain } from "../../chains/index.ts";
+import { readChain } from "../../chains/index.ts";
 import { formatDecimalUnits } from "../amounts.ts";
 
 const view = { type: "function", stateMutability: "view" } as const;

@@ -1,10 +1,10 @@
 // Tracks signed transactions until they are final: resends lost ones, replaces stuck ones with higher fees, and detects
 // nonces that another program used.
 import type { Address, TransactionReceipt } from "viem";
-import type { Chain } from "../../../src/kernel/chains/chains.ts";
-import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
+import type { Chain } from "../../chains/index.ts";
+import { readChain } from "../../chains/index.ts";
 import type { Signer } from "../keys/wallet-platform.ts";
 import type { Wallet } from "../keys/wallets.ts";
 import { type AccountSnapshot, findReceipt, readFeesAndBalance } from "./account-snapshot.ts";

@@ -1,9 +1,9 @@
 // The swap venue for Uniswap v3, which is deployed on both chains: quotes every direct pool, and swaps at the best one.
 import type { Address } from "viem";
-import type { Chain, ChainName } from "../../../src/kernel/chains/chains.ts";
-import { unusableResponse } from "../../../src/kernel/chains/read-chain.ts";
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import type { Chain, ChainName } from "../../chains/index.ts";
+import { unusableResponse } from "../../chains/index.ts";
 import type { Swap, SwapVenue } from "./swap-venue.ts";
 import { isReverted, TOKEN_ABI } from "./token-contract.ts";
 

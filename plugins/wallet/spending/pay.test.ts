@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createOutbound } from "../../../src/kernel/security/outbound.ts";
 import { type Seller, startSeller } from "../../../tests/support/seller.ts";
+import { createChains } from "../../chains/index.ts";
 import type { Signer, TypedData } from "../keys/wallet-platform.ts";
 import { createWalletFixture, type WalletFixture } from "../wallet-fixture.test.ts";
 import { createPay } from "./pay.ts";
@@ -33,7 +34,12 @@ test.each<[string, (data: TypedData) => ReturnType<Signer["signTypedData"]>]>([
   const { house, wallets, ledger, externalAccount } = fixture;
   const { userId, address } = await fixture.wallet();
   const wakeStatement = () => ({ sql: "SELECT 1", args: [] });
-  const steps = createSpendingSteps({ ...house.kernel, ledger, nonceQueues: { wakeStatement } });
+  const steps = createSpendingSteps({
+    ...house.kernel,
+    chains: createChains(house.kernel.config),
+    ledger,
+    nonceQueues: { wakeStatement },
+  });
   const signerOf = async (): Promise<Signer> => ({
     address: externalAccount.address,
     signTransaction: (transaction) => externalAccount.signTransaction(transaction),

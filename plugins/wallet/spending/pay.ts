@@ -1,10 +1,11 @@
 // Pays for HTTP resources that require payment (x402 version 2), by a signed authorization (EIP-3009) that the seller
 // settles on the chain.
+
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import type { Address, Hex } from "viem";
-import type { ChainName } from "../../../src/kernel/chains/chains.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Outbound, OutboundResponse } from "../../../src/kernel/security/outbound.ts";
+import type { ChainName } from "../../chains/index.ts";
 import { formatDecimalUnits, toUsdCeil, USD_DECIMALS } from "../amounts.ts";
 import { serializePlan } from "../chain/spend-plan.ts";
 import { readWalletBalances } from "../chain/token-contract.ts";

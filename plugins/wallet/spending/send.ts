@@ -1,7 +1,7 @@
 // Sends stablecoin: checks the request, reserves the transfer in the ledger, and waits for its outcome.
 import type { Address } from "viem";
-import type { ChainName } from "../../../src/kernel/chains/chains.ts";
 import { invalidInput } from "../../../src/kernel/errors.ts";
+import type { ChainName } from "../../chains/index.ts";
 import { formatDecimalUnits, parseDecimalUnits, USD_DECIMALS } from "../amounts.ts";
 import { readWalletBalances, TOKEN_ABI } from "../chain/token-contract.ts";
 import type { Wallets } from "../keys/wallets.ts";

@@ -1,11 +1,12 @@
 // The steps that sends, trades and payments share: find an earlier spend of the same request, check funds and policy,
 // reserve in the ledger, and wait for the nonce queue to sign and settle the spend.
+
 import type { Address } from "viem";
-import type { Chain, ChainName } from "../../../src/kernel/chains/chains.ts";
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { SECOND } from "../../../src/kernel/util/time.ts";
+import type { Chain, ChainName, Chains } from "../../chains/index.ts";
 import { parseDecimalUnits, USD_DECIMALS } from "../amounts.ts";
 import type { NonceQueues } from "../chain/nonce-queues.ts";
 import { type SpendPlan, serializePlan } from "../chain/spend-plan.ts";
@@ -80,7 +81,8 @@ const MAX_USD = 1_000_000_000;
 /** Gas of a transfer or a swap, generously estimated: finds out early whether the wallet has ether for the fee. */
 const ESTIMATED_GAS = 100_000n;
 
-type Deps = Pick<Kernel, "chains" | "database"> & {
+type Deps = Pick<Kernel, "database"> & {
+  chains: Chains;
   config: Pick<Config, "chains">;
   ledger: Ledger;
   nonceQueues: Pick<NonceQueues, "wakeStatement">;

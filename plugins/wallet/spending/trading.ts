@@ -1,9 +1,9 @@
 // Trades one token for another at the current quote, with a lower bound on the amount bought.
 import type { Address } from "viem";
-import type { ChainName } from "../../../src/kernel/chains/chains.ts";
-import { readChain } from "../../../src/kernel/chains/read-chain.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
+import type { ChainName } from "../../chains/index.ts";
+import { readChain } from "../../chains/index.ts";
 import { formatDecimalUnits, maxBigInt, parseDecimalUnits, toUsdCeil } from "../amounts.ts";
 import { type SpendPlan, serializePlan } from "../chain/spend-plan.ts";
 import type { Quote, Swap, SwapVenue } from "../chain/swap-venue.ts";

@@ -1,8 +1,9 @@
 // Route guards that check the caller's scopes and the webhook's owner before the request body is read.
 import { Elysia } from "elysia";
 import { notFound } from "../../../src/kernel/errors.ts";
-import { createRequestMemo, guarded } from "../../../src/kernel/http/http.ts";
 import { documentGuard } from "../../../src/kernel/http/openapi/route-documentation.ts";
+import { createRequestMemo } from "../../../src/kernel/http/request-context.ts";
+import { guarded } from "../../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { type auth, type Identity, requireScope, type Scope } from "../../auth/index.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";

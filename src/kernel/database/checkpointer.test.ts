@@ -1,4 +1,4 @@
-// The log is written back beside the work, and doesn't grow without end.
+// Tests that the write-ahead log is checkpointed in the background and stays bounded.
 
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
@@ -6,7 +6,7 @@ import { fileDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { WAL_SIZE_LIMIT_BYTES } from "./connection.ts";
 
-test("a log that has grown goes into the file while the database is open, then starts over", async () => {
+test("a log that has grown is checkpointed while the database is open, then restarts", async () => {
   const { database, remove } = await fileDatabase();
   const file = database.file ?? "";
   const write = (key: string) =>
@@ -19,7 +19,7 @@ test("a log that has grown goes into the file while the database is open, then s
   await remove();
 });
 
-test("writers that never pause don't let the log grow without end", async () => {
+test("with constant writes, the log does not grow without limit", async () => {
   const { database, remove } = await fileDatabase();
   const log = `${database.file}-wal`;
   let written = 0;

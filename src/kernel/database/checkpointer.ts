@@ -1,4 +1,4 @@
-// Moves the write-ahead log into the database file on a thread of the addon: on ours, each sync would stop the loop for as long as the disk takes.
+// Checkpoints the write-ahead log on a thread of the addon, because on the main thread each sync would block the event loop.
 
 import { statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -6,17 +6,17 @@ import type { Log } from "../telemetry/log.ts";
 import { type Connection, WAL_SIZE_LIMIT_BYTES } from "./connection.ts";
 
 export interface Checkpointer {
-  /** To be called after each commit; cheap. */
+  /** Must be called after each commit; it only starts a timer. */
   afterCommit(): void;
-  /** While it is there, commits wait for it: the log needs a moment without them to start over. Never rejects. */
+  /** Commits wait for this promise, if there is one: the log can restart only while nothing is committed. Never rejects. */
   readonly pause: Promise<void> | undefined;
-  /** Waits for what is under way; `closeFile` is for when the database is closed, since it takes SQLite's locks with it. */
+  /** Waits for a running checkpoint. Call `closeFile` after the database is closed: it releases SQLite's locks (POSIX). */
   close(): Promise<{ closeFile(): Promise<void> }>;
 }
 
 const CHECK_INTERVAL_MS = 1_000;
 
-/** @param connection the one that writes; its automatic checkpoints are switched off as long as this works */
+/** @param connection the one that writes; its automatic checkpoints are off as long as background ones work */
 export function createCheckpointer(deps: { path: string; connection: Connection; log: Log }): Checkpointer {
   const { path, connection, log } = deps;
   let background: BackgroundConnection | undefined;
@@ -37,12 +37,12 @@ export function createCheckpointer(deps: { path: string; connection: Connection;
       });
   }
 
-  /** Most of it goes on beside the commits; they are held only for what came meanwhile. */
+  /** Copies most frames while commits continue, and holds commits only for the frames that were added meanwhile. */
   async function runCheckpoint(): Promise<void> {
     background ??= await openBackground(path);
     const { checkpoint, file, restartLog } = background;
     const isBlockedByReader = (await checkpoint()) > 0;
-    if (isBlockedByReader) return; // A backup, for instance. The next look finds it gone.
+    if (isBlockedByReader) return; // For instance by a backup; the next check tries again.
     await file.datasync();
     await checkpoint();
     const finalCheckpoint = checkpoint().then((remainingFrames) => (remainingFrames === 0 ? restartLog() : undefined));
@@ -54,7 +54,7 @@ export function createCheckpointer(deps: { path: string; connection: Connection;
 
   function fallBackToAutoCheckpoint(error: unknown): void {
     closed = true;
-    log.warn("The database's log can't be written back in the background; commits do it from now on.", { error });
+    log.warn("background checkpoints failed; commits do them from now on", { error });
     connection.run("PRAGMA wal_autocheckpoint = 1000");
   }
 
@@ -75,15 +75,15 @@ export function createCheckpointer(deps: { path: string; connection: Connection;
 }
 
 interface BackgroundConnection {
-  /** Gives how many frames could not be written back, because somebody still reads an older state. */
+  /** Returns the number of frames that could not be copied, because a reader still uses an older state. */
   checkpoint(): Promise<number>;
-  /** The first write after a checkpoint begins the log anew, and has to sync it. */
+  /** Writes a row: the first write after a checkpoint restarts the log, and has to sync it. */
   restartLog(): Promise<void>;
-  /** Syncing the database file here leaves little of that to the last checkpoint. */
+  /** For syncing the database file before the last checkpoint, which then has little left to sync. */
   file: FileHandle;
 }
 
-/** A second connection whose statements run on the addon's own threads. */
+/** Opens a second connection, whose statements run on threads of the addon. */
 async function openBackground(path: string): Promise<BackgroundConnection> {
   const { default: Libsql } = await import("libsql/promise");
   const connection = new Libsql(path, {});

@@ -1,4 +1,4 @@
-// One connection to a local file: statements prepared once, rows in libSQL's shape, everything synchronous.
+// A synchronous connection to a local file, which caches prepared statements and returns rows in libSQL's shape.
 
 import type { InValue, ResultSet } from "@libsql/client";
 import Libsql from "libsql";
@@ -7,17 +7,20 @@ import { createResultSet, createRowFactory, toBoundValue } from "./values.ts";
 export interface Connection {
   /** Runs one statement. Throws the addon's SqliteError, with `code` and `rawCode`. */
   run(sql: string, args?: readonly InValue[]): ResultSet;
-  /** True between BEGIN and COMMIT; false again when SQLite had to roll back by itself. */
+  /** True between BEGIN and COMMIT; false again after SQLite itself has rolled back. */
   readonly inTransaction: boolean;
   close(): void;
 }
 
-/** A log that starts over keeps this much of its file, since writing where a file has room is cheaper; a longer one is due. */
+/**
+ * The size that a restarted log keeps, since writing into existing space is cheaper than extending a file. A longer log
+ * is due for a checkpoint.
+ */
 export const WAL_SIZE_LIMIT_BYTES = 16 * 1024 * 1024;
 const MAX_PREPARED = 500;
 const NO_ARGS: readonly InValue[] = [];
 
-/** Opens a file for this process to read and write, made readable to its owner alone by whoever creates it. */
+/** Opens a file for reading and writing. The caller creates it first, readable only by its owner. */
 export function openConnection(path: string): Connection {
   const connection = connect(new Libsql(path), true);
   connection.run("PRAGMA busy_timeout = 200");
@@ -31,8 +34,8 @@ export function openConnection(path: string): Connection {
 }
 
 /**
- * Opens a file to look at it, beside a process that serves it or alone. `immutable` (nobody writes, no WAL is there)
- * leaves no trace in the folder.
+ * Opens a file for reading, also while another process serves it. With `immutable`, for a file that no process writes
+ * and that has no WAL, no further file is created in the folder.
  */
 export function openReadOnly(path: string, options: { immutable?: boolean } = {}): Connection {
   const escaped = path.replace(/[%?#]/g, encodeURIComponent);
@@ -45,7 +48,6 @@ interface Prepared {
   run(args: readonly InValue[]): ResultSet;
 }
 
-/** The cached statements over a connection of the `libsql` package. */
 function connect(db: Libsql.Database, writable: boolean): Connection {
   const cache = new Map<string, Prepared>();
 
@@ -56,7 +58,7 @@ function connect(db: Libsql.Database, writable: boolean): Connection {
       const prepared = prepare(db, sql);
       if (SCHEMA_CHANGE.test(sql)) {
         const result = prepared.run(args);
-        cache.clear(); // Columns are read again.
+        cache.clear(); // Prepared statements hold the old columns.
         return result;
       }
       if (cache.size >= MAX_PREPARED) for (const oldest of cache.keys()) if (cache.delete(oldest)) break;
@@ -67,7 +69,7 @@ function connect(db: Libsql.Database, writable: boolean): Connection {
       return db.inTransaction;
     },
     close() {
-      // The addon lets go of the file only when its statements are collected, so the log is emptied here.
+      // The addon releases the file only when its statements are garbage-collected, so the log is emptied here.
       if (writable) prepare(db, "PRAGMA wal_checkpoint(TRUNCATE)").run(NO_ARGS);
       cache.clear();
       db.close();
@@ -82,7 +84,7 @@ function prepare(db: Libsql.Database, sql: string): Prepared {
   const native = db.prepare<unknown[]>(sql);
   let arity = -1;
   const values = (args: readonly InValue[]) => {
-    // The addon keeps what was bound before where fewer arguments come.
+    // With fewer arguments, the addon would keep the values that were bound before.
     if (arity < 0) arity = args.length;
     else if (args.length !== arity)
       throw new TypeError(`The statement took ${arity} arguments before, now ${args.length}.`);

@@ -1,4 +1,4 @@
-// What a database promises, the same for a local file and for a libSQL server.
+// Tests the database interface, equally over a local file and over a libSQL server.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
@@ -65,7 +65,7 @@ describe.each([
   );
   afterAll(() => opened.remove());
 
-  test("a batch is written in order, and its results come back in order", async () => {
+  test("a batch is written in order, and its results are in order", async () => {
     const [first, second, third] = await database.write([
       insert("a", "one"),
       increment("a"),
@@ -81,12 +81,12 @@ describe.each([
     expect(await database.write([])).toEqual([]);
   });
 
-  test("a statement that changes nothing says so", async () => {
+  test("a statement that changes nothing has 0 changed rows", async () => {
     const [result] = await database.write([increment("nobody")]);
     expect(result?.rowsAffected).toBe(0);
   });
 
-  test("a failing batch leaves nothing behind, and those written with it stay", async () => {
+  test("a failing batch is undone, and those committed with it are kept", async () => {
     const outcomes = await Promise.allSettled([
       database.write([insert("a", "x")]),
       database.write([insert("b"), insert("c", "x")]),
@@ -97,7 +97,7 @@ describe.each([
     expect(await ids()).toEqual(["a", "e"]);
   });
 
-  test("a value that is taken is told apart, by column", async () => {
+  test("a duplicate value is recognised, by column", async () => {
     await database.write([insert("a", "x")]);
     const byName: unknown = await failure(database.write([insert("b", "x")]));
     const byId: unknown = await failure(database.write([insert("a")]));
@@ -111,7 +111,7 @@ describe.each([
     expect(isUniqueViolation(other)).toBe(false);
   });
 
-  test("foreign keys are kept", async () => {
+  test("foreign keys are enforced", async () => {
     expect(await failure(database.write([{ sql: "INSERT INTO children VALUES ('nobody')", args: [] }]))).toHaveProperty(
       "message",
       expect.stringContaining("FOREIGN KEY"),
@@ -121,7 +121,7 @@ describe.each([
     expect((await database.read("SELECT * FROM children")).rows).toEqual([]);
   });
 
-  test("a guard undoes its batch when the statement before it changed nothing, and passes otherwise", async () => {
+  test("a guard undoes its batch if the statement before it changed nothing", async () => {
     await database.write([insert("a"), guard("made"), increment("a"), guard("there")]);
     const [before, failed, after] = await Promise.allSettled([
       database.write([increment("a")]),
@@ -149,7 +149,7 @@ describe.each([
     expect(await ids()).toHaveLength(3);
   });
 
-  test("what follows a write runs once, after it can be read, and not when it failed", async () => {
+  test("an after-commit callback runs once, after the write can be read, and not if it failed", async () => {
     const seen: unknown[] = [];
     const after = (name: string) => (result: { rowsAffected: number }) => seen.push(`${name} ${result.rowsAffected}`);
     await Promise.allSettled([
@@ -170,7 +170,7 @@ describe.each([
     expect(await visible.promise).toMatchObject({ rows: [{ count: 2 }] });
   });
 
-  test("a hook that throws breaks nothing", async () => {
+  test("a throwing callback breaks nothing", async () => {
     const boom = () => {
       throw new Error("boom");
     };
@@ -179,7 +179,7 @@ describe.each([
     expect(await ids()).toEqual(["a", "b"]);
   });
 
-  test("values come back as they went in", async () => {
+  test("values are read as they were written", async () => {
     const keep = async (value: Statement["args"][number]) => {
       await database.write([
         { sql: "DELETE FROM raw", args: [] },
@@ -201,7 +201,7 @@ describe.each([
     expect(blob instanceof ArrayBuffer && [...new Uint8Array(blob)]).toEqual([0, 1, 255]);
   });
 
-  test("values that can't be stored are refused, and the process lives", async () => {
+  test("values that can't be stored are refused, and the process survives", async () => {
     const store = (value: unknown) =>
       failure(database.write([insert("a"), { ...insert("b"), args: ["b", value as string] }]));
     expect(await store("a\0b")).toMatchObject({ status: 400 });
@@ -211,7 +211,7 @@ describe.each([
     expect(await ids()).toEqual([]);
   });
 
-  test("two columns of one name keep their places", async () => {
+  test("two columns of one name keep their positions", async () => {
     const { rows } = await database.read("SELECT 1 AS x, 2 AS x, 3 AS y");
     expect([rows[0]?.[0], rows[0]?.[1], rows[0]?.[2], rows[0]?.x]).toEqual([1, 2, 3, 1]);
   });
@@ -250,7 +250,7 @@ describe.each([
     );
   });
 
-  test("a template fills its holes and encodes like drizzle", async () => {
+  test("a template fills its placeholders and encodes like drizzle", async () => {
     const { placeholder } = sql;
     const add = statementTemplate(
       database.drizzle
@@ -266,7 +266,7 @@ describe.each([
     expect(() => add({ id: "c", fresh: null })).toThrow("tags");
   });
 
-  test("hundreds of writes at once keep the order of their calls", async () => {
+  test("hundreds of concurrent writes keep the order of their calls", async () => {
     await database.write([insert("a")]);
     const order: number[] = [];
     const writes = Array.from({ length: 600 }, (_, n) =>

@@ -1,7 +1,6 @@
-// The door to libSQL: one local file with one connection, or a server; one queue for every write; the schema brought up to date.
+// Opens the libSQL database, a local file or a server, migrates its schema, and sends every write through one queue.
 
-import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { InValue, ResultSet } from "@libsql/client";
 import type { LibSQLDatabase } from "drizzle-orm/libsql/driver-core";
@@ -9,37 +8,32 @@ import { type Migration, migrations } from "../../../migrations/index.ts";
 import { AppError, StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
-import { createCheckpointer } from "./checkpointer.ts";
-import { openConnection } from "./connection.ts";
 import { createDrizzle } from "./drizzle-client.ts";
-import { toStorageError } from "./errors.ts";
-import { inspectFile } from "./file-inspection.ts";
-import { lockDatabase } from "./file-lock.ts";
-import { createLocalCommit } from "./group-commit.ts";
+import { ensureWritable, openFile, reason } from "./local-engine.ts";
 import { migrate } from "./migrate.ts";
-import { createRemoteClient, createRemoteCommit, remoteRead } from "./remote.ts";
+import { openServer } from "./remote.ts";
 import type { Statement } from "./statements.ts";
-import { type Commit, createWriteQueue } from "./write-queue.ts";
+import { createWriteQueue } from "./write-queue.ts";
 
 export { DatabaseDamaged, DatabaseInUse, DatabaseNewer, GuardFailed, isUniqueViolation } from "./errors.ts";
 export { guard, type Statement, statement, statementTemplate } from "./statements.ts";
 
 export interface Database {
-  /** For reads (prepare them once) and for building statements. Its own writes wait in the queue too. */
+  /** For reads (prepare them once) and for building statements. Writes through it use the queue too. */
   readonly drizzle: LibSQLDatabase;
-  /** The file, when the database is a local one: then this process is the only one that writes. */
+  /** The path of a local database, which only this process writes; undefined for a server. */
   readonly file: string | undefined;
   /**
-   * Writes one batch, all or nothing, in the order of the calls; what is called together is committed together.
-   * Rejects with `GuardFailed`, the constraint's error (`isUniqueViolation`), or 503 `STORAGE_UNAVAILABLE` or
+   * Writes one batch atomically. Batches are written in the order of the calls, and those of one turn of the event loop
+   * in one commit. Rejects with `GuardFailed`, the constraint's error (`isUniqueViolation`), or 503 `STORAGE_UNAVAILABLE` or
    * `DATABASE_UNAVAILABLE`. Constraints must be immediate ones.
    */
   write(statements: Statement[]): Promise<ResultSet[]>;
-  /** One query, seeing every write that has resolved. */
+  /** Runs one query, which sees every write that has resolved. */
   read(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
-  /** True when the database can be read, and written if the last write failed; throws a 503 otherwise. */
+  /** Checks that the database can be read and, if the last write failed, written. Throws a 503 otherwise. */
   ready(): Promise<boolean>;
-  /** Writes what waits, then lets go of the file. */
+  /** Writes the waiting batches, then releases the file. */
   close(): Promise<void>;
 }
 
@@ -47,19 +41,24 @@ export interface DatabaseOptions {
   /** `file:` with a path, or `http:`, `https:`, `libsql:`, `ws:`, `wss:`. */
   url: string;
   authToken?: string | undefined;
-  /** Made when it isn't there; must be writable. */
+  /** Created if it is missing; must be writable. */
   dataDir: string;
   log: Log;
   metrics?: Metrics;
-  /** Default: those of this binary. */
+  /** Default: the migrations of this binary. */
   migrations?: readonly Migration[];
 }
 
-/** Opens the database and brings its schema up to date. Throws `StartError`, with nothing changed, when it must not be used. */
+/** Opens the database and migrates its schema. Throws `StartError`, with nothing changed, if it can't be used. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
   const path = localDatabasePath(options.url);
   ensureWritable(options.dataDir);
-  const engine = path === undefined ? await openServer(options) : openFile(path, options);
+  const manifest = options.migrations ?? migrations;
+  const knownMigrations = new Set(manifest.map(({ name }) => name));
+  const engine =
+    path === undefined
+      ? await openServer(options.url, options.authToken)
+      : openFile(path, knownMigrations, options.log);
   const recordCommit = options.metrics && createCommitRecorder(options.metrics);
   const onFlush = (batches: number, ms: number) => {
     engine.afterCommit();
@@ -74,7 +73,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     await engine.close();
   };
   try {
-    await migrate({ read, write }, options.migrations ?? migrations, options.log);
+    await migrate({ read, write }, manifest, options.log);
   } catch (error) {
     await close();
     if (!(error instanceof AppError)) throw error;
@@ -95,7 +94,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   };
 }
 
-/** The path of a `file:` address, relative ones from the working directory; undefined for a server's. */
+/** Returns the absolute path of a `file:` URL (relative to the working directory); undefined for a server's URL. */
 export function localDatabasePath(url: string): string | undefined {
   if (/^(?:https?|libsql|wss?):\/\//.test(url)) return undefined;
   const path = /^file:(?!\/\/(?!\/))([^?#]+)$/.exec(url)?.[1];
@@ -105,78 +104,12 @@ export function localDatabasePath(url: string): string | undefined {
   return path.startsWith("///") ? fileURLToPath(url) : resolve(decodeURIComponent(path));
 }
 
-interface StorageEngine {
-  commit: Commit;
-  read(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
-  afterCommit(): void;
-  close(): Promise<void>;
-}
-
-function openFile(path: string, { log, migrations: manifest = migrations }: DatabaseOptions): StorageEngine {
-  ensureWritable(dirname(path));
-  inspectFile(path, new Set(manifest.map((migration) => migration.name)));
-  const lock = lockDatabase(path);
-  try {
-    // SQLite gives the files beside it the mode of this one.
-    closeSync(openSync(path, "a", 0o600));
-    const connection = openConnection(path);
-    const checkpointer = createCheckpointer({ path, connection, log });
-    const commit = createLocalCommit(connection);
-    return {
-      async commit(batches) {
-        await checkpointer.pause;
-        return commit(batches);
-      },
-      afterCommit: checkpointer.afterCommit,
-      async read(sql, args) {
-        try {
-          return connection.run(sql, args);
-        } catch (error) {
-          throw toStorageError(error);
-        }
-      },
-      async close() {
-        const { closeFile } = await checkpointer.close();
-        connection.close();
-        await closeFile();
-        lock.release();
-      },
-    };
-  } catch (error) {
-    lock.release();
-    throw new StartError(`The database ${path} can't be opened (${reason(error)}).`, { cause: error });
-  }
-}
-
-async function openServer({ url, authToken }: DatabaseOptions): Promise<StorageEngine> {
-  const client = await createRemoteClient(url, authToken);
-  return {
-    commit: createRemoteCommit(client),
-    read: (sql, args = []) => remoteRead(client, sql, args),
-    afterCommit: () => undefined,
-    close: async () => client.close(),
-  };
-}
-
-function ensureWritable(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    const advice = "Choose another DATA_DIR or change its permissions.";
-    throw new StartError(`${folder} can't be written (${reason(error)}). ${advice}`, { cause: error });
-  }
-}
-
-/** An error's text on one line. */
-const reason = (error: unknown) => (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
-
 function createCommitRecorder(metrics: Metrics): (batches: number, ms: number) => void {
   const batches = metrics.counter("berth_database_batches_total", "Batches written to the database.");
   const groups = metrics.counter("berth_database_commits_total", "Commits, each of one or more batches.");
   const time = metrics.histogram(
     "berth_database_commit_seconds",
-    "Time one commit took.",
+    "Duration of a commit.",
     [0.0002, 0.001, 0.005, 0.02, 0.1, 1],
   );
   return (count, ms) => {

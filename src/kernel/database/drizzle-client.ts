@@ -1,4 +1,4 @@
-// drizzle over our own reads and writes, through the interface of libSQL's client that its session expects.
+// Connects drizzle to Berth's reads and write queue, through the client interface of libSQL that its session expects.
 
 import type { Client, InArgs, InStatement, InValue, ResultSet } from "@libsql/client";
 import { LibSQLDatabase } from "drizzle-orm/libsql/driver-core";
@@ -11,7 +11,7 @@ interface DatabaseAccess {
   write(statements: Statement[]): Promise<ResultSet[]>;
 }
 
-/** Queries read at once; queries that change something wait in the queue like every write. */
+/** Reading queries run at once; writing ones go through the write queue. */
 export function createDrizzle(database: DatabaseAccess): LibSQLDatabase {
   const dialect = new SQLiteAsyncDialect();
   return new LibSQLDatabase(

@@ -1,17 +1,17 @@
-// What can go wrong with the database, told apart: a start that is refused, a guard, a storage that is gone, a taken value.
+// Database errors, and how to recognise them: a refused start, a failed guard, unavailable storage, a duplicate value.
 
 import { AppError, StartError } from "../errors.ts";
 
-/** The start is refused since another process holds the database file. */
+/** Another process holds the lock of the database file. */
 export class DatabaseInUse extends StartError {}
 
-/** What stands in the file can't be read as what it should be. */
+/** The file is damaged, or no database of Berth. */
 export class DatabaseDamaged extends StartError {}
 
-/** The file has migrations that this binary doesn't know. */
+/** The database has migrations that this binary doesn't know. */
 export class DatabaseNewer extends StartError {}
 
-/** A batch was undone as a whole because the statement before `guard(name)` changed no row. */
+/** A batch was undone because the statement before `guard(name)` changed no row. */
 export class GuardFailed extends Error {
   override readonly name = "GuardFailed";
 
@@ -20,7 +20,7 @@ export class GuardFailed extends Error {
   }
 }
 
-/** SQLite's result code by name (`SQLITE_FULL`, `SQLITE_CONSTRAINT_UNIQUE`, …) of an error or what caused it, else "". */
+/** Returns the name of SQLite's result code (such as `SQLITE_CONSTRAINT_UNIQUE`) of an error or its cause; else "". */
 export function sqliteCode(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause) {
     const code: unknown = Reflect.get(at, "extendedCode") ?? Reflect.get(at, "code");
@@ -30,9 +30,9 @@ export function sqliteCode(error: unknown): string {
 }
 
 /**
- * True when a row with this value is already there, for both clients and however deeply the error is wrapped.
+ * Whether an error, or one of its causes, means that a row with this value exists. Works for both clients.
  *
- * @param column `table.column`, where only that one is meant
+ * @param column `table.column`, to accept only a violation of this column
  */
 export function isUniqueViolation(error: unknown, column?: string): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -42,7 +42,7 @@ export function isUniqueViolation(error: unknown, column?: string): boolean {
   return false;
 }
 
-/** Storage that can't be written turns into a 503 that says so; every other error stays what it is. */
+/** Converts an error of unavailable storage into a 503; any other error is returned unchanged. */
 export function toStorageError(error: unknown): unknown {
   if (error instanceof AppError) return error;
   const code = sqliteCode(error);
@@ -68,6 +68,6 @@ export function toStorageError(error: unknown): unknown {
   return error;
 }
 
-/** 503: the database can't be asked right now. */
+/** 503: the database can't be reached at the moment. */
 export const databaseUnavailable = (message: string, cause?: unknown) =>
   new AppError(503, "DATABASE_UNAVAILABLE", message, {}, { cause });

@@ -1,4 +1,4 @@
-// Looks at a database file before it is opened for good, and says no without having changed it.
+// Checks a database file before it is opened for writing, so that an unusable one is rejected unchanged.
 
 import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { StartError } from "../errors.ts";
@@ -9,12 +9,12 @@ import { DatabaseDamaged, DatabaseNewer, sqliteCode } from "./errors.ts";
 const FULL_CHECK_BYTES = 2 * 1024 * 1024;
 
 /**
- * Throws a `StartError` when the file is damaged, belongs to another program, or was written by a newer version.
- * A file that is missing or empty is fine.
+ * Throws a `StartError` if the file is damaged, belongs to another program, or was written by a newer version.
+ * A missing or empty file is valid.
  *
- * @param knownMigrations names of the migrations that this binary has
- * @param full check every page, however large the file is
- * @returns the names of the migrations in it, in order
+ * @param knownMigrations names of this binary's migrations
+ * @param full check every page even of a large file
+ * @returns the names of the file's migrations, in order
  */
 export function inspectFile(path: string, knownMigrations: ReadonlySet<string>, full = false): string[] {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -47,7 +47,7 @@ export function inspectFile(path: string, knownMigrations: ReadonlySet<string>, 
   }
 }
 
-/** The first 100 bytes, as in https://sqlite.org/fileformat2.html#the_database_header. */
+/** Checks the first 100 bytes (https://sqlite.org/fileformat2.html#the_database_header) and the file's length. */
 function checkHeader(path: string, size: number, hasPendingLog: boolean): void {
   const header = new DataView(new ArrayBuffer(100));
   const descriptor = openSync(path, "r");
@@ -61,7 +61,7 @@ function checkHeader(path: string, size: number, hasPendingLog: boolean): void {
   const pageSize = header.getUint16(16) === 1 ? 65_536 : header.getUint16(16);
   const countIsValid = header.getUint32(24) === header.getUint32(92);
   if (!hasPendingLog && countIsValid && size < header.getUint32(28) * pageSize)
-    throw damagedError(path, "it is cut off");
+    throw damagedError(path, "it is truncated");
 }
 
 const damagedError = (path: string, cause: unknown) => {

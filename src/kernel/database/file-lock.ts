@@ -1,4 +1,5 @@
-// One process per database file: an exclusive transaction on a side database, which the system frees even after kill -9.
+// Locks a database file for one process by an exclusive transaction on a side database. The system releases it even
+// after kill -9.
 
 import Libsql from "libsql";
 import { DatabaseInUse, sqliteCode } from "./errors.ts";
@@ -7,7 +8,7 @@ export interface Lock {
   release(): void;
 }
 
-/** Takes the lock of a database file, or throws `DatabaseInUse`. Readers don't need it. */
+/** Locks a database file or throws `DatabaseInUse`. Readers don't need the lock. */
 export function lockDatabase(path: string): Lock {
   const lockConnection = new Libsql(`${path}.lock`);
   try {

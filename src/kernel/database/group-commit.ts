@@ -1,4 +1,4 @@
-// Group commit on a local file: many batches in one transaction, and only a guilty one undone.
+// Commits many batches in one transaction on a local file, and undoes only the batches that fail.
 
 import type { ResultSet } from "@libsql/client";
 import type { Connection } from "./connection.ts";
@@ -7,16 +7,16 @@ import type { Statement } from "./statements.ts";
 import { createResultSet } from "./values.ts";
 import type { Commit, Outcome } from "./write-queue.ts";
 
-/** A group ends after this long, so that other work gets its turn. */
+/** Milliseconds after which a group ends, so that the event loop can do other work. */
 const MAX_GROUP_MS = 8;
 
-/** What a guard that holds answers. */
+/** The result of a guard that holds. */
 const EMPTY_RESULT = createResultSet([], [], [], 0, undefined);
 
 /**
- * Commits groups of batches in one transaction each. A group is tried without savepoints first: a statement that fails
- * undoes itself, so a batch that fails at its first one leaves nothing behind. Where one fails later, the group is
- * rolled back and runs again with savepoints. When the transaction as a whole fails (disk full), all of its batches do.
+ * Commits each group of batches in one transaction, first without savepoints: a failing statement undoes itself, so a
+ * batch that fails at its first statement leaves nothing behind. If a batch fails later, the group is rolled back and
+ * runs again with savepoints. If the whole transaction fails (disk full), all its batches fail.
  */
 export function createLocalCommit(connection: Connection): Commit {
   return (batches) => runGroup(batches, false) ?? runGroup(batches, true) ?? [];
@@ -50,12 +50,12 @@ export function createLocalCommit(connection: Connection): Commit {
     }
   }
 
-  /** Runs a batch up to its first error; `ran` counts the statements before it. */
+  /** Runs a batch up to its first error; `completed` counts the statements before it. */
   function runBatch(batch: readonly Statement[]): { outcome: Outcome; completed: number } {
     const results: ResultSet[] = [];
     for (const statement of batch) {
       try {
-        // Here the outcome of the statement before is at hand; a server has to be asked in SQL.
+        // On a file the previous result is known, so the guard's SQL, which is for servers, need not run.
         if (statement.guard !== undefined) {
           if (results.at(-1)?.rowsAffected === 0) throw new GuardFailed(statement.guard);
           results.push(EMPTY_RESULT);
@@ -70,7 +70,7 @@ export function createLocalCommit(connection: Connection): Commit {
   }
 }
 
-/** The error of a statement, told as the guard's where it is one. */
+/** Converts the error of a statement: GuardFailed if the statement is a guard that failed. */
 export function toGuardError(statement: Statement, error: unknown): unknown {
   if (statement.guard === undefined || !sqliteCode(error).startsWith("SQLITE_CONSTRAINT")) return toStorageError(error);
   return new GuardFailed(statement.guard);

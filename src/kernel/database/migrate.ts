@@ -1,4 +1,4 @@
-// Brings the schema up to date: every migration once, its statements and its line in the ledger in one batch.
+// Migrates the schema: applies each migration once, in one batch with the row that records it.
 
 import type { Migration } from "../../../migrations/index.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -15,10 +15,10 @@ const CREATE_MIGRATIONS_TABLE =
   "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID";
 
 /**
- * Applies what is missing, in order. Throws `DatabaseNewer`, having changed nothing, when the ledger holds a name that
- * isn't in the manifest.
+ * Applies the missing migrations in order. Throws `DatabaseNewer`, with nothing changed, if the database has a migration
+ * that is not in the manifest.
  *
- * @returns the names applied now
+ * @returns the names of the applied ones
  */
 export async function migrate(access: DatabaseAccess, manifest: readonly Migration[], log: Log): Promise<string[]> {
   const alreadyApplied = await readApplied(access);
@@ -38,10 +38,10 @@ export async function migrate(access: DatabaseAccess, manifest: readonly Migrati
     try {
       await access.write(steps);
     } catch (error) {
-      // Another process that shares the server may have been first.
+      // Another process on the same server may have applied it first.
       if (!(await readApplied(access)).has(name)) throw error;
     }
-    log.debug("The schema was brought up to date.", { migration: name });
+    log.debug("a migration was applied", { migration: name });
   }
   return missing.map((migration) => migration.name);
 }

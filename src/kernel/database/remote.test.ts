@@ -1,4 +1,4 @@
-// What is special about a server: it can go away, and two processes may start on it at once.
+// Tests a database server: outages, and two processes that start on it at once.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { silent } from "../../../tests/support/database.ts";
@@ -22,14 +22,14 @@ afterEach(async () => {
   dir.remove();
 });
 
-test("two processes that start at once bring the schema up to date once", async () => {
+test("two processes that start at once apply each migration once", async () => {
   const databases = await Promise.all([open(), open(), open()]);
   const counts = await Promise.all(databases.map((database) => database.read("SELECT name FROM migrations")));
   expect(new Set(counts.map((result) => result.rows.length)).size).toBe(1);
   for (const database of databases) await database.close();
 });
 
-test("while the server is away everything is a 503 with its cause; when it is back, all works again", async () => {
+test("while the server is down, everything is a 503 with its cause; afterwards all works again", async () => {
   const database = await open();
   await database.write([remember("before")]);
   await sqld.kill();
@@ -50,7 +50,7 @@ test("while the server is away everything is a 503 with its cause; when it is ba
   await database.close();
 });
 
-test("a start without the server is refused in one line", async () => {
+test("a start without the server fails with one line", async () => {
   await sqld.kill();
   const error: unknown = await open().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(StartError);

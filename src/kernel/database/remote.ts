@@ -1,17 +1,29 @@
-// A libSQL server over the network: each write is a round trip, so what waits together travels together.
+// Reads and writes a libSQL server. Each request is a round trip, so waiting batches are sent together.
 
 import type { Client, InValue, ResultSet } from "@libsql/client";
 import { StartError } from "../errors.ts";
 import { databaseUnavailable, sqliteCode, toStorageError } from "./errors.ts";
 import { toGuardError } from "./group-commit.ts";
+import type { StorageEngine } from "./local-engine.ts";
 import type { Statement } from "./statements.ts";
 import { createResultSet, createRowFactory, toBoundValue } from "./values.ts";
 import type { Commit, Outcome } from "./write-queue.ts";
 
-/** No answer of the server is waited for longer; a write that got none may or may not have happened. */
+/** Milliseconds to wait for a response. A write without a response may or may not have happened. */
 const TIMEOUT_MS = 20_000;
 
-/** Makes the client; nothing is sent yet. @libsql/client is only loaded here, since files don't need it. */
+/** Connects to a server. Nothing is sent yet. Throws `StartError` for an invalid URL. */
+export async function openServer(url: string, authToken: string | undefined): Promise<StorageEngine> {
+  const client = await createRemoteClient(url, authToken);
+  return {
+    commit: createRemoteCommit(client),
+    read: (sql, args = []) => remoteRead(client, sql, args),
+    afterCommit: () => undefined,
+    close: async () => client.close(),
+  };
+}
+
+/** Makes the client without sending anything. @libsql/client is loaded only here, since files don't need it. */
 export async function createRemoteClient(url: string, authToken: string | undefined): Promise<Client> {
   const { createClient } = await import("@libsql/client");
   try {
@@ -27,7 +39,7 @@ export async function createRemoteClient(url: string, authToken: string | undefi
   }
 }
 
-/** One read. Throws 503 `DATABASE_UNAVAILABLE` when the server can't be asked. */
+/** Runs one query. Throws 503 `DATABASE_UNAVAILABLE` if the server can't be reached. */
 export async function remoteRead(client: Client, sql: string, args: readonly InValue[]): Promise<ResultSet> {
   const values = args.map(toBoundValue);
   try {
@@ -38,8 +50,8 @@ export async function remoteRead(client: Client, sql: string, args: readonly InV
 }
 
 /**
- * Sends all batches as one. When a statement of one fails, the server has undone them all: that one is refused and the
- * rest is sent again. When the server can't be reached, all fail, since nobody knows whether they were written.
+ * Sends all batches as one. If a statement fails, the server has undone them all: its batch fails and the others are sent
+ * again. If the server can't be reached, all fail, since it is unknown whether they were written.
  */
 export function createRemoteCommit(client: Client): Commit {
   return async (batches) => {
@@ -95,7 +107,7 @@ export function createRemoteCommit(client: Client): Commit {
   }
 }
 
-/** The server understood and refused, so it has certainly not written. */
+/** Whether the server has processed and rejected the statements, so that they are certainly not written. */
 const isStatementError = (error: unknown) => /^SQL(?:ITE)?_/.test(sqliteCode(error));
 
 const toRemoteError = (error: unknown) =>
@@ -103,7 +115,7 @@ const toRemoteError = (error: unknown) =>
     ? toStorageError(error)
     : databaseUnavailable("The database server can't be reached. Try again.", error);
 
-/** The same shape of rows as those of a local file: numbers where they are exact. */
+/** Converts rows to the shape of those of a local file: numbers where they are exact. */
 function normaliseResult({ columns, columnTypes, rows, rowsAffected, lastInsertRowid }: ResultSet): ResultSet {
   const row = createRowFactory(columns);
   return createResultSet(columns, columnTypes, rows.map(row), rowsAffected, lastInsertRowid);

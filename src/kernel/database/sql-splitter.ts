@@ -1,9 +1,9 @@
-// Splits a migration into its statements: semicolons in text, comments, CASE and trigger bodies don't count.
+// Splits a migration into statements at semicolons, except those in text, comments, CASE and trigger bodies.
 
 const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[A-Za-z_][A-Za-z0-9_$]*|;|\s+|[^\s]/g;
 
-/** The statements of a script in order, without comments and final semicolons. */
+/** Returns the statements of a script in order, without comments and final semicolons. */
 export function splitStatements(script: string): string[] {
   const statements: string[] = [];
   let text = "";
@@ -32,6 +32,6 @@ export function splitStatements(script: string): string[] {
   return statements;
 }
 
-/** By its first words: CREATE [TEMP | TEMPORARY] TRIGGER. */
+/** Whether the first words are CREATE [TEMP | TEMPORARY] TRIGGER. */
 const isTrigger = (words: readonly string[]) =>
   words[0] === "CREATE" && words[words[1] === "TEMP" || words[1] === "TEMPORARY" ? 2 : 1] === "TRIGGER";

@@ -1,4 +1,4 @@
-// When a database must not be used: one clear line, and nothing changed on disk.
+// Tests starts on an unusable database: an error of one line, and nothing changed on disk.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -48,7 +48,7 @@ test("every migration on disk is in the manifest, in order", async () => {
     expect([name, sql]).toEqual([name, readFileSync(join(folder, `${name}.sql`), "utf8")]);
 });
 
-test("migrations are applied by presence, each once and whole", async () => {
+test("missing migrations are applied, each once and completely", async () => {
   const step = (name: string, sql: string) => ({ name, sql });
   const one = step("0001_one", "CREATE TABLE one (a TEXT) STRICT; INSERT INTO one VALUES ('x;y');");
   const two = step("0002_two", "CREATE TABLE two (a TEXT) STRICT;");
@@ -66,7 +66,7 @@ test("migrations are applied by presence, each once and whole", async () => {
   await again.close();
 });
 
-test("a script is split at the semicolons that end its statements", () => {
+test("a script is split at the semicolons between its statements", () => {
   const script = `-- first; comment
     CREATE TABLE "a;b" (c TEXT DEFAULT ';' /* ; */, d TEXT DEFAULT 'it''s; -- no comment');
     CREATE TEMP TRIGGER t AFTER INSERT ON x WHEN NEW.c = CASE WHEN 1 THEN 2 END BEGIN
@@ -84,7 +84,7 @@ test("a script is split at the semicolons that end its statements", () => {
   expect(statements.join()).not.toMatch(/first|inside/);
 });
 
-test("a damaged database is refused and stays as it is", async () => {
+test("a damaged database is refused and not changed", async () => {
   await (await open()).close();
   const good = readFileSync(file);
   const home = dir.path;
@@ -107,7 +107,7 @@ test("a damaged database is refused and stays as it is", async () => {
   }
 });
 
-test("a database of another program is refused and stays as it is", async () => {
+test("a database of another program is refused and not changed", async () => {
   const other = new Libsql(file);
   other.exec("CREATE TABLE photos (id INTEGER)");
   other.close();
@@ -116,7 +116,7 @@ test("a database of another program is refused and stays as it is", async () => 
   expect(snapshot()).toEqual(before);
 });
 
-test("a newer database is refused and stays as it is, also with a log left by a crash", async () => {
+test("a newer database is refused and not changed, also with a log left by a crash", async () => {
   const future = [...migrations, { name: "9999_future", sql: "CREATE TABLE future (a TEXT) STRICT" }];
   const database = await open(future);
   const crashed = join(dir.path, "crashed");
@@ -141,7 +141,7 @@ test("a folder that can't be written is refused", async () => {
   );
 });
 
-test("a second process is refused with what to do, and kill -9 frees the database", async () => {
+test("a second process is refused with advice, and kill -9 releases the database", async () => {
   const script = `
     import { openDatabase } from ${JSON.stringify(join(import.meta.dir, "database.ts"))};
     import { createLog } from ${JSON.stringify(join(import.meta.dir, "../telemetry/log.ts"))};
@@ -164,7 +164,7 @@ test("a second process is refused with what to do, and kill -9 frees the databas
   await (await open()).close();
 });
 
-test("the file is its owner's alone, and durable settings are in force", async () => {
+test("only the owner can read the file, and the durable settings are in force", async () => {
   const database = await open();
   const pragma = async (name: string) => (await database.read(`PRAGMA ${name}`)).rows[0]?.[0];
   expect(await pragma("journal_mode")).toBe("wal");
@@ -175,7 +175,7 @@ test("the file is its owner's alone, and durable settings are in force", async (
   await expect(database.write([{ sql: "DELETE FROM meta", args: [] }])).rejects.toMatchObject({ status: 503 });
 });
 
-test("what was written before close is there, without having been awaited", async () => {
+test("writes before close are stored, even if they were not awaited", async () => {
   const database = await open();
   const writes = Array.from({ length: 700 }, (_, n) =>
     database.write([{ sql: "INSERT INTO meta VALUES (?, '')", args: [`k${n}`] }]),
@@ -187,7 +187,7 @@ test("what was written before close is there, without having been awaited", asyn
   await again.close();
 });
 
-test("a full disk is a 503 that says so, loses nothing, and passes", async () => {
+test("a full disk is a 503, loses nothing, and writes work again afterwards", async () => {
   const database = await open();
   const fill = (key: string) => ({ sql: "INSERT INTO meta VALUES (?, hex(zeroblob(200000)))", args: [key] });
   await database.write([fill("before")]);
@@ -207,7 +207,7 @@ test("a full disk is a 503 that says so, loses nothing, and passes", async () =>
   await database.close();
 });
 
-test("addresses are told apart", () => {
+test("URLs of files and servers are distinguished", () => {
   expect(localDatabasePath("file:/a/b.db")).toBe("/a/b.db");
   expect(localDatabasePath("file:///a/b%20c.db")).toBe("/a/b c.db");
   expect(localDatabasePath("file:x.db")).toBe(join(process.cwd(), "x.db"));

@@ -1,4 +1,4 @@
-// What one write is made of: SQL with its arguments, guards, and what is to happen once it is on disk.
+// Statements, the steps of a batch: SQL with its arguments, a guard's name, and a callback for after the commit.
 
 import type { InValue, ResultSet } from "@libsql/client";
 import { is, Param, Placeholder } from "drizzle-orm";
@@ -18,18 +18,19 @@ export interface DrizzleQuery {
   toSQL(): { sql: string; params: unknown[] };
 }
 
-/** A drizzle query as a step of a batch. */
+/** Converts a drizzle query into a step of a batch. */
 export function statement(query: DrizzleQuery): Statement {
   const { sql, params } = query.toSQL();
-  // What can't be bound is refused, with its type, when the statement runs.
+  // Values that can't be bound are rejected, with their type, when the statement runs.
   return { sql, args: params as InValue[] };
 }
 
 /**
- * Builds a drizzle query once for many uses: holes are `sql.placeholder(name)`. Ten times cheaper than building it anew.
+ * Builds a drizzle query once for many uses, with `sql.placeholder(name)` for its values. Ten times cheaper than
+ * building the query for each use.
  *
  * @example
- * const rename = template(database.drizzle.update(agents).set({ name: sql`${sql.placeholder("name")}` }).where(eq(agents.id, sql.placeholder("id"))));
+ * const rename = statementTemplate(database.drizzle.update(agents).set({ name: sql`${sql.placeholder("name")}` }).where(eq(agents.id, sql.placeholder("id"))));
  * await database.write([rename({ id, name })]);
  */
 export function statementTemplate(query: DrizzleQuery): (values: Readonly<Record<string, unknown>>) => Statement {
@@ -55,8 +56,8 @@ export function statementTemplate(query: DrizzleQuery): (values: Readonly<Record
 }
 
 /**
- * Undoes its whole batch with `GuardFailed(name)` when the INSERT, UPDATE or DELETE right before it changed no row.
- * One round trip, locally and on a server.
+ * Aborts its whole batch with `GuardFailed(name)` if the INSERT, UPDATE or DELETE right before it changed no row. Thus a
+ * conditional write needs one round trip.
  *
  * @example
  * await database.write([statement(db.update(codes).set({ used: true }).where(…)), guard("code"), …]);

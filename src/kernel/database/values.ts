@@ -1,14 +1,15 @@
-// Values on their way into SQLite and rows on their way out, the same for the local file and the server.
+// Converts values for SQLite and rows from it, equally for a local file and a server.
 
 import type { InValue, ResultSet, Row, Value } from "@libsql/client";
 import { invalidInput } from "../errors.ts";
 
-/** What the driver may be handed. Anything else aborts the whole process inside the native addon. */
+/** The types that may be bound. Any other aborts the whole process inside the native addon. */
 export type BoundValue = null | number | bigint | string | Uint8Array;
 
 /**
- * One argument for SQLite. Numbers are bound as REAL, as @libsql/client does: `?/2` divides without rounding, and
- * INTEGER columns take them unchanged. Text with NUL is refused (400), since it would be read back cut off.
+ * Converts one argument for SQLite. Numbers are bound as REAL, as @libsql/client does: `?/2` divides without rounding, and
+ * INTEGER columns take them unchanged. Text with NUL throws 400, since SQLite would return it
+ * truncated.
  */
 export function toBoundValue(value: InValue | undefined): BoundValue {
   switch (typeof value) {
@@ -30,7 +31,7 @@ export function toBoundValue(value: InValue | undefined): BoundValue {
   throw new TypeError(`A value of type ${typeof value} can't be stored.`);
 }
 
-/** Integers become numbers where that is exact, blobs an ArrayBuffer of their own. */
+/** Converts integers to numbers where that is exact, and blobs to an ArrayBuffer that is a copy. */
 function fromSqliteValue(value: unknown): Value {
   switch (typeof value) {
     case "bigint":
@@ -46,8 +47,9 @@ function fromSqliteValue(value: unknown): Value {
 }
 
 /**
- * Makes rows of one statement: enumerable by name, readable by position, as libSQL's `Row` says. Positions are getters
- * on a shared prototype, so that a row costs no more than its named properties. Of two columns with one name, the name means the first.
+ * Makes rows in the shape of libSQL's `Row`: enumerable by name, readable by position. Positions are getters on a shared
+ * prototype, so that a row costs no more than its named properties. If two columns have one name, the name means the
+ * first.
  */
 export function createRowFactory(columns: readonly string[]): (values: ArrayLike<unknown>) => Row {
   const prototype = Object.defineProperty({}, "length", { value: columns.length });
@@ -73,7 +75,6 @@ export function createRowFactory(columns: readonly string[]): (values: ArrayLike
   };
 }
 
-/** A result in libSQL's shape. */
 export function createResultSet(
   columns: string[],
   columnTypes: string[],

@@ -1,4 +1,4 @@
-// The one queue that every write goes through: what waits together is written together, in order.
+// Queues every write and commits the batches of one turn of the event loop together, in order.
 
 import type { ResultSet } from "@libsql/client";
 import { AppError } from "../errors.ts";
@@ -6,20 +6,20 @@ import type { Log } from "../telemetry/log.ts";
 import { databaseUnavailable } from "./errors.ts";
 import type { Statement } from "./statements.ts";
 
-/** What became of one batch: its results, or the error that undid it. */
+/** The result of one batch: the results of its statements, or the error that undid it. */
 export type Outcome = { results: ResultSet[] } | { error: unknown };
 
 /**
- * Writes some or all of the batches, from the first on, and says what became of each that it handled. Every batch is
- * all or nothing, and one that fails doesn't touch the others.
+ * Writes the first batches, at least one, and returns an outcome for each of them. Every batch is atomic, and a failing
+ * one does not affect the others.
  */
 export type Commit = (batches: readonly Statement[][]) => Outcome[] | Promise<Outcome[]>;
 
 export interface WriteQueue {
   write(statements: Statement[]): Promise<ResultSet[]>;
-  /** The error that keeps writes from being stored, until one is stored again. */
+  /** The 503 of the last write; undefined after a successful one. */
   readonly storageError: AppError | undefined;
-  /** Resolves when all that waits is written; refuses what comes after. */
+  /** Resolves when all waiting batches are written; later ones are rejected. */
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createWriteQueue(deps: {
   let storageError: AppError | undefined;
   let closed = false;
 
-  /** Until nothing waits: one group for each turn of the event loop. */
+  /** Commits one group per turn of the event loop, until no batch waits. */
   async function drain(): Promise<void> {
     while (pending.length > 0) {
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -81,7 +81,7 @@ export function createWriteQueue(deps: {
         try {
           statement.after(result);
         } catch (error) {
-          log.error("What should follow a write failed.", { error });
+          log.error("an after-commit callback failed", { error });
         }
       });
     });

@@ -1,4 +1,4 @@
-// What happened is told once, in order, after it is true, and can be read again.
+// Tests events: listeners get each one once, in order, after its commit, and it can be read later.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
@@ -35,7 +35,7 @@ describe.each([
   });
   afterEach(() => opened.remove());
 
-  test("listeners hear of what was committed, in order, and of nothing else", async () => {
+  test("listeners get committed events in order, and no others", async () => {
     const end = events.subscribe(listen);
     await database.write([
       events.recordStatement("agent.created", { userId: "u", agentId: "a", data: { name: "Ada" } }),
@@ -62,7 +62,7 @@ describe.each([
     expect(heard).toHaveLength(3);
   });
 
-  test("a listener hears of nothing before it came, and one that throws harms nobody", async () => {
+  test("a listener gets no earlier events, and a throwing one does not affect others", async () => {
     await database.write([events.recordStatement("early", { data: 1 })]);
     events.subscribe(() => {
       throw new Error("boom");
@@ -73,7 +73,7 @@ describe.each([
     expect(heard[0]?.data).toBe(2);
   });
 
-  test("reading resumes after a number, by whose and what", async () => {
+  test("reading resumes after a number, filtered by user, agent and type", async () => {
     for (const [type, userId, agentId] of [
       ["x", "u", "a"],
       ["y", "u", "b"],
@@ -97,7 +97,7 @@ describe.each([
     expect(await seqs(fourth)).toEqual([]);
   });
 
-  test("what is older than 30 days goes, and numbers are never used again", async () => {
+  test("events older than 30 days are deleted, and numbers are never reused", async () => {
     time -= 31 * DAY;
     await database.write(Array.from({ length: 2_500 }, () => events.recordStatement("old", { data: null })));
     const last = await events.latest();
@@ -110,7 +110,7 @@ describe.each([
   });
 });
 
-test("on a shared server a listener hears of the events of other processes", async () => {
+test("on a shared server a listener gets the events of other processes", async () => {
   const { database, remove } = await serverDatabase();
   const make = () => createEvents({ database, jobs: createJobs({ database, log: silent }), log: silent });
   const here = make();

@@ -1,16 +1,17 @@
-// What happened: written in the batch of its cause, told to listeners after the commit, readable again by sequence number.
+// Records events in the batch of their cause, calls listeners after the commit, and reads events by sequence number.
 
 import type { ResultSet, Row } from "@libsql/client";
 import type { Database, Statement } from "../database/database.ts";
 import type { Jobs } from "../jobs/jobs.ts";
 import type { Log } from "../telemetry/log.ts";
+import { DAY, HOUR, SECOND } from "../util/time.ts";
 
-/** One thing that happened. `seq` grows with every event and is never used twice: resume after the last one seen. */
+/** An event. `seq` grows with every event and is never reused, so a reader can resume after the last one it saw. */
 export interface Event {
   seq: number;
   /** UUIDv7. */
   id: string;
-  /** `noun.verb`, as in contract §9. */
+  /** `noun.verb`, such as `agent.started`. */
   type: string;
   userId: string | null;
   agentId: string | null;
@@ -19,7 +20,7 @@ export interface Event {
   createdAt: number;
 }
 
-/** Whose event it is, and what it tells. `data` is JSON and holds no secret: it goes out to webhooks as it is. */
+/** The owner and data of an event. `data` is JSON without secrets, since it is sent to webhooks as it is. */
 export interface EventDetails {
   userId?: string | null | undefined;
   agentId?: string | null | undefined;
@@ -30,31 +31,32 @@ export interface EventFilter {
   userId?: string;
   agentId?: string;
   types?: readonly string[];
-  /** At most so many, the oldest first. Default 100. */
+  /** The most events to return, the oldest first. Default 100. */
   limit?: number;
 }
 
 export interface Events {
-  /** To be put into the batch of what causes it. */
+  /** Makes the statement that records an event, for the batch of its cause. */
   recordStatement(type: string, details: EventDetails): Statement;
   /**
-   * Calls the listener for every event committed from now on, in order; what it throws is logged. Returns the way to end it.
-   * Nothing is kept for a listener that isn't there: who must not miss one keeps a cursor and reads `since(cursor)` when called.
+   * Calls the listener for every event that is committed from now on, in order; its errors are logged. Returns the
+   * function that unsubscribes it. Events are not queued: a listener that must not miss any stores a cursor and reads
+   * `since(cursor)`.
    */
   subscribe(listener: (event: Event) => void): () => void;
-  /** The events after a sequence number, the oldest first. */
+  /** Returns the events after a sequence number, the oldest first. */
   since(seq: number, filter?: EventFilter): Promise<Event[]>;
-  /** The sequence number of the newest event, 0 before the first. */
+  /** Returns the sequence number of the newest event, 0 before the first. */
   latest(): Promise<number>;
-  /** Removes events older than 30 days; returns how many. Runs every hour by itself. */
+  /** Deletes events older than 30 days, and returns their number. A job runs it every hour. */
   prune(): Promise<number>;
 }
 
-const RETENTION_MS = 30 * 24 * 3_600_000;
+const RETENTION_MS = 30 * DAY;
 const SELECT_LATEST: Statement = { sql: "SELECT max(seq) AS seq FROM events", args: [] };
 const PRUNE_BATCH_SIZE = 2_000;
-/** How often to look for events of other processes that share the database server. */
-const SHARED_POLL_MS = 1_000;
+/** The interval of queries for events of other processes on the same database server. */
+const SHARED_POLL_MS = SECOND;
 
 export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; now?: () => number }): Events {
   const { database, jobs, log, now = Date.now } = deps;
@@ -66,7 +68,7 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       try {
         listener(event);
       } catch (error) {
-        log.error("A listener failed on an event.", { type: event.type, event: event.id, error });
+        log.error("an event listener failed", { type: event.type, event: event.id, error });
       }
     }
   }
@@ -113,7 +115,7 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       for (let total = 0; ; ) {
         const [result] = await database.write([
           {
-            // The newest stays, whatever its age: the next number is one more than its.
+            // The newest event stays whatever its age, since the next number is derived from it.
             sql: `DELETE FROM events WHERE created_at < ? AND seq < (SELECT max(seq) FROM events)
               AND seq IN (SELECT seq FROM events ORDER BY seq LIMIT ?)`,
             args: [before, PRUNE_BATCH_SIZE],
@@ -125,10 +127,13 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
       }
     },
   };
-  jobs.every("events.prune", 3_600_000, async () => void (await events.prune()));
+  jobs.every("events.prune", HOUR, async () => void (await events.prune()));
   return events;
 
-  /** On a server other processes write events too, so all are read back by cursor, own ones at once and others within a second. */
+  /**
+   * On a server, other processes record events too. So all are read back by a cursor: at once after an event of this
+   * process, and every second for those of others.
+   */
   function createSharedFollower() {
     let cursor: number | undefined;
     let earliestOwn = Number.POSITIVE_INFINITY;
@@ -152,13 +157,13 @@ export function createEvents(deps: { database: Database; jobs: Jobs; log: Log; n
           hasMore ||= batch.length === 500;
         }
       } catch (error) {
-        log.warn("Events could not be read; trying again.", { error });
+        log.warn("events could not be read; retrying", { error });
       } finally {
         isReading = false;
       }
     }
 
-    /** Asked for in the queue, so that it comes after every own event before it has been noticed. */
+    /** Reads through the write queue: after every earlier event of this process, and after their callbacks. */
     async function readLatestInQueue(): Promise<number> {
       const [result] = await database.write([SELECT_LATEST]);
       return Number(result?.rows[0]?.seq ?? 0);

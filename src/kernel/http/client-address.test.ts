@@ -1,4 +1,4 @@
-// A caller cannot choose the address it is counted under.
+// Tests that a client can't choose the address under which it is counted.
 
 import { describe, expect, test } from "bun:test";
 import { isInNetworks, parseNetworks, rateLimitKey, resolveClientAddress } from "./client-address.ts";
@@ -6,7 +6,7 @@ import { isInNetworks, parseNetworks, rateLimitKey, resolveClientAddress } from 
 const none = parseNetworks([]);
 const proxies = parseNetworks(["10.0.0.0/8", "192.0.2.1", "fd00::/8"]);
 
-describe("the caller's address", () => {
+describe("the client's address", () => {
   test.each([
     ["without proxies the header means nothing", "203.0.113.7", "1.1.1.1", none, "203.0.113.7"],
     ["a socket that is no proxy is believed over its header", "203.0.113.7", "1.1.1.1", proxies, "203.0.113.7"],
@@ -33,14 +33,14 @@ describe("the caller's address", () => {
     expect(resolveClientAddress(socket, header, trusted)).toBe(expected);
   });
 
-  test("a very long header is read at its right end only", () => {
+  test("of a very long header, only the right end is read", () => {
     const header = `${"1.1.1.1,".repeat(20_000)} 203.0.113.7`;
     expect(resolveClientAddress("10.0.0.1", header, proxies)).toBe("203.0.113.7");
   });
 });
 
 describe("networks", () => {
-  test("match addresses of their own kind, in any spelling", () => {
+  test("match addresses of the same family, in any spelling", () => {
     expect(isInNetworks("10.255.0.1", proxies)).toBe(true);
     expect(isInNetworks("::ffff:10.255.0.1", proxies)).toBe(true);
     expect(isInNetworks("11.0.0.1", proxies)).toBe(false);
@@ -51,7 +51,7 @@ describe("networks", () => {
 });
 
 describe("rate limit keys", () => {
-  test("IPv6 counts per /64, IPv4 per address, however it is written", () => {
+  test("IPv6 counts per /64, IPv4 per address, in any spelling", () => {
     expect(rateLimitKey("203.0.113.7")).toBe("203.0.113.7");
     expect(rateLimitKey("::ffff:203.0.113.7")).toBe("203.0.113.7");
     expect(rateLimitKey("2001:db8:1:2:3:4:5:6")).toBe("2001:db8:1:2::/64");
@@ -60,7 +60,7 @@ describe("rate limit keys", () => {
     expect(rateLimitKey("::1")).toBe("0:0:0:0::/64");
   });
 
-  test("what is no address is its own key, and many addresses take bounded memory", () => {
+  test("text that is not an address is its own key, and many addresses take bounded memory", () => {
     expect(rateLimitKey("odd:text")).toBe("odd:text");
     for (let i = 0; i < 30_000; i++) rateLimitKey(`2001:db8:${(i % 65_536).toString(16)}::1`);
     expect(rateLimitKey("2001:db8:5::1")).toBe("2001:db8:5:0::/64");

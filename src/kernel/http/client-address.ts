@@ -1,11 +1,11 @@
-// Who is really calling: the socket's address, or what trusted proxies say; and the networks both are compared with.
+// Finds a client's address from the socket and, behind trusted proxies, from X-Forwarded-For.
 
 import ipaddr from "ipaddr.js";
 
 /** IPv4 and IPv6 networks, parsed once. */
 export type Networks = readonly [ipaddr.IPv4 | ipaddr.IPv6, number][];
 
-/** Parses CIDRs ("10.0.0.0/8") or single addresses. Throws on anything else; the configuration has checked them. */
+/** Parses CIDRs ("10.0.0.0/8") or single addresses. Throws on anything else, which the configuration rejects earlier. */
 export function parseNetworks(list: readonly string[]): Networks {
   return list.map((text) => {
     if (text.includes("/")) return ipaddr.parseCIDR(text);
@@ -14,7 +14,7 @@ export function parseNetworks(list: readonly string[]): Networks {
   });
 }
 
-/** An address written as ::ffff:1.2.3.4 counts as 1.2.3.4. */
+/** Whether an address is in one of the networks. ::ffff:1.2.3.4 counts as 1.2.3.4. */
 export function isInNetworks(address: string, networks: Networks): boolean {
   if (networks.length === 0 || !ipaddr.isValid(address)) return false;
   const ip = ipaddr.process(address);
@@ -25,9 +25,9 @@ const MAX_HOPS = 32;
 const MAX_CACHED = 10_000;
 
 /**
- * The caller's address: the socket's, unless that is a trusted proxy; then X-Forwarded-For is read from its right end,
- * where the proxies nearest to us write, up to the first address that is not trusted. Anything left of that is
- * whatever the caller liked to say. An entry that is no address ends the search at the proxy that passed it on.
+ * Returns the client's address: the socket's, unless that is a trusted proxy. Then X-Forwarded-For is read from its right
+ * end, where the nearest proxies write, up to the first address that is not trusted. Entries to its left are invented by
+ * the client. An entry that is not an address ends the search at the proxy that added it.
  */
 export function resolveClientAddress(socketAddress: string, forwardedFor: string | null, trusted: Networks): string {
   let address = normalise(socketAddress);
@@ -41,7 +41,7 @@ export function resolveClientAddress(socketAddress: string, forwardedFor: string
   return address;
 }
 
-/** `clientAddress` with the proxies of the configuration. */
+/** Makes `resolveClientAddress` for the configured proxies. */
 export function createClientAddressResolver(trustedProxies: readonly string[]) {
   const trusted = parseNetworks(trustedProxies);
   return (socketAddress: string, forwardedFor: string | null) =>
@@ -49,8 +49,8 @@ export function createClientAddressResolver(trustedProxies: readonly string[]) {
 }
 
 /**
- * What rate limits count by: an IPv4 address, or the /64 of an IPv6 one, since one caller owns all of it.
- * Text that is no address is its own key.
+ * Returns the key for rate limits: an IPv4 address, or the /64 network of an IPv6 address, since one client usually owns
+ * the whole network. Text that is not an address is its own key.
  */
 export function rateLimitKey(address: string): string {
   if (!address.includes(":")) return address;
@@ -66,7 +66,7 @@ export function rateLimitKey(address: string): string {
 const networkKeyCache = new Map<string, string>();
 const normalisedCache = new Map<string, string>();
 
-/** One spelling per address; IPv4 comes as such and costs nothing. */
+/** Gives each address one spelling. IPv4 addresses need no work. */
 function normalise(address: string): string {
   if (!address.includes(":")) return address;
   return getOrCreate(normalisedCache, address, () => {
@@ -75,7 +75,7 @@ function normalise(address: string): string {
   });
 }
 
-/** Some proxies write a port, brackets or quotes around the address. */
+/** Parses an entry of X-Forwarded-For. Some proxies add a port, brackets or quotes. */
 function parseHop(entry: string | undefined): string | undefined {
   const text = entry?.trim().replace(/^"(.*)"$/, "$1") ?? "";
   const bare = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
@@ -83,7 +83,7 @@ function parseHop(entry: string | undefined): string | undefined {
   return isWhole && ipaddr.isValid(bare) ? normalise(bare) : undefined;
 }
 
-/** A bounded memory: when it is full it starts over, which costs a few microseconds and no bookkeeping. */
+/** Caches results in a map that is cleared when it is full. Cheaper on each request than evicting single entries. */
 function getOrCreate(cache: Map<string, string>, key: string, make: () => string): string {
   const hit = cache.get(key);
   if (hit !== undefined) return hit;

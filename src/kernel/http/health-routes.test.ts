@@ -1,4 +1,4 @@
-// Alive, ready with the failing part named, and figures for those who may have them.
+// Tests /healthz, /readyz with the name of a failing part, and access to /metrics.
 import { describe, expect, test } from "bun:test";
 import { openHouse } from "../../../tests/support/house.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
@@ -11,7 +11,7 @@ async function ask(origin: string, path: string, headers: Record<string, string>
   return { status: response.status, headers: response.headers, text, body: json ? JSON.parse(text) : text };
 }
 
-test("alive is alive on both surfaces, whatever else is wrong", async () => {
+test("/healthz is 200 on both surfaces, whatever else fails", async () => {
   const bad = plugin("bad", () => ({ service: {}, ready: () => false }));
   await using house = await openHouse({ plugins: [bad] });
   for (const origin of [house.web, house.backend]) {
@@ -19,8 +19,8 @@ test("alive is alive on both surfaces, whatever else is wrong", async () => {
   }
 });
 
-describe("ready", () => {
-  test("names every part, once the work has begun", async () => {
+describe("/readyz", () => {
+  test("lists every part, once the work has started", async () => {
     await using house = await openHouse({ plugins: [plugin("good", () => ({ service: {}, ready: () => true }))] });
     const before = await ask(house.web, "/readyz");
     expect(expectRefusal(before, 503, "NOT_READY").error).toContain("worker");
@@ -35,7 +35,7 @@ describe("ready", () => {
     expectRefusal(await ask(house.web, "/readyz"), 503, "NOT_READY");
   });
 
-  test("says which part fails, and not how", async () => {
+  test("names a failing part, without its error", async () => {
     const parts = {
       says: () => false,
       throws: () => {
@@ -54,7 +54,7 @@ describe("ready", () => {
     await house.kernel.jobs.stop();
   });
 
-  test("waits for no part longer than two seconds", async () => {
+  test("waits at most two seconds for a part", async () => {
     const stuck = plugin("stuck", () => ({ service: {}, ready: () => new Promise<boolean>(() => undefined) }));
     await using house = await openHouse({ plugins: [stuck] });
     const since = performance.now();
@@ -63,8 +63,8 @@ describe("ready", () => {
   });
 });
 
-describe("figures", () => {
-  test("are on the backend alone, free on loopback", async () => {
+describe("/metrics", () => {
+  test("is only on the backend, and open on loopback", async () => {
     await using house = await openHouse();
     const { status, headers, text } = await ask(house.backend, "/metrics");
     expect([status, headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4"]);
@@ -72,7 +72,7 @@ describe("figures", () => {
     expectRefusal(await ask(house.web, "/metrics"), 404, "NOT_FOUND");
   });
 
-  test("need the token where there is one, on loopback too", async () => {
+  test("needs the token if one is set, on loopback too", async () => {
     await using house = await openHouse({ env: { METRICS_TOKEN: "canary-metrics-token" } });
     expect((await ask(house.backend, "/metrics", { authorization: "Bearer canary-metrics-token" })).status).toBe(200);
     for (const authorization of ["", "Bearer ", "Bearer canary-metrics-toke", "Bearer canary-metrics-tokens", "x"]) {

@@ -1,13 +1,13 @@
-// Alive, ready, and in figures: /healthz, /readyz and /metrics.
+// Serves /healthz, /readyz with the state of each part, and /metrics for Prometheus.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Elysia, t } from "elysia";
 import { isLoopbackHost } from "../config/config.ts";
 import { forbidden, unauthorized } from "../errors.ts";
-import type { createHost } from "../plugin.ts";
-import { openRoutes } from "./http.ts";
+import type { createHost } from "../plugin-host.ts";
 import { documentErrors } from "./openapi/route-documentation.ts";
+import { openRoutes } from "./route-guards.ts";
 
-/** How long a part may take to say that it is ready. */
+/** Milliseconds after which a part counts as not ready. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 const parts = t.Record(t.String(), t.Boolean(), { description: "Every part, and whether it does its work" });
@@ -17,7 +17,7 @@ const notReady = t.Object(
   { description: "A part does not do its work" },
 );
 
-/** The health routes of one surface; metrics are on the backend alone. */
+/** Makes the health routes of one surface. Only the backend serves metrics. */
 export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<typeof createHost>) {
   const { config, database, jobs, log, metrics } = host.kernel;
   const detail = { tags: ["Health"] };
@@ -91,5 +91,5 @@ export function healthRoutes(surfaceName: "web" | "backend", host: ReturnType<ty
   );
 }
 
-/** Of one length, so that comparing tells nothing. */
+/** Hashes have one length, so that comparing them takes the same time for any token. */
 const sha256 = (text: string) => createHash("sha256").update(text).digest();

@@ -1,10 +1,9 @@
-// Sent twice, done once.
+// Tests that a repeated request with an Idempotency-Key is done once.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { AppError } from "../errors.ts";
 import { createVault } from "../security/vault.ts";
-import { attachContext } from "./http.ts";
 import {
   createIdempotency,
   type Idempotency,
@@ -12,6 +11,7 @@ import {
   type KeepStatements,
   type SerializedResponse,
 } from "./idempotency.ts";
+import { attachContext } from "./request-context.ts";
 
 const vault = createVault({ key: "root key of this test" });
 const HOUR = 3_600_000;
@@ -46,7 +46,7 @@ async function failure(promise: Promise<unknown>): Promise<AppError> {
 }
 
 describe("a repeated request", () => {
-  test("gets the first answer again, also after a restart", async () => {
+  test("gets the first response again, also after a restart", async () => {
     const first = await idempotency.run(SCOPE, "k1", "{}", work());
     expect(first).toEqual({ status: 201, body: '{"run":1}', replayed: false });
     expect(await idempotency.run(SCOPE, "k1", "{}", work())).toEqual({ ...first, replayed: true });
@@ -79,7 +79,7 @@ describe("a repeated request", () => {
     expect(done).toBe(1);
   });
 
-  test.each(["", "a b", "ü", "x".repeat(256), "a\n"])("with a key that is none is 400: %j", async (key) => {
+  test.each(["", "a b", "ü", "x".repeat(256), "a\n"])("with an invalid key is 400: %j", async (key) => {
     expect(await failure(idempotency.run(SCOPE, key, "{}", work()))).toMatchObject({
       status: 400,
       code: "INVALID_INPUT",
@@ -88,8 +88,8 @@ describe("a repeated request", () => {
   });
 });
 
-describe("what is kept", () => {
-  test("is no failure of ours, no rate limit, and nothing thrown", async () => {
+describe("a stored response", () => {
+  test("is never a server error, a rate limit or a thrown error", async () => {
     await idempotency.run(SCOPE, "k1", "{}", work(500));
     await idempotency.run(SCOPE, "k1", "{}", work(503));
     await idempotency.run(SCOPE, "k1", "{}", work(429));
@@ -100,7 +100,7 @@ describe("what is kept", () => {
     expect(await idempotency.run(SCOPE, "k1", "{}", work())).toMatchObject({ status: 409, replayed: true });
   });
 
-  test("has null where a secret was shown once", async () => {
+  test("has null for a secret that was shown once", async () => {
     const body = '{"id":"1","key":"bk_secret","agent":{"token":"opaque","name":"a"}}';
     const options = { secretFields: ["key", "agent.token", "missing.field", "id.x"] };
     const produce = async () => ({ status: 201, body });
@@ -110,7 +110,7 @@ describe("what is kept", () => {
     expect(JSON.stringify(await rows())).not.toMatch(/bk_secret|opaque/);
   });
 
-  test("tells nothing of the request's body, not even to one who guesses", async () => {
+  test("reveals nothing of the request's body, not even to guesses", async () => {
     await idempotency.run(SCOPE, "k1", '{"password":"hunter2"}', work());
     const [row] = await rows();
     expect(JSON.stringify(row)).not.toContain("hunter2");
@@ -118,7 +118,7 @@ describe("what is kept", () => {
     expect(row?.body_hash).not.toBe(bare.digest("base64url"));
   });
 
-  test("is on disk before the answer is given", async () => {
+  test("is on disk before the response is returned", async () => {
     let writing = false;
     const database: IdempotencyOptions["database"] = {
       read: (sql, args) => storage.database.read(sql, args),
@@ -134,7 +134,7 @@ describe("what is kept", () => {
     expect(await rows()).toHaveLength(1);
   });
 
-  test("can be part of the work's own batch, so that both are there or neither", async () => {
+  test("can be stored in the batch of the work, so that both exist or neither", async () => {
     const produce = (valid: boolean) => async (keep: KeepStatements) => {
       const answer = { status: 201, body: '{"ok":true}' };
       const bad = valid ? [] : [{ sql: "INSERT INTO meta (key, value) VALUES ('x', NULL)", args: [] }];
@@ -153,7 +153,7 @@ describe("what is kept", () => {
   });
 });
 
-describe("at the same time", () => {
+describe("concurrent requests", () => {
   /** Work that waits to be let go. */
   function held(status = 201) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -164,7 +164,7 @@ describe("at the same time", () => {
     return { produce, release: resolve };
   }
 
-  test("repeated requests wait for the first and share its answer", async () => {
+  test("repeated requests wait for the first and share its response", async () => {
     const { produce, release } = held();
     const all = Array.from({ length: 20 }, () => idempotency.run(SCOPE, "k1", "{}", produce));
     release();
@@ -174,7 +174,7 @@ describe("at the same time", () => {
     expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
   });
 
-  test("when the first fails, the next one runs", async () => {
+  test("if the first fails, the next one runs", async () => {
     const { produce, release } = held(500);
     const first = idempotency.run(SCOPE, "k1", "{}", produce);
     const second = idempotency.run(SCOPE, "k1", "{}", work());
@@ -183,7 +183,7 @@ describe("at the same time", () => {
     expect(await second).toEqual({ status: 201, body: '{"run":2}', replayed: false });
   });
 
-  test("another body does not wait: 409 at once", async () => {
+  test("a request with another body does not wait: 409 at once", async () => {
     const started = Promise.withResolvers<void>();
     const { produce, release } = held();
     const first = idempotency.run(SCOPE, "k1", "{}", () => {
@@ -197,14 +197,14 @@ describe("at the same time", () => {
     expect(done).toBe(1);
   });
 
-  test("a wrong body does not get in the way of a right one", async () => {
+  test("a request with a wrong body does not affect a correct one", async () => {
     const first = await idempotency.run(SCOPE, "k1", "{}", work());
     const wrong = failure(idempotency.run(SCOPE, "k1", "[]", work()));
     expect(await idempotency.run(SCOPE, "k1", "{}", work())).toEqual({ ...first, replayed: true });
     expect((await wrong).code).toBe("IDEMPOTENCY_MISMATCH");
   });
 
-  test("one that takes too long is not waited for: 409", async () => {
+  test("waiting too long is 409", async () => {
     const impatient = create({ waitMs: 5 });
     const { produce, release } = held();
     const first = impatient.run(SCOPE, "k1", "{}", produce);
@@ -214,7 +214,7 @@ describe("at the same time", () => {
     expect(done).toBe(1);
   });
 
-  test("of two processes on one database one does it, where the answer is kept with the work", async () => {
+  test("of two processes on one database, one does the work, if the response is stored with it", async () => {
     const bothRead = held();
     const batch = (process: string) => async (keep: KeepStatements) => {
       const answer = { status: 201, body: JSON.stringify({ process }) };
@@ -247,7 +247,7 @@ describe("a route", () => {
   const produce = async () => Response.json({ run: ++done }, { status: 201, headers: { "x-own": "yes" } });
   const respond = (made: Request, userId?: string) => idempotency.respond({ request: made, userId }, produce);
 
-  test("answers again with status and body, and says so", async () => {
+  test("replays status and body, with a header", async () => {
     const first = await respond(request("k1"), "u1");
     expect(first.headers.get("x-own")).toBe("yes");
     expect(first.headers.get("idempotency-replayed")).toBeNull();
@@ -260,7 +260,7 @@ describe("a route", () => {
     expect((await failure(respond(request("k1", "[]"), "u1"))).code).toBe("IDEMPOTENCY_MISMATCH");
   });
 
-  test("keeps callers and paths apart, and does nothing without a key", async () => {
+  test("distinguishes callers and paths, and does nothing without a key", async () => {
     await respond(request("k1"), "u1");
     await respond(request("k1"), "u2");
     await respond(request("k1"));
@@ -271,7 +271,7 @@ describe("a route", () => {
     expect(done).toBe(7);
   });
 
-  test("passes a stream of events on as it comes", async () => {
+  test("passes an event stream on", async () => {
     const stream = async () => new Response("data: x\n\n", { headers: { "content-type": "text/event-stream" } });
     const answer = await idempotency.respond({ request: request("k1"), userId: "u1" }, stream);
     expect(await answer.text()).toBe("data: x\n\n");

@@ -1,10 +1,11 @@
-// Idempotency-Key: a request that is sent again gets the first answer again, and nothing happens twice. Contract §1.
+// Implements the Idempotency-Key header: a repeated request gets the stored response of the first one for 24 hours.
 
 import { type Database, isUniqueViolation, type Statement } from "../database/database.ts";
 import { AppError, invalidInput } from "../errors.ts";
 import type { Vault } from "../security/vault.ts";
+import { DAY, SECOND } from "../util/time.ts";
 import { rateLimitKey } from "./client-address.ts";
-import { contextOf } from "./http.ts";
+import { contextOf } from "./request-context.ts";
 
 export interface SerializedResponse {
   status: number;
@@ -13,28 +14,28 @@ export interface SerializedResponse {
 }
 
 export interface IdempotentResponse extends SerializedResponse {
-  /** True: this is the kept answer, and nothing was done. */
+  /** True if this is a stored response, and nothing was done. */
   replayed: boolean;
 }
 
 /**
- * Statements that keep this answer. Put into the batch of the work itself they make it exact: after a kill either both
- * are there or neither. Not used, the answer is kept right after the work.
+ * Makes the statements that store this response. In the batch of the work itself, both are stored or neither, also after
+ * a kill. If a producer does not use them, the response is stored right after its work.
  */
 export type KeepStatements = (response: SerializedResponse) => Statement[];
 
 export interface RunOptions {
-  /** Fields of the body, with dots for nested ones (`agent.token`), that are shown once: null when replayed. */
+  /** Fields of the body, with dots for nested ones (`agent.token`), that are shown once: a replay has null. */
   secretFields?: readonly string[];
 }
 
 export interface Idempotency {
   /**
-   * Runs `produce` unless `scope` (caller, method and path) has an answer for this key that is younger than 24 hours.
-   * Without a key (null) it always runs. A second request with the same key waits for the first.
-   * Answers of 500 and above, 429, and whatever `produce` throws are not kept: there the work was not done.
-   * Throws 400 INVALID_INPUT for a key that is none, 409 IDEMPOTENCY_MISMATCH for another body under the same key,
-   * 409 IDEMPOTENCY_IN_PROGRESS when the first request takes too long to wait for.
+   * Runs `produce` unless `scope` (caller, method and path) has a response for this key from the last 24 hours. Without a
+   * key (null) it always runs. A second request with the same key waits for the first.
+   * Responses of 500 and above, 429, and errors of `produce` are not stored: the work was not done.
+   * Throws 400 INVALID_INPUT for an invalid key, 409 IDEMPOTENCY_MISMATCH for another body under the same key, and
+   * 409 IDEMPOTENCY_IN_PROGRESS if the first request takes longer than `waitMs`.
    */
   run(
     scope: string,
@@ -44,9 +45,9 @@ export interface Idempotency {
     options?: RunOptions,
   ): Promise<IdempotentResponse>;
   /**
-   * `run` for a route: the key is the request's `Idempotency-Key`, the scope its method, path and caller (the user, or
-   * without one the address), the body what the surface has read. A replayed answer says so in `idempotency-replayed`.
-   * An answer that streams events is passed on and not kept.
+   * `run` for a route: the key is the request's `Idempotency-Key`; the scope consists of its method, path and caller (the
+   * user, or the address without one); the body is the one that was read. A replayed response has the header
+   * `idempotency-replayed`. A response that streams events is passed on and not stored.
    */
   respond(
     caller: { request: Request; userId?: string | undefined },
@@ -60,7 +61,7 @@ export interface IdempotencyOptions {
   vault: Pick<Vault, "sign">;
   /** Epoch ms. */
   now?: () => number;
-  /** How long a repeated request waits for the first. Default 30,000. */
+  /** Milliseconds that a repeated request waits for the first. Default 30,000. */
   waitMs?: number;
 }
 
@@ -70,19 +71,19 @@ interface StoredResponse extends SerializedResponse {
 
 interface InFlightRequest {
   bodyHash: string;
-  /** False while it still looks for an answer that was kept earlier, which need not be of its own body. */
+  /** False while it looks for a stored response, which may be that of another body. */
   isProducing: boolean;
-  /** What was kept; undefined when nothing was. Never rejects. */
+  /** The stored response; undefined if nothing was stored. Never rejects. */
   done: Promise<StoredResponse | undefined>;
 }
 
-const RETENTION_MS = 24 * 60 * 60_000;
+const RETENTION_MS = DAY;
 
 export function createIdempotency({
   database,
   vault,
   now = Date.now,
-  waitMs = 30_000,
+  waitMs = 30 * SECOND,
 }: IdempotencyOptions): Idempotency {
   const inFlight = new Map<string, InFlightRequest>();
 
@@ -104,7 +105,7 @@ export function createIdempotency({
     },
   ];
 
-  /** Does the work and keeps its answer; `kept` is told what was kept, whatever happens then. */
+  /** Does the work and stores its response; `stored` is called with the stored response, even if the work fails then. */
   async function produceAndStore(
     scope: string,
     key: string,
@@ -126,7 +127,7 @@ export function createIdempotency({
       if (!isStored && response.status < 500 && response.status !== 429) await database.write(keepStatements(response));
       return { ...response, replayed: false };
     } catch (error) {
-      // Another process on the same database was first, and our batch was undone.
+      // Another process on the same database was first, and this batch was undone.
       const earlier = isUniqueViolation(error, "idempotency_keys.key") ? await find(scope, key) : undefined;
       if (!earlier) throw error;
       stored(earlier);
@@ -140,7 +141,7 @@ export function createIdempotency({
       if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
         throw invalidInput({ path: "Idempotency-Key", message: "must be 1 to 255 visible ASCII characters" });
       }
-      // Keyed, since bodies may hold passwords that a bare hash would let somebody guess.
+      // A keyed hash: bodies may hold passwords, which could be guessed from a plain hash.
       const bodyHash = vault.sign("idempotency", bodyText);
       const id = `${scope}\n${key}`;
       for (let earlier = inFlight.get(id); earlier; earlier = inFlight.get(id)) {
@@ -191,7 +192,7 @@ export function createIdempotency({
 }
 
 const JSON_TYPE = "application/json;charset=utf-8";
-/** What is thrown is not kept. */
+/** Thrown to leave `run` without storing a response. */
 const STREAMED = Symbol("streamed");
 const isStream = ({ headers }: Response) => headers.get("content-type")?.startsWith("text/event-stream") === true;
 
@@ -200,7 +201,7 @@ function replay({ status, body, bodyHash }: StoredResponse, requestHash: string)
   return { status, body, replayed: true };
 }
 
-/** The promise's value, or 409 when it takes longer. */
+/** Resolves with the promise's value, or throws 409 if it takes longer. */
 async function withTimeout<T>(promise: Promise<T>, ms: number): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(idempotencyInProgress()), ms);

@@ -1,7 +1,7 @@
-// How many of a list, and from where: above the maximum is the maximum, anything else that is no whole number is refused.
+// Reads the `limit` and `offset` of a list from the query.
 import { invalidInput } from "../errors.ts";
 
-/** A `limit` as it came in the query: 1 to `max`, more counts as `max`; else 400. Contract §1. */
+/** Parses a `limit`: 1 to `max`; a larger number counts as `max`. Throws 400 for anything else. */
 export function readLimit(text: string | undefined, fallback: number, max: number): number {
   if (text === undefined) return fallback;
   const limit = parseWholeNumber(text);
@@ -11,7 +11,7 @@ export function readLimit(text: string | undefined, fallback: number, max: numbe
   return Math.min(limit, max);
 }
 
-/** An `offset` as it came in the query: 0 or more; else 400. */
+/** Parses an `offset`: 0 or more. Throws 400 for anything else. */
 export function readOffset(text: string | undefined): number {
   if (text === undefined) return 0;
   const offset = parseWholeNumber(text);

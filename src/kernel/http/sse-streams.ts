@@ -1,34 +1,34 @@
-// Streams of server-sent events (WHATWG HTML §9.2) that last until their reader, or the reader's right to them, is gone.
+// Serves streams of server-sent events (WHATWG HTML §9.2) until the reader disconnects or loses access.
 import { AppError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
-import { attachContext, contextOf } from "./http.ts";
+import { attachContext, contextOf } from "./request-context.ts";
 
-/** Whose a stream is, and what it is about. */
+/** The reader of a stream, and the agent that it is about. */
 export interface StreamSubscriber {
   userId: string;
-  /** Undefined: an API key's. */
+  /** Undefined for a reader with an API key. */
   sessionId: string | undefined;
   agentId?: string;
 }
 
-/** Where the frames of one stream come from. */
+/** Produces the frames of one stream. */
 export interface StreamSource {
-  /** The place to resume from, sent at the beginning and with each sign of life. Asked once anything could be read. */
+  /** Returns the id to resume from, which is sent first and with each heartbeat. */
   lastEventId(): string;
   /**
-   * What has come since: whole frames, "" for none. `more`: there may be more already. Called when the reader has taken
-   * what there was, so that one who doesn't read holds one batch, and no more is read for it.
+   * Returns the next whole frames, "" for none, and whether more may be available. Called only when the reader has taken
+   * the previous frames, so that a reader that stalls holds one batch in memory.
    */
   read(): Promise<{ text: string; more: boolean }>;
-  /** Calls back when there may be something to read; returns the way to end that. */
+  /** Calls `notify` when there may be something to read. Returns the function that unsubscribes. */
   listen(notify: () => void): () => void;
 }
 
 export interface SseStreams {
   /**
-   * Answers a request with a stream. `mayStay` is asked with each heartbeat about the request as if it came anew: keys and
-   * accounts can end unseen, in another process too; false, or a refusal that it throws, ends the stream.
-   * 429 `TOO_MANY_STREAMS` past 20 of one user.
+   * Responds with a stream. At each heartbeat, `isStillAllowed` checks a copy of the request, because a key or account can
+   * be revoked without a notification, in another process too. False, or a thrown 401, 403 or 404, ends the stream.
+   * Throws 429 `TOO_MANY_STREAMS` beyond 20 streams of one user.
    */
   open(
     subscriber: StreamSubscriber,
@@ -36,17 +36,17 @@ export interface SseStreams {
     openSource: () => StreamSource | Promise<StreamSource>,
     isStillAllowed: (repeatedRequest: Request) => Promise<boolean>,
   ): Promise<Response>;
-  /** Ends those that match. */
+  /** Ends the streams that match. */
   end(matches: (subscriber: StreamSubscriber) => boolean): void;
-  /** Ends all, and those that are opened from now on. */
+  /** Ends all streams, and at once those that are opened later. */
   close(): void;
 }
 
-/** Streams of one user at a time. */
+/** The most open streams of one user. */
 const MAX_STREAMS = 20;
 const HEARTBEAT_MS = 15_000;
 
-/** The headers of every answer that is a stream of events, live or of one turn. */
+/** The headers of every event stream, live or of one turn. The last one stops nginx from buffering it. */
 export const EVENT_STREAM_HEADERS = {
   "content-type": "text/event-stream;charset=utf-8",
   "cache-control": "no-store",
@@ -58,11 +58,11 @@ const encoder = new TextEncoder();
 export const acceptsEventStream = (request: Request) =>
   request.headers.get("accept")?.includes("text/event-stream") === true;
 
-/** One event; `data` becomes JSON, which has no line breaks. */
+/** Formats an event. `data` becomes JSON, which has no line breaks. */
 export const formatEvent = (id: string | number, event: string, data: unknown) =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** For the documents. */
+/** The response object of an event stream in the OpenAPI document. */
 export const eventStreamResponse = {
   description: "The stream",
   content: { "text/event-stream": { schema: { type: "string" as const } } },
@@ -114,7 +114,7 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
       unlisten = source.listen(notify);
       if (ended || signal.aborted) end();
 
-      /** What to send next: frames, or a sign of life; undefined at the end. */
+      /** Returns the next frames or a heartbeat; undefined at the end. */
       async function next(): Promise<string | undefined> {
         while (!ended) {
           if (performance.now() - checkedAt >= heartbeatMs) {
@@ -134,7 +134,7 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
         return undefined;
       }
 
-      /** False when nothing happens before the next heartbeat. */
+      /** Resolves with false if nothing happens until the next heartbeat. */
       async function waitForData(): Promise<boolean> {
         const { promise, resolve } = Promise.withResolvers<boolean>();
         const timer = setTimeout(() => resolve(false), heartbeatMs);
@@ -142,7 +142,7 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
         return promise.finally(() => clearTimeout(timer));
       }
 
-      // An id without data: whoever is cut off before the first event resumes from here.
+      // An id without data: a reader that is disconnected before the first event resumes from it.
       const preamble = `retry: 2000\nid: ${source.lastEventId()}\n\n`;
       const body = new ReadableStream<Uint8Array>({
         start: (controller) => controller.enqueue(encoder.encode(preamble)),
@@ -152,7 +152,7 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
             if (text === undefined) return controller.close();
             controller.enqueue(encoder.encode(text));
           } catch (error) {
-            log.warn("A stream ends, since what goes into it can't be read.", { error });
+            log.warn("an event stream ended because its source failed", { error });
             end();
             controller.close();
           }
@@ -170,7 +170,7 @@ export function createSseStreams(deps: { log: Log; heartbeatMs?: number | undefi
   };
 }
 
-/** Asks about this request as if it came anew. Trouble on our side is no reason to send anybody away. */
+/** Makes the check of a copy of the request. An error on the server's side does not end the stream. */
 function createRecheck(
   request: Request,
   isStillAllowed: (repeatedRequest: Request) => Promise<boolean>,

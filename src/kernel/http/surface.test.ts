@@ -1,4 +1,4 @@
-// The front door: what holds for every request, whatever route it is for.
+// Tests the rules of a surface for every request: ids, origins, CORS, addresses, rate limits and WebSockets.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { createClient } from "../../../tests/support/client.ts";
@@ -6,8 +6,10 @@ import { type House, openHouse } from "../../../tests/support/house.ts";
 import { rawRequest } from "../../../tests/support/raw.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 import { plugin } from "../plugin.ts";
-import type { Grant } from "./backend-transport.ts";
-import { contextOf, isLocalRequest, openRoutes, type SocketRoute } from "./http.ts";
+import type { Grant } from "./backend/service-tokens.ts";
+import { contextOf, isLocalRequest } from "./request-context.ts";
+import { openRoutes } from "./route-guards.ts";
+import type { SocketRoute } from "./web-sockets.ts";
 
 const echo: SocketRoute = {
   prefix: "/echo/",
@@ -37,8 +39,9 @@ const probe = plugin("probe", () => {
         },
         { open: true },
       )
-      .post("/hooks/probe", () => ({ done: true }), { open: true });
-  return { service: {}, web: routes("probe.web"), backend: routes("probe.backend"), sockets: [echo] };
+      .post("/callbacks/probe", () => ({ done: true }), { open: true });
+  const selfLimitedPaths = [{ method: "POST", prefix: "/callbacks/" }];
+  return { service: {}, web: routes("probe.web"), backend: routes("probe.backend"), sockets: [echo], selfLimitedPaths };
 });
 
 const OWN = "https://berth.example";
@@ -59,8 +62,8 @@ const web = (method: string, path?: string, headers?: Record<string, string>) =>
 const backend = (method: string, path?: string, headers?: Record<string, string>) =>
   ask(house.backend, method, path, headers);
 
-describe("every answer", () => {
-  test("has a request id of its own, whatever became of the request", async () => {
+describe("every response", () => {
+  test("has a unique request id, whatever the result of the request", async () => {
     const answers = await Promise.all([
       web("GET"),
       web("GET", "/nothing"),
@@ -79,20 +82,20 @@ describe("every answer", () => {
     expect((await web("GET", "/probe", { "x-request-id": "mine" })).headers.get("x-request-id")).not.toBe("mine");
   });
 
-  test("carries the cookies that were set, also when the route then failed", async () => {
+  test("carries the cookies that were set, also if the route failed afterwards", async () => {
     const answer = await web("GET", "/probe/cookies");
     expectRefusal(answer, 500, "INTERNAL");
     expect(answer.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2; Path=/"]);
   });
 
-  test("may be somebody else's, passed on", async () => {
+  test("may be one that is passed on from another server", async () => {
     const answer = await web("GET", "/probe/foreign");
     expect(answer.body).toEqual({ from: "elsewhere" });
     expect(answer.headers.get("x-request-id")).toMatch(/\w/);
   });
 });
 
-describe("a route that there is not", () => {
+describe("an unknown route", () => {
   test.each(["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("is 404 for %s", async (method) => {
     for (const path of ["/nothing", "/", "/PROBE", "/probe/nothing/more"]) {
       expectRefusal(await web(method, path), 404, "NOT_FOUND");
@@ -101,7 +104,7 @@ describe("a route that there is not", () => {
     if (!["GET", "POST", "DELETE"].includes(method)) expectRefusal(await web(method), 404, "NOT_FOUND");
   });
 
-  test("HEAD is GET without a body; TRACE is nothing", async () => {
+  test("HEAD is GET without a body; TRACE is 404", async () => {
     const head = await web("HEAD");
     expect([head.status, head.text]).toEqual([200, ""]);
     expect((await web("HEAD", "/nothing")).status).toBe(404);
@@ -110,7 +113,7 @@ describe("a route that there is not", () => {
     expect(trace.body).not.toContain("canary");
   });
 
-  test("odd paths are other paths, never an exception", async () => {
+  test("unusual paths are unknown routes, not exceptions", async () => {
     for (const path of ["//probe", "/%", "/%ff", "/probe%00", "/probe;x", "/probe/..%2fprobe"]) {
       for (const origin of [house.web, house.backend]) {
         const raw = await rawRequest(origin, { path });
@@ -133,7 +136,7 @@ describe("a host", () => {
     expectRefusal({ ...raw, text: raw.body }, 404, "NOT_FOUND");
   });
 
-  test.each(["", "a b", "a/b", "a#b", "[::1", "a:99999999"])("that can be none (%j) is 400", async (host) => {
+  test.each(["", "a b", "a/b", "a#b", "[::1", "a:99999999"])("that is not valid (%j) is 400", async (host) => {
     for (const more of [{}, { upgrade: "websocket" }] as Record<string, string>[]) {
       const raw = await rawRequest(house.web, { path: "/probe", headers: { host, ...more } });
       expectRefusal({ ...raw, text: raw.body }, 400, "BAD_REQUEST");
@@ -150,7 +153,7 @@ describe("pages of other sites", () => {
     "https://berth.example:444",
   ];
 
-  test.each(foreign)("Origin %s: reads are answered without leave to see them, changes refused", async (origin) => {
+  test.each(foreign)("Origin %s: reads get no CORS headers, changes are refused", async (origin) => {
     for (const surface of [web, backend]) {
       const read = await surface("GET", "/probe", { origin });
       expect([read.status, read.headers.get("access-control-allow-origin")]).toEqual([200, null]);
@@ -161,12 +164,12 @@ describe("pages of other sites", () => {
     }
   });
 
-  test("are refused before anything is said of who is signed in, and whatever the body", async () => {
+  test("are refused before authentication, whatever the body", async () => {
     const headers = { origin: "https://evil.example", "content-type": "text/plain" };
     expectRefusal(await web("POST", "/api/agents/provision", headers), 403, "FOREIGN_ORIGIN");
   });
 
-  test("without Origin, Sec-Fetch-Site tells", async () => {
+  test("without Origin, Sec-Fetch-Site decides", async () => {
     for (const site of ["cross-site", "same-site"]) {
       expectRefusal(await web("POST", "/probe", { "sec-fetch-site": site }), 403, "FOREIGN_ORIGIN");
       expect((await web("GET", "/probe", { "sec-fetch-site": site })).status).toBe(200);
@@ -176,7 +179,7 @@ describe("pages of other sites", () => {
     }
   });
 
-  test("own pages, friends', programs without either header, and bearers of a token may", async () => {
+  test("own pages, those of CORS_ORIGINS, programs without either header, and bearer tokens are allowed", async () => {
     expect((await web("POST", "/probe", { origin: OWN, "sec-fetch-site": "same-origin" })).status).toBe(200);
     expect((await web("POST", "/probe", { origin: FRIEND, "sec-fetch-site": "cross-site" })).status).toBe(200);
     expect((await web("POST")).status).toBe(200);
@@ -187,7 +190,7 @@ describe("pages of other sites", () => {
     expectRefusal(await web("POST", "/probe", basic), 403, "FOREIGN_ORIGIN");
   });
 
-  test("on this machine its names are one place, ports are not, and the backend's own page may ask it", async () => {
+  test("all names of loopback are one host, ports differ, and the backend's own page may call it", async () => {
     await using local = await openHouse({ env: { PORT: "3123", BACKEND_PORT: "3124" }, plugins: [probe] });
     for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
       const [page, other] = [`http://${name}:3123`, `http://${name}:3124`];
@@ -202,7 +205,7 @@ describe("pages of other sites", () => {
 });
 
 describe("CORS", () => {
-  test("a preflight from a friend is told what it may do", async () => {
+  test("a preflight from CORS_ORIGINS gets the allowed methods and headers", async () => {
     const headers = { origin: FRIEND, "access-control-request-method": "POST" };
     for (const path of ["/probe", "/api/settings", "/nothing"]) {
       const answer = await web("OPTIONS", path, headers);
@@ -215,7 +218,7 @@ describe("CORS", () => {
     }
   });
 
-  test("anybody else's is refused", async () => {
+  test("a preflight from another origin is refused", async () => {
     for (const origin of ["https://evil.example", "null", `${FRIEND}.evil.example`, "*"]) {
       const answer = await web("OPTIONS", "/probe", { origin });
       expectRefusal(answer, 403, "FOREIGN_ORIGIN");
@@ -223,7 +226,7 @@ describe("CORS", () => {
     }
   });
 
-  test("a friend may read answers and errors with what they say in headers; caches keep them apart", async () => {
+  test("a page of CORS_ORIGINS may read responses, errors and headers; caches distinguish origins", async () => {
     for (const path of ["/probe", "/nothing"]) {
       const answer = await web("GET", path, { origin: FRIEND });
       expect(answer.headers.get("access-control-allow-origin")).toBe(FRIEND);
@@ -233,7 +236,7 @@ describe("CORS", () => {
     expect((await web("GET")).headers.get("access-control-allow-origin")).toBeNull();
   });
 
-  test("is off unless there are friends", async () => {
+  test("is off without CORS_ORIGINS", async () => {
     await using alone = await openHouse({ plugins: [probe] });
     const answer = await ask(alone.web, "GET", "/probe", { origin: FRIEND });
     for (const name of answer.headers.keys()) expect(name).not.toMatch(/^access-control|^vary$/);
@@ -241,8 +244,8 @@ describe("CORS", () => {
   });
 });
 
-describe("who asks", () => {
-  test("is the socket's address; headers count for nothing, but show that it is not direct", async () => {
+describe("the client's address", () => {
+  test("is the socket's; headers are ignored, but show that the request is not local", async () => {
     expect((await web("GET")).body).toEqual({ address: "127.0.0.1", direct: true });
     for (const name of [
       "forwarded",
@@ -262,7 +265,7 @@ describe("who asks", () => {
     }
   });
 
-  test("behind a trusted proxy is whom it names, and is never direct", async () => {
+  test("behind a trusted proxy is the one that it reports, and never local", async () => {
     await using behind = await openHouse({ env: { TRUSTED_PROXIES: "127.0.0.0/8" }, plugins: [probe] });
     const named = { "x-forwarded-for": "198.51.100.9, 203.0.113.7" };
     expect((await ask(behind.web, "GET", "/probe", named)).body).toEqual({ address: "203.0.113.7", direct: false });
@@ -270,13 +273,13 @@ describe("who asks", () => {
     expect((await ask(behind.web, "GET", "/probe", asLoopback)).body).toMatchObject({ direct: false });
   });
 
-  test("inside the process is nobody from outside", async () => {
+  test("is empty for calls inside the process", async () => {
     const answer = await house.app.web.handle(new Request("http://localhost/probe"));
     expect(await answer.json()).toEqual({ address: "", direct: false });
   });
 });
 
-describe("the rate of everything else", () => {
+describe("the default rate limit", () => {
   const limited = (rate: string, more: Record<string, string> = {}) =>
     openHouse({ env: { RATE_LIMITS: JSON.stringify({ default: rate }), ...more }, plugins: [probe] });
   const statuses = async (count: number, one: () => Promise<{ status: number }>) => {
@@ -285,7 +288,7 @@ describe("the rate of everything else", () => {
     return seen;
   };
 
-  test("is per address and surface, over all routes, and says when to come back", async () => {
+  test("is per address and surface, over all routes, with retry-after", async () => {
     await using tight = await limited("3/m");
     expect(await statuses(3, () => ask(tight.web, "GET", "/nothing"))).toEqual([404, 404, 404]);
     const answer = await ask(tight.web, "GET");
@@ -307,7 +310,7 @@ describe("the rate of everything else", () => {
     expect((await from("2001:db8:0:1::1")).status).toBe(200);
   });
 
-  test("is per account too, from however many addresses it comes; others go on", async () => {
+  test("is per account too, from any number of addresses; other accounts are not affected", async () => {
     await using behind = await limited("5/m", { TRUSTED_PROXIES: "127.0.0.1", BASE_URL: "http://localhost:3000" });
     const [ada, bob] = [createClient(behind.web), createClient(behind.web)];
     await ada.join();
@@ -325,18 +328,18 @@ describe("the rate of everything else", () => {
     expect((await from(ada, "/healthz")).status).toBe(200);
   });
 
-  test("leaves platforms' posts to their own rule, and no other path can pass for one", async () => {
+  test("does not apply to registered paths, and no other path can pass for one", async () => {
     await using tight = await limited("1/m");
-    expect(await statuses(4, () => ask(tight.web, "POST", "/hooks/probe"))).toEqual([200, 200, 200, 200]);
+    expect(await statuses(4, () => ask(tight.web, "POST", "/callbacks/probe"))).toEqual([200, 200, 200, 200]);
     expect((await ask(tight.web, "GET")).status).toBe(200);
-    expect((await ask(tight.web, "GET", "/hooks/probe")).status).toBe(429);
-    for (const path of ["/hooks/../probe", "/probe?/hooks/", "/probe#/hooks/", "//hooks/../probe"]) {
+    expect((await ask(tight.web, "GET", "/callbacks/probe")).status).toBe(429);
+    for (const path of ["/callbacks/../probe", "/probe?/callbacks/", "/probe#/callbacks/", "//callbacks/../probe"]) {
       const raw = await rawRequest(tight.web, { method: "POST", path, headers: { host: "a" } });
       expect({ path, status: raw.status }).toEqual({ path, status: 429 });
     }
   });
 
-  test("does not count a web surface in another process as one client, but whoever only says so", async () => {
+  test("does not count requests with a service token of the web surface, but those with a forged one", async () => {
     await using tight = await limited("2/m");
     const grant: Grant = { userId: "u", isAdmin: false, action: "x", address: "203.0.113.7" };
     const { tokens } = tight.kernel.backend;
@@ -351,7 +354,7 @@ describe("the rate of everything else", () => {
     expect(await statuses(3, () => ask(other.web, "GET", "/probe", own))).toEqual([200, 200, 429]);
   });
 
-  test("holds for upgrades too", async () => {
+  test("applies to upgrades too", async () => {
     await using tight = await limited("2/m");
     const knock = () => ask(tight.web, "GET", "/echo/x", { upgrade: "websocket" });
     expect(await statuses(3, knock)).toEqual([400, 400, 429]);
@@ -368,14 +371,14 @@ describe("WebSockets", () => {
     return { socket, heard: heard.promise };
   }
 
-  test("are opened where there is one", async () => {
+  test("open on a registered path", async () => {
     const { socket, heard } = open("/echo/ada?x=1");
     expect(await heard).toBe("hello ada");
     expect(socket.protocol).toBe("echo.v1");
     socket.close();
   });
 
-  test("anywhere else an upgrade is an ordinary request", async () => {
+  test("an upgrade on another path is an ordinary request", async () => {
     const { heard } = open("/nothing");
     expect(await heard).toMatch(/^closed/);
     const upgrade = { upgrade: "websocket", connection: "upgrade" };
@@ -385,7 +388,7 @@ describe("WebSockets", () => {
     expect((await backend("GET", "/echo/x", upgrade)).status).toBe(404);
   });
 
-  test("a request that can't become one is told so", async () => {
+  test("a request that can't be upgraded is refused", async () => {
     for (const method of ["GET", "POST"]) {
       expectRefusal(await web(method, "/echo/x", { upgrade: "websocket" }), 400, "UPGRADE_FAILED");
     }

@@ -1,23 +1,34 @@
-// One listener's front door: everything that holds for every request, whatever route it is for.
+// Applies to every request of one listener, whatever its route: id, client address, origin check, default rate limit, CORS.
 import type { AnyElysia } from "elysia";
 import { AppError, forbidden } from "../errors.ts";
 import type { Kernel } from "../plugin.ts";
-import { type AgentHost, createAgentHostResolver, rewriteToAgentPath } from "./agent-hosts.ts";
 import { createClientAddressResolver } from "./client-address.ts";
-import { attachContext, errorResponse, type RequestContext, type SocketRoute, type WebServer } from "./http.ts";
+import { errorResponse } from "./error-response.ts";
+import { attachContext, type RequestContext } from "./request-context.ts";
+import { createSelfLimitedCheck, type SelfLimitedPath } from "./self-limited-paths.ts";
 import { trustedOrigins } from "./trusted-origins.ts";
+import type { VirtualHost, VirtualHostRequest } from "./virtual-hosts.ts";
+import type { SocketRoute, WebServer } from "./web-sockets.ts";
 
 export interface Surface {
   name: "web" | "backend";
-  /** Answers a request that came over the network. Undefined: it became a WebSocket. */
+  /** Responds to a request from the network. Undefined: the request became a WebSocket. */
   fetch(request: Request, server: WebServer): Promise<Response | undefined>;
-  /** Answers a request made inside this process. */
+  /** Responds to a request from inside this process. */
   handle(request: Request): Promise<Response>;
 }
 
-/** Time to the head of an answer, for both surfaces. */
+/** The hooks of plugins that a surface applies; all optional. See `PluginParts`. */
+export interface SurfaceHooks {
+  sockets?: readonly SocketRoute[];
+  selfLimitedPaths?: readonly SelfLimitedPath[];
+  virtualHosts?: readonly VirtualHost[];
+  secretPaths?: readonly RegExp[];
+}
+
+/** The histogram of the time until a response's headers are ready, for both surfaces. */
 export const createRequestDurations = ({ metrics }: Pick<Kernel, "metrics">) =>
-  metrics.histogram("berth_http_seconds", "Time to the head of an answer.", ["surface", "class"]);
+  metrics.histogram("berth_http_seconds", "Time to response headers.", ["surface", "class"]);
 export type RequestDurations = ReturnType<typeof createRequestDurations>;
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -27,26 +38,26 @@ const CORS_HEADERS = {
   "access-control-allow-headers": "authorization, content-type, idempotency-key",
   "access-control-max-age": "600",
 };
-/** What a page of another origin may read beside the usual. */
+/** Response headers that a page of another origin may read beside the safelisted ones (Fetch, CORS protocol). */
 const EXPOSED_HEADERS =
   "x-request-id, retry-after, ratelimit, ratelimit-policy, deprecation, link, idempotency-replayed";
 
 /**
- * Wraps the routes of one surface: request id, client address, foreign origins, the default rate limit, metrics, CORS.
- * `app` must answer every request, errors included.
+ * Wraps the routes of one surface with everything that holds for every request. `app` must respond to every request,
+ * errors included.
  */
 export function createSurface(
   name: Surface["name"],
   app: AnyElysia,
   kernel: Kernel,
   durations: RequestDurations,
-  socketRoutes: SocketRoute[],
+  { sockets = [], selfLimitedPaths = [], virtualHosts = [], secretPaths = [] }: SurfaceHooks = {},
 ): Surface {
   const { config, log, limits, backend } = kernel;
   const address = createClientAddressResolver(config.trustedProxies);
   const readsForwarded = config.trustedProxies.length > 0;
   const origins = trustedOrigins(config, name);
-  const resolveAgentHost = createAgentHostResolver(config);
+  const isSelfLimited = createSelfLimitedCheck(name, selfLimitedPaths);
   const durationsByClass = [0, 1, 2, 3, 4, 5].map((n) => durations.labels({ surface: name, class: `${n}xx` }));
 
   async function respond(request: Request, context: RequestContext, isFromNetwork: boolean): Promise<Response> {
@@ -60,45 +71,45 @@ export function createSurface(
       if (isFromNetwork) admitRequest(request, context);
       return addHeaders(await app.fetch(request), context, origin);
     } catch (error) {
-      return addHeaders(errorResponse(error, request, log), context, origin);
+      return addHeaders(errorResponse(error, request, log, secretPaths), context, origin);
     }
   }
 
-  /** Cookies ride on requests that other sites cause; bearer tokens don't. */
+  /** Browsers send cookies with requests that other sites cause (CSRF), but never bearer tokens. */
   function rejectForeignOrigin(
     { method, headers }: Request,
     origin: string | null,
-    { agentOrigin }: RequestContext,
+    { pageOrigin }: RequestContext,
   ): void {
     if (SAFE_METHODS.has(method) || headers.get("authorization")?.startsWith("Bearer ")) return;
     const site = headers.get("sec-fetch-site");
-    const isOwn = (origin: string) => (agentOrigin === undefined ? origins.has(origin) : origin === agentOrigin);
+    const isOwn = (origin: string) => (pageOrigin === undefined ? origins.has(origin) : origin === pageOrigin);
     const isForeign = origin !== null ? !isOwn(origin) : site === "cross-site" || site === "same-site";
     if (isForeign)
       throw forbidden("FOREIGN_ORIGIN", "This request comes from another site. Send it from Berth's own address.");
   }
 
   function admitRequest(request: Request, context: RequestContext): void {
-    // A Host that can be none, or CONNECT: such a request has no URL that means us.
+    // With an invalid Host header, or for CONNECT, Bun gives a URL that is relative or can't be parsed.
     const { url } = request;
     if (!url.startsWith("http") || !URL.canParse(url))
-      throw new AppError(400, "BAD_REQUEST", "The Host header names no host.");
-    if (isPlatformPost(request) || (name === "web" && isStreamFile(request)) || isServiceRequest(request)) return;
+      throw new AppError(400, "BAD_REQUEST", "The Host header is not a valid host.");
+    if (isSelfLimited(request) || isServiceRequest(request)) return;
     const decision = limits.take("default", context.address);
     if (decision.allowed) return;
     log.debug("rate limited", { surface: name, address: context.address, path: requestPath(request) });
     throw limits.tooManyRequests(decision);
   }
 
-  /** The web surface in another process speaks for all its clients, whom it has counted itself. */
+  /** A web surface in another process sends the requests of all its clients, and has counted each of them itself. */
   function isServiceRequest({ headers }: Request): boolean {
     if (name === "web") return false;
     const bearer = headers.get("authorization")?.slice("Bearer ".length);
     return bearer !== undefined && backend.tokens.verify(bearer) !== undefined;
   }
 
-  const isCorsAllowed = (origin: string, { agentOrigin }: RequestContext) =>
-    agentOrigin === undefined && config.corsOrigins.includes(origin);
+  const isCorsAllowed = (origin: string, { pageOrigin }: RequestContext) =>
+    pageOrigin === undefined && config.corsOrigins.includes(origin);
 
   function preflight(origin: string, context: RequestContext): Response {
     if (!isCorsAllowed(origin, context)) {
@@ -121,7 +132,7 @@ export function createSurface(
     return response;
   }
 
-  /** Undefined: it is a WebSocket now. */
+  /** Returns undefined when the request has become a WebSocket. */
   async function upgrade(
     route: SocketRoute,
     path: string,
@@ -133,34 +144,42 @@ export function createSurface(
     try {
       admitRequest(request, context);
       const session = await route.accept(request, path.slice(route.prefix.length));
-      // Left out, Bun confirms the first that was offered, which may be somebody's token.
+      // Without this header, Bun confirms the first protocol that the client offered, which may be a token.
       const headers = { "sec-websocket-protocol": session.protocol ?? "" };
       if (server.upgrade(request, { data: session, headers })) return undefined;
       throw new AppError(400, "UPGRADE_FAILED", "This is not a WebSocket request that can be accepted.");
     } catch (error) {
-      return addHeaders(errorResponse(error, request, log), context, request.headers.get("origin"));
+      return addHeaders(errorResponse(error, request, log, secretPaths), context, request.headers.get("origin"));
     }
   }
 
-  function networkContext(request: Request, server: WebServer, agentHost?: AgentHost): RequestContext {
+  function networkContext(request: Request, server: WebServer, pageOrigin?: string): RequestContext {
     const socketAddress = server.requestIP(request)?.address ?? "";
     const forwardedFor = readsForwarded ? request.headers.get("x-forwarded-for") : null;
-    const agentOrigin = agentHost?.origin;
-    return { id: requestId(), address: address(socketAddress, forwardedFor), socketAddress, cookies: [], agentOrigin };
+    return { id: requestId(), address: address(socketAddress, forwardedFor), socketAddress, cookies: [], pageOrigin };
+  }
+
+  function resolveVirtualHost(request: Request): VirtualHostRequest | undefined {
+    for (const resolve of virtualHosts) {
+      const found = resolve(request);
+      if (found) return found;
+    }
+    return undefined;
   }
 
   return {
     name,
     async fetch(request, server) {
-      const agentHost = name === "web" ? resolveAgentHost(request) : undefined;
-      if (!agentHost && socketRoutes.length > 0 && request.headers.get("upgrade")?.toLowerCase() === "websocket") {
+      const virtual = resolveVirtualHost(request);
+      if (!virtual && sockets.length > 0 && request.headers.get("upgrade")?.toLowerCase() === "websocket") {
         const path = requestPath(request);
-        const route = socketRoutes.find(({ prefix }) => path.startsWith(prefix));
+        const route = sockets.find(({ prefix }) => path.startsWith(prefix));
         if (route) return upgrade(route, path, request, server);
       }
       const started = performance.now();
-      const context = networkContext(request, server, agentHost);
-      const response = await respond(agentHost ? rewriteToAgentPath(request, agentHost) : request, context, true);
+      // The context is made from the request that the server knows, not from the rewritten one.
+      const context = networkContext(request, server, virtual?.origin);
+      const response = await respond(virtual ? virtual.request : request, context, true);
       durationsByClass[Math.floor(response.status / 100)]?.observe((performance.now() - started) / 1000);
       return response;
     },
@@ -168,27 +187,11 @@ export function createSurface(
   };
 }
 
-/** A request with a Host that can be none has a URL without one. */
+/** The path; empty if the request's URL can't be parsed because of an invalid Host header. */
 const requestPath = ({ url }: Request) => URL.parse(url)?.pathname ?? "";
-
-/** Platforms post for all their bots from a few addresses: these posts are limited per bot, by their route. Contract §1. */
-const PLATFORM_POSTS = ["/hooks/", "/api/hooks/"];
-const isPlatformPost = ({ method, url }: Request) => {
-  if (method !== "POST") return false;
-  const path = url.indexOf("/", "https://".length);
-  return PLATFORM_POSTS.some((prefix) => url.startsWith(prefix, path));
-};
-
-/** Players ask for a piece every second or two, many from one address. Their route limits who asks in vain. Contract §1. */
-const STREAM_PREFIX = "/live/";
-const isStreamFile = ({ method, url }: Request) => {
-  if (method !== "GET") return false;
-  const path = url.indexOf("/", "https://".length);
-  return url.startsWith(STREAM_PREFIX, path) && url.indexOf("/", path + STREAM_PREFIX.length) > 0;
-};
 
 let requestCounter = 0;
 const processPrefix = crypto.randomUUID().slice(0, 8);
 
-/** Unique over restarts, short, and free of meaning. */
+/** Makes an id that is unique across restarts. */
 const requestId = () => `${processPrefix}-${(++requestCounter).toString(36)}`;

@@ -1,17 +1,18 @@
-// The jobs table: what is asked for, who works on it and until when, and what came of it.
+// Builds the SQL of the jobs table: enqueuing, claiming with a lease, and storing the outcome of a job.
 
 import type { Row } from "@libsql/client";
 import { type Database, guard, type Statement } from "../database/database.ts";
+import { MINUTE, SECOND } from "../util/time.ts";
 
 export interface EnqueueOptions {
   /** Epoch ms. Default: now. */
   runAt?: number;
   /**
-   * At most one job of the kind and key waits. Asking again keeps the waiting one (at the earlier of both times), lets a
-   * running one run once more after it is done, and revives a parked one.
+   * At most one job of a kind and key waits. Enqueuing it again keeps the waiting one (at the earlier of both times), lets
+   * a running one run once more afterwards, and revives a parked one.
    */
   uniqueKey?: string;
-  /** Failures until it is parked. Default 8. */
+  /** Failures until the job is parked. Default 8. */
   maxAttempts?: number;
 }
 
@@ -26,8 +27,8 @@ export interface ClaimedJob {
   lease: string;
 }
 
-/** How long a claim holds without being renewed, where processes share a server. Milliseconds. */
-export const LEASE_MS = 30_000;
+/** Milliseconds until a claim expires unless it is renewed, for processes that share a database server. */
+export const LEASE_MS = 30 * SECOND;
 
 export const insertJobStatement = (
   kind: string,
@@ -53,7 +54,7 @@ export const insertJobStatement = (
   ],
 });
 
-/** The one job of something that recurs; a shorter interval than before takes effect at once. */
+/** Inserts the only job of a recurring kind. A shorter interval than before takes effect at once. */
 export const insertRecurringStatement = (kind: string, intervalMs: number, now: number): Statement => ({
   sql: `INSERT INTO jobs (id, kind, unique_key, payload, run_at, max_attempts, created_at) VALUES (?, ?, 'every', 'null', ?, 3, ?)
     ON CONFLICT (kind, unique_key) WHERE unique_key IS NOT NULL DO UPDATE SET run_at = excluded.run_at
@@ -61,10 +62,10 @@ export const insertRecurringStatement = (kind: string, intervalMs: number, now: 
   args: [Bun.randomUUIDv7(), kind, now + intervalMs, now],
 });
 
-/** The statements that move jobs through their states, and the queries the worker asks. */
+/** Makes the statements that change the state of jobs, and the queries of the worker. */
 export function createJobStore(database: Database) {
   return {
-    /** When the next job of each kind is due, for kinds that have one. Epoch ms. */
+    /** Returns the time (epoch ms) of the next due job by kind, for kinds that have one. */
     async dueTimes(kinds: readonly string[]): Promise<Map<string, number>> {
       const { rows } = await database.read(
         `SELECT value AS kind, (SELECT min(run_at) FROM jobs WHERE kind = value AND state = 'queued') AS due FROM json_each(?)`,
@@ -73,11 +74,11 @@ export function createJobStore(database: Database) {
       return new Map(rows.filter((row) => row.due !== null).map((row) => [String(row.kind), Number(row.due)]));
     },
 
-    /** Takes up to `limit` due jobs of each kind. */
-    async claim(wanted: readonly { kind: string; limit: number }[], now: number): Promise<ClaimedJob[]> {
+    /** Claims up to `limit` due jobs of each kind. */
+    async claim(requests: readonly { kind: string; limit: number }[], now: number): Promise<ClaimedJob[]> {
       const lease = Bun.randomUUIDv7();
       const results = await database.write(
-        wanted.map(({ kind, limit }) => ({
+        requests.map(({ kind, limit }) => ({
           sql: `UPDATE jobs SET state = 'running', attempt = attempt + 1, lease = ?, lease_until = ? WHERE id IN
               (SELECT id FROM jobs WHERE kind = ? AND state = 'queued' AND run_at <= ? ORDER BY run_at LIMIT ?)
             RETURNING id, kind, payload, attempt, max_attempts, lease`,
@@ -87,12 +88,15 @@ export function createJobStore(database: Database) {
       return results.flatMap((result) => result.rows.map(toClaimedJob));
     },
 
-    /** Gives back jobs whose holder is gone: all of them, or those whose lease has run out. One that was there at three ends comes later. */
+    /**
+     * Releases running jobs of dead processes: all, or those whose lease has expired. From its third attempt on, a job
+     * waits a minute, since it may be what ends the process.
+     */
     releaseStatement: (now: number, which: "all" | "expired"): Statement => ({
       sql: `UPDATE jobs SET state = 'queued', lease = NULL, lease_until = NULL,
           run_at = CASE WHEN attempt < 3 THEN ? ELSE ? END
         WHERE state = 'running' AND (? OR lease_until <= ?)`,
-      args: [now, now + 60_000, which === "all", now],
+      args: [now, now + MINUTE, which === "all", now],
     }),
 
     renewStatements: (jobs: readonly ClaimedJob[], now: number): Statement[] =>
@@ -101,14 +105,14 @@ export function createJobStore(database: Database) {
         args: [now + LEASE_MS, id, lease],
       })),
 
-    /** Done and gone, with its effects. Guard `job.done`: the claim is lost, or it was asked for again meanwhile. */
+    /** Deletes a completed job, with its effects. Guard `job.done`: the claim is lost, or the job was enqueued again. */
     completeStatements: ({ id, lease }: ClaimedJob, effects: readonly Statement[]): Statement[] => [
       { sql: "DELETE FROM jobs WHERE id = ? AND lease = ? AND rerun_at IS NULL", args: [id, lease] },
       guard("job.done"),
       ...effects,
     ],
 
-    /** Waits for another turn at `runAt`, or when it was asked for meanwhile. Guard `job.lease`: the claim is lost. */
+    /** Queues a job again, for `runAt` or the earlier time of a new request. Guard `job.lease`: the claim is lost. */
     requeueStatements: (
       { id, lease }: ClaimedJob,
       next: { runAt: number; attempt: number; error: string | null },
@@ -123,7 +127,7 @@ export function createJobStore(database: Database) {
       ...effects,
     ],
 
-    /** Given up: stays in the table until somebody asks for it again, or has done so meanwhile. */
+    /** Parks a failed job until it is enqueued again, or queues it if that has happened while it ran. */
     parkStatements: ({ id, lease }: ClaimedJob, error: string): Statement[] => [
       {
         sql: `UPDATE jobs SET state = CASE WHEN rerun_at IS NULL THEN 'failed' ELSE 'queued' END, run_at = coalesce(rerun_at, run_at),

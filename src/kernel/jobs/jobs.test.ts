@@ -1,4 +1,4 @@
-// What durable work promises: done once, tried again, kept over crashes, and told to nobody twice.
+// Tests jobs: run once, retried, and kept over crashes.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
@@ -35,7 +35,7 @@ describe.each([
     await opened.remove();
   });
 
-  test("a job is done once after the commit that asked for it, and leaves nothing behind", async () => {
+  test("a job runs once after the commit that enqueued it, and is deleted", async () => {
     jobs.handle("mail", remember);
     await jobs.start();
     await database.write([jobs.enqueueStatement("mail", { to: "a" }), jobs.enqueueStatement("mail", { to: "b" })]);
@@ -44,7 +44,7 @@ describe.each([
     expect(done).toEqual(expect.arrayContaining([{ to: "a" }, { to: "b" }]));
   });
 
-  test("a job of a batch that failed is never done", async () => {
+  test("a job of a failed batch never runs", async () => {
     jobs.handle("mail", remember);
     await jobs.start();
     const failing = { sql: "INSERT INTO nowhere VALUES (1)", args: [] };
@@ -55,7 +55,7 @@ describe.each([
     expect(done).toEqual(["after"]);
   });
 
-  test("a job waits for its time, and for its handler", async () => {
+  test("a job waits for its time and for its handler", async () => {
     await jobs.start();
     const runAt = Date.now() + 120;
     await database.write([jobs.enqueueStatement("later", "x", { runAt }), jobs.enqueueStatement("later", "now")]);
@@ -69,7 +69,7 @@ describe.each([
     ]);
   });
 
-  test("statements a handler returns are committed with the job's end, or not at all", async () => {
+  test("statements that a handler returns are committed with the job's completion, or not at all", async () => {
     const fact = (key: string) => ({ sql: "INSERT INTO meta VALUES (?, 'x')", args: [key] });
     jobs.handle("good", async () => [fact("a")]);
     jobs.handle("bad", async () => [fact("b"), fact("a")]);
@@ -82,7 +82,7 @@ describe.each([
     expect(facts.map((row) => row.key)).toEqual(["a"]);
   });
 
-  test("what fails is tried again later with the count of its attempts, then parked without its secrets", async () => {
+  test("a failed job is retried later with its attempt counted, then parked with its error redacted", async () => {
     jobs.handle("flaky", async (_, { attempt }) => {
       await remember(attempt);
       throw new Error(`refused: Bearer abcdefghijklmnop`);
@@ -99,7 +99,7 @@ describe.each([
     expect(parked?.last_error).not.toContain("abcdefghijklmnop");
   });
 
-  test("a handler that takes too long is told, and loses its place even if it doesn't listen", async () => {
+  test("a handler that takes too long is aborted, and loses its slot even if it ignores the signal", async () => {
     let told = false;
     jobs.handle(
       "slow",
@@ -117,7 +117,7 @@ describe.each([
     expect(told).toBe(true);
   });
 
-  test("no more run at once than may", async () => {
+  test("no more jobs run at a time than the concurrency allows", async () => {
     let running = 0;
     let most = 0;
     jobs.handle(
@@ -136,7 +136,7 @@ describe.each([
     expect(most).toBe(3);
   });
 
-  test("one job per key waits; asked for while it runs, it runs once more", async () => {
+  test("one job per key waits; enqueued while it runs, it runs once more", async () => {
     const started = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     jobs.handle("sync", async (payload) => {
@@ -158,7 +158,7 @@ describe.each([
     expect(done).toEqual(["second", "fourth"]);
   });
 
-  test("asking again revives a parked job", async () => {
+  test("enqueuing it again revives a parked job", async () => {
     let broken = true;
     jobs.handle("sync", async (payload) => {
       if (broken) throw new Error("broken");
@@ -174,7 +174,7 @@ describe.each([
     await gone();
   });
 
-  test("what runs at shutdown past the grace is aborted and given back", async () => {
+  test("a job that runs beyond the grace period at shutdown is aborted and requeued", async () => {
     const started = Promise.withResolvers<void>();
     jobs.handle("long", (_, { signal }) => {
       started.resolve();
@@ -187,7 +187,7 @@ describe.each([
     expect(await rows()).toMatchObject([{ state: "queued", attempt: 0, lease: null }]);
   });
 
-  test("recurring work runs again and again, planned once however often it starts", async () => {
+  test("a recurring job runs at intervals, and is scheduled once however often the service starts", async () => {
     jobs.every("tidy", 15, () => remember("tidy"));
     await jobs.start();
     await watch.waitFor(() => done.length >= 3);
@@ -199,7 +199,7 @@ describe.each([
     await later.stop();
   });
 
-  test("it is ready while it works", async () => {
+  test("it is ready while it runs", async () => {
     expect(jobs.ready()).toBe(false);
     await jobs.start();
     expect(jobs.ready()).toBe(true);
@@ -208,7 +208,7 @@ describe.each([
   });
 });
 
-test("what a crash left running is done at the next start of a local file", async () => {
+test("on a local file, a job that a crash interrupted runs at the next start", async () => {
   const { database, remove } = await fileDatabase();
   const jobs = createJobs({ database, log: silent });
   const done = Promise.withResolvers<unknown>();
@@ -223,7 +223,7 @@ test("what a crash left running is done at the next start of a local file", asyn
   await remove();
 });
 
-test("on a shared server a claim holds until its lease runs out, and its late holder changes nothing", async () => {
+test("on a shared server a claim holds until its lease expires, and a late holder changes nothing", async () => {
   const { database, remove } = await serverDatabase();
   let time = Date.now();
   const first = createJobs({ database, log: silent, now: () => time });

@@ -1,8 +1,10 @@
-// Durable work: asked for in the batch of its cause, done later with retries, and at fixed intervals; nothing is polled on a local file.
+// Runs durable jobs: enqueued in the batch of their cause, run once with retries or at intervals, without polling on a
+// local file.
 
 import { type Database, GuardFailed, type Statement } from "../database/database.ts";
 import { AppError } from "../errors.ts";
-import { type Log, redact } from "../telemetry/log.ts";
+import type { Log } from "../telemetry/log.ts";
+import { HOUR, MINUTE, SECOND } from "../util/time.ts";
 import {
   type ClaimedJob,
   createJobStore,
@@ -14,8 +16,8 @@ import {
 
 export type { EnqueueOptions } from "./job-store.ts";
 
-/** What a handler is told beside the payload. */
-export interface JobRun {
+/** Facts about one run of a job, beside its payload. */
+export interface JobContext {
   jobId: string;
   /** 1 at the first try. */
   attempt: number;
@@ -24,30 +26,33 @@ export interface JobRun {
 }
 
 /**
- * Does the work. Statements it returns are committed together with the job's completion: exactly once. What it throws
- * is tried again after 1 s, 2 s, 4 s, … up to an hour, with jitter.
+ * Runs a job. The statements that it returns are committed with the job's completion, exactly once. A job that throws is
+ * retried after 1 s, 2 s, 4 s, … up to an hour, with jitter.
  */
-export type JobHandler = (payload: unknown, run: JobRun) => JobResult;
+export type JobHandler = (payload: unknown, run: JobContext) => JobResult;
 export type JobResult = Promise<Statement[] | undefined> | Promise<void>;
 
 export interface HandlerOptions {
-  /** Jobs of this kind at the same time. Default 4. */
+  /** The most jobs of this kind that run at the same time. Default 4. */
   concurrency?: number;
   /** Default 60,000. */
   timeoutMs?: number;
 }
 
 export interface Jobs {
-  /** To be put into the batch of what causes the work. */
+  /** Makes the statement that enqueues a job, for the batch of its cause. */
   enqueueStatement(kind: string, payload: unknown, options?: EnqueueOptions): Statement;
-  /** Says who does jobs of a kind; each kind has one handler. Jobs without a handler wait. */
+  /** Sets the only handler of a kind. Jobs without a handler wait. Throws if the kind has a handler. */
   handle(kind: string, handler: JobHandler, options?: HandlerOptions): void;
-  /** Runs again and again, the first time one interval from now; kept over restarts, never twice at a time, skipped rather than caught up. */
-  every(name: string, intervalMs: number, handler: (run: JobRun) => JobResult): void;
+  /**
+   * Runs a handler at intervals, first after one interval. The schedule survives restarts; runs never overlap, and missed
+   * ones are skipped.
+   */
+  every(name: string, intervalMs: number, handler: (run: JobContext) => JobResult): void;
   start(): Promise<void>;
-  /** Claims nothing more and waits for what runs; after the grace (default 10,000 ms) aborts it and gives it back. */
+  /** Stops claiming and waits for running jobs; after the grace period (default 10,000 ms) aborts and requeues them. */
   stop(graceMs?: number): Promise<void>;
-  /** True while the worker can reach its jobs. */
+  /** True while the jobs table can be read and written. */
   ready(): boolean;
 }
 
@@ -55,7 +60,7 @@ interface Handler {
   run: JobHandler;
   concurrency: number;
   timeoutMs: number;
-  /** Set for what recurs. */
+  /** Set for recurring jobs. */
   intervalMs?: number;
   running: number;
 }
@@ -66,9 +71,9 @@ interface RunningJob {
   finished: Promise<void>;
 }
 
-const SHARED_POLL_MS = 1_000;
-const MAX_DELAY_MS = 3_600_000;
-/** setTimeout takes 31 bits. */
+const SHARED_POLL_MS = SECOND;
+const MAX_DELAY_MS = HOUR;
+/** The longest delay of setTimeout, which has 31 bits. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createJobs(deps: { database: Database; log: Log; now?: () => number }): Jobs {
@@ -84,7 +89,7 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
   let currentTick: Promise<void> | undefined;
   let rerun = false;
 
-  /** Looks for due jobs now, or right after the look that is under way. */
+  /** Checks for due jobs now, or right after the check that is running. */
   function wake(): void {
     rerun = true;
     if (state === "started") currentTick ??= tick();
@@ -102,23 +107,26 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
     } catch (error) {
       isHealthy = false;
       wait = SHARED_POLL_MS;
-      log.warn("Jobs could not be read; trying again.", { error });
+      log.warn("jobs could not be read; retrying", { error });
     }
     currentTick = undefined;
     if (rerun) wake();
     else if (state === "started") timer = setTimeout(wake, wait).unref();
   }
 
-  /** Starts what is due and has room; returns the milliseconds until the next is. A kind without room is looked at when one of its jobs ends. */
+  /**
+   * Starts due jobs of kinds with free capacity. Returns the milliseconds until the next job of such a kind is due; a kind
+   * without capacity is checked when one of its jobs ends.
+   */
   async function claimDue(): Promise<number> {
     const free = [...handlers].filter(([, handler]) => handler.running < handler.concurrency);
     const due = await store.dueTimes(free.map(([kind]) => kind));
     const at = now();
-    const wanted = free
+    const requests = free
       .filter(([kind]) => (due.get(kind) ?? Number.POSITIVE_INFINITY) <= at)
       .map(([kind, handler]) => ({ kind, limit: handler.concurrency - handler.running }));
-    if (wanted.length > 0) {
-      for (const job of await store.claim(wanted, at)) startJob(job);
+    if (requests.length > 0) {
+      for (const job of await store.claim(requests, at)) startJob(job);
       rerun = true;
     }
     return Math.max(0, Math.min(...due.values()) - at);
@@ -139,9 +147,9 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
   }
 
   async function runJob(job: ClaimedJob, handler: Handler, abort: AbortController): Promise<void> {
-    const run: JobRun = { jobId: job.id, attempt: job.attempt, signal: abort.signal };
+    const run: JobContext = { jobId: job.id, attempt: job.attempt, signal: abort.signal };
     const timeout = setTimeout(
-      () => abort.abort(new Error(`No end within ${handler.timeoutMs} ms.`)),
+      () => abort.abort(new Error(`The job did not end within ${handler.timeoutMs} ms.`)),
       handler.timeoutMs,
     );
     try {
@@ -164,7 +172,7 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
       await storeOutcome(store.completeStatements(job, effects));
     } catch (error) {
       if (!(error instanceof GuardFailed && error.guard === "job.done")) throw error;
-      // It was asked for again while it ran, or the claim is lost, which the next guard finds out.
+      // The job was enqueued again while it ran, or the claim is lost, which the next guard detects.
       await storeOutcome(
         store.requeueStatements(job, { runAt: Number.MAX_SAFE_INTEGER, attempt: 0, error: null }, effects),
       );
@@ -173,36 +181,36 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
 
   async function handleFailure(job: ClaimedJob, handler: Handler, error: unknown): Promise<void> {
     if (error instanceof GuardFailed && error.guard === "job.lease") {
-      log.warn("A job was taken over by another process.", { kind: job.kind, job: job.id });
+      log.warn("a job was taken over by another process", { kind: job.kind, job: job.id });
       return;
     }
-    const reason = redact(error instanceof Error ? error.message : String(error)).slice(0, 500);
+    const reason = log.redactForms(error instanceof Error ? error.message : String(error)).slice(0, 500);
     const fields = { kind: job.kind, job: job.id, attempt: job.attempt, error };
     const isLastAttempt = job.attempt >= job.maxAttempts;
     try {
       if (error === SHUTDOWN) {
         await storeOutcome(store.requeueStatements(job, { runAt: now(), attempt: job.attempt - 1, error: null }));
       } else if (isLastAttempt && handler.intervalMs !== undefined) {
-        log.warn("Recurring work failed; its next turn comes.", fields);
+        log.warn("a recurring job failed; it runs again at its next time", fields);
         await storeOutcome(
           store.requeueStatements(job, { runAt: now() + handler.intervalMs, attempt: 0, error: reason }),
         );
       } else if (isLastAttempt) {
-        log.warn("A job failed for good and was parked.", fields);
+        log.warn("a job failed for good and was parked", fields);
         await storeOutcome(store.parkStatements(job, reason));
       } else {
-        log.debug("A job failed and will be tried again.", fields);
+        log.debug("a job failed and will be retried", fields);
         await storeOutcome(
           store.requeueStatements(job, { runAt: now() + backoff(job.attempt), attempt: job.attempt, error: reason }),
         );
       }
     } catch (cause) {
-      // It stays claimed: its lease runs out, or the next start gives it back.
-      log.error("The end of a job could not be stored.", { kind: job.kind, job: job.id, error: cause });
+      // The job stays claimed until its lease expires or the next start releases it.
+      log.error("the outcome of a job could not be stored", { kind: job.kind, job: job.id, error: cause });
     }
   }
 
-  /** Stores the end of a job; while the storage is in trouble the job keeps its place and waits. */
+  /** Stores the outcome of a job. While storage is unavailable, it retries, and the job keeps its slot. */
   async function storeOutcome(statements: Statement[]): Promise<void> {
     for (;;) {
       try {
@@ -216,13 +224,13 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
     }
   }
 
-  /** Where processes share a server: keeps the claims of this one, and gives back those of the dead. */
+  /** With a shared server: renews the leases of this process, and releases expired ones of others. */
   async function renewLeases(): Promise<void> {
     try {
       const own = [...runs].map((run) => run.job);
       await database.write([...store.renewStatements(own, now()), store.releaseStatement(now(), "expired")]);
     } catch (error) {
-      log.warn("The leases of running jobs could not be renewed.", { error });
+      log.warn("the leases of running jobs could not be renewed", { error });
     }
   }
 
@@ -230,14 +238,14 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
     enqueueStatement(kind, payload, options = {}) {
       return { ...insertJobStatement(kind, payload, options, now()), after: wake };
     },
-    handle(kind, handler, { concurrency = 4, timeoutMs = 60_000 } = {}) {
+    handle(kind, handler, { concurrency = 4, timeoutMs = MINUTE } = {}) {
       if (handlers.has(kind)) throw new Error(`Two handlers for jobs of kind ${kind}.`);
       handlers.set(kind, { run: handler, concurrency, timeoutMs, running: 0 });
       wake();
     },
     every(name, intervalMs, handler) {
       if (handlers.has(name)) throw new Error(`Two handlers for jobs of kind ${name}.`);
-      const timeoutMs = Math.max(60_000, intervalMs);
+      const timeoutMs = Math.max(MINUTE, intervalMs);
       handlers.set(name, { run: (_, run) => handler(run), concurrency: 1, timeoutMs, intervalMs, running: 0 });
       if (state === "started") void scheduleRecurring(name, intervalMs);
     },
@@ -271,20 +279,20 @@ export function createJobs(deps: { database: Database; log: Log; now?: () => num
     try {
       await database.write([{ ...insertRecurringStatement(name, intervalMs, now()), after: wake }]);
     } catch (error) {
-      log.error("Recurring work could not be planned.", { kind: name, error });
+      log.error("a recurring job could not be scheduled", { kind: name, error });
     }
   }
 }
 
 const SHUTDOWN = new Error("The service is shutting down.");
 
-/** 1 s, 2 s, 4 s, … up to an hour, of which a random half. */
+/** Returns 1 s, 2 s, 4 s, … up to an hour, of which half is random. */
 function backoff(attempt: number): number {
-  const full = Math.min(MAX_DELAY_MS, 1_000 * 2 ** (attempt - 1));
+  const full = Math.min(MAX_DELAY_MS, SECOND * 2 ** (attempt - 1));
   return Math.round(full / 2 + (Math.random() * full) / 2);
 }
 
-/** Never resolves; rejects with the reason when the signal aborts, so that a handler that ignores it doesn't hold its place. */
+/** Rejects with the signal's reason when it aborts, so that a handler that ignores the signal does not keep its slot. */
 function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });

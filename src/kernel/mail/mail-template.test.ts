@@ -1,4 +1,4 @@
-// What a template may say, and what can't happen to the mail whatever its values are.
+// Tests mail templates, and that no value can break the mail.
 import { describe, expect, test } from "bun:test";
 import { renderMail, TemplateError } from "./mail-template.ts";
 
@@ -17,7 +17,7 @@ because you asked.
 `;
 const values = { name: "Ada", link: "https://berth.example/x?a=1&b=2", email: "ada@example.com" };
 
-test("one source makes both parts", () => {
+test("one template makes both parts", () => {
   const { subject, text, html } = renderMail(source, values, "en");
   expect(subject).toBe("Hello Ada");
   expect(text).toBe(
@@ -29,11 +29,11 @@ test("one source makes both parts", () => {
   expect(html).toContain("<title>Hello Ada</title>");
 });
 
-test("the language is that of the page", () => {
+test("the HTML part has the mail's language", () => {
   expect(renderMail(source, values, "de").html).toContain('<html lang="de">');
 });
 
-test("the page asks nobody for anything", () => {
+test("the HTML part loads nothing", () => {
   const { html } = renderMail(source, values, "en");
   expect([...html.matchAll(/(?:https?:)?\/\/[\w.]+/g)].map(([found]) => found)).toEqual(["https://berth.example"]);
   expect(html).not.toMatch(/<(?:img|link|script|iframe)|url\(|@import/);
@@ -42,7 +42,7 @@ test("the page asks nobody for anything", () => {
 describe("a value", () => {
   const evil = `<script>alert("1")</script>\r\nBcc: eve@example.com {{email}} [x](https://evil.example) $& $1`;
 
-  test("is text, one line, and nothing else", () => {
+  test("is plain text on one line", () => {
     const { subject, text, html } = renderMail(source, { ...values, name: evil }, "en");
     const line = evil.replace("\r\n", " ");
     expect(subject).toBe(`Hello ${line}`);
@@ -53,7 +53,7 @@ describe("a value", () => {
   });
 
   test.each(["javascript:alert(1)", "//evil.example", "https://a b", "", 'https://x" onclick="y z'])(
-    "that is no web address (%j) can't be where a button leads",
+    "that is not a web URL (%j) can't be the link of a button",
     (link) => {
       expect(() => renderMail(source, { ...values, link }, "en")).toThrow(TemplateError);
     },

@@ -1,4 +1,5 @@
-// Makes a mail from its template: one source for the plain and the HTML part.
+// Renders a mail from a template, which is the source of both its plain text and its HTML part.
+import { escapeHtml } from "../util/html.ts";
 import layout from "./layout.htm" with { type: "text" };
 import { toSingleLine } from "./message.ts";
 
@@ -8,15 +9,15 @@ export interface RenderedMail {
   html: string;
 }
 
-/** A template that can't be rendered: a mistake in its file or in what it is given. */
+/** A template can't be rendered, because of its text or of a missing value. */
 export class TemplateError extends Error {
   override readonly name = "TemplateError";
 }
 
 /**
- * A template is a line `Subject: …`, then paragraphs with empty lines between them. A paragraph `[Label](address)` is a
- * button. What comes after a line `--` is the footer: to whom the mail went, and why. `{{name}}` stands for a value,
- * which is plain text, and becomes one line. Throws TemplateError for a name without a value.
+ * Renders a mail. A template has a line `Subject: …`, then paragraphs that are separated by empty lines. A paragraph
+ * `[Label](URL)` is a button. The text after a line `--` is the footer: who received the mail, and why. `{{name}}` is
+ * replaced by a value, which is plain text, on one line. Throws TemplateError for a name without a value.
  *
  * @param language of the template, such as `en`
  */
@@ -48,7 +49,7 @@ function toBlock(source: string) {
   return { label, link, text: joinLines(source) };
 }
 
-/** Lines of a paragraph are the template's; mail programs break their own. */
+/** Joins the lines of a paragraph, since mail programs wrap it themselves. */
 const joinLines = (paragraph: string) => paragraph.trim().replaceAll("\n", " ");
 
 function fill(text: string, values: Readonly<Record<string, string>>, encode: (value: string) => string): string {
@@ -66,6 +67,3 @@ function requireWebUrl(link: string): string {
 
 const button = (label: string, link: string) =>
   `<p style="margin:28px 0"><a href="${link}" class="button" style="display:inline-block;padding:12px 22px;border-radius:8px;background:#0b6e8f;color:#ffffff;font-weight:600;text-decoration:none">${label}</a></p>`;
-
-const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);

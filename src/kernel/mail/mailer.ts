@@ -1,4 +1,4 @@
-// Mail: asked for in the batch of its cause, sent by a job over SMTP, or put into a folder where there is no server.
+// Sends mail by a job that is enqueued in the batch of its cause, over SMTP or, without a server, into a folder.
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Statement } from "../database/database.ts";
@@ -10,21 +10,21 @@ import { MailRefused, type MailTransport, type Message, toSingleLine } from "./m
 import { createOutboxFolder } from "./outbox-folder.ts";
 import { createSmtp, MAX_CONNECTIONS } from "./smtp.ts";
 
-/** A mail as its author sees it. */
+/** A mail to send. */
 export interface OutgoingMail {
   /** One address, without a name. */
   to: string;
   subject: string;
   text: string;
   html: string;
-  /** Epoch ms. Not sent after that: its link would be dead. */
+  /** Epoch ms. After that it is not sent, since its link has expired. */
   expiresAt?: number;
 }
 
 export interface Mailer {
   /**
-   * To be put into the batch of what causes the mail. Links are secrets, so nothing of it is stored in clear.
-   * Tried for about a day; what the server refuses for good is logged once and given up.
+   * Makes the statement that queues a mail, for the batch of its cause. The stored mail is sealed, since links are secrets.
+   * It is tried for about 22 hours; a mail that the server rejects permanently is logged and dropped.
    */
   sendStatement(letter: OutgoingMail): Statement;
   close(): void;
@@ -38,7 +38,7 @@ export interface MailerDeps {
   metrics?: Metrics;
 }
 
-/** A mail as it waits in the jobs table. */
+/** The payload of the mail job, as JSON in the jobs table. */
 interface QueuedMail {
   id: string;
   /** Epoch ms. */
@@ -46,27 +46,25 @@ interface QueuedMail {
   letter: string;
 }
 
-/** 1 s, 2 s, 4 s, … up to an hour each, of which a random half: about 22 hours together. */
+/** With waits of 1 s, 2 s, 4 s, … up to an hour, of which half is random, about 22 hours. */
 const MAX_ATTEMPTS = 40;
-/** Longer than the steps of one delivery may take together. */
+/** More than the timeouts of all steps of one delivery together. */
 const DELIVERY_TIMEOUT_MS = 110_000;
 
-/** What can stand in an SMTP command and in a header without quoting. Accounts have no other addresses. */
+/** Addresses that need no quoting in an SMTP command or a header. Accounts have no others. */
 const ADDRESS_PATTERN = /^[^\s\p{C}@<>(),;:\\"[\]]+@[\p{L}\p{M}\p{N}.-]+$/u;
 
-/** With `config.smtp.url` mail goes there; without, each becomes a file in `$DATA_DIR/outbox`. */
+/** Makes a mailer that sends to `config.smtp.url` or, without one, writes each mail to `$DATA_DIR/outbox`. */
 export function createMailer({ config, jobs, vault, log, metrics }: MailerDeps): Mailer {
   const { url, from } = config.smtp;
   const transport: MailTransport = url
     ? createSmtp({ url, log })
     : createOutboxFolder({ dir: join(config.dataDir, "outbox"), baseUrl: config.baseUrl, log });
   const host = new URL(config.baseUrl).hostname;
-  const outcomeCounter = metrics?.counter("berth_mails_total", "Mails that are done with, by what became of them.", [
-    "outcome",
-  ]);
+  const outcomeCounter = metrics?.counter("berth_mails_total", "Mails finished, by outcome.", ["outcome"]);
   const sealContext = (id: string) => `mail:${id}`;
 
-  /** The same each time, so that a mail sent again after a crash is recognised as the one that was. */
+  /** Makes the same message, with the same Message-ID, at every attempt, so that mail programs recognise a duplicate. */
   const toMessage = ({ id, at }: QueuedMail, { to, subject, text, html }: OutgoingMail): Message => ({
     id,
     from,
@@ -78,20 +76,24 @@ export function createMailer({ config, jobs, vault, log, metrics }: MailerDeps):
     date: new Date(at),
   });
 
-  /** What became of it; throws what is worth another try. */
+  /** Returns the final outcome; throws an error if the job should be retried. */
   async function deliver(queued: QueuedMail, signal: AbortSignal): Promise<"sent" | "late" | "refused"> {
     const letter = JSON.parse(vault.open(queued.letter, sealContext(queued.id))) as OutgoingMail;
     if (letter.expiresAt !== undefined && letter.expiresAt <= Date.now()) {
-      log.warn("A mail was not delivered in time and is dropped.", { mail: queued.id });
+      log.warn("a mail expired before it could be sent, and is dropped", { mail: queued.id });
       return "late";
     }
     try {
-      if (!ADDRESS_PATTERN.test(letter.to)) throw new MailRefused("This is no address that mail can be sent to.");
+      if (!ADDRESS_PATTERN.test(letter.to)) throw new MailRefused("Mail can't be sent to this address.");
       await transport.send(toMessage(queued, letter), signal);
       return "sent";
     } catch (error) {
       if (!(error instanceof MailRefused)) throw error;
-      log.warn("A mail was refused for good and is given up.", { mail: queued.id, to: letter.to, why: error.message });
+      log.warn("a mail was rejected permanently and is dropped", {
+        mail: queued.id,
+        to: letter.to,
+        why: error.message,
+      });
       return "refused";
     }
   }

@@ -1,6 +1,5 @@
-// What a way of delivering mail is given and what it promises, and the message as nodemailer takes it.
+// The interface of mail transports, and the conversion of a message to nodemailer's options.
 
-/** A mail ready to go. */
 export interface Message {
   /** UUIDv7. */
   id: string;
@@ -13,19 +12,18 @@ export interface Message {
   date: Date;
 }
 
-/** One way of delivering mail. */
 export interface MailTransport {
-  /** Throws MailRefused for what can never be delivered; anything else is worth another try. */
+  /** Throws MailRefused for a mail that can never be delivered; any other error may be retried. */
   send(message: Message, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** This mail will not be taken, however often it is tried. Its message is for the log. */
+/** The mail was rejected permanently. The error's message is for the log. */
 export class MailRefused extends Error {
   override readonly name = "MailRefused";
 }
 
-/** Nothing in a mail is ever read from a file or an address, and programs are told not to answer it (RFC 3834 §5). */
+/** Makes nodemailer's options: it may read no files or URLs, and programs must not reply automatically (RFC 3834 §5). */
 export const toNodemailerOptions = ({ from, to, subject, text, html, messageId, date }: Message) => ({
   from,
   to: { name: "", address: to },
@@ -39,5 +37,5 @@ export const toNodemailerOptions = ({ from, to, subject, text, html, messageId, 
   disableUrlAccess: true,
 });
 
-/** No line breaks or other control characters: one value can't become two lines, or a header of its own. */
+/** Replaces line breaks and other control characters by spaces, so that a value can't inject a header. */
 export const toSingleLine = (text: string) => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();

@@ -1,13 +1,13 @@
-// The outbox folder: without a mail server each mail becomes one .eml file that any mail program opens.
+// Writes mails to a folder when there is no mail server, each as an .eml file for any mail program.
 import { mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Log, unredacted } from "../telemetry/log.ts";
 import { type MailTransport, type Message, toNodemailerOptions } from "./message.ts";
 
 export interface OutboxFolderOptions {
-  /** Made when the first mail comes. Folder and files are their owner's alone: they hold links. */
+  /** Created with the first mail. Only the owner can read the folder and its files, since they hold links. */
   dir: string;
-  /** Links to this origin are logged, since nobody may look into the folder. */
+  /** Links to this origin are also logged, because users may not know the folder. */
   baseUrl: string;
   log: Log;
 }
@@ -21,7 +21,7 @@ export function createOutboxFolder({ dir, baseUrl, log }: OutboxFolderOptions): 
       await mkdir(dir, { recursive: true, mode: 0o700 });
       await writeAtomically(join(dir, name), await compose(message));
       const link = findLink(message.text);
-      log.info("There is no SMTP_URL: a mail was put into the outbox.", {
+      log.info("SMTP_URL is not set: a mail was written to the outbox folder", {
         to: message.to,
         subject: message.subject,
         file: join("outbox", name),
@@ -32,10 +32,10 @@ export function createOutboxFolder({ dir, baseUrl, log }: OutboxFolderOptions): 
   };
 }
 
-/** In order of time, and the same at every try. */
+/** Names sort by time, and are the same at every attempt. */
 const fileName = ({ date, id }: Message) => `${date.toISOString().replace(/[:.]/g, "-")}-${id}.eml`;
 
-/** Under its name the file is there as a whole or not at all. */
+/** Writes to a temporary file and renames it, so that the file exists completely or not at all. */
 async function writeAtomically(path: string, bytes: Buffer): Promise<void> {
   const temporaryPath = `${path}.part`;
   const file = await open(temporaryPath, "w", 0o600);

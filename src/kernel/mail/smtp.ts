@@ -1,17 +1,18 @@
-// Mail over SMTP: a few connections that are kept, and what of a server's refusals is final.
+// Sends mail over SMTP with a pool of connections, and tells permanent rejections from temporary ones.
 import { isLoopbackHost } from "../config/config.ts";
 import type { Log } from "../telemetry/log.ts";
+import { SECOND } from "../util/time.ts";
 import { MailRefused, type MailTransport, toNodemailerOptions } from "./message.ts";
 
-/** To the mail server at the same time. As many mails are on their way at most, so none waits for a connection. */
+/** The size of the connection pool. At most as many mails are sent at a time, so that none waits for a connection. */
 export const MAX_CONNECTIONS = 4;
-/** For each step that the server is waited for. */
-const STEP_TIMEOUT_MS = 20_000;
+/** The timeout of each step of the protocol. */
+const STEP_TIMEOUT_MS = 20 * SECOND;
 
 /**
- * `url`: `smtp://` (STARTTLS where the server offers it) or `smtps://`, with user and password; options of nodemailer
- * may follow as a query, such as `?tls.rejectUnauthorized=false`. A password goes over an unencrypted connection only to
- * this machine, unless the address says `?requireTLS=false`.
+ * Makes a transport for a URL: `smtp://` (STARTTLS if the server offers it) or `smtps://`, with user and password.
+ * nodemailer's options may follow as a query, such as `?tls.rejectUnauthorized=false`. A password is sent unencrypted only
+ * to this machine, unless the URL has `?requireTLS=false`.
  */
 export function createSmtp({ url, log }: { url: string; log: Log }): MailTransport {
   let transport: ReturnType<typeof connect> | undefined;
@@ -29,16 +30,16 @@ export function createSmtp({ url, log }: { url: string; log: Log }): MailTranspo
         if (isPermanentFailure(failure)) throw new MailRefused(failure.message, { cause: error });
         if (!isDown && !signal.aborted) {
           isDown = true;
-          log.warn("The mail server takes no mail. Mails wait, and are tried again.", { why: failure.message });
+          log.warn("the mail server accepts no mail; mails wait and are retried", { why: failure.message });
         }
         throw error;
       }
-      if (isDown) log.info("The mail server takes mail again.");
+      if (isDown) log.info("the mail server accepts mail again");
       isDown = false;
     },
     close() {
       isClosed = true;
-      // What can't be loaded can't be closed; whoever sends is told why.
+      // If nodemailer could not be loaded, the sender has got the error.
       transport?.then(
         (pool) => pool.close(),
         () => undefined,
@@ -47,7 +48,7 @@ export function createSmtp({ url, log }: { url: string; log: Log }): MailTranspo
   };
 }
 
-/** Loaded at the first mail: most processes never send one. */
+/** Loads nodemailer with the first mail, since most processes never send one. */
 async function connect(url: string) {
   const { createTransport } = await import("nodemailer");
   const { password, hostname } = new URL(url);
@@ -63,7 +64,7 @@ async function connect(url: string) {
   });
 }
 
-/** What nodemailer adds to its errors. */
+/** The fields that nodemailer adds to its errors. */
 interface SmtpFailure extends Error {
   code?: string;
   /** The command that failed. */
@@ -73,8 +74,8 @@ interface SmtpFailure extends Error {
 }
 
 /**
- * The server says that it will never take this mail, or this recipient. Refusals of the sender, the password or the
- * connection concern every mail: the operator can mend them, so mails wait.
+ * Whether the server rejects this mail or its recipient permanently. A rejected sender, password or connection concerns
+ * every mail, and the operator can correct it, so mails wait.
  */
 function isPermanentFailure({ code, command, responseCode = 0 }: SmtpFailure): boolean {
   const aboutThisMail = command === "RCPT TO" || code === "EMESSAGE";

@@ -1,4 +1,4 @@
-// A rotation of the root key: everything that is offered comes under the new one, and nothing is lost on the way.
+// Tests the rotation of the root key: registered secrets are sealed under the new key, and nothing is lost.
 import { expect, test } from "bun:test";
 import { fileDatabase } from "../../../tests/support/database.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -7,7 +7,7 @@ import { createVault } from "./vault.ts";
 
 const log = createLog({ level: "error", format: "json" });
 
-test("texts under the previous key are sealed anew, where they are; what does not open stays", async () => {
+test("texts under the previous key are sealed again in place; one that can't be opened stays", async () => {
   const storage = await fileDatabase();
   const { database } = storage;
   try {

@@ -1,4 +1,5 @@
-// Key rotation: every sealed text that plugins keep, sealed anew under the present root key, so that the previous one can go.
+// Rotates the root key: seals every stored secret of the plugins again under the current key, so that the previous key
+// can be removed.
 import type { Row } from "@libsql/client";
 import type { Database } from "../database/database.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -6,30 +7,30 @@ import type { Vault } from "./vault.ts";
 
 /** A column of sealed texts. The names of table and columns go into SQL as they are. */
 export interface SealedColumn {
-  /** How the operator is told of them. */
+  /** The name in the command's output. */
   label: string;
   table: string;
-  /** The columns that name a row. */
+  /** The columns that identify a row. */
   keyColumns: readonly string[];
   sealed: string;
-  /** The column beside it that says which root key it is sealed under, where there is one. */
+  /** A column with the id of the root key that the text is sealed under, if the table has one. */
   keyId?: string;
-  /** The context that a row's text was sealed with. */
+  /** Returns the context that a row's text is sealed with. */
   sealContext(row: Row): string;
 }
 
-/** What came of one kind: sealed anew, and left as they were since they don't open. */
+/** The number of texts that were sealed again, and of those that can't be opened and stay unchanged. */
 export interface KeyRotationResult {
   resealed: number;
   unreadable: number;
 }
 
 export interface KeyRotation {
-  /** From now on this column is part of a rotation. */
+  /** Adds a column to the rotation. */
   registerColumn(column: SealedColumn): void;
-  /** Likewise what is no column of its own: it is asked to seal anew what is not under the present key. */
+  /** Adds secrets that are not a column; `reseal` seals those again that are not under the current key. */
   register(label: string, reseal: () => Promise<KeyRotationResult>): void;
-  /** Seals anew all that is not under the present key. Beside a running service, and as often as one likes. */
+  /** Seals all secrets under the current key. May run while the service runs, and repeatedly. */
   run(): Promise<Record<string, KeyRotationResult>>;
 }
 
@@ -57,7 +58,7 @@ export function createKeyRotation({
     const sql = `SELECT ${[...keyColumns, `${sealed} AS sealed`].join(", ")} FROM ${table}
       WHERE ${sealed} IS NOT NULL AND substr(${sealed}, 1, ?) <> ? ORDER BY ${keyColumns.join(", ")} LIMIT ${BATCH} OFFSET ?`;
     const currentPrefix = `v1.${vault.keyId}.`;
-    // Only where it is still what was read: what is written meanwhile is under the present key already.
+    // Only if the text is still the one that was read: a newer one is under the current key already.
     const sets = [`${sealed} = ?`, ...(keyId === undefined ? [] : [`${keyId} = ?`])].join(", ");
     const where = [...keyColumns.map((name) => `${name} = ?`), `${sealed} = ?`].join(" AND ");
     const update = `UPDATE ${table} SET ${sets} WHERE ${where}`;
@@ -79,7 +80,7 @@ export function createKeyRotation({
           return [resealStatement(row)];
         } catch (error) {
           result.unreadable++;
-          log.warn("A sealed text does not open, and stays as it is.", {
+          log.warn("a sealed text can't be opened and stays unchanged", {
             label,
             row: keyColumns.map((name) => row[name]),
             error,

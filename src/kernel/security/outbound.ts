@@ -1,34 +1,36 @@
-// Fetch for addresses that users give: never into our own network, never more or longer than asked.
+// Fetches URLs that users supply, protected against SSRF: no private networks, and limits on size, time and redirects.
 
 import { lookup } from "node:dns/promises";
 import ipaddr from "ipaddr.js";
 import { AppError } from "../errors.ts";
 import { isInNetworks, parseNetworks } from "../http/client-address.ts";
 import type { Log } from "../telemetry/log.ts";
+import { SECOND } from "../util/time.ts";
+import { addressNotAllowed, hostWithoutBrackets, isPublic, parseAddress } from "./outbound-address.ts";
 
 export interface OutboundInit {
   method?: string;
   headers?: Record<string, string> | Headers;
   body?: string | Uint8Array<ArrayBuffer>;
   signal?: AbortSignal;
-  /** For the whole exchange, redirects and body included. Default 15 s. */
+  /** For the whole exchange, with redirects and body. Default 15 s. */
   timeoutMs?: number;
-  /** Of the body, after decompression. Default 1 MiB. */
+  /** The largest body, after decompression. Default 1 MiB. */
   maxBytes?: number;
-  /** Plain http only to addresses that are allowed although they are private. */
+  /** Allows plain http only to addresses in `OutboundOptions.allow`. */
   httpsOnly?: boolean;
-  /** Default 5; 0 hands a redirect back as the answer it is. */
+  /** Default 5. With 0, a redirect is returned as the response. */
   maxRedirects?: number;
-  /** Only status and headers are wanted: the body is not read, however long it is or takes. */
+  /** Returns status and headers without reading the body. */
   headOnly?: boolean;
 }
 
-/** An answer whose body is here in full. */
+/** A response whose body was read completely. */
 export interface OutboundResponse {
   status: number;
   ok: boolean;
   headers: Headers;
-  /** The address that answered, after redirects. */
+  /** The URL of the response, after redirects. */
   finalUrl: string;
   bytes(): Uint8Array;
   text(): string;
@@ -36,39 +38,37 @@ export interface OutboundResponse {
 
 export interface Outbound {
   /**
-   * Fetches an http(s) address a user gave. Each host is resolved, every address it has is checked, and the
-   * connection goes to the address that was checked; so again at each redirect. Credentials in headers do not follow a
-   * redirect to another origin.
+   * Fetches an http(s) URL that a user supplied. The host is resolved, all its addresses are checked, and the connection
+   * goes to a checked address (no DNS rebinding); likewise at each redirect. Headers that may hold credentials are not sent
+   * to another origin.
    * Throws AppError 400 INVALID_ADDRESS and ADDRESS_NOT_ALLOWED, 502 UPSTREAM_UNREACHABLE and UPSTREAM_TOO_LARGE,
-   * 504 UPSTREAM_TIMEOUT; the reason of the caller's own signal as it is.
+   * 504 UPSTREAM_TIMEOUT; if the caller's signal aborts, its reason.
    */
   fetch(url: string, init?: OutboundInit): Promise<OutboundResponse>;
-  /** The same check without a request, for an address that is only stored. */
+  /** Makes the same check without a request, for a URL that is only stored. */
   check(url: string): Promise<void>;
 }
 
 export interface OutboundOptions {
-  /** CIDRs that may be reached although they are private. */
+  /** Private networks (CIDRs) that may be reached nevertheless. */
   allow: readonly string[];
   log?: Log;
-  /** All addresses of a host name. Default: the system's resolver. */
+  /** Returns all addresses of a host name. Default: the system's resolver. */
   resolve?: (hostname: string) => Promise<string[]>;
   /** More certificate authorities, PEM. */
   ca?: string;
 }
 
-/** All that follows a redirect to another origin: any other header may be a credential. */
+/** The only headers that are sent after a redirect to another origin: any other may be a credential. */
 const CROSS_ORIGIN_HEADERS = new Set(["accept", "accept-encoding", "accept-language", "content-type", "user-agent"]);
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_ADDRESSES_TRIED = 3;
-/** Answers to virtual machines alone, although its address is a public one (Azure's metadata and agent endpoint). */
-const METADATA_ADDRESSES = ["168.63.129.16"];
 
 export function createOutbound({ allow, log, resolve = resolveAll, ca }: OutboundOptions): Outbound {
   const allowedNetworks = parseNetworks(allow);
   const isAllowedAddress = (address: string) => isPublic(address) || isInNetworks(address, allowedNetworks);
 
-  /** The addresses of a host, all of them good to connect to. */
+  /** Returns the first addresses of a host; throws if any of its addresses is not allowed. */
   async function resolveAddresses(url: URL, signal: AbortSignal, httpsOnly = false): Promise<string[]> {
     const literal = hostWithoutBrackets(url);
     const addresses = ipaddr.isValid(literal)
@@ -77,7 +77,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
     if (addresses.length === 0) return throwUnreachable(new Error("The host has no address."));
     const refused = addresses.find((address) => !isAllowedAddress(address));
     if (refused !== undefined) {
-      log?.warn("An outbound address was refused.", { host: url.hostname, address: refused });
+      log?.warn("an outbound address was refused", { host: url.hostname, address: refused });
       throw addressNotAllowed("it leads into a private or reserved network");
     }
     if (
@@ -90,7 +90,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
     return addresses.slice(0, MAX_ADDRESSES_TRIED);
   }
 
-  /** One request without redirects, to the first address that takes the connection. */
+  /** Sends one request, without following redirects, to the first address that accepts the connection. */
   async function requestOnce(
     url: URL,
     request: RequestInit,
@@ -144,7 +144,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
 
   return {
     async fetch(url, init = {}) {
-      const timeout = AbortSignal.timeout(init.timeoutMs ?? 15_000);
+      const timeout = AbortSignal.timeout(init.timeoutMs ?? 15 * SECOND);
       const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
       try {
         return await followRedirects(url, init, signal);
@@ -155,7 +155,7 @@ export function createOutbound({ allow, log, resolve = resolveAll, ca }: Outboun
       }
     },
     async check(url) {
-      const timeout = AbortSignal.timeout(5000);
+      const timeout = AbortSignal.timeout(5 * SECOND);
       await resolveAddresses(parseAddress(url), timeout).catch((error) => {
         throw timeout.aborted ? upstreamTimeout(error) : error;
       });
@@ -168,33 +168,7 @@ async function resolveAll(hostname: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
-/** IPv6 only from the block that is handed out, so that every embedding of IPv4 outside it is out too. */
-function isPublic(address: string): boolean {
-  if (!ipaddr.isValid(address) || METADATA_ADDRESSES.includes(address)) return false;
-  const ip = ipaddr.parse(address);
-  if (ip.range() !== "unicast") return false;
-  return ip instanceof ipaddr.IPv4 || ip.match(GLOBAL_UNICAST);
-}
-const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
-
-/** An address a user gave, or a redirect relative to `base`. */
-function parseAddress(text: string, base?: URL): URL {
-  const url = URL.parse(text, base?.href);
-  if (!url) throw new AppError(400, "INVALID_ADDRESS", "The address is not a valid URL.");
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw addressNotAllowed("only http and https are");
-  if (url.username || url.password) throw addressNotAllowed("it holds a user name or password");
-  const host = hostWithoutBrackets(url);
-  if (host.endsWith(".") || host === "") throw addressNotAllowed("its host name is odd");
-  // 0x7f.1, 2130706433, 0177.0.0.1 and full-width digits have all become dotted decimals by now.
-  if (ipaddr.IPv4.isValid(host) && url.host !== base?.host && !text.includes(host)) {
-    throw addressNotAllowed("its host is an IP address in an odd form");
-  }
-  return url;
-}
-
-const hostWithoutBrackets = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, "$1");
-
-/** What browsers do: 303, and 301 and 302 after a POST, ask again with GET; nothing secret goes to another origin. */
+/** Makes the next request like browsers: 303, and 301 and 302 after a POST, continue with GET (Fetch, HTTP-redirect). */
 function toRedirectRequest(request: RequestInit, status: number, isCrossOrigin: boolean): RequestInit {
   const headers = new Headers(request.headers);
   for (const name of [...headers.keys()]) {
@@ -221,7 +195,7 @@ async function readResponseBody(response: Response, maxBytes: number, signal: Ab
       chunks.push(value);
     }
   } finally {
-    // Closes the connection of an answer that was not read to its end; a no-op after it.
+    // Closes the connection if the response was not read to its end.
     if (!signal.aborted) await reader.cancel();
   }
 }
@@ -235,13 +209,13 @@ const toOutboundResponse = ({ status, ok, headers }: Response, url: URL, bytes: 
   text: () => new TextDecoder().decode(bytes),
 });
 
-/** Whether the request certainly was not sent, so that another address may be tried. */
+/** Whether the request was certainly not sent, so that another address may be tried. */
 const hasNotConnected = (error: unknown) =>
   error instanceof Error &&
   "code" in error &&
   /^(ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL)$/.test(String(error.code));
 
-/** The promise's outcome, or the signal's reason if that comes first. */
+/** Settles like the promise, or rejects with the signal's reason if the signal aborts first. */
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);
@@ -250,8 +224,6 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", abort));
 }
 
-const addressNotAllowed = (reason: string) =>
-  new AppError(400, "ADDRESS_NOT_ALLOWED", `This address is not allowed: ${reason}.`);
 const upstreamTimeout = (cause: unknown) =>
   new AppError(504, "UPSTREAM_TIMEOUT", "The address did not answer in time.", {}, { cause });
 function throwUnreachable(cause: unknown): never {

@@ -1,4 +1,4 @@
-// Sealed texts open where they belong, with the right key, and nowhere else.
+// Tests that sealed texts can be opened only in their context and with their key.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -25,12 +25,12 @@ describe("sealing", () => {
     expect(vault.seal("a", CONTEXT)).not.toBe(vault.seal("a", CONTEXT));
   });
 
-  test("it does not open in another place", () => {
+  test("it can't be opened in another context", () => {
     const sealed = vault.seal("sk-secret", CONTEXT);
     expect(() => vault.open(sealed, "agent:2:credential:provider_1")).toThrow(VaultError);
   });
 
-  test("any changed bit is found", () => {
+  test("any changed bit is detected", () => {
     const sealed = vault.seal("sk-secret", CONTEXT);
     const [version, id, payload] = sealed.split(".");
     const bytes = Buffer.from(payload ?? "", "base64url");
@@ -42,13 +42,13 @@ describe("sealing", () => {
   });
 
   test.each(["", "plain", "v1.a", "v1..", "v2.00000000.AAAA", "v1.00000000.AAAA", "v1.a.b.c"])(
-    "what is no sealed text is refused: %s",
+    "a text that is not sealed is refused: %s",
     (text) => {
       expect(() => vault.open(text, CONTEXT)).toThrow(VaultError);
     },
   );
 
-  test("a text cut short is refused, and the error tells nothing of it", () => {
+  test("a truncated text is refused, and the error does not contain it", () => {
     const sealed = vault.seal("sk-secret", CONTEXT);
     const cut = sealed.slice(0, -30);
     expect(() => vault.open(cut, CONTEXT)).toThrow(/^(?!.*sk-secret)/);
@@ -66,7 +66,7 @@ describe("keys", () => {
     expect(other.deriveKey("session")).not.toEqual(vault.deriveKey("session"));
   });
 
-  test("after a rotation the previous key still opens, and its texts are known as stale", () => {
+  test("after a rotation the previous key still opens its texts, which are stale", () => {
     const sealed = vault.seal("sk-secret", CONTEXT);
     const rotated = createVault({ key: "second root key", previous: "first root key" });
     expect(rotated.open(sealed, CONTEXT)).toBe("sk-secret");
@@ -77,7 +77,7 @@ describe("keys", () => {
     expect(() => createVault({ key: "third" }).open(sealed, CONTEXT)).toThrow(/key [0-9a-f]{8}, which is not here/);
   });
 
-  test("the fingerprint recognises a root key", () => {
+  test("the fingerprint identifies a root key", () => {
     const rotated = createVault({ key: "second root key", previous: "first root key" });
     expect(rotated.fingerprint()).not.toBe(vault.fingerprint());
     expect(rotated.previousFingerprint()).toBe(vault.fingerprint());
@@ -99,7 +99,7 @@ describe("signing", () => {
     expect(vault.verify("session", new TextEncoder().encode("data"), expected.toString("base64url"))).toBe(true);
   });
 
-  test("holds for that purpose, that data and the current key alone", () => {
+  test("is valid only for that purpose, that data and the current key", () => {
     const signature = vault.sign("session", "data");
     expect(vault.verify("session", "data", signature)).toBe(true);
     expect(vault.verify("service", "data", signature)).toBe(false);
@@ -119,7 +119,7 @@ describe("the key file", () => {
     },
   };
 
-  test("is made once, for its owner alone, and read afterwards", () => {
+  test("is created once, readable only by its owner, and read afterwards", () => {
     const home = join(dir, "new", "data");
     const key = loadOrCreateSecretKey(home, unexpected);
     expect(key).toMatch(/^[0-9a-f]{64}$/);
@@ -128,7 +128,7 @@ describe("the key file", () => {
     expect(readFileSync(join(home, "secret.key"), "utf8")).toBe(`${key}\n`);
   });
 
-  test("that others may read is told about", () => {
+  test("that others can read causes a warning", () => {
     const home = join(dir, "open");
     const key = loadOrCreateSecretKey(home, unexpected);
     chmodSync(join(home, "secret.key"), 0o644);
@@ -138,7 +138,7 @@ describe("the key file", () => {
     expect(warnings.join()).not.toContain(key);
   });
 
-  test("that holds something else stops the start with its path, not its content, and is left alone", () => {
+  test("with other content stops the start with its path, not its content, and is not changed", () => {
     const home = mkdtempSync(join(dir, "bad-"));
     writeFileSync(join(home, "secret.key"), "half a key", { mode: 0o600 });
     expect(() => loadOrCreateSecretKey(home, unexpected)).toThrow(/secret\.key holds no key/);
@@ -146,9 +146,9 @@ describe("the key file", () => {
     expect(readFileSync(join(home, "secret.key"), "utf8")).toBe("half a key");
   });
 
-  test("in a place that is no folder gives one clear line", () => {
+  test("in a place that is not a folder gives an error of one line", () => {
     writeFileSync(join(dir, "file"), "");
     expect(() => loadOrCreateSecretKey(join(dir, "file"), unexpected)).toThrow(StartError);
-    expect(() => loadOrCreateSecretKey(join(dir, "file"), unexpected)).toThrow(/can't be read or made \(\w+\)\.$/);
+    expect(() => loadOrCreateSecretKey(join(dir, "file"), unexpected)).toThrow(/can't be read or created \(\w+\)\.$/);
   });
 });

@@ -1,4 +1,4 @@
-// Seals secrets: one root key, a key derived from it per purpose, and every sealed text bound to its place.
+// Seals secrets with keys that are derived from one root key, and binds each sealed text to its place in the database.
 
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, timingSafeEqual } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -6,33 +6,33 @@ import { join } from "node:path";
 import { StartError } from "../errors.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** What went wrong with a key or a sealed text. Internal: its message is for the log, never for a caller. */
+/** A key or a sealed text is not valid. The message is for the log, never for a caller. */
 export class VaultError extends Error {
   override readonly name = "VaultError";
 }
 
 export interface Vault {
-  /** Names the key that new texts are sealed under; the second part of each. */
+  /** The id of the key that seals new texts; the second part of each sealed text. */
   readonly keyId: string;
   /**
-   * AES-256-GCM, with a fresh nonce. `context` says where the text belongs (`agent:<id>:credential:provider_1`);
-   * it is authenticated, not stored, so a sealed text moved to another row does not open.
+   * Encrypts with AES-256-GCM and a fresh nonce. `context` names the text's place (`agent:<id>:credential:openai`);
+   * it is authenticated but not stored, so that a sealed text that was moved to another row can't be opened.
    * Returns `v1.<key id>.<base64url of nonce, ciphertext, tag>`.
    */
   seal(plaintext: string, context: string): string;
-  /** The plaintext. Throws VaultError when the text was changed, belongs elsewhere, or its key is not here. */
+  /** Returns the plaintext. Throws VaultError if the text was changed or moved, or if its key is unknown. */
   open(sealed: string, context: string): string;
-  /** True for a text sealed under the previous key: seal it again to finish a rotation. */
+  /** Whether a text is sealed under the previous key, and must be sealed again to finish a rotation. */
   isStale(sealed: string): boolean;
-  /** 32 bytes for one purpose (HKDF-SHA256, RFC 5869). The same array each time: don't write to it. */
+  /** Derives 32 bytes for one purpose (HKDF-SHA256, RFC 5869). Returns the same array each time: don't change it. */
   deriveKey(purpose: string): Uint8Array;
-  /** HMAC-SHA256 under the purpose's key, as 43 characters of base64url. */
+  /** Returns the HMAC-SHA256 under the purpose's key as 43 characters of base64url. */
   sign(purpose: string, data: string | Uint8Array): string;
-  /** Whether `signature` is that of `data`; takes the same time wherever they differ. */
+  /** Whether `signature` is valid for `data`, compared in constant time. */
   verify(purpose: string, data: string | Uint8Array, signature: string): boolean;
-  /** Names the root key without telling anything about it, for the database to recognise it by. */
+  /** Identifies the root key without revealing it, so that the database can check it. */
   fingerprint(): string;
-  /** The same of the previous key, where there is one. */
+  /** The same for the previous key, if there is one. */
   previousFingerprint(): string | undefined;
 }
 
@@ -42,7 +42,7 @@ const VERSION = "v1";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** `previous` opens what it once sealed, and nothing else: nothing new is sealed or signed with it. */
+/** `previous` only opens old texts; it neither seals nor signs. */
 export function createVault({ key, previous }: { key: RootKey; previous?: RootKey | undefined }): Vault {
   const currentKeys = createKeyRing(key);
   const previousKeys = previous === undefined ? undefined : createKeyRing(previous);
@@ -89,7 +89,7 @@ export function createVault({ key, previous }: { key: RootKey; previous?: RootKe
   };
 }
 
-/** A root key with all that comes from it. */
+/** Derives and caches keys of a root key, and computes its id and fingerprint. */
 function createKeyRing(root: RootKey) {
   if (root.length === 0) throw new VaultError("The secret key is empty.");
   const keys = new Map<string, Uint8Array>();
@@ -110,14 +110,14 @@ const hmac = (key: Uint8Array, data: string | Uint8Array) => new Bun.CryptoHashe
 function parseSealed(sealed: string): { id: string; payload: string } {
   const [version, id, payload, ...rest] = sealed.split(".");
   if (version !== VERSION || !id || !payload || rest.length > 0)
-    throw new VaultError("A sealed text has no known form.");
+    throw new VaultError("A sealed text has an unknown format.");
   return { id, payload };
 }
 
 /**
- * The root key of an installation without SECRET_KEY: 64 hex characters in `<dataDir>/secret.key`, made at the first
- * start for its owner alone. The log is warned when others may read the file. Throws StartError when the file can't be
- * made or read, or holds something else.
+ * Returns the root key of an installation without SECRET_KEY: 64 hex characters in `<dataDir>/secret.key`, created at the
+ * first start and readable only by its owner. Logs a warning if others can read the file. Throws StartError if the file
+ * can't be created or read, or has other content.
  */
 export function loadOrCreateSecretKey(dataDir: string, log: Pick<Log, "warn">): string {
   const path = join(dataDir, "secret.key");
@@ -127,11 +127,11 @@ export function loadOrCreateSecretKey(dataDir: string, log: Pick<Log, "warn">): 
   } catch (error) {
     if (error instanceof StartError) throw error;
     const code = error instanceof Error && "code" in error ? ` (${error.code})` : "";
-    throw new StartError(`${path} can't be read or made${code}.`, { cause: error });
+    throw new StartError(`${path} can't be read or created${code}.`, { cause: error });
   }
 }
 
-/** Undefined when the file is there already; `wx` lets only one of two starts make it. */
+/** Returns undefined if the file exists. With `wx`, only one of two concurrent starts creates it. */
 function createKeyFile(path: string): string | undefined {
   let file: number;
   try {
@@ -143,7 +143,7 @@ function createKeyFile(path: string): string | undefined {
   try {
     const key = randomBytes(32).toString("hex");
     writeSync(file, `${key}\n`);
-    fsyncSync(file); // Nothing may be sealed under a key that a power cut takes away.
+    fsyncSync(file); // Otherwise a power failure could lose the key after texts were sealed under it.
     return key;
   } finally {
     closeSync(file);

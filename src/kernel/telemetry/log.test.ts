@@ -1,7 +1,8 @@
-// What the log prints, and above all what it never prints.
+// Tests the log's format, and that no secret is in it.
 
 import { describe, expect, test } from "bun:test";
-import { createLog, type LogOptions, redact, unredacted } from "./log.ts";
+import { createLog, type LogOptions, unredacted } from "./log.ts";
+import { createRedactor } from "./redact.ts";
 
 function capture(options: Partial<LogOptions> = {}) {
   const lines: string[] = [];
@@ -10,7 +11,6 @@ function capture(options: Partial<LogOptions> = {}) {
   return { log, lines, last, all: () => lines.join("") };
 }
 
-const TELEGRAM = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw_";
 const HEX = "0123456789abcdef".repeat(4);
 
 describe("records", () => {
@@ -73,14 +73,14 @@ describe("records", () => {
 });
 
 describe("secrets by field name", () => {
-  test("look hidden at any depth; counts and flags stay", () => {
+  test("are redacted at any depth; counts and flags are shown", () => {
     const { log, last, all } = capture();
     log.info("x", {
       password: "hunter2!",
       apiKey: "abc",
       headers: new Headers({ Authorization: "opaque-a", Cookie: "opaque-c", accept: "json" }),
       nested: [{ botToken: "opaque-t", webhook_secret: ["opaque-w"], key: "opaque-k" }],
-      credentials: { provider_1: "opaque-p" },
+      credentials: { first: "opaque-p" },
       maxTokens: 4096,
       token: null,
       hasToken: true,
@@ -91,7 +91,7 @@ describe("secrets by field name", () => {
     expect(last().password).toBe("[redacted]");
   });
 
-  test("a link shown on purpose is shown", () => {
+  test("an unredacted link is shown", () => {
     const { log, last } = capture();
     const link = "http://localhost:3000/reset-password?token=abc";
     log.info("mail", { link: unredacted(link), other: link });
@@ -101,7 +101,7 @@ describe("secrets by field name", () => {
 });
 
 describe("secrets by value", () => {
-  test("registered values vanish from messages, fields, errors and children, in every encoding", () => {
+  test("registered values are redacted in messages, fields, errors and children, in every encoding", () => {
     const { log, all } = capture();
     const child = log.child({ plugin: "x" });
     log.redactSecret('p/ss "word"');
@@ -114,7 +114,7 @@ describe("secrets by value", () => {
     expect(all()).not.toContain("p%2Fss");
   });
 
-  test("very short values are not registered, and the set is bounded", () => {
+  test("very short values are ignored, and the set is bounded", () => {
     const { log, last } = capture();
     log.redactSecret("a");
     for (let i = 0; i < 1000; i++) log.redactSecret(`secret-number-${i}`);
@@ -122,7 +122,7 @@ describe("secrets by value", () => {
     expect(last().message).toBe("a [redacted]");
   });
 
-  test("the operator's own stay, however many others come", () => {
+  test("permanent values stay registered, however many others come", () => {
     const { log, last } = capture();
     log.redactSecret("the-operator's-own", "always");
     for (let i = 0; i < 1000; i++) log.redactSecret(`secret-number-${i}`);
@@ -131,18 +131,13 @@ describe("secrets by value", () => {
   });
 });
 
-describe("secrets by shape", () => {
+describe("secrets by form", () => {
+  const { redact } = createRedactor();
   const hidden: [string, string, string][] = [
-    ["a Telegram token in an address", `https://api.telegram.org/bot${TELEGRAM}/getMe`, TELEGRAM],
-    ["an encoded Telegram token", `x=${TELEGRAM.replace(":", "%3A")}`, TELEGRAM.slice(12)],
-    ["an API key of ours", "with bk_4fGh29dkPq", "4fGh29dkPq"],
-    ["an AI provider's key", "key sk-or-v1-abcdef123456 refused", "abcdef123456"],
     ["a bearer token", "authorization: Bearer abc.def-ghi_jkl", "abc.def-ghi_jkl"],
     ["a JWT", "got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl!", "c2lnbmF0dXJl"],
     ["64 hex", `token ${HEX} sent`, HEX],
     ["a private key", `0x${HEX}`, HEX],
-    ["a webhook secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "MfKQ9r8GKYqrTwjU"],
-    ["a Discord token", "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs", "ZnCjm1XVW7vRze4b7Cq4se7kKWs"],
     ["the userinfo of an address", "smtp://user:pa@ss@mail.test:25/x", "pa@ss"],
     ["a secret query value", "http://h/p?a=1&access_token=zzz&b=2", "zzz"],
     ["a secret in a fragment", "http://h/p#api_key=zzz", "zzz"],
@@ -159,11 +154,20 @@ describe("secrets by shape", () => {
     "POST /api/agents/provision?limit=50 201",
     "sess_0123456789abcdef on 127.0.0.1:3000, mail to user@example.test",
     "max_tokens=4096 at 12:30:45",
-  ])("what is no secret stays: %s", (text) => {
+  ])("text without a secret is unchanged: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  test("hostile text takes no long time", () => {
+  test("registered patterns are blacked out in the log, its children and other texts", () => {
+    const { log, last } = capture();
+    const child = log.child({ plugin: "x" });
+    log.redactPattern(/\bcanary_\w+/g);
+    child.info("the canary_123 sings");
+    expect(last().message).toBe("the [redacted] sings");
+    expect(child.redactForms("canary_123 and canary_456")).toBe("[redacted] and [redacted]");
+  });
+
+  test("hostile text is redacted in linear time", () => {
     const start = performance.now();
     for (const unit of ["1", "a-", "eyJ", "&token", "http://", '"token":"\\', "Bearer ", "f", "sk-", "M"]) {
       redact(unit.repeat(100_000 / unit.length));
@@ -173,14 +177,14 @@ describe("secrets by shape", () => {
 
   test("a long text is cut between words, so no half secret is left", () => {
     const { log, last } = capture();
-    log.info(`${"word ".repeat(3270)}${TELEGRAM}${"x".repeat(5000)}`);
-    expect(last().message).not.toContain("123456789");
+    log.info(`${"word ".repeat(3270)}${HEX}${"x".repeat(5000)}`);
+    expect(last().message).not.toContain("0123456789");
     expect(last().message.length).toBeLessThan(16_500);
   });
 });
 
 describe("it never throws", () => {
-  test("circular, BigInt, getters that throw, odd things", () => {
+  test("for circular values, BigInt, throwing getters and other unusual values", () => {
     const { log, last } = capture();
     const loop: Record<string, unknown> = { name: "loop" };
     loop.self = loop;
@@ -214,7 +218,7 @@ describe("it never throws", () => {
     });
   });
 
-  test("a hostile proxy costs its own record, not the caller", () => {
+  test("a hostile proxy spoils only its own record", () => {
     const { log, last } = capture();
     const proxy = new Proxy(
       {},
@@ -228,7 +232,7 @@ describe("it never throws", () => {
     expect(last().message).toBe("A log record could not be read (TypeError).");
   });
 
-  test("a sink that fails is told about in the next record", () => {
+  test("a failed write is reported in the next record", () => {
     let broken = true;
     const lines: string[] = [];
     const write = (line: string) => {
@@ -242,7 +246,7 @@ describe("it never throws", () => {
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ message: "kept", lostRecords: 1 });
   });
 
-  test("errors are told with name, message, stack, own fields and the chain of causes", () => {
+  test("errors have name, message, stack, own fields and the chain of causes", () => {
     const { log, last, all } = capture();
     const cause = Object.assign(new Error(`Bearer ${"a".repeat(20)}`), { code: "ECONNREFUSED" });
     log.error("failed", { error: new TypeError("outer", { cause }) });

@@ -1,4 +1,4 @@
-// What a Prometheus server reads.
+// Tests the metrics in the format that Prometheus reads.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -36,7 +36,7 @@ describe("counters", () => {
     expect(lines("c_total")).toContain("c_total 0");
   });
 
-  test("have one series per set of labels, bound once", () => {
+  test("have one series per set of labels", () => {
     const counter = fresh().counter("calls_total", "Calls.", ["provider", "outcome"]);
     const ok = counter.labels({ provider: "provider_1", outcome: "ok" });
     ok.inc();
@@ -49,7 +49,7 @@ describe("counters", () => {
     ]);
   });
 
-  test("escape what would break the format", () => {
+  test("escape characters of the format", () => {
     fresh().counter("x_total", "Two\nlines \\.", ["path"]).labels({ path: 'a"b\\c\nd' }).inc();
     expect(lines("x_total")).toEqual([
       "# HELP x_total Two\\nlines \\\\.",
@@ -58,7 +58,7 @@ describe("counters", () => {
     ]);
   });
 
-  test("with ever new label values stay bounded", () => {
+  test("have a bounded number of series", () => {
     const counter = fresh().counter("many_total", "Many.", ["id"]);
     for (let i = 0; i < 5000; i++) counter.labels({ id: String(i) }).inc();
     const series = lines("many_total{");
@@ -108,13 +108,13 @@ describe("histograms", () => {
   });
 });
 
-test("a name is used once, and is a name", () => {
+test("a name must be valid, and is used once", () => {
   fresh().counter("twice_total", "");
   expect(() => metrics.gauge("twice_total", "", () => 1)).toThrow("twice_total");
   expect(() => metrics.counter("No name", "")).toThrow("No name");
 });
 
-test("the process tells its memory, age and the loop's lag", () => {
+test("the process has metrics for memory, uptime and the lag of the event loop", () => {
   fresh();
   const value = (name: string) => Number(lines(name).at(-1)?.split(" ")[1]);
   expect(value("process_resident_memory_bytes")).toBeGreaterThan(1e6);

@@ -1,17 +1,17 @@
-// Counters, gauges and histograms in Prometheus's text format. Our own since the known library is larger than all we need,
-// loads at start and hashes labels at each increment; a bound series here costs one addition.
+// Counters, gauges and histograms in Prometheus's text format. prom-client would be loaded at the start and hashes labels
+// at each increment; an increment of a bound series here is one addition.
 
 type LabelValues<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
 
 /** One series of a counter. */
 export interface Counter {
-  /** By 1, or by a given amount of at least 0. */
+  /** Adds 1, or an amount of at least 0. */
   inc(by?: number): void;
 }
 
 /** One series of a histogram. */
 export interface Histogram {
-  /** In the unit the metric's name ends in; by custom seconds and bytes. */
+  /** Records a value in the unit that the metric's name ends in, by convention seconds or bytes. */
   observe(value: number): void;
 }
 
@@ -20,7 +20,7 @@ export interface Labelled<Series, Names extends readonly string[]> {
   labels(values: LabelValues<Names>): Series;
 }
 
-/** What a gauge with labels gives at each scrape: the labels of a series, and its value. */
+/** The labels and the value of each series of a gauge, at one scrape. */
 export type GaugeReadings<Names extends readonly string[]> = Iterable<readonly [LabelValues<Names>, number]>;
 
 export interface Metrics {
@@ -42,25 +42,25 @@ export interface Metrics {
     labels: Names,
     buckets?: readonly number[],
   ): Labelled<Histogram, Names>;
-  /** Everything, in the text format 0.0.4 (`text/plain; version=0.0.4`). */
+  /** Renders all metrics in the text format 0.0.4 (`text/plain; version=0.0.4`). */
   render(): string;
-  /** Ends the measuring of the event loop. */
+  /** Stops measuring the event loop. */
   stop(): void;
 }
 
 /** For requests and model calls: half a millisecond to a minute. */
 export const secondsBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** A metric has at most so many series; what comes later is counted together, every label being "other". */
+/** The most series of one metric. Further ones are counted together, with "other" as every label. */
 const MAX_SERIES = 1000;
 const LAG_INTERVAL_MS = 500;
 
-/** An empty registry, but for the figures of the process itself. Throws when a name is used twice. */
+/** Makes a registry with the metrics of the process. Registering an invalid name, or one twice, throws an Error. */
 export function createMetrics(): Metrics {
   const renderers = new Map<string, () => string>();
 
   function register(name: string, help: string, type: string, samples: () => string): void {
-    if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} is no name for a metric.`);
+    if (!/^[a-z_][a-z0-9_]*$/.test(name)) throw new Error(`${name} is not a valid name for a metric.`);
     if (renderers.has(name)) throw new Error(`There are two metrics called ${name}.`);
     const head = `# HELP ${name} ${escapeText(help)}\n# TYPE ${name} ${type}\n`;
     renderers.set(name, () => head + samples());
@@ -140,7 +140,7 @@ function makeCounter() {
   let total = 0;
   return {
     inc(by = 1) {
-      if (by > 0) total += by; // A counter that falls, or becomes NaN, reads as a restart of the process.
+      if (by > 0) total += by; // Prometheus takes a falling counter for a restart of the process.
     },
     value: () => total,
   };
@@ -183,10 +183,10 @@ function formatNumber(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
-/** Figures of the process. The loop's lag is how late a timer came, at worst since the last scrape. */
+/** Registers the metrics of the process. The lag of the event loop is the worst delay of a timer since the last scrape. */
 function processMetrics(gauge: Metrics["gauge"]): () => void {
   const startedAt = Date.now() - process.uptime() * 1000;
-  gauge("process_resident_memory_bytes", "Memory the process holds.", () => process.memoryUsage.rss());
+  gauge("process_resident_memory_bytes", "Resident memory.", () => process.memoryUsage.rss());
   gauge("process_start_time_seconds", "When the process started, since the epoch.", () => startedAt / 1000);
   gauge("process_uptime_seconds", "Time since the process started.", () => process.uptime());
   gauge("process_cpu_seconds_total", "CPU time used, by user and system together.", () => {

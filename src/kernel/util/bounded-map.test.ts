@@ -1,4 +1,4 @@
-// The bounded map: what it forgets, and when.
+// Tests which entries the bounded map evicts.
 import { expect, test } from "bun:test";
 import { createBoundedMap } from "./bounded-map.ts";
 
@@ -11,7 +11,7 @@ test("forgets the least recently used entry once it holds more than its limit", 
   expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([1, undefined, 3]);
 });
 
-test("counts setting an entry anew as a use, and forgets a deleted one", () => {
+test("counts setting an entry again as a use, and forgets a deleted one", () => {
   const map = createBoundedMap<number>(2);
   map.set("a", 1);
   map.set("b", 2);

@@ -1,4 +1,4 @@
-// The cache: what it keeps, what it forgets, and that a write always wins over a load.
+// Tests the cache: eviction, shared loads, and writes during a load.
 import { describe, expect, test } from "bun:test";
 import { createCache } from "./cache.ts";
 

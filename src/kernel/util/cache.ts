@@ -1,18 +1,18 @@
-// A bounded cache in front of the database that a concurrent write can't leave stale.
+// A bounded cache for database rows that stays correct when a write is concurrent with a load.
 
 export interface Cache<Value> {
-  /** The cached value; never loads. */
+  /** Returns the cached value, without loading. */
   peek(key: string): Value | undefined;
   /**
-   * The cached value, else the one that `load` resolves with. Concurrent callers share one load. A rejection and
+   * Returns the cached value, or else the result of `load`. Concurrent callers share one load. A rejection and
    * `undefined` are passed on and not cached.
    */
   get(key: string, load: () => Promise<Value>): Promise<Value>;
-  /** Call it after a write of this key is committed: a load that began before the write is not cached either. */
+  /** Must be called after a write of this key is committed. A load that began before the write is not cached. */
   drop(key: string): void;
   /** Drops every entry, or those whose key matches. */
   clear(matching?: (key: string) => boolean): void;
-  /** The cached values whose key matches. */
+  /** Returns the cached values whose key matches. */
   values(matching: (key: string) => boolean): NonNullable<Value>[];
 }
 
@@ -54,7 +54,7 @@ export function createCache<Value>({ entries, weight }: CacheOptions<Value>): Ca
   }
 
   async function loadOnce(key: string, load: () => Promise<Value>): Promise<Value> {
-    // A drop removes this entry, so that what was read before the write is handed on but not cached.
+    // A drop removes this entry, so that a value from before the write is returned but not cached.
     const own: Promise<Value> = load().then(
       (value) => {
         if (loading.get(key) !== own) return value;

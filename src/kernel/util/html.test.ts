@@ -1,4 +1,4 @@
-// HTML written by Berth: nothing that a user wrote becomes markup, and only known scripts run.
+// Tests that user text never becomes markup, and that policies allow only known scripts.
 import { describe, expect, test } from "bun:test";
 import { contentPolicy, escapeHtml, fillTemplate } from "./html.ts";
 

@@ -1,4 +1,4 @@
-// HTML that Berth writes itself: escaping, templates, and answers with a strict content security policy.
+// Escapes text for HTML, fills templates, and makes the headers of pages with a strict content security policy.
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -8,26 +8,26 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text as it may stand in an element or a quoted attribute. */
+/** Escapes text for an element or a quoted attribute. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (letter) => ENTITIES[letter] ?? "");
 
-/** Replaces each `{{name}}` by its value as it is (escape it first); a name without a value becomes nothing. */
+/** Replaces each `{{name}}` by its value, which must be escaped; a name without a value is removed. */
 export const fillTemplate = (template: string, values: Readonly<Record<string, string>>): string =>
   template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 
 export interface PagePolicy {
-  /** Templates whose inline `<style>` and `<script>` elements may apply, known by their hashes. Never user content. */
+  /** Templates whose inline `<style>` elements are allowed, by their hashes. Never user content. */
   styles: string;
-  /** Left out: the page runs no script. */
+  /** Likewise for `<script>` elements. Left out: no script is allowed. */
   scripts?: string | undefined;
   /** Sources that the script may fetch. */
   connect?: readonly string[];
   media?: readonly string[];
-  /** Refuses every assignment of text to an HTML sink. Default: true. */
+  /** Whether assigning text to an HTML sink is forbidden. Default: true. */
   trustedTypes?: boolean;
 }
 
-/** A policy (CSP level 3) that allows the page's own inline script and style by their hashes, and nothing else. */
+/** Makes a policy (CSP level 3) that allows inline scripts and styles by their hashes, and the given sources. */
 export function contentPolicy({ styles, scripts, connect = [], media = [], trustedTypes = true }: PagePolicy): string {
   return [
     "default-src 'none'",
@@ -48,7 +48,7 @@ const hashesOf = (template: string, element: "script" | "style") =>
     .map(([, text = ""]) => `'sha256-${new Bun.CryptoHasher("sha256").update(text).digest("base64")}'`)
     .join(" ");
 
-/** The headers of a page. Addresses of pages can hold tokens: no referrer is sent, and no cache keeps the answer. */
+/** Makes the headers of a page. Its URL can hold a token, so no referrer is sent and no cache stores the page. */
 export const pageHeaders = (policy: string): Record<string, string> => ({
   "content-type": "text/html;charset=utf-8",
   "content-security-policy": policy,

@@ -1,4 +1,4 @@
-// Changing members of a JSON text changes nothing else.
+// Tests that changing a member of a JSON text changes nothing else.
 import { expect, test } from "bun:test";
 import { setJsonMembers } from "./json-text.ts";
 

@@ -1,11 +1,11 @@
-// Reads and changes top-level members of a JSON text, and leaves every other byte as it was.
+// Reads and changes top-level members of a JSON text without changing any other byte.
 
 /**
  * Sets (JSON text) or removes (undefined) top-level members of a JSON object given as text. Numbers beyond double
  * precision, escapes and spacing elsewhere are kept, which `JSON.parse` and `JSON.stringify` would not do.
  * The text must be a valid JSON object. A member that occurs twice is changed at both places.
  *
- * @example spliceJson('{"model":"a","n":1}', { model: '"b"' })  // '{"model":"b","n":1}'
+ * @example setJsonMembers('{"model":"a","n":1}', { model: '"b"' })  // '{"model":"b","n":1}'
  */
 export function setJsonMembers(text: string, changes: Readonly<Record<string, string | undefined>>): string {
   const missing = Object.keys(changes);
@@ -34,10 +34,10 @@ export function setJsonMembers(text: string, changes: Readonly<Record<string, st
 }
 
 /**
- * The text of the top-level member `name` of a JSON object, byte for byte; undefined when there is none. Of two members
+ * Returns the text of the top-level member `name` of a JSON object, unchanged; undefined if there is none. Of two members
  * with that name the last counts, as in `JSON.parse`. The text must be a valid JSON object.
  *
- * @example rawMember('{"a": {"2":1,"1":2} }', "a")  // '{"2":1,"1":2}'
+ * @example rawJsonMember('{"a": {"2":1,"1":2} }', "a")  // '{"2":1,"1":2}'
  */
 export function rawJsonMember(text: string, name: string): string | undefined {
   let found: string | undefined;
@@ -49,7 +49,7 @@ export function rawJsonMember(text: string, name: string): string | undefined {
 
 const decodeKey = (key: string) => (key.includes("\\") ? String(JSON.parse(`"${key}"`)) : key);
 
-/** `key`: between the quotes, escapes as they are. */
+/** `key` is the text between the quotes, with its escapes. */
 type MemberVisitor = (key: string, start: number, valueStart: number, end: number) => void;
 
 function forEachMember(text: string, visit: MemberVisitor): void {
@@ -72,7 +72,7 @@ function skipSpace(text: string, at: number): number {
   return at;
 }
 
-/** Just past the closing quote of the string that opens at `at`. */
+/** Returns the position after the closing quote of the string that opens at `at`. */
 function stringEnd(text: string, at: number): number {
   let quote = text.indexOf('"', at + 1);
   while (quote !== -1) {
@@ -84,7 +84,7 @@ function stringEnd(text: string, at: number): number {
   return text.length;
 }
 
-/** Just past the value that begins at `at`. */
+/** Returns the position after the value that begins at `at`. */
 export function jsonValueEnd(text: string, at: number): number {
   let depth = 0;
   for (let i = at; i < text.length; ) {

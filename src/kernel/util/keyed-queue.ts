@@ -1,4 +1,4 @@
-// Works on one thing one after the other, works on different things side by side.
+// Runs tasks of one key one after the other, and tasks of different keys concurrently.
 
 export type KeyedQueue = <T>(key: string, task: () => Promise<T>) => Promise<T>;
 
@@ -6,7 +6,7 @@ export function createKeyedQueue(): KeyedQueue {
   const tails = new Map<string, Promise<unknown>>();
   return (key, task) => {
     const previous = tails.get(key) ?? Promise.resolve();
-    // Whether the one before went well is its own caller's business.
+    // A failed task does not affect the next one; its caller gets the error.
     const current = previous.then(task, task);
     const finished = current
       .catch(() => undefined)

@@ -1,11 +1,11 @@
-// How much memory a plain value takes: roughly, for figures that people look at.
+// Estimates the memory that a plain value takes, for statistics that people read.
 
 const REFERENCE_BYTES = 8;
 const OBJECT_BYTES = 16;
-/** A UTF-16 unit; text of Latin letters alone takes half. */
+/** Text of only Latin letters takes half as much. */
 const UTF16_UNIT_BYTES = 2;
 
-/** Bytes of text, numbers, and lists, maps and objects of them, each at every place where it is found. */
+/** Returns the bytes of text, numbers, and lists, maps and objects of them. Shared values are counted at each place. */
 export function estimateMemorySize(value: unknown): number {
   if (value === undefined) return 0;
   if (typeof value === "string") return OBJECT_BYTES + UTF16_UNIT_BYTES * value.length;

@@ -1,4 +1,4 @@
-// The semaphore: order, weights, and the three ways in which a wait ends.
+// Tests the semaphore: order, weights, aborts and timeouts.
 import { describe, expect, test } from "bun:test";
 import { createSemaphore } from "./semaphore.ts";
 

@@ -1,4 +1,4 @@
-// A weighted semaphore: holders share a fixed number of units, and those who find too few free wait in order.
+// A weighted semaphore: holders share a fixed number of units, and further requests wait in order (FIFO).
 
 export interface SemaphoreOptions {
   /** Ends the wait with the signal's reason. */
@@ -9,8 +9,8 @@ export interface SemaphoreOptions {
 
 export interface Semaphore {
   /**
-   * Takes `units` as soon as they are free and everyone who asked before has theirs; resolves with the function that
-   * returns them (safe to call twice). A request for more than the whole capacity runs alone; one for 0 never waits.
+   * Takes `units` once they are free and all earlier requests are served. Resolves with the function that releases them
+   * (safe to call twice). A request for more than the capacity runs alone; one for 0 never waits.
    */
   acquire(units?: number, options?: SemaphoreOptions): Promise<() => void>;
   /** Runs `work` while holding one unit. */
@@ -68,11 +68,11 @@ export function createSemaphore(capacity: number): Semaphore {
   return {
     acquire,
     async run(work, options) {
-      const giveBack = await acquire(1, options);
+      const releaseUnit = await acquire(1, options);
       try {
         return await work();
       } finally {
-        giveBack();
+        releaseUnit();
       }
     },
   };

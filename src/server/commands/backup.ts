@@ -1,4 +1,4 @@
-// `berth backup` and `berth restore`: a consistent copy of the database, also while the service runs.
+// Runs `berth backup`, which copies the database while the service may run, and `berth restore`.
 import { resolve } from "node:path";
 import { environment, loadConfig } from "../../kernel/config/config.ts";
 import { backUpDatabase, restoreDatabase } from "../backup.ts";

@@ -1,10 +1,10 @@
-// `berth demo`: the README's tour by itself, against a real service in a throwaway folder.
+// Runs `berth demo`: the tour of the README, against a real service in a temporary folder.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environment } from "../../kernel/config/config.ts";
-import { runCommand } from "../control-socket.ts";
 import { type RunningServer, serve } from "../serve.ts";
+import { runCommand } from "./run-command.ts";
 
 const print = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -28,7 +28,7 @@ export async function demoCommand(): Promise<number> {
   }
 }
 
-/** Of the operator's settings, only which models may answer. */
+/** Takes only the settings of model providers from the operator's environment. */
 function demoEnvironment(dir: string): Record<string, string | undefined> {
   const modelVariables = Object.entries(environment()).filter(([name]) => /^(PROVIDER_[1-5]_|MODEL_[AB]$)/.test(name));
   return { ...Object.fromEntries(modelVariables), DATA_DIR: dir, PORT: "0", BACKEND_PORT: "0", LOG_LEVEL: "error" };
@@ -74,7 +74,7 @@ async function runTour({ addresses, config }: RunningServer): Promise<void> {
 
 const indent = (text: string) => text.replaceAll("\n", "\n            ");
 
-/** What the tour reads of the answers. */
+/** The fields of responses that the tour reads. */
 interface ApiResponse {
   name: string;
   email: string;
@@ -83,7 +83,7 @@ interface ApiResponse {
   agent: { name: string; status: string; websocketUrl: string };
 }
 
-/** A small client that keeps the cookie. A refused call ends the demo with what the service said. */
+/** Makes an HTTP client that keeps the session cookie. A failing call ends the demo with the service's error. */
 function createDemoClient(web: string) {
   let cookie = "";
 

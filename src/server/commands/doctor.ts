@@ -1,4 +1,4 @@
-// `berth doctor`: every setting in force, and what is wrong.
+// Runs `berth doctor`: prints every setting in force and every problem.
 import { environment } from "../../kernel/config/config.ts";
 import { doctorReport } from "../doctor.ts";
 

@@ -1,4 +1,4 @@
-// `berth health`: for container health checks.
+// Runs `berth health`: exits with 0 if /healthz responds. For health checks of containers.
 import { environment, loadConfig } from "../../kernel/config/config.ts";
 
 export async function healthCommand(): Promise<number> {

@@ -1,4 +1,4 @@
-// `berth migrate`: opening the kernel brings the database to this version.
+// Runs `berth migrate`: opening the kernel migrates the database.
 import { environment, loadConfig } from "../../kernel/config/config.ts";
 import { openKernel } from "../../kernel/kernel.ts";
 

@@ -1,4 +1,4 @@
-// `berth openapi`: the document that /swagger/json serves, without a server or a data folder of its own.
+// Runs `berth openapi`: prints the document of /swagger/json, from an application in a temporary folder.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,17 +1,18 @@
-// `berth serve`: lifts the limit of outgoing requests, serves, tells people what to do next, and stops on a signal.
+// Runs `berth serve`: raises the limit of outgoing requests, serves, prints the next steps, and stops at a signal.
 import { writeSync } from "node:fs";
 import { type Environment, environment } from "../../kernel/config/config.ts";
 import type { RunningServer } from "../serve.ts";
 
-/** Bun caps outgoing requests at 256 unless the real environment says otherwise before the process starts. */
+/** Bun allows 256 outgoing requests at a time, unless this variable is set when the process starts. */
 const MAX_REQUESTS_VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
 const MAX_REQUESTS_VALUE = "65336";
 
-/** Returns -1: the process goes on until a signal. */
+/** Returns -1: the process runs until a signal. */
 export async function serveCommand(plugins: string[], readyFd: number | undefined): Promise<number> {
   const env = environment();
   if (env[MAX_REQUESTS_VARIABLE] === undefined) await reexecute(env, readyFd);
-  // Loaded here, by the process that stays; and before the loop's first turn, for after it Bun keeps the pages in memory.
+  // Loaded only by the re-executed process, and before the first turn of the event loop: after it, Bun would keep the
+  // pages of the source in memory.
   const { serve } = await import("../serve.ts");
   const running = await serve({ env, plugins });
 
@@ -36,8 +37,9 @@ export async function serveCommand(plugins: string[], readyFd: number | undefine
 }
 
 /**
- * The same process again, same pid, with the limit lifted; about 5 ms. Compiled, the first argument is the binary's inner
- * path. Only the standard descriptors survive, so the ready line goes out through the one that a server has no use for.
+ * Executes the program again in the same process (execve, about 5 ms), with the limit raised. In a compiled binary the
+ * first argument is its internal path. Only the standard descriptors survive, so the descriptor for the ready line is
+ * moved to standard input, which a server does not use.
  */
 async function reexecute(env: Environment, readyFd: number | undefined): Promise<void> {
   if (readyFd !== undefined && readyFd > 2 && !(await moveToStandardInput(readyFd))) return;
@@ -55,7 +57,7 @@ async function reexecute(env: Environment, readyFd: number | undefined): Promise
 
 const C_LIBRARIES = ["libc.so.6", "libc.so", "libSystem.B.dylib"];
 
-/** False where no C library is found by name; then the limit stays. */
+/** Returns false if no C library is found by name; then the limit stays. */
 async function moveToStandardInput(descriptor: number): Promise<boolean> {
   const { dlopen } = await import("bun:ffi");
   for (const name of C_LIBRARIES) {
@@ -63,7 +65,7 @@ async function moveToStandardInput(descriptor: number): Promise<boolean> {
       const { symbols } = dlopen(name, { dup2: { args: ["i32", "i32"], returns: "i32" } });
       return symbols.dup2(descriptor, 0) === 0;
     } catch {
-      // Another system's name: the next one.
+      // The name is that of another system.
     }
   }
   return false;
@@ -72,7 +74,7 @@ async function moveToStandardInput(descriptor: number): Promise<boolean> {
 const formatAddresses = ({ addresses: { web, backend } }: RunningServer) =>
   [web && `web API ${web}`, backend && `backend API ${backend}`].filter(Boolean).join(", ");
 
-/** What a newcomer wants to know next. */
+/** Describes the next steps for a new operator. */
 async function nextSteps({ addresses, config, firstAdminLink, defaultModel }: RunningServer): Promise<string> {
   const docs = [addresses.web, addresses.backend].filter(Boolean).map((origin) => `${origin}/swagger`);
   const model = await defaultModel();

@@ -1,9 +1,9 @@
-// `berth user …`: accounts from the command line, also while the service runs.
+// Runs `berth user …`: manages accounts, also while the service runs.
 import { type Config, environment, loadConfig } from "../../kernel/config/config.ts";
 
 export type UserFlags = Readonly<Record<string, string | boolean | string[] | undefined>>;
 
-/** A user as the commands answer it. */
+/** A user in the results of the commands. */
 interface UserSummary {
   email: string;
   name: string;
@@ -19,10 +19,10 @@ interface UserSummary {
 interface Subcommand {
   usage: string;
   summary: string;
-  /** How many words come after the action's name. */
+  /** The number of arguments after the subcommand's name. */
   positionals: number;
   flags: readonly string[];
-  /** What is said on standard output. */
+  /** Returns the text for standard output. */
   run(send: SendCommand, positionals: string[], flags: UserFlags): Promise<string>;
 }
 
@@ -113,7 +113,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   },
 };
 
-/** The exit code: 0, or 2 with the usage on standard error. What is refused is thrown as an AppError. */
+/** Returns the exit code: 0, or 2 with the usage on standard error. Throws an AppError if the service refuses. */
 export async function userCommand([name = "", ...positionals]: string[], flags: UserFlags): Promise<number> {
   const action = Object.hasOwn(SUBCOMMANDS, name) ? SUBCOMMANDS[name] : undefined;
   if (!action) return usage(Object.values(SUBCOMMANDS));
@@ -131,11 +131,11 @@ function usage(actions: readonly Subcommand[]): number {
   return 2;
 }
 
-/** What is undefined is left out. */
+/** Makes the function that sends a subcommand. Undefined arguments are left out. */
 function createCommandSender(config: Config): SendCommand {
   return async <Result>(action: string, args: Record<string, string | undefined>) => {
-    // Loads the whole service, which a usage has no need of.
-    const { runCommand } = await import("../control-socket.ts");
+    // Loaded here, because it loads the whole service, which printing the usage does not need.
+    const { runCommand } = await import("./run-command.ts");
     const definedArgs = Object.entries(args).filter((pair): pair is [string, string] => pair[1] !== undefined);
     return (await runCommand(config, `user.${action}`, Object.fromEntries(definedArgs))) as Result;
   };
@@ -143,10 +143,10 @@ function createCommandSender(config: Config): SendCommand {
 
 const stringFlag = (value: UserFlags[string]) => (typeof value === "string" ? value : undefined);
 
-/** Never an argument: those show in the list of processes. One line break at the end does not count. */
+/** Reads the password. As an argument, it would show in the list of processes. One final line break is removed. */
 const passwordFromStdin = async () => (await Bun.stdin.text()).replace(/\r?\n$/, "");
 
-/** Every page, the newest first; somebody who signs up meanwhile shows nobody twice. */
+/** Reads all pages, the newest accounts first. A sign-up meanwhile shifts the pages, so duplicates are removed. */
 async function listAllUsers(send: SendCommand, query: string | undefined): Promise<UserSummary[]> {
   const found = new Map<string, UserSummary>();
   for (let offset = 0, total = 1; offset < total; ) {
@@ -187,5 +187,5 @@ function accountState({
   return labels.filter(Boolean).join(", ") || "active";
 }
 
-/** Nothing that a terminal would obey. */
+/** Removes characters that a terminal would interpret. */
 const stripControlCharacters = (text: string) => text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "");

@@ -1,26 +1,26 @@
-// `berth vault rotate`: everything that is sealed, sealed anew under the present SECRET_KEY, also while the service runs.
+// Runs `berth vault rotate`: seals every secret again under the current SECRET_KEY, also while the service runs.
 import { environment, loadConfig } from "../../kernel/config/config.ts";
 import type { KeyRotationResult } from "../../kernel/security/key-rotation.ts";
 
-/** The exit code: 0, 1 where something did not open, or 2 with the usage on standard error. */
+/** Returns the exit code: 0, 1 if a secret can't be opened, or 2 with the usage on standard error. */
 export async function vaultCommand([name, ...rest]: string[]): Promise<number> {
   if (name !== "rotate" || rest.length > 0) {
-    process.stderr.write("Usage: berth vault rotate  seal every stored secret anew under SECRET_KEY\n");
+    process.stderr.write("Usage: berth vault rotate  seal every stored secret again under SECRET_KEY\n");
     return 2;
   }
-  const { runCommand } = await import("../control-socket.ts");
+  const { runCommand } = await import("./run-command.ts");
   const results = (await runCommand(loadConfig(environment()), "vault.rotate", {})) as Record<
     string,
     KeyRotationResult
   >;
   const lines = Object.entries(results).map(([label, { resealed, unreadable }]) => {
-    const failureNote = unreadable === 0 ? "" : `, ${unreadable} left that do not open`;
-    return `${label}: ${resealed} sealed anew${failureNote}`;
+    const failureNote = unreadable === 0 ? "" : `, ${unreadable} can't be opened`;
+    return `${label}: ${resealed} sealed again${failureNote}`;
   });
   const failed = Object.values(results).some(({ unreadable }) => unreadable > 0);
   const advice = failed
-    ? "Keep SECRET_KEY_PREVIOUS until the log says why those do not open."
-    : "Everything here is under the present key. Stop the service before SECRET_KEY_PREVIOUS goes.";
+    ? "Keep SECRET_KEY_PREVIOUS. The log says why those can't be opened."
+    : "Every secret is under the current key. Stop the service before you remove SECRET_KEY_PREVIOUS.";
   process.stdout.write(`${[...lines, advice].join("\n")}\n`);
   return failed ? 1 : 0;
 }

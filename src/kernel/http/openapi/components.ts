@@ -1,4 +1,4 @@
-// Schemas that several routes share are written once, under a name.
+// Moves schemas that several routes share into the document's components, under a name.
 import { isSchema, type MediaTypes, mapSubschemas, type OpenApiDocument, type Schema } from "./document.ts";
 
 /** Moves shared object schemas (used more than once, or with a `title`) into the components; changes the document. */
@@ -24,7 +24,7 @@ export function shareSchemas(document: OpenApiDocument): void {
 
 interface Use {
   count: number;
-  /** What to call it: the field it was met in, for want of one the body that it is. */
+  /** The name of the field with this schema; without a field, that of the body. */
   name: string;
   isBody: boolean;
 }
@@ -35,7 +35,7 @@ function countUses(document: OpenApiDocument): Map<string, Use> {
     const key = keyOf(schema);
     const known = key === undefined ? undefined : uses.get(key);
     if (known) {
-      // What is inside was counted at the first meeting.
+      // Its inner schemas were counted the first time.
       known.count++;
       if (known.isBody && !isBody) Object.assign(known, { name, isBody });
       return;
@@ -54,11 +54,11 @@ function countUses(document: OpenApiDocument): Map<string, Use> {
 interface Body {
   media: { schema?: Schema };
   schema: Schema;
-  /** What a schema would be called that is just this body. */
+  /** The name for a schema that is only used as this body. */
   name: string;
 }
 
-/** Every body of the document, in its order. */
+/** Returns every request and response body, in the order of the document. */
 function bodiesOf(document: OpenApiDocument): Body[] {
   const found: Body[] = [];
   for (const [path, methods] of Object.entries(document.paths)) {
@@ -77,7 +77,7 @@ function bodiesOf(document: OpenApiDocument): Body[] {
   return found;
 }
 
-/** The same for equal objects of two properties or more, in whatever order their keywords are; undefined for others. */
+/** Returns equal keys for equal object schemas, whatever the order of keywords; undefined for fewer than two properties. */
 function keyOf(schema: Schema): string | undefined {
   if (schema.type !== "object" || !isSchema(schema.properties)) return undefined;
   if (Object.keys(schema.properties).length < 2) return undefined;
@@ -94,8 +94,8 @@ const pascal = (text: string) =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join("");
 
-function uniqueName(taken: Record<string, Schema>, wanted: string): string {
-  let name = wanted;
-  for (let n = 2; Object.hasOwn(taken, name); n++) name = `${wanted}${n}`;
+function uniqueName(taken: Record<string, Schema>, preferred: string): string {
+  let name = preferred;
+  for (let n = 2; Object.hasOwn(taken, name); n++) name = `${preferred}${n}`;
   return name;
 }

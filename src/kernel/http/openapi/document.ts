@@ -1,4 +1,4 @@
-// The parts of an OpenAPI 3.1 document that Berth's own has. https://spec.openapis.org/oas/v3.1.1
+// Types for the parts of OpenAPI 3.1 that Berth's documents use. https://spec.openapis.org/oas/v3.1.1
 
 export interface Schema {
   [keyword: string]: unknown;
@@ -34,7 +34,7 @@ export interface Operation {
   requestBody?: { description?: string; required?: boolean; content?: MediaTypes };
   responses?: Record<string, ResponseObject>;
   security?: Record<string, string[]>[];
-  /** See route-documentation.ts; not in the finished document. */
+  /** Set by `documentErrors`; removed from the finished document. */
   "x-errors"?: Record<string, string[]>;
 }
 
@@ -55,7 +55,7 @@ export interface OpenApiDocument {
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The same schema with `change` made to each schema directly inside it. What is not a schema is left as it is. */
+/** Returns a copy of a schema with `change` applied to each schema directly inside it. */
 export function mapSubschemas(schema: Schema, change: (inner: Schema, key: string) => Schema): Schema {
   const result = { ...schema };
   for (const [keyword, value] of Object.entries(schema)) {

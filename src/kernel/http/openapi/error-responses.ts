@@ -1,4 +1,4 @@
-// The errors every route can give, by rule, in the one shape of contract §1.
+// Adds the error responses of each operation to the OpenAPI document, by rules and in one schema.
 import { STATUS_CODES } from "node:http";
 import type { Operation, ResponseObject, Schema } from "./document.ts";
 
@@ -23,36 +23,36 @@ export const errorSchema: Schema = {
   additionalProperties: true,
 };
 
-/** Says which request this was, in the logs too. */
+/** The header object of `x-request-id`. */
 export const requestIdHeader = { description: "The id of this request, in the logs too", schema: { type: "string" } };
 
 interface StatusRule {
   description: string;
-  /** What the house itself gives with this status. */
+  /** The codes that Berth itself gives with this status on any route. */
   codes: string[];
 }
 
-/** What a status means where nothing else is said. */
+/** The default description of each status. */
 const STATUS_RULES: Record<string, StatusRule> = {
   400: {
-    description: "The input is not valid; `issues` tells what and where.",
+    description: "The input is not valid; `issues` lists what is wrong and where.",
     codes: ["INVALID_INPUT", "INVALID_JSON", "INVALID_TEXT", "JSON_TOO_DEEP"],
   },
-  401: { description: "Nobody is signed in, or what was shown is not valid.", codes: [] },
+  401: { description: "No credential was sent, or it is not valid.", codes: [] },
   402: { description: "The plan or the budget does not allow this.", codes: [] },
   403: {
-    description: "Not allowed. With a cookie, a request that another site's page makes is not either.",
+    description: "Not allowed. This includes requests with a cookie that another site's page makes.",
     codes: ["FOREIGN_ORIGIN"],
   },
-  404: { description: "There is no such thing, or it is not yours.", codes: [] },
-  409: { description: "This does not go together with what is there.", codes: [] },
+  404: { description: "There is no such resource, or it is not yours.", codes: [] },
+  409: { description: "This conflicts with the present state.", codes: [] },
   408: { description: "The body did not arrive in time.", codes: ["BODY_TIMEOUT"] },
   413: { description: "The body is larger than 1 MiB.", codes: ["BODY_TOO_LARGE"] },
   415: { description: "The body is not JSON.", codes: ["UNSUPPORTED_MEDIA_TYPE"] },
   429: { description: "A limit is reached.", codes: ["RATE_LIMITED"] },
   500: { description: "Something went wrong on our side.", codes: ["INTERNAL"] },
-  502: { description: "What Berth asked in turn failed.", codes: [] },
-  503: { description: "Not at the moment; try again.", codes: [] },
+  502: { description: "A service that Berth called failed.", codes: [] },
+  503: { description: "Not available at the moment; try again.", codes: [] },
 };
 
 const rateHeaders = {
@@ -63,16 +63,16 @@ const rateHeaders = {
 
 const READ_METHODS = new Set(["get", "head", "options", "trace"]);
 
-/** The statuses that follow from a route's method and parameters alone. */
+/** Returns the statuses that follow from a route's method and parameters. */
 function impliedStatuses(method: string, operation: Operation): string[] {
-  // A WebSocket tells all that by its frames.
+  // A WebSocket reports errors in frames and close codes.
   if (operation.responses?.[101]) return [];
   const inQuery = operation.parameters?.some((parameter) => parameter.in === "query") ?? false;
   const reading = inQuery ? ["400"] : [];
   return [...(READ_METHODS.has(method) ? reading : ["400", "403", "408", "413", "415"]), "429", "500"];
 }
 
-/** Adds every error that an operation can give and does not declare itself. `shared` collects the common ones. */
+/** Adds every error that an operation can give and does not declare itself. `shared` collects responses with a name. */
 export function addErrorResponses(method: string, operation: Operation, shared: Record<string, ResponseObject>): void {
   const { "x-errors": documented = {}, responses = {} } = operation;
   delete operation["x-errors"];
@@ -91,7 +91,7 @@ export function addErrorResponses(method: string, operation: Operation, shared: 
   }
 }
 
-/** A name for an answer that many operations give: its one code, or BadRequest for what any body can be refused with. */
+/** Returns the name of a shared response: its only code, or BadRequest for the codes of any invalid body. */
 function sharedResponseName(codes: string[]): string | undefined {
   if (codes.join() === STATUS_RULES[400]?.codes.join()) return "BadRequest";
   const [code, ...others] = codes;

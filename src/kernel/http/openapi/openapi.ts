@@ -1,4 +1,4 @@
-// The generated description of a surface, made into the OpenAPI 3.1 document that Berth shows.
+// Completes the document that @elysiajs/swagger generates, to a correct OpenAPI 3.1 document.
 import { STATUS_CODES } from "node:http";
 import { shareSchemas } from "./components.ts";
 import type { MediaTypes, OpenApiDocument, Operation, Parameter, ResponseObject } from "./document.ts";
@@ -8,33 +8,24 @@ import { simplifySchema } from "./schema-simplifier.ts";
 export type { OpenApiDocument } from "./document.ts";
 export { documentErrors, documentGuard } from "./route-documentation.ts";
 
-const SECURITY_SCHEMES = {
-  session: {
-    type: "apiKey",
-    in: "cookie",
-    name: "berth_session",
-    description: "Set by a sign-in. On https its name is `__Host-berth_session`.",
-  },
-  apiKey: { type: "http", scheme: "bearer", description: "A key of yours (`bk_…`), made with `POST /api/keys`." },
+/** The schemes that the kernel itself checks; plugins register theirs. */
+const KERNEL_SCHEMES: Record<string, object> = {
   serviceToken: {
     type: "http",
     scheme: "bearer",
-    description: "Signed by the web surface for one action in one caller's name; lives for a moment.",
-  },
-  gatewayToken: {
-    type: "http",
-    scheme: "bearer",
-    description: "An agent's own, from `GET /api/agents/:id/token`.",
+    description: "Signed by the web surface for one action of one user; valid for 30 seconds.",
   },
   metricsToken: { type: "http", scheme: "bearer", description: "The operator's METRICS_TOKEN, when it is set." },
 };
 
 /**
- * From what the generator says to what is true: JSON bodies alone, every error by the rules of openapi/errors.ts, schemas
- * without the keywords that only checking needs, shared ones named, nothing left out that the specification asks for.
- * Hand-written bodies of other types are kept. The given document is not changed.
+ * Completes the generated document: bodies are JSON only, each operation lists all its errors (error-responses.ts),
+ * schemas lose keywords that only validation needs, shared schemas get names, and everything is present that the
+ * specification requires. Hand-written bodies of other types are kept. The given document is not changed.
+ *
+ * @param securitySchemes of plugins, by name; only those that a route uses are listed
  */
-export function toOpenApi(generated: OpenApiDocument): OpenApiDocument {
+export function toOpenApi(generated: OpenApiDocument, securitySchemes: Record<string, object> = {}): OpenApiDocument {
   const shared: Record<string, ResponseObject> = {};
   const tags = new Set<string>();
   const schemes = new Set<string>();
@@ -49,12 +40,12 @@ export function toOpenApi(generated: OpenApiDocument): OpenApiDocument {
     });
     paths[path] = Object.fromEntries(operations);
   }
-  const usedSchemes = Object.entries(SECURITY_SCHEMES).filter(([name]) => schemes.has(name));
+  const usedSchemes = Object.entries({ ...securitySchemes, ...KERNEL_SCHEMES }).filter(([name]) => schemes.has(name));
   const document: OpenApiDocument = {
     openapi: "3.1.1",
     info: generated.info,
     servers: [{ url: "/", description: "This installation" }],
-    // The order in which a reader wants them: what Berth is for first.
+    // Health comes last: readers look for the other tags first.
     tags: [...[...tags].filter((name) => name !== "Health"), "Health"].map((name) => ({ name })),
     paths,
     components: {
@@ -79,7 +70,7 @@ function responsesOf({ paths, components }: OpenApiDocument): ResponseObject[] {
   );
 }
 
-/** What the specification wants of each operation and the generator leaves out or gets wrong. */
+/** Corrects what the generator leaves out or gets wrong in an operation. */
 function completeOperation(operation: Operation, path: string): void {
   operation.parameters = completeParameters(operation, path);
   if (operation.parameters.length === 0) delete operation.parameters;
@@ -88,7 +79,7 @@ function completeOperation(operation: Operation, path: string): void {
   const { requestBody } = operation;
   if (requestBody?.content) {
     requestBody.content = normaliseMedia(requestBody.content);
-    // An empty body is read as {}; it will do where nothing is required.
+    // An empty body is read as {}, which is valid if no field is required.
     requestBody.required = Object.values(requestBody.content).some(({ schema }) => schema?.required !== undefined);
   }
   const responseList = Object.entries(operation.responses ?? {}).map(([status, response]) => [
@@ -98,7 +89,7 @@ function completeOperation(operation: Operation, path: string): void {
   operation.responses = Object.fromEntries(responseList);
 }
 
-/** The generator spreads schemas over the answer around them; only an answer's own fields stay. */
+/** Keeps only the fields of a Response Object: the generator copies the schema's fields into it. */
 function toResponseObject(status: string, { description, headers, content }: ResponseObject): ResponseObject {
   return {
     description: description ?? `${STATUS_CODES[status] ?? "Answer"}.`,
@@ -107,7 +98,7 @@ function toResponseObject(status: string, { description, headers, content }: Res
   };
 }
 
-/** The generator offers each body as JSON, as a form and as text; it is JSON. */
+/** Keeps JSON where the generator lists JSON, form and text: Berth accepts only JSON. */
 function normaliseMedia(content: MediaTypes): MediaTypes {
   const { "application/json": json, "multipart/form-data": form, "text/plain": text, ...others } = content;
   const kept = json && form && text ? { "application/json": json, ...others } : content;

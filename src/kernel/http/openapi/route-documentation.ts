@@ -1,19 +1,16 @@
-// What guards and routes tell the OpenAPI document beside their schemas, inside `detail`.
+// Adds facts to a route's `detail` that the OpenAPI document shows beside its schemas: errors and security schemes.
 
 import type { TSchema } from "elysia";
 
-/** How a caller shows who it is. */
-export type SecurityScheme = "session" | "apiKey" | "serviceToken" | "metricsToken";
-
-/** Codes by status, as `detail` carries them until the document is made. */
+/** Error codes by status; `detail` carries them until the document is made. */
 export interface DocumentedErrors {
   "x-errors": Record<string, string[]>;
 }
 
 /**
- * The error codes of one route beyond those that follow from its guard and its method.
+ * Documents the error codes of one route beyond those that follow from its guard and its method.
  *
- * @example detail: { tags, summary, ...mayAnswer({ 402: "SUBSCRIPTION_REQUIRED" }) }
+ * @example detail: { tags, summary, ...documentErrors({ 402: "SUBSCRIPTION_REQUIRED" }) }
  */
 export function documentErrors(codes: Record<number, string | string[]>): DocumentedErrors {
   return {
@@ -21,13 +18,16 @@ export function documentErrors(codes: Record<number, string | string[]>): Docume
   };
 }
 
-/** For the macro of a guard: any one of `schemes` lets a caller in (none: anyone may call), and what it refuses with. */
-export function documentGuard(schemes: SecurityScheme[], codes: Record<number, string | string[]> = {}) {
+/**
+ * Documents the macro of a guard: any one of `schemes` (names of `PluginParts.securitySchemes`) authorizes a caller;
+ * without one, anyone may call. `codes` are the errors of the guard beside 401.
+ */
+export function documentGuard(schemes: string[], codes: Record<number, string | string[]> = {}) {
   const refusals = schemes.length > 0 ? { 401: "UNAUTHORIZED", ...codes } : codes;
   return { security: schemes.map((scheme) => ({ [scheme]: [] })), ...documentErrors(refusals) };
 }
 
-/** A 200 that is told but not checked on its way out, for answers that are passed on as they are or have many shapes. */
+/** Documents a 200 response without validating it, for responses that are passed on or have many shapes. */
 export const documentResponse = (schema: TSchema, description: string) => ({
   responses: { 200: { description, content: { "application/json": { schema } } } },
 });

@@ -1,10 +1,10 @@
-// Schemas as the routes check them, put into the words of JSON Schema 2020-12 that readers and tools know best.
+// Simplifies schemas that are written for validation to the forms of JSON Schema 2020-12 that tools support best.
 import { isSchema, mapSubschemas, type Schema } from "./document.ts";
 
-/** Keywords that serve the checking alone: names of models, and the sentence that a refusal says. */
+/** Keywords that only validation needs: names of models, and messages for invalid values. */
 const INTERNAL_KEYWORDS = ["$id", "error"];
 
-/** Without what only the checking needs; choices of constants as `enum`, nullable ones as a pair of types. */
+/** Removes internal keywords, turns unions of constants into `enum`, and nullable types into a pair of types. */
 export function simplifySchema(schema: Schema): Schema {
   const kept = Object.fromEntries(Object.entries(schema).filter(([keyword]) => !INTERNAL_KEYWORDS.includes(keyword)));
   return simplifyRecord(simplifyUnion(mapSubschemas(kept, simplifySchema)));
@@ -13,7 +13,7 @@ export function simplifySchema(schema: Schema): Schema {
 function simplifyUnion(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf) || !anyOf.every(isSchema)) return schema;
-  // Numbers in a query come as text; the reader cares for the number.
+  // A number in a query may also be text for validation; only the number is documented.
   if (anyOf.some(({ format }) => format === "numeric" || format === "integer")) {
     const number = anyOf.find(({ type }) => type === "number" || type === "integer");
     if (number) return { ...number, ...rest };
@@ -44,7 +44,7 @@ function toNullable({ type, ...rest }: Schema): Schema {
   return { type: [type, "null"], ...rest, ...(values ? { enum: [...values, null] } : undefined) };
 }
 
-/** A map with any keys is `additionalProperties`. */
+/** Turns a record with any keys into `additionalProperties`. */
 function simplifyRecord(schema: Schema): Schema {
   const { patternProperties, ...rest } = schema;
   if (!isSchema(patternProperties)) return schema;

@@ -1,9 +1,12 @@
+// Tests the OpenAPI document of a surface, and the page that shows it.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { type AnyElysia, Elysia, t } from "elysia";
 import { problemsOf } from "../../../../tests/support/openapi.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { attachContext, errorHandler, guarded, openRoutes } from "../http.ts";
+import { errorHandler } from "../error-response.ts";
+import { attachContext } from "../request-context.ts";
+import { guarded, openRoutes } from "../route-guards.ts";
 import type { OpenApiDocument, Operation, Schema } from "./document.ts";
 import { documentErrors, documentGuard } from "./openapi.ts";
 import { swaggerRoutes } from "./swagger-routes.ts";
@@ -60,7 +63,16 @@ const routes = new Elysia()
   .get("/secret-cove", () => "", { open: true, detail: { hide: true } });
 
 const app: AnyElysia = new Elysia().use(errorHandler(createLog({ level: "error", format: "json" }))).use(routes);
-app.use(swaggerRoutes("web", app));
+const socketPath: OpenApiDocument["paths"] = {
+  "/radio/{id}": {
+    get: { security: [{ radioToken: [] }], responses: { 101: { description: "The socket is open." } } },
+  },
+};
+const securitySchemes = {
+  session: { type: "apiKey", in: "cookie", name: "s" },
+  radioToken: { type: "http", scheme: "bearer" },
+};
+app.use(swaggerRoutes("web", app, { description: "Boats.", paths: socketPath, securitySchemes }));
 
 function ask(path: string, headers: Record<string, string> = {}): Promise<Response> {
   const request = new Request(`http://localhost${path}`, { headers });
@@ -92,12 +104,12 @@ describe("the document", () => {
     expect(await problemsOf(document)).toEqual([]);
   });
 
-  test("shows every route that is not hidden, those with a dot too, and not itself", () => {
-    const shown = Object.keys(document.paths).filter((path) => !path.startsWith("/agent/"));
+  test("lists every route that is not hidden, also those with a dot, but not itself", () => {
+    const shown = Object.keys(document.paths).filter((path) => !path.startsWith("/radio/"));
     expect(shown.sort()).toEqual(["/boats", "/boats/{id}", "/chart.svg"]);
   });
 
-  test("names what is in the path, and says what comes in the query", () => {
+  test("documents parameters of the path and the query", () => {
     expect(operation("get", "/boats/{id}").parameters).toEqual([
       { name: "id", in: "path", required: true, schema: { type: "string" } },
     ]);
@@ -112,21 +124,21 @@ describe("the document", () => {
     ]);
   });
 
-  test("offers JSON bodies and nothing else, required when a field is", () => {
+  test("documents only JSON bodies, which are required if a field is", () => {
     const { requestBody } = operation("post", "/boats");
     expect(Object.keys(requestBody?.content ?? {})).toEqual(["application/json"]);
     expect(requestBody?.required).toBe(true);
     expect(operation("patch", "/boats/{id}").requestBody?.required).toBe(false);
   });
 
-  test("keeps what a route wrote by hand", () => {
+  test("keeps hand-written responses of a route", () => {
     expect(operation("get", "/chart.svg").responses?.[200]).toMatchObject({
       description: "A picture",
       content: { "image/svg+xml": { schema: { type: "string" } } },
     });
   });
 
-  test("names a shared schema after the field it is met in, in plain JSON Schema", () => {
+  test("names a shared schema after its field, in plain JSON Schema", () => {
     const { Boat, ...others } = document.components?.schemas ?? {};
     expect(Object.keys(others)).toEqual(["Error"]);
     expect(Boat).toEqual({
@@ -144,14 +156,14 @@ describe("the document", () => {
     expect(operation("post", "/boats").requestBody?.content).toEqual(refers);
   });
 
-  test("says who may call: nobody in particular, or who shows what the guard wants", () => {
+  test("documents the security schemes of the guard; open routes have none", () => {
     expect(operation("get", "/boats").security).toEqual([]);
     expect(operation("get", "/boats/{id}").security).toEqual([{ session: [] }]);
-    expect(Object.keys(document.components?.securitySchemes ?? {})).toEqual(["session", "gatewayToken"]);
+    expect(Object.keys(document.components?.securitySchemes ?? {})).toEqual(["session", "radioToken"]);
   });
 
-  test("describes the gateway, which is no route", () => {
-    expect(operation("get", "/agent/{id}").responses).toHaveProperty("101");
+  test("describes paths that are not routes", () => {
+    expect(operation("get", "/radio/{id}").responses).toHaveProperty("101");
   });
 });
 
@@ -163,7 +175,7 @@ describe("errors", () => {
     expect(statuses(operation("patch", "/boats/{id}"))).toEqual([200, 400, 401, 403, 404, 408, 413, 415, 429, 500]);
   });
 
-  test("name their codes, a route's own beside those of the house", () => {
+  test("list their codes: those of every route, and a route's own", () => {
     const moor = operation("post", "/boats");
     expect(said(moor, 401)).toContain("`UNAUTHORIZED`");
     expect(said(moor, 402)).toContain("`FEE_UNPAID`");
@@ -172,13 +184,13 @@ describe("errors", () => {
     expect(JSON.stringify(document)).not.toContain("x-errors");
   });
 
-  test("that a route declares itself stay as they are", () => {
+  test("that a route declares itself are kept", () => {
     const own = operation("post", "/boats").responses?.[409];
     expect(own?.description).toBe("The berth is taken");
     expect(JSON.stringify(own?.content)).toContain("berth");
   });
 
-  test("have the one shape", () => {
+  test("have one schema", () => {
     const shared = Object.values(document.components?.responses ?? {});
     expect(shared).not.toBeEmpty();
     for (const { content } of shared) {
@@ -188,7 +200,7 @@ describe("errors", () => {
 });
 
 describe("the page", () => {
-  test("names no foreign address, and may reach none", async () => {
+  test("contains no foreign URL, and its policy allows none", async () => {
     const answer = await ask("/swagger");
     const page = await answer.text();
     expect(answer.headers.get("content-type")).toStartWith("text/html");
@@ -199,14 +211,14 @@ describe("the page", () => {
     expect(policy).not.toMatch(/unsafe-eval|https?:|\*/);
   });
 
-  test("has no script of its own inside, since the policy forbids it", async () => {
+  test("has no inline script, which the policy forbids", async () => {
     const page = await (await ask("/swagger")).text();
     const scripts = [...page.matchAll(/<script[^>]*>([\s\S]*?)<\/script>/g)].map(([, inside]) => inside);
     expect(scripts).toEqual(["", ""]);
     expect(page).toMatch(/src="swagger\/scalar\.js\?/);
   });
 
-  test("gets its script packed, or as it is for who can't unpack", async () => {
+  test("serves its script compressed if the client accepts gzip", async () => {
     const packed = await ask("/swagger/scalar.js", { "accept-encoding": "gzip, br" });
     const plain = await ask("/swagger/scalar.js");
     expect(packed.headers.get("content-encoding")).toBe("gzip");

@@ -1,6 +1,5 @@
-// Counting in fixed windows: one rule, its rates, and what each key has used of them.
-
-import type { RateLimitRule } from "../../config/config.ts";
+// Counts requests of each key in fixed windows, for one rule with one or more rates.
+import { HOUR, MINUTE } from "../../util/time.ts";
 
 /** At most `limit` in any window of `periodMs`. */
 export interface Rate {
@@ -8,49 +7,52 @@ export interface Rate {
   readonly periodMs: number;
 }
 
-/** What one key has used: start (epoch ms) and count per window, in the order of the rule's rates. */
+export const perMinute = (limit: number): Rate => ({ limit, periodMs: MINUTE });
+export const perHour = (limit: number): Rate => ({ limit, periodMs: HOUR });
+
+/** The usage of one key: start (epoch ms) and count of each window, in the order of the rule's rates. */
 export interface KeyUsage {
   readonly key: string;
   readonly starts: number[];
   readonly counts: number[];
 }
 
-/** The outcome of a take or a look; of several windows, the one that matters most. */
+/** The result of a take or a peek: of several windows, the one with the longest wait, otherwise with the least left. */
 export interface Decision {
   allowed: boolean;
-  rule: RateLimitRule;
+  rule: string;
   /** Infinity when limits are off. */
   limit: number;
   remaining: number;
-  /** Length of the window told about. */
+  /** Length of the window that the other fields are about. */
   windowSeconds: number;
-  /** Whole seconds until that window starts anew. */
+  /** Whole seconds until that window restarts. */
   resetSeconds: number;
-  /** Whole seconds until it is worth trying again; 0 when allowed. */
+  /** Whole seconds until the same request fits into this window; 0 when allowed. */
   retryAfterSeconds: number;
 }
 
-export interface Rule {
-  readonly name: RateLimitRule;
+export interface RateLimitRule {
+  readonly name: string;
   readonly rates: readonly Rate[];
-  /** The key's entry at this time; windows that are over have started anew. */
+  /** Returns the key's usage at this time; windows that are over are restarted. */
   entry(key: string, time: number): KeyUsage;
   hasCapacity(entry: KeyUsage, cost: number): boolean;
   add(entry: KeyUsage, cost: number): void;
   decide(entry: KeyUsage, time: number, allowed: boolean, cost: number): Decision;
-  /** Whether so much is used that forgetting it would matter. */
+  /** Whether at least a quarter of a rate is used. Less is not stored at once. */
   isWorthStoring(entry: KeyUsage): boolean;
-  /** Takes over what an earlier run counted in the window of this length. */
+  /** Sets the count that an earlier run stored for the window of this length. */
   restore(key: string, periodMs: number, start: number, count: number, time: number): void;
 }
 
-export function createRule(name: RateLimitRule, rates: readonly Rate[], maxKeys: number): Rule {
-  // In the order in which they last started anew, so the oldest come first.
+export function createRateLimitRule(name: string, rates: readonly Rate[], maxKeys: number): RateLimitRule {
+  // In the order in which a window last restarted: the oldest come first.
   const entries = new Map<string, KeyUsage>();
   const isExpired = (entry: KeyUsage, time: number) =>
     rates.every(({ periodMs }, index) => time - (entry.starts[index] ?? 0) >= periodMs);
 
-  /** Each new key sweeps out two that are over, or the oldest when there are too many. */
+  /** Removes up to two expired entries for each new key; the oldest entry, if there are too many. */
   function evict(time: number): void {
     let evicted = 0;
     for (const [key, entry] of entries) {
@@ -70,7 +72,7 @@ export function createRule(name: RateLimitRule, rates: readonly Rate[], maxKeys:
     }
     for (let index = 0; index < rates.length; index++) {
       const elapsed = time - (entry.starts[index] ?? 0);
-      // A clock that was set back would otherwise hold a window open for as long.
+      // If the clock was set back, the window would otherwise stay open for that much longer.
       if (elapsed >= 0 && elapsed < (rates[index]?.periodMs ?? 0)) continue;
       entry.starts[index] = time;
       entry.counts[index] = 0;
@@ -121,7 +123,6 @@ export function createRule(name: RateLimitRule, rates: readonly Rate[], maxKeys:
   };
 }
 
-/** Of refusals the one that lasts longer, otherwise the window with less left. */
 const isStricter = (decision: Decision, other: Decision) =>
   decision.retryAfterSeconds !== other.retryAfterSeconds
     ? decision.retryAfterSeconds > other.retryAfterSeconds

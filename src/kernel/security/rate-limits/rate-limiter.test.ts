@@ -1,10 +1,11 @@
-// Limits hold over windows, addresses, restarts and kills.
+// Tests rate limits over windows, keys, restarts and kills.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../../tests/support/database.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
-import { AppError } from "../../errors.ts";
-import { createRateLimiter, type RateLimiterOptions } from "./rate-limiter.ts";
+import { AppError, StartError } from "../../errors.ts";
+import { HOUR, MINUTE } from "../../util/time.ts";
+import { createRateLimiter, type RateLimiterOptions, type RateLimitRules } from "./rate-limiter.ts";
 
 let storage: TestDatabase;
 let clock = 1_700_000_000_000;
@@ -17,14 +18,24 @@ beforeEach(async () => {
 });
 afterEach(() => storage.remove());
 
-const start = (options: Partial<RateLimiterOptions> = {}) =>
-  createRateLimiter({
+const per = (limit: number, periodMs: number) => ({ limit, periodMs });
+const rules: RateLimitRules = {
+  "sign-up": { rates: [per(10, MINUTE), per(60, HOUR)] },
+  "sign-in": { rates: [per(10, 15 * MINUTE)] },
+  ai: { rates: [per(120, MINUTE)], deferred: true },
+};
+
+async function start(options: Partial<RateLimiterOptions> = {}) {
+  const limits = await createRateLimiter({
     database: storage.database,
     rateLimits: { enabled: true, overrides: {} },
     log: silent,
     now: () => clock,
     ...options,
   });
+  limits.define(rules);
+  return limits;
+}
 
 async function refusal(promise: Promise<unknown>): Promise<AppError> {
   const error = await promise.then(
@@ -38,7 +49,7 @@ async function refusal(promise: Promise<unknown>): Promise<AppError> {
 const times = <T>(count: number, act: () => T): T[] => Array.from({ length: count }, act);
 
 describe("windows", () => {
-  test("allow so many, then refuse until they start anew", async () => {
+  test("allow up to the limit, then refuse until the window restarts", async () => {
     const limits = await start();
     expect(limits.take("default", "203.0.113.7")).toEqual({
       allowed: true,
@@ -63,7 +74,7 @@ describe("windows", () => {
     await limits.close();
   });
 
-  test("of one rule all count: 10 a minute, but 60 an hour", async () => {
+  test("of one rule all apply: 10 a minute, but 60 an hour", async () => {
     const limits = await start();
     for (let minute = 0; minute < 6; minute++) {
       expect(times(11, () => limits.take("sign-up", "a").allowed)).toEqual([
@@ -76,14 +87,14 @@ describe("windows", () => {
     await limits.close();
   });
 
-  test("what is refused does not count", async () => {
+  test("a refused request does not count", async () => {
     const limits = await start();
     expect(limits.take("ai", "a", 121).allowed).toBe(false);
     expect(limits.take("ai", "a", 120)).toMatchObject({ allowed: true, remaining: 0 });
     await limits.close();
   });
 
-  test("keys and rules count apart; an IPv6 network counts as one", async () => {
+  test("keys and rules count separately; an IPv6 network counts as one key", async () => {
     const limits = await start({ rateLimits: { enabled: true, overrides: { ai: [{ limit: 1, periodMs: 60_000 }] } } });
     expect(limits.take("ai", "2001:db8::1").allowed).toBe(true);
     expect(limits.take("ai", "2001:db8::2").allowed).toBe(false);
@@ -94,7 +105,7 @@ describe("windows", () => {
     await limits.close();
   });
 
-  test("a look counts nothing, a refund gives back, a record counts past the limit", async () => {
+  test("peek does not count, refund gives back, countStored counts beyond the limit", async () => {
     const limits = await start();
     times(9, () => limits.take("sign-in", "a"));
     expect(limits.peek("sign-in", "a")).toMatchObject({ allowed: true, remaining: 1 });
@@ -110,7 +121,7 @@ describe("windows", () => {
     await limits.close();
   });
 
-  test("a clock that is set back does not hold them open", async () => {
+  test("a clock that is set back does not extend them", async () => {
     const limits = await start();
     times(600, () => limits.take("default", "a"));
     seconds(-86_400);
@@ -118,12 +129,21 @@ describe("windows", () => {
     await limits.close();
   });
 
-  test("memory is bounded whatever keys come, however long", async () => {
+  test("memory is bounded for any keys, also long ones", async () => {
     const limits = await start({ maxKeys: 100 });
     times(600, () => limits.take("default", "first"));
     for (let i = 0; i < 1000; i++) limits.take("default", `${i}`.repeat(1000));
     expect(limits.peek("default", "first").allowed).toBe(true);
     expect(limits.peek("default", "999".repeat(1000)).remaining).toBe(599);
+    await limits.close();
+  });
+});
+
+describe("rules", () => {
+  test("are defined once, and must be defined", async () => {
+    const limits = await start();
+    expect(() => limits.define({ ai: { rates: [per(1, MINUTE)] } })).toThrow(StartError);
+    expect(() => limits.take("nonsense", "a")).toThrow("There is no rate limit rule nonsense.");
     await limits.close();
   });
 });
@@ -138,7 +158,7 @@ describe("overrides", () => {
     await limits.close();
   });
 
-  test("off: everything is allowed, no header is set, nothing is stored", async () => {
+  test("when off, everything is allowed, no header is set, nothing is stored", async () => {
     const limits = await start({ rateLimits: { enabled: false, overrides: {} } });
     for (let i = 0; i < 1000; i++) await limits.takeOrThrow("sign-up", "a");
     await limits.countStored("sign-in", "a");
@@ -174,7 +194,7 @@ describe("the answer", () => {
 });
 
 describe("on disk", () => {
-  test("a required count is there when the call returns: a kill forgives nothing", async () => {
+  test("takeOrThrow and countStored have stored the count when they return", async () => {
     const limits = await start();
     await Promise.all(times(10, () => limits.takeOrThrow("sign-up", "a")));
     await Promise.all(times(10, () => limits.countStored("sign-in", "b|203.0.113.7")));
@@ -186,14 +206,14 @@ describe("on disk", () => {
     await limits.close();
   });
 
-  test("of a crowd at once no more than the limit passes", async () => {
+  test("of many concurrent requests no more than the limit pass", async () => {
     const limits = await start();
     const outcomes = await Promise.allSettled(times(100, () => limits.takeOrThrow("sign-in", "a")));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
     await limits.close();
   });
 
-  test("frequent rules follow within about a second, but not for a handful of requests", async () => {
+  test("deferred rules are stored within about a second, but not for a few requests", async () => {
     const limits = await start();
     limits.take("default", "few");
     times(300, () => limits.take("default", "many"));
@@ -205,7 +225,7 @@ describe("on disk", () => {
     await limits.close();
   });
 
-  test("a clean stop writes what is left, and a start forgets what is over", async () => {
+  test("a clean stop stores the rest, and a start deletes expired windows", async () => {
     const first = await start();
     times(500, () => first.take("default", "a"));
     await first.close();
@@ -220,7 +240,7 @@ describe("on disk", () => {
     await third.close();
   });
 
-  test("a rate that is no longer configured is forgotten", async () => {
+  test("a rate that is no longer configured is not restored, and is deleted when its window is over", async () => {
     const first = await start();
     await first.takeOrThrow("sign-up", "a");
     await first.close();
@@ -228,11 +248,13 @@ describe("on disk", () => {
       rateLimits: { enabled: true, overrides: { "sign-up": [{ limit: 1, periodMs: 5000 }] } },
     });
     expect(second.take("sign-up", "a").allowed).toBe(true);
+    seconds(3600);
+    await (await start()).close();
     expect((await storage.database.read("SELECT * FROM rate_limits")).rows).toHaveLength(0);
     await second.close();
   });
 
-  test("a database that fails costs a warning, not the request, and is written to later", async () => {
+  test("a failing database causes a warning, not a failed request, and is written later", async () => {
     const warnings: string[] = [];
     let broken = false;
     const write: TestDatabase["database"]["write"] = (statements) =>

@@ -1,82 +1,86 @@
-// Rate limits: counted in memory, kept in the database so that neither a restart nor a kill forgives.
-
-import { type RateLimitRule, rateLimitRules } from "../../config/config.ts";
+// Rate limits by rule and key, counted in memory and stored in the database, so that no restart resets them.
 import type { Database } from "../../database/database.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, StartError } from "../../errors.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { createRule, type Decision, type KeyUsage, type Rate, type Rule } from "./fixed-windows.ts";
+import { MINUTE, SECOND } from "../../util/time.ts";
+import { createRateLimitRule, type Decision, type KeyUsage, type Rate, type RateLimitRule } from "./fixed-windows.ts";
 import { createWindowStore } from "./window-store.ts";
 
-export type { Decision } from "./fixed-windows.ts";
+export { type Decision, perHour, perMinute, type Rate } from "./fixed-windows.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
+/** Rules by name: their rates, and whether their counts are stored with a delay. */
+export type RateLimitRules = Readonly<Record<string, RateLimitDefinition>>;
 
-/** What each rule allows per key, as in contract §3; RATE_LIMITS overrides them by rule. */
-const DEFAULT_RATES: Record<RateLimitRule, readonly Rate[]> = {
-  "sign-up": [rate(10, MINUTE), rate(60, HOUR)],
-  "sign-in": [rate(10, 15 * MINUTE)],
-  "sign-in-ip": [rate(30, 15 * MINUTE)],
-  "forgot-password": [rate(5, MINUTE), rate(20, HOUR)],
-  "reset-password": [rate(10, MINUTE), rate(60, HOUR)],
-  provision: [rate(5, MINUTE), rate(30, HOUR)],
-  ai: [rate(120, MINUTE)],
-  default: [rate(600, MINUTE)],
-};
+export interface RateLimitDefinition {
+  /** Every one of them must allow the request. RATE_LIMITS replaces them as a whole. */
+  rates: readonly Rate[];
+  /** For rules that are used too often to write each count at once; `kill -9` loses about the last second. */
+  deferred?: boolean;
+}
 
-/** Too frequent to wait for the disk each time: a kill may forgive them a second. */
-const DEFERRED_RULES: readonly RateLimitRule[] = ["ai", "default"];
-const FLUSH_MS = 1000;
+/** The only rule that the kernel applies itself: per client address, on every request. */
+const KERNEL_RULES: RateLimitRules = { default: { rates: [{ limit: 600, periodMs: MINUTE }], deferred: true } };
+
+const FLUSH_MS = SECOND;
 const MAX_KEY = 200;
 
-/** A key is an address, an account, or several of these joined by `|`; an IPv6 address counts as its /64. */
+/**
+ * A key is an address, an account, or several of these joined by `|`; an IPv6 address counts as its /64. Each method
+ * takes the name of a rule, and throws an Error when no such rule is defined.
+ */
 export interface RateLimiter {
-  /** Counts, unless that would pass a limit. On disk within about a second, if enough is used to matter. */
-  take(rule: RateLimitRule, key: string, cost?: number): Decision;
-  /** Whether one more would be allowed; counts nothing. */
-  peek(rule: RateLimitRule, key: string): Decision;
-  /** Gives back what was taken for something that turned out not to count. */
-  refund(rule: RateLimitRule, key: string, cost?: number): void;
+  /** Adds rules, and restores what earlier runs counted for them. Throws StartError for a name that exists already. */
+  define(rules: RateLimitRules): void;
+  /** Counts a request, unless that would exceed a limit. Stored within about a second, once a quarter of it is used. */
+  take(rule: string, key: string, cost?: number): Decision;
+  /** Returns the decision on one more request without counting it. */
+  peek(rule: string, key: string): Decision;
+  /** Takes back a count, for a request that turned out not to count. */
+  refund(rule: string, key: string, cost?: number): void;
   /**
-   * Takes, and throws `refusal` when refused. But for `ai` and `default` the count is on disk when it returns.
-   * To count failures alone: require before the attempt, refund after its success; then a crowd of attempts at once
-   * can't pass while none has failed yet.
+   * Like `take`, but throws `tooManyRequests`. The count is stored when this returns, unless the rule is deferred.
+   * To count only failures, take before the attempt and refund after a success: then concurrent attempts can't pass
+   * together before the first one has failed.
    */
-  takeOrThrow(rule: RateLimitRule, key: string, cost?: number): Promise<void>;
-  /** Throws `refusal` when nothing is left; counts nothing. */
-  throwIfExhausted(rule: RateLimitRule, key: string): void;
-  /** Counts in any case, past the limit too; on disk when it returns. */
-  countStored(rule: RateLimitRule, key: string): Promise<void>;
-  /** 429 RATE_LIMITED, with the headers. */
+  takeOrThrow(rule: string, key: string, cost?: number): Promise<void>;
+  /** Like `peek`, but throws `tooManyRequests`. */
+  throwIfExhausted(rule: string, key: string): void;
+  /** Counts a request even beyond the limit. The count is stored when this returns, unless the rule is deferred. */
+  countStored(rule: string, key: string): Promise<void>;
+  /** Makes the error 429 RATE_LIMITED, with the headers. */
   tooManyRequests(decision: Decision): AppError;
   /** `RateLimit`, `RateLimit-Policy` and, when refused, `Retry-After` (draft-ietf-httpapi-ratelimit-headers-10). */
   headers(decision: Decision): Record<string, string>;
-  /** Writes what is still in memory. */
+  /** Stores all counts that are still only in memory. */
   close(): Promise<void>;
 }
 
 export interface RateLimiterOptions {
   database: Pick<Database, "read" | "write">;
-  rateLimits: { readonly enabled: boolean; readonly overrides: { readonly [Name in RateLimitRule]?: readonly Rate[] } };
+  rateLimits: { readonly enabled: boolean; readonly overrides: Readonly<Record<string, readonly Rate[]>> };
   log: Pick<Log, "warn">;
   /** Epoch ms. */
   now?: () => number;
-  /** Keys remembered per rule, the oldest going first. Default 50,000. */
+  /** The most keys that a rule remembers; the oldest are evicted. Default 50,000. */
   maxKeys?: number;
 }
 
-/** Reads what earlier runs counted, then counts on. Turned off, it allows everything and touches no table. */
+/** Reads the stored counts. When limits are disabled, everything is allowed and no table is touched. */
 export async function createRateLimiter(options: RateLimiterOptions): Promise<RateLimiter> {
   const { database, rateLimits, log, now = Date.now, maxKeys = 50_000 } = options;
-  const ruleOf = (name: RateLimitRule) => rules[name];
-  const rules = Object.fromEntries(
-    rateLimitRules.map((name) => [name, createRule(name, rateLimits.overrides[name] ?? DEFAULT_RATES[name], maxKeys)]),
-  ) as Record<RateLimitRule, Rule>;
+  const rules = new Map<string, RateLimitRule>();
+  const deferred = new Set<RateLimitRule>();
   const store = createWindowStore(database);
-  if (rateLimits.enabled) await store.load(Object.values(rules), now());
+  if (rateLimits.enabled) await store.load(now());
 
-  const dirty = new Map<KeyUsage, Rule>();
+  function ruleOf(name: string): RateLimitRule {
+    const rule = rules.get(name);
+    if (!rule) throw new Error(`There is no rate limit rule ${name}.`);
+    return rule;
+  }
+
+  const dirty = new Map<KeyUsage, RateLimitRule>();
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
 
@@ -87,26 +91,35 @@ export async function createRateLimiter(options: RateLimiterOptions): Promise<Ra
     try {
       await store.save(batch, now());
     } catch (error) {
-      log.warn("Rate limits could not be stored; they will be with the next change.", { error });
+      log.warn("rate limits could not be stored; the next change stores them", { error });
       for (const [entry, rule] of batch) dirty.set(entry, rule);
     }
   }
 
-  function scheduleStore(rule: Rule, entry: KeyUsage): void {
+  function scheduleStore(rule: RateLimitRule, entry: KeyUsage): void {
     dirty.set(entry, rule);
     timer ??= setTimeout(() => {
       flushing = flush();
     }, FLUSH_MS).unref();
   }
 
-  async function storeNow(rule: Rule, entry: KeyUsage): Promise<void> {
-    if (DEFERRED_RULES.includes(rule.name)) return scheduleStore(rule, entry);
+  async function storeNow(rule: RateLimitRule, entry: KeyUsage): Promise<void> {
+    if (deferred.has(rule)) return scheduleStore(rule, entry);
     await store.save([[entry, rule]], now());
   }
 
-  const entryOf = (rule: Rule, key: string) => rule.entry(normaliseKey(key), now());
+  const entryOf = (rule: RateLimitRule, key: string) => rule.entry(normaliseKey(key), now());
 
   const limits: RateLimiter = {
+    define(definitions) {
+      for (const [name, definition] of Object.entries(definitions)) {
+        if (rules.has(name)) throw new StartError(`Two rate limit rules have the name ${name}. Rename one of them.`);
+        const rule = createRateLimitRule(name, rateLimits.overrides[name] ?? definition.rates, maxKeys);
+        rules.set(name, rule);
+        if (definition.deferred) deferred.add(rule);
+        store.restore(rule, now());
+      }
+    },
     take(name, key, cost = 1) {
       if (!rateLimits.enabled) return unlimited(name);
       const rule = ruleOf(name);
@@ -155,7 +168,7 @@ export async function createRateLimiter(options: RateLimiterOptions): Promise<Ra
     headers(decision) {
       if (decision.limit === Infinity) return {};
       const { name, rates } = ruleOf(decision.rule);
-      // Each window is a policy of its own, and policies need names of their own.
+      // Each window is a separate policy, which needs a separate name.
       const label = (seconds: number) => (rates.length === 1 ? `"${name}"` : `"${name}-${seconds}s"`);
       const policy = rates.map(({ limit, periodMs }) => `${label(periodMs / 1000)};q=${limit};w=${periodMs / 1000}`);
       return {
@@ -170,14 +183,11 @@ export async function createRateLimiter(options: RateLimiterOptions): Promise<Ra
       await flush();
     },
   };
+  limits.define(KERNEL_RULES);
   return limits;
 }
 
-function rate(limit: number, periodMs: number): Rate {
-  return { limit, periodMs };
-}
-
-const unlimited = (rule: RateLimitRule): Decision => ({
+const unlimited = (rule: string): Decision => ({
   allowed: true,
   rule,
   limit: Infinity,
@@ -187,7 +197,7 @@ const unlimited = (rule: RateLimitRule): Decision => ({
   retryAfterSeconds: 0,
 });
 
-/** One spelling per address, and no key so long that a caller could fill the memory with it. */
+/** Gives each address one spelling, and hashes long keys, with which callers could fill the memory. */
 function normaliseKey(key: string): string {
   const normalised = key.includes(":") ? key.split("|").map(rateLimitKey).join("|") : key;
   return normalised.length <= MAX_KEY

@@ -1,50 +1,49 @@
-// Where rate limit windows outlive the process: one row per rule, window length, key and start.
+// Stores rate limit windows in the database, one row per rule, window length, key and start.
 
+import type { Row } from "@libsql/client";
 import type { Database, Statement } from "../../database/database.ts";
-import type { KeyUsage, Rule } from "./fixed-windows.ts";
+import { MINUTE } from "../../util/time.ts";
+import type { KeyUsage, RateLimitRule } from "./fixed-windows.ts";
 
-const CLEANUP_INTERVAL_MS = 10 * 60_000;
+const CLEANUP_INTERVAL_MS = 10 * MINUTE;
 
 export interface WindowStore {
-  /** Gives the rules what earlier runs counted. */
-  load(rules: readonly Rule[], time: number): Promise<void>;
-  /** On disk when it returns. */
-  save(entries: Iterable<readonly [KeyUsage, Rule]>, time: number): Promise<void>;
+  /** Reads all windows that are not over, for `restore`. */
+  load(time: number): Promise<void>;
+  /** Gives a new rule the counts of earlier runs. */
+  restore(rule: RateLimitRule, time: number): void;
+  /** The entries are on disk when this returns. */
+  save(entries: Iterable<readonly [KeyUsage, RateLimitRule]>, time: number): Promise<void>;
 }
 
 export function createWindowStore(database: Pick<Database, "read" | "write">): WindowStore {
   let cleanedUpAt = Number.NEGATIVE_INFINITY;
-  let knownRules: readonly Rule[] = [];
+  /** Loaded rows by rule, until the rule is defined. */
+  let loadedRows = new Map<string, Row[]>();
 
-  /** Rows whose window is over, and those of windows that are no longer configured. */
+  /** Deletes windows that are over, also those of rules and lengths that are not configured any more. */
   function cleanupStatements(time: number): Statement[] {
     if (time - cleanedUpAt < CLEANUP_INTERVAL_MS) return [];
     cleanedUpAt = time;
-    const windows = knownRules.flatMap(({ name, rates }) =>
-      rates.map(({ periodMs }) => ({ name: windowName(name, periodMs), periodMs })),
-    );
-    const names = windows.map(({ name }) => name);
-    return [
-      ...windows.map(({ name, periodMs }) => ({
-        sql: "DELETE FROM rate_limits WHERE rule = ? AND window_start <= ?",
-        args: [name, time - periodMs],
-      })),
-      { sql: `DELETE FROM rate_limits WHERE rule NOT IN (${names.map(() => "?").join(", ")})`, args: names },
-    ];
+    const seconds = "CAST(substr(rule, instr(rule, '/') + 1) AS INTEGER)";
+    return [{ sql: `DELETE FROM rate_limits WHERE window_start + ${seconds} * 1000 <= ?`, args: [time] }];
   }
 
   return {
-    async load(rules, time) {
-      knownRules = rules;
+    async load(time) {
       await database.write(cleanupStatements(time));
       const { rows } = await database.read(
         "SELECT rule, key, window_start, count FROM rate_limits ORDER BY window_start",
       );
-      for (const row of rows) {
-        const [name, seconds] = String(row.rule).split("/");
-        const rule = rules.find((candidate) => candidate.name === name);
-        rule?.restore(String(row.key), Number(seconds) * 1000, Number(row.window_start), Number(row.count), time);
+      loadedRows = Map.groupBy(rows, ({ rule }) => String(rule).split("/")[0] ?? "");
+    },
+
+    restore(rule, time) {
+      for (const row of loadedRows.get(rule.name) ?? []) {
+        const seconds = Number(String(row.rule).split("/")[1]);
+        rule.restore(String(row.key), seconds * 1000, Number(row.window_start), Number(row.count), time);
       }
+      loadedRows.delete(rule.name);
     },
 
     async save(entries, time) {

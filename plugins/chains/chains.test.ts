@@ -1,7 +1,7 @@
 // What a chain's silence, errors and lies become: an error of ours, never an answer.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { loadConfig } from "../config/config.ts";
-import { AppError } from "../errors.ts";
+import { loadConfig } from "../../src/kernel/config/config.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import { createChains } from "./chains.ts";
 
 interface Call {

@@ -1,6 +1,6 @@
 // Reads contracts that answer every valid call, and treats a revert or an unreadable result like an unreachable chain.
 import type { PublicClient } from "viem";
-import { AppError } from "../errors.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 import type { Chain } from "./chains.ts";
 
 /**

@@ -1,23 +1,18 @@
-// From the web to the backend: signed, short-lived grants for one action, in process and over HTTP alike.
+// Tests calls from the web surface to the backend, under signed grants, in process and over HTTP.
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { Elysia, t } from "elysia";
-import { auth } from "../../../plugins/auth/index.ts";
-import { eventually } from "../../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { rawRequest } from "../../../tests/support/raw.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
-import { AppError } from "../errors.ts";
-import { plugin } from "../plugin.ts";
-import { createVault } from "../security/vault.ts";
-import {
-  type BackendTransport,
-  createBackendTransport,
-  createServiceTokens,
-  type Grant,
-  unwrap,
-  unwrapJson,
-} from "./backend-transport.ts";
-import { contextOf } from "./http.ts";
+import { auth } from "../../../../plugins/auth/index.ts";
+import { eventually } from "../../../../tests/support/eventually.ts";
+import { type House, openHouse } from "../../../../tests/support/house.ts";
+import { rawRequest } from "../../../../tests/support/raw.ts";
+import { expectRefusal } from "../../../../tests/support/scene.ts";
+import { AppError } from "../../errors.ts";
+import { plugin } from "../../plugin.ts";
+import { createVault } from "../../security/vault.ts";
+import { contextOf } from "../request-context.ts";
+import { unwrap, unwrapJson } from "./backend-response.ts";
+import { type BackendTransport, createBackendTransport } from "./backend-transport.ts";
+import { createServiceTokens, type Grant } from "./service-tokens.ts";
 
 const grant: Grant = {
   userId: "user-1",
@@ -72,14 +67,14 @@ describe("a service token", () => {
   const vault = createVault({ key: "a key of this test alone" });
   const tokens = createServiceTokens(vault);
 
-  test("brings its grant back whole, and shows nothing of the key", () => {
+  test("returns its grant unchanged, and reveals nothing of the key", () => {
     expect(tokens.verify(tokens.sign(grant))).toEqual(grant);
     const { agentId: _, ...wide } = grant;
     expect(tokens.verify(tokens.sign(wide))).toEqual(wide);
     expect(tokens.verify(tokens.sign({ ...grant, userId: "ü\u{1f6a2}" }))?.userId).toBe("ü\u{1f6a2}");
   });
 
-  test("of another key, for another purpose, changed or cut is none", () => {
+  test("of another key or purpose, changed or truncated, is not valid", () => {
     const token = tokens.sign(grant);
     const [, payload = "", mac = ""] = token.split(".");
     const forged = Buffer.from(JSON.stringify({ ...grant, isAdmin: true, expires: 9e15 })).toString("base64url");
@@ -106,7 +101,7 @@ describe("a service token", () => {
     }
   });
 
-  test("is good for 30 seconds", () => {
+  test("is valid for 30 seconds", () => {
     const token = tokens.sign(grant);
     try {
       setSystemTime(Date.now() + 29_000);
@@ -118,7 +113,7 @@ describe("a service token", () => {
     }
   });
 
-  test("a grant can't lengthen its own life", () => {
+  test("a grant can't extend its own lifetime", () => {
     const greedy = { ...grant, expires: 9e15 };
     const token = tokens.sign(greedy);
     try {
@@ -135,14 +130,14 @@ describe.each(["in process", "over HTTP"])("%s", (how) => {
   const typed = (as: Grant = grant) => transport().client<Routes>(as);
   const plain = (path: string, init: RequestInit = {}, as: Grant = grant) => transport().fetch(as, path, init);
 
-  test("the backend works in the name of the grant, and for its client's address", async () => {
+  test("the backend sees the user and the client's address of the grant", async () => {
     const { agentId, userId, isAdmin, address } = grant;
     const expected = { caller: { userId, isAdmin, address, agentId, hasServiceToken: true }, address };
     expect(await unwrapJson(await plain("/probe"))).toEqual(expected);
     expect(unwrap(await typed().probe.get())).toEqual(expected);
   });
 
-  test("bodies and headers arrive", async () => {
+  test("bodies and headers are sent", async () => {
     const init = { method: "POST", body: '{"said":"ahoy"}', headers: { "content-type": "application/json" } };
     expect(await unwrapJson(await plain("/probe/7", init))).toEqual({ id: "7", said: "ahoy" });
     expect(unwrap(await typed().probe({ id: "7" }).post({ said: "2026-01-01" }))).toEqual({
@@ -151,12 +146,12 @@ describe.each(["in process", "over HTTP"])("%s", (how) => {
     });
   });
 
-  test("a caller can't bring an authorization of its own", async () => {
+  test("a caller can't set its own authorization", async () => {
     const init = { headers: { authorization: "Bearer something", cookie: "berth_session=x" } };
     expect(await unwrapJson(await plain("/probe", init))).toMatchObject({ address: grant.address });
   });
 
-  test("errors come back with the status, code and extras that the backend chose", async () => {
+  test("errors have the status, code and extras of the backend", async () => {
     const expected = { status: 429, code: "FULL", message: "No room.", extras: { current: 3, limit: 3 } };
     await expect(plain("/probe/full").then(unwrapJson)).rejects.toMatchObject(expected);
     await expect(typed().probe.full.get().then(unwrap)).rejects.toMatchObject(expected);
@@ -167,7 +162,7 @@ describe.each(["in process", "over HTTP"])("%s", (how) => {
     expect(String(bug)).not.toContain("canary");
   });
 
-  test("a token that the backend refuses is our trouble: 502, not the caller's 401", async () => {
+  test("a token that the backend refuses is 502, not the caller's 401", async () => {
     await expect(plain("/probe", {}, { ...grant, action: "other" })).rejects.toMatchObject({
       status: 502,
       code: "BACKEND_UNAVAILABLE",
@@ -179,7 +174,7 @@ describe.each(["in process", "over HTTP"])("%s", (how) => {
     ).rejects.toMatchObject({ status: 502 });
   });
 
-  test("a caller who goes away is gone at the backend too", async () => {
+  test("a caller's abort reaches the backend", async () => {
     const abort = new AbortController();
     const answer = plain("/probe/hang", { signal: abort.signal });
     await eventually(() => waiting === 1);
@@ -193,12 +188,12 @@ describe.each(["in process", "over HTTP"])("%s", (how) => {
   });
 });
 
-describe("a backend that is away", () => {
+describe("an unreachable backend", () => {
   const away = () =>
     createBackendTransport(createServiceTokens(createVault({ key: "k".repeat(32) })), "http://127.0.0.1:1");
   const unavailable = { status: 502, code: "BACKEND_UNAVAILABLE" };
 
-  test("is 502, and says nothing of where it should be", async () => {
+  test("is 502, without its address", async () => {
     const failure = await away()
       .fetch(grant, "/probe", {})
       .catch((error: unknown) => error);
@@ -207,7 +202,7 @@ describe("a backend that is away", () => {
     await expect(away().client<Routes>(grant).probe.get().then(unwrap)).rejects.toMatchObject(unavailable);
   });
 
-  test("before it is attached likewise", async () => {
+  test("is 502 before it is attached", async () => {
     const early = createBackendTransport(createServiceTokens(createVault({ key: "k".repeat(32) })), undefined);
     await expect(early.fetch(grant, "/probe", {})).rejects.toMatchObject(unavailable);
   });
@@ -225,8 +220,8 @@ describe("a backend that is away", () => {
   });
 });
 
-describe("the backend asked by others", () => {
-  test("takes a token in its header alone, for its action alone", async () => {
+describe("the backend called by other clients", () => {
+  test("accepts a token only in its header, and only for its action", async () => {
     const { tokens } = house.kernel.backend;
     const knock = async (authorization: string) => {
       const raw = await rawRequest(house.backend, { path: "/probe", headers: { authorization } });

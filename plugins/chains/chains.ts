@@ -1,7 +1,7 @@
 // The two chains Berth reads: asked through viem, which is loaded at the first question, and never taken for another.
 import type { PublicClient } from "viem";
-import type { Config } from "../config/config.ts";
-import { AppError } from "../errors.ts";
+import type { Config } from "../../src/kernel/config/config.ts";
+import { AppError } from "../../src/kernel/errors.ts";
 
 /** How a chain is called at the interface. */
 export type ChainName = "mainnet_chain" | "testnet_chain";

@@ -1,30 +1,34 @@
 // Agents' own hosts: each shows its agent's place and nothing else, is an origin of its own, and no socket opens there.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
-import { eventually } from "../../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { rawRequest } from "../../../tests/support/raw.ts";
-import { plugin } from "../plugin.ts";
-import { createAgentHostResolver } from "./agent-hosts.ts";
-import { contextOf, openRoutes } from "./http.ts";
+import { contextOf } from "../../src/kernel/http/request-context.ts";
+import { openRoutes } from "../../src/kernel/http/route-guards.ts";
+import { plugin } from "../../src/kernel/plugin.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { type House, openHouse } from "../../tests/support/house.ts";
+import { rawRequest } from "../../tests/support/raw.ts";
+import { createVirtualHost } from "./virtual-host.ts";
 
 const place = { agentsDomain: "agents.example", baseUrl: "https://berth.example" };
-const hostOf = createAgentHostResolver(place);
-const at = (host: string) => hostOf(new Request(`http://${host}/x`));
+const hostOf = createVirtualHost(place);
+const pathAt = (host: string) => {
+  const resolved = hostOf(new Request(`http://${host}/x`));
+  return resolved && new URL(resolved.request.url).pathname;
+};
 
 describe("a host", () => {
   test.each(["fox-1.agents.example", "FOX-1.agents.example", "fox-1.agents.example:3000", "fox-1.agents.example."])(
     "%s is an agent's",
-    (host) => expect(at(host)?.subdomain).toBe("fox-1"),
+    (host) => expect(pathAt(host)).toBe("/a/fox-1/x"),
   );
 
   test.each(["berth.example", "agents.example", "localhost:3000", "evilagents.example", "agents.example.evil.example"])(
     "%s is not",
-    (host) => expect(at(host)).toBeUndefined(),
+    (host) => expect(pathAt(host)).toBeUndefined(),
   );
 
   test("Berth's own is never an agent's, though it lies in their domain", () => {
-    const own = createAgentHostResolver({ agentsDomain: "berth.example", baseUrl: "https://www.berth.example" });
+    const own = createVirtualHost({ agentsDomain: "berth.example", baseUrl: "https://www.berth.example" });
     expect(own(new Request("http://www.berth.example/"))).toBeUndefined();
     expect(own(new Request("http://fox.berth.example/"))?.origin).toBe("https://fox.berth.example");
   });

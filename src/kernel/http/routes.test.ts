@@ -1,4 +1,4 @@
-// What every route of both surfaces can rely on: who you are comes first, bodies are clean JSON, and errors have one shape.
+// Tests the rules of every route: authorization before the body, valid JSON bodies, and one error shape.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Elysia, t } from "elysia";
 import { auth } from "../../../plugins/auth/index.ts";
@@ -10,7 +10,10 @@ import { expectRefusal } from "../../../tests/support/scene.ts";
 import { AppError, invalidInput } from "../errors.ts";
 import { plugin } from "../plugin.ts";
 import { createLog } from "../telemetry/log.ts";
-import { attachContext, contextOf, errorHandler, errorResponse, guarded, MAX_BODY_BYTES, openRoutes } from "./http.ts";
+import { errorHandler, errorResponse } from "./error-response.ts";
+import { MAX_BODY_BYTES } from "./json-body.ts";
+import { attachContext, contextOf } from "./request-context.ts";
+import { guarded, openRoutes } from "./route-guards.ts";
 
 const seen: string[] = [];
 const thrown: Record<string, unknown> = {
@@ -111,7 +114,7 @@ const streamOf = (...chunks: string[]) =>
 
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
-describe("who you are comes before the body", () => {
+describe("authorization comes before the body", () => {
   const bad: [string, Sent][] = [
     ["a good body", { body: '{"name":"Ada"}' }],
     ["none", {}],
@@ -128,7 +131,7 @@ describe("who you are comes before the body", () => {
     expectRefusal(await send({ ...sent, path: "/probe/mine" }), 401, "UNAUTHORIZED");
   });
 
-  test("with one: what is wrong with the body", async () => {
+  test("with a session: the problems of the body", async () => {
     const ada = createClient(house.web);
     await ada.join();
     expect((await ada.post("/probe/mine", { name: "Ada" })).body).toEqual({ name: "Ada" });
@@ -137,7 +140,7 @@ describe("who you are comes before the body", () => {
     expectRefusal(await ada.post("/probe/mine", "x", form), 415, "UNSUPPORTED_MEDIA_TYPE");
   });
 
-  test("guards run in order and once, also where there is no body to read", async () => {
+  test("guards run once and in order, also without a body", async () => {
     const good = await send({ path: "/probe/gate/sesame", body: '{"name":"Ada"}' });
     expect(good.body).toEqual({ seen: ["first", "second"] });
     expect((await send({ path: "/probe/gate/sesame", method: "GET" })).body).toEqual({ seen: ["first", "second"] });
@@ -147,7 +150,7 @@ describe("who you are comes before the body", () => {
     }
   });
 
-  test("of two guards on one route neither takes the other's place", async () => {
+  test("two guards on one route both run", async () => {
     expectRefusal(await send({ path: "/probe/both/barley", body: "{}" }), 403, "WRONG_WORD");
     seen.length = 0;
     expect((await send({ path: "/probe/both/sesame", body: "{}" })).body).toEqual({ seen: ["first", "second"] });
@@ -155,7 +158,7 @@ describe("who you are comes before the body", () => {
 });
 
 describe("a body", () => {
-  test("may be any JSON, with or without a length, and is kept as it came", async () => {
+  test("may be any JSON, with or without a length, and its text is kept", async () => {
     const text = '{ "a": [1, "ü", null], "a": 2 }';
     for (const body of [text, streamOf(text), streamOf('{ "a": [1, "', 'ü", null], "a": 2 }')]) {
       expect((await send({ path: "/probe/text", body })).body).toEqual({ text, body: { a: 2 } });
@@ -171,14 +174,14 @@ describe("a body", () => {
     expect((await send({ body: "\u{feff}[1]" })).body).toEqual({ got: [1] });
   });
 
-  test.each(["", " ", "\r\n\t"])("may be empty (%j), which is an object without fields", async (empty) => {
+  test.each(["", " ", "\r\n\t"])("may be empty (%j), which is read as {}", async (empty) => {
     expect((await send({ body: empty })).body).toEqual({ got: {} });
     expect((await send({ body: empty, headers: { "content-type": "application/json" } })).status).toBe(200);
     expect((await send({})).body).toEqual({ got: {} });
     expect((await send({ method: "DELETE" })).body).toEqual({ done: true });
   });
 
-  test("is at most 1 MiB, whether its length is told or not", async () => {
+  test("is at most 1 MiB, with or without a declared length", async () => {
     const most = `"${"x".repeat(MAX_BODY_BYTES - 2)}"`;
     const more = `${most} `;
     expect((await send({ body: most })).status).toBe(200);
@@ -190,7 +193,7 @@ describe("a body", () => {
     expectRefusal({ ...answer, text: answer.body }, 413, "BODY_TOO_LARGE");
   });
 
-  test("is nested at most 64 levels deep; brackets in text do not count", async () => {
+  test("is nested at most 64 levels deep; brackets in strings do not count", async () => {
     expect((await send({ body: nested(64) })).status).toBe(200);
     expectRefusal(await send({ body: nested(65) }), 400, "JSON_TOO_DEEP");
     expectRefusal(await send({ body: '{"a":'.repeat(20_000) }), 400, "JSON_TOO_DEEP");
@@ -218,13 +221,13 @@ describe("a body", () => {
   });
 
   test.each(["{", "{'a':1}", "[1,]", "undefined", "NaN", '"a', "{}{}", "\u{0}", '"\t"', "01"])(
-    "that is no JSON (%j): 400",
+    "that is not JSON (%j): 400",
     async (text) => {
       expectRefusal(await send({ body: text }), 400, "INVALID_JSON");
     },
   );
 
-  test("that is no UTF-8: 400", async () => {
+  test("that is not UTF-8: 400", async () => {
     for (const bytes of [
       [0x22, 0xff, 0x22],
       [0x22, 0xc0, 0x80, 0x22],
@@ -242,7 +245,7 @@ describe("a body", () => {
     ['{"a":{"b":["x","\\udfff"]}}', "a.b.1"],
     ['{"a\\u0000":1}', ""],
     ['"\\u0000"', ""],
-  ])("with text that can't be kept (%s): 400 and where", async (text, path) => {
+  ])("with text that can't be stored (%s): 400 and its path", async (text, path) => {
     const { issues } = expectRefusal(await send({ body: text }), 400, "INVALID_TEXT");
     expect(issues).toEqual([{ path, message: "This text holds a NUL or half of a surrogate pair." }]);
   });
@@ -252,7 +255,7 @@ describe("a body", () => {
     expect((await send({ body: text })).body).toEqual({ got: ["😀", "\\u0000", "\\ud800"] });
   });
 
-  test("can't reach prototypes, and unknown fields are left out", async () => {
+  test("can't change prototypes, and unknown fields are removed", async () => {
     const text = '{"name":"Ada","__proto__":{"count":1},"constructor":{"prototype":{"count":1}},"isAdmin":true}';
     expect((await send({ path: "/probe/body", body: text })).body).toEqual({ name: "Ada" });
     expect(Reflect.get({}, "count")).toBeUndefined();
@@ -261,13 +264,13 @@ describe("a body", () => {
     }
   });
 
-  test("a number that is none in JSON is refused, not turned into null", async () => {
+  test("a number that JSON does not allow is refused, not turned into null", async () => {
     expectRefusal(await send({ path: "/probe/body", body: '{"name":"a","count":1e999}' }), 400, "INVALID_INPUT");
   });
 });
 
-describe("what does not fit", () => {
-  test("is told field by field, in words", async () => {
+describe("invalid input", () => {
+  test("is reported field by field, in sentences", async () => {
     const text = '{"name":"","count":"3","list":[{"role":1},{}]}';
     const { issues, error } = expectRefusal(await send({ path: "/probe/body", body: text }), 400, "INVALID_INPUT");
     expect(issues?.map(({ path }) => path)).toEqual(["name", "count", "list.0.role", "list.1.role"]);
@@ -276,7 +279,7 @@ describe("what does not fit", () => {
     expect(error).toBe(`name: ${issues?.[0]?.message}`);
   });
 
-  test("what is missing, and what may be chosen, is said", async () => {
+  test("missing fields and the allowed choices are reported", async () => {
     const { issues } = expectRefusal(await send({ path: "/probe/body", body: '{"mood":"foggy"}' }), 400);
     expect(issues).toEqual([
       { path: "name", message: "This field is required." },
@@ -284,7 +287,7 @@ describe("what does not fit", () => {
     ]);
   });
 
-  test("in the query likewise, and what was sent is not repeated", async () => {
+  test("in the query is reported likewise, without the value", async () => {
     for (const query of ["", "?limit=", "?limit=canary", "?limit[]=1"]) {
       const answer = await send({ path: `/probe/query${query}`, method: "GET" });
       const { issues } = expectRefusal(answer, 400, "INVALID_INPUT");
@@ -293,10 +296,12 @@ describe("what does not fit", () => {
     }
   });
 
-  test("is told the same in production", async () => {
+  test("is reported in the same way in production", async () => {
     const code = `
       import { Elysia, t } from "elysia";
-      const { attachContext, errorHandler, openRoutes } = await import("${import.meta.dir}/http.ts");
+      const { errorHandler } = await import("${import.meta.dir}/error-response.ts");
+      const { attachContext } = await import("${import.meta.dir}/request-context.ts");
+      const { openRoutes } = await import("${import.meta.dir}/route-guards.ts");
       const { createLog } = await import("${import.meta.dir}/../telemetry/log.ts");
       const app = new Elysia().use(errorHandler(createLog({ level: "silent", format: "json" }))).use(openRoutes)
         .post("/x", () => "", { open: true, body: t.Object({ name: t.String(), age: t.Number({ error: "An age is a number." }) }) })
@@ -319,9 +324,9 @@ describe("what does not fit", () => {
   });
 });
 
-describe("whatever is thrown", () => {
+describe("a thrown value", () => {
   test.each(["error", "type", "text", "number", "nothing", "undefined", "object"])(
-    "%s: 500 that tells nothing",
+    "%s: 500 without details",
     async (what) => {
       for (const path of [`/probe/throw/${what}`, `/probe/throw-now/${what}`]) {
         const answer = await send({ path, method: "GET" });
@@ -333,7 +338,7 @@ describe("whatever is thrown", () => {
     },
   );
 
-  test("an AppError: its status, words, extras and headers", async () => {
+  test("an AppError: its status, message, extras and headers", async () => {
     const answer = await send({ path: "/probe/throw/known", method: "GET" });
     const { current } = expectRefusal(answer, 418, "TEAPOT");
     expect(current).toBe(1);
@@ -350,7 +355,7 @@ describe("whatever is thrown", () => {
     expectRefusal(await send({ path: "/probe/throw/wrapped", method: "GET" }), 409, "INNER");
   });
 
-  test("a response that breaks its own schema: 500, and neither answer nor log hold it", async () => {
+  test("a response that does not match its schema: 500, and its value is neither in the response nor in the log", async () => {
     expectRefusal(await send({ path: "/probe/liar", method: "GET" }), 500, "INTERNAL");
     const lines: string[] = [];
     const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(line) });
@@ -365,7 +370,7 @@ describe("whatever is thrown", () => {
     expect(lines.join()).not.toContain("canary");
   });
 
-  test("is logged with its cause when it is our fault, and not when the caller hung up", () => {
+  test("is logged with its cause if it is unexpected, and only for debugging if the client disconnected", () => {
     const lines: Record<string, unknown>[] = [];
     const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(JSON.parse(line)) });
     errorResponse(new AppError(404, "NOT_FOUND", "Not found."), made("http://localhost/a"), log);
@@ -378,13 +383,14 @@ describe("whatever is thrown", () => {
     expect(lines[1]).toMatchObject({ level: "debug" });
   });
 
-  test("is logged without the address of a platform's post, which may be all that proves who posts", () => {
+  test("is logged without the end of a path that is a secret", () => {
     const lines: Record<string, unknown>[] = [];
     const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(JSON.parse(line)) });
-    for (const path of ["/hooks/channel_c/canary", "/api/hooks/channel_c/canary?hub.verify_token=canary"]) {
-      errorResponse(new Error("the reason"), made(`http://localhost${path}`), log);
+    const secretPaths = [/^((?:\/api)?\/callbacks\/[^/]*)\/.*/];
+    for (const path of ["/callbacks/shop/canary", "/api/callbacks/shop/canary?verify_token=canary"]) {
+      errorResponse(new Error("the reason"), made(`http://localhost${path}`), log, secretPaths);
     }
-    expect(lines.map(({ path }) => path)).toEqual(["/hooks/channel_c/…", "/api/hooks/channel_c/…"]);
+    expect(lines.map(({ path }) => path)).toEqual(["/callbacks/shop/…", "/api/callbacks/shop/…"]);
     expect(JSON.stringify(lines)).not.toContain("canary");
   });
 });

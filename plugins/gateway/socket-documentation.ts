@@ -1,6 +1,6 @@
-// The WebSocket endpoints, in words: OpenAPI knows only the request that opens them.
-import type { OpenApiDocument } from "./document.ts";
-import { documentErrors } from "./route-documentation.ts";
+// Documents the gateway's WebSocket protocol in the OpenAPI document, which itself describes only the opening request.
+import type { OpenApiDocument } from "../../src/kernel/http/openapi/document.ts";
+import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 
 const GATEWAY_DESCRIPTION = `A WebSocket (RFC 6455). Ask for the subprotocol \`berth.v1\`; each frame is one JSON object with a \`type\`, of at most 1 MiB.
 
@@ -24,8 +24,7 @@ The server sends:
 
 A socket that may not be here, or no longer (signed out, token replaced, agent removed), is closed with 4401, and that of somebody who comes or sends too much with 4429: try again later; at shutdown with 1001.`;
 
-/** Paths that are not among the routes of the web surface. */
-export const webSocketPaths = {
+export const socketDocumentation = {
   "/agent/{id}": {
     get: {
       operationId: "getAgentGateway",

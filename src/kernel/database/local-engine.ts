@@ -1,0 +1,76 @@
+// Reads and commits on a local file, which it locks, checks and opens with one connection.
+import { accessSync, closeSync, constants, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import type { InValue, ResultSet } from "@libsql/client";
+import { StartError } from "../errors.ts";
+import type { Log } from "../telemetry/log.ts";
+import { createCheckpointer } from "./checkpointer.ts";
+import { openConnection } from "./connection.ts";
+import { toStorageError } from "./errors.ts";
+import { inspectFile } from "./file-inspection.ts";
+import { lockDatabase } from "./file-lock.ts";
+import { createLocalCommit } from "./group-commit.ts";
+import type { Commit } from "./write-queue.ts";
+
+/** Reads and commits on a file or a server. */
+export interface StorageEngine {
+  commit: Commit;
+  read(sql: string, args?: readonly InValue[]): Promise<ResultSet>;
+  afterCommit(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a local file for this process alone. Throws `StartError`, with nothing changed, if that fails.
+ *
+ * @param knownMigrations names of this binary's migrations
+ */
+export function openFile(path: string, knownMigrations: ReadonlySet<string>, log: Log): StorageEngine {
+  ensureWritable(dirname(path));
+  inspectFile(path, knownMigrations);
+  const lock = lockDatabase(path);
+  try {
+    // SQLite creates the WAL and its index with the mode of this file.
+    closeSync(openSync(path, "a", 0o600));
+    const connection = openConnection(path);
+    const checkpointer = createCheckpointer({ path, connection, log });
+    const commit = createLocalCommit(connection);
+    return {
+      async commit(batches) {
+        await checkpointer.pause;
+        return commit(batches);
+      },
+      afterCommit: checkpointer.afterCommit,
+      async read(sql, args) {
+        try {
+          return connection.run(sql, args);
+        } catch (error) {
+          throw toStorageError(error);
+        }
+      },
+      async close() {
+        const { closeFile } = await checkpointer.close();
+        connection.close();
+        await closeFile();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    lock.release();
+    throw new StartError(`The database ${path} can't be opened (${reason(error)}).`, { cause: error });
+  }
+}
+
+/** Creates the folder if it is missing. Throws `StartError` if it can't be written. */
+export function ensureWritable(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const advice = "Choose another DATA_DIR or change its permissions.";
+    throw new StartError(`${folder} can't be written (${reason(error)}). ${advice}`, { cause: error });
+  }
+}
+
+/** Returns an error's message on one line. */
+export const reason = (error: unknown) => (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");

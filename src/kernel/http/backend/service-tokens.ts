@@ -1,0 +1,52 @@
+// Signs and verifies service tokens: the short-lived grants under which the web surface calls the backend.
+import type { Vault } from "../../security/vault.ts";
+import { SECOND } from "../../util/time.ts";
+
+/** The user, the action and the agent of one backend call, as the web surface has authorized it. Signed as JSON. */
+export interface Grant {
+  userId: string;
+  /** Whether the web surface found the user to be an admin. */
+  isAdmin: boolean;
+  /** The id of the session or API key that the user came with; a long operation checks at its end that it still exists. */
+  credentialId?: string;
+  /** The agent that the action concerns; left out when it concerns no single one. */
+  agentId?: string;
+  /** The only action that the grant allows, such as `agent.chat`. */
+  action: string;
+  /** The client's address, for limits and logs. */
+  address: string;
+}
+
+/** Milliseconds until a service token expires. It covers the way to the backend, not the work there. */
+const TOKEN_LIFETIME_MS = 30 * SECOND;
+const TOKEN_PREFIX = "st.";
+
+/** The `www-authenticate` header of a backend that refuses a service token (RFC 6750, section 3): a fault of ours. */
+export const INVALID_TOKEN_CHALLENGE = 'Bearer error="invalid_token"';
+
+export interface ServiceTokens {
+  sign(grant: Grant): string;
+  /** Returns the grant of a token; undefined when its signature is wrong or it has expired. */
+  verify(token: string): Grant | undefined;
+}
+
+/** Makes tokens of the form `st.<payload>.<mac>`, signed with a key that is derived from the root key. */
+export function createServiceTokens(vault: Vault): ServiceTokens {
+  return {
+    sign(grant) {
+      const payload = Buffer.from(JSON.stringify({ ...grant, expires: Date.now() + TOKEN_LIFETIME_MS })).toString(
+        "base64url",
+      );
+      return `${TOKEN_PREFIX}${payload}.${vault.sign("service-token", payload)}`;
+    },
+    verify(token) {
+      if (!token.startsWith(TOKEN_PREFIX)) return undefined;
+      const [payload, mac, ...rest] = token.slice(TOKEN_PREFIX.length).split(".");
+      if (!payload || !mac || rest.length > 0 || !vault.verify("service-token", payload, mac)) return undefined;
+      const { expires, ...grant } = JSON.parse(Buffer.from(payload, "base64url").toString()) as Grant & {
+        expires: number;
+      };
+      return Date.now() < expires ? grant : undefined;
+    },
+  };
+}

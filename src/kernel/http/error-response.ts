@@ -1,0 +1,84 @@
+// Turns every thrown error into one JSON shape with `error`, `message` and `code`, and logs the unexpected ones.
+import { Elysia, type ValidationError } from "elysia";
+import { AppError, errorBody, type Issue, invalidInput } from "../errors.ts";
+import type { Log } from "../telemetry/log.ts";
+import { contextOf } from "./request-context.ts";
+
+/** Turns every error of a surface's routes into a response. Must be the first plugin of the surface. */
+export function errorHandler(log: Log, secretPaths: readonly RegExp[] = []) {
+  return new Elysia({ name: "errors" }).onError({ as: "global" }, ({ error, code, request }) =>
+    errorResponse(toAppError(error, code), request, log, secretPaths),
+  );
+}
+
+/**
+ * Makes the response for anything thrown. An error that is not an AppError is logged with its cause and answered with a
+ * general 500. `secretPaths` are patterns of paths whose end must not be logged; their first group is logged.
+ */
+export function errorResponse(
+  error: unknown,
+  request: Request,
+  log: Log,
+  secretPaths: readonly RegExp[] = [],
+): Response {
+  const { status, body } = errorBody(error);
+  if (status >= 500) {
+    const { method, url, signal } = request;
+    const fields = { requestId: contextOf(request).id, method, path: loggablePath(url, secretPaths), error };
+    // A client that disconnected has caused the failure, and reads no response.
+    if (signal.aborted) log.debug("request aborted by client", fields);
+    else log.error("request failed", fields);
+  }
+  const headers = {
+    "content-type": "application/json;charset=utf-8",
+    ...(error instanceof AppError ? error.headers : undefined),
+  };
+  return new Response(JSON.stringify({ ...body, ...contextOf(request).errorExtras }), { status, headers });
+}
+
+function loggablePath(url: string, secretPaths: readonly RegExp[]): string | undefined {
+  const path = URL.parse(url)?.pathname;
+  return path && secretPaths.reduce((text, pattern) => text.replace(pattern, "$1/…"), path);
+}
+
+/** Replaces Elysia's own errors by AppErrors; anything else stays as it is. */
+function toAppError(error: unknown, code: string | number): unknown {
+  if (error instanceof AppError) return error;
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof AppError) return cause;
+  if (code === "NOT_FOUND") return new AppError(404, "NOT_FOUND", "There is no such route. See /swagger for the list.");
+  if (code === "PARSE") return new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause: error });
+  if (code === "VALIDATION") return validationError(error as ValidationError);
+  return error;
+}
+
+/** Makes a 400 with one issue per path. A response that does not match its own schema is a server error: 500. */
+function validationError(error: ValidationError): unknown {
+  if (error.type === "response") {
+    // The value is left out: it may be a secret.
+    const { path = "", message = "" } = error.valueError ?? {};
+    return new Error(`A response does not match its schema at "${path}": ${message}`);
+  }
+  const issuesByPath = new Map<string, Issue>();
+  for (const problem of error.all) {
+    if (!("path" in problem) || typeof problem.path !== "string") continue;
+    const path = problem.path.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+    const message = issueMessage(problem, error.type);
+    if (!issuesByPath.has(path)) issuesByPath.set(path, { path, message });
+  }
+  return issuesByPath.size === 0
+    ? invalidInput({ path: "", message: `The ${error.type} is not valid.` })
+    : invalidInput([...issuesByPath.values()]);
+}
+
+function issueMessage(problem: { message?: string; schema?: unknown; value?: unknown }, where: string): string {
+  const { message = "", schema, value } = problem;
+  const { error, anyOf } = (schema ?? {}) as { error?: unknown; anyOf?: { const?: unknown }[] };
+  if (typeof error === "string") return error;
+  if (value === undefined) return "This field is required.";
+  if (anyOf) {
+    const choices = anyOf.map((choice) => choice.const);
+    return choices.includes(undefined) ? "This value is not one of those allowed." : `One of: ${choices.join(", ")}.`;
+  }
+  return `${message || `This part of the ${where} is not valid`}.`;
+}

@@ -1,0 +1,119 @@
+// Reads JSON request bodies within limits on bytes, time and nesting, and refuses text that could not be stored.
+import { AppError, invalidInput } from "../errors.ts";
+import { SECOND } from "../util/time.ts";
+import { contextOf } from "./request-context.ts";
+
+/** The most bytes that a request body may have, unless its route sets another limit. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** The deepest nesting that a JSON body may have. */
+export const MAX_JSON_DEPTH = 64;
+
+/** Milliseconds that a body may take to arrive. */
+const BODY_TIMEOUT_MS = 30 * SECOND;
+
+const STATE_CHANGING = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+
+/** Refuses the body of a state-changing request that declares a type other than JSON: 415. */
+export function requireJsonType(request: Request): void {
+  if (!STATE_CHANGING.has(request.method)) return;
+  const type = request.headers.get("content-type");
+  if (type === null) return;
+  if (/^application\/(?:[\w.+-]+\+)?json(?:\s*;|$)/i.test(type.trim())) return;
+  throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
+}
+
+/** Reads a JSON body within the limits; an empty body is `{}`. Its text is kept in the request's context. */
+export async function readJsonBody({ request }: { request: Request }): Promise<unknown> {
+  const text = await readBodyText(request);
+  contextOf(request).bodyText = text;
+  if (text.trim() === "") return {};
+  if (request.headers.get("content-type") === null) {
+    throw new AppError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with content-type: application/json.");
+  }
+  return parseJson(text);
+}
+
+/** Parses JSON. Throws 400 if it is nested too deep or has text that can't be stored: NUL, or half of a surrogate pair. */
+export function parseJson(text: string): unknown {
+  if (jsonDepth(text) > MAX_JSON_DEPTH) {
+    throw invalidInput(
+      { path: "", message: `The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.` },
+      "JSON_TOO_DEEP",
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError(400, "INVALID_JSON", "The body is not valid JSON.", {}, { cause });
+  }
+  if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) rejectInvalidText(value, "");
+  return value;
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+async function readBodyText(request: Request): Promise<string> {
+  const limit = contextOf(request).maxBodyBytes ?? MAX_BODY_BYTES;
+  const declared = Number(request.headers.get("content-length") ?? Number.NaN);
+  if (declared > limit) throw bodyTooLarge(limit);
+  const timeout = Promise.withResolvers<never>();
+  const timer = setTimeout(() => timeout.reject(bodyTimeout()), BODY_TIMEOUT_MS);
+  const complete = Number.isNaN(declared) ? readWithLimit(request, limit) : request.arrayBuffer();
+  const bytes = await Promise.race([complete, timeout.promise]).finally(() => clearTimeout(timer));
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new AppError(400, "INVALID_JSON", "The body is not valid UTF-8.", {}, { cause });
+  }
+}
+
+/** Reads a body without a declared length, and throws 413 as soon as it is too large. */
+async function readWithLimit(request: Request, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) throw bodyTooLarge(limit);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const bodyTimeout = () => {
+  const text = `The body did not arrive within ${BODY_TIMEOUT_MS / SECOND} seconds.`;
+  return new AppError(408, "BODY_TIMEOUT", text, {}, { headers: { connection: "close" } });
+};
+const bodyTooLarge = (limit: number) =>
+  new AppError(413, "BODY_TOO_LARGE", `The body is larger than ${limit / MAX_BODY_BYTES} MiB.`);
+
+/** Returns the deepest nesting of brackets outside strings. */
+function jsonDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === 92) i++;
+      else if (code === 34) inString = false;
+    } else if (code === 34) inString = true;
+    else if (code === 123 || code === 91) deepest = Math.max(deepest, ++depth);
+    else if (code === 125 || code === 93) depth--;
+  }
+  return deepest;
+}
+
+function rejectInvalidText(value: unknown, path: string): void {
+  if (typeof value === "string") {
+    if (value.includes("\0") || !value.isWellFormed()) {
+      throw invalidInput({ path, message: "This text holds a NUL or half of a surrogate pair." }, "INVALID_TEXT");
+    }
+  } else if (value !== null && typeof value === "object") {
+    for (const [key, item] of Object.entries(value)) {
+      const inner = path ? `${path}.${key}` : key;
+      rejectInvalidText(key, path);
+      rejectInvalidText(item, inner);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// Keeps what Berth knows about each request beside the request: id, client address, cookies, and results of its guards.
+
+/** Facts about a request that the request itself does not carry. */
+export interface RequestContext {
+  readonly id: string;
+  /** The client's address; behind trusted proxies, the one that they report. Empty for calls inside this process. */
+  address: string;
+  /** The address of the connected socket; empty for calls inside this process. */
+  readonly socketAddress: string;
+  /** `set-cookie` values that the surface adds to the response, errors included. */
+  readonly cookies: string[];
+  /** Set when the request came to a virtual host: the only origin whose pages may change something there. */
+  readonly pageOrigin?: string | undefined;
+  /** The body's text, once it was read. */
+  bodyText?: string;
+  /** The route's own limit of body bytes, set by its guard; default: `MAX_BODY_BYTES`. */
+  maxBodyBytes?: number;
+  /** Fields that this route adds to the body of every error response. */
+  errorExtras?: Readonly<Record<string, unknown>>;
+  /** The guard chain that authorized this request, so that it runs once. */
+  authorizedBy?: unknown;
+  /** Incremented when the body arrived slowly: results of earlier guards may be outdated. */
+  guardRound?: number;
+}
+
+const contexts = new WeakMap<Request, RequestContext>();
+
+export const attachContext = (request: Request, context: RequestContext) => contexts.set(request, context);
+
+/** Returns the context that the surface attached. Throws for a request that came through no surface. */
+export function contextOf(request: Request): RequestContext {
+  const context = contexts.get(request);
+  if (!context) throw new Error("This request did not come through a surface.");
+  return context;
+}
+
+/** Remembers one value per request, so that it is computed once; forgets it when the guards run again after a slow body. */
+export function createRequestMemo<Value>() {
+  const known = new WeakMap<Request, { value: Value; guardRound: number | undefined }>();
+  return {
+    get(request: Request): Value | undefined {
+      const found = known.get(request);
+      return found && found.guardRound === contextOf(request).guardRound ? found.value : undefined;
+    },
+    set(request: Request, value: Value): Value {
+      known.set(request, { value, guardRound: contextOf(request).guardRound });
+      return value;
+    },
+  };
+}
+
+/** Headers that proxies add. */
+const PROXY_HEADERS = /^(?:forwarded|via|x-forwarded.*|.*-(?:client|real|connecting)-ip)$/;
+
+/** Whether a request came directly from this machine: over a loopback socket, without any header that a proxy adds. */
+export function isLocalRequest(request: Request): boolean {
+  const { socketAddress } = contextOf(request);
+  if (socketAddress !== "::1" && !/^(?:::ffff:)?127\./.test(socketAddress)) return false;
+  return [...request.headers.keys()].every((name) => !PROXY_HEADERS.test(name));
+}

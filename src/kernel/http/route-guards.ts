@@ -1,0 +1,48 @@
+// Makes the hooks of route macros: guards authorize the caller before the body is read, and again if the body was slow.
+import { Elysia } from "elysia";
+import { readJsonBody, requireJsonType } from "./json-body.ts";
+import { documentGuard } from "./openapi/route-documentation.ts";
+import { contextOf } from "./request-context.ts";
+
+/** If the body took longer than this to arrive (milliseconds), the guards run again. */
+const SLOW_BODY_MS = 250;
+
+/** One check before the body is read; throws an AppError to refuse the request. */
+export type RouteGuard = (context: { request: Request; params: Record<string, string> }) => Promise<void> | void;
+
+type HookContext = { request: Request; params: unknown };
+
+/**
+ * Hooks for a route macro: the guards run in order, before the body is read and before anything is validated,
+ * so that an unauthorized caller learns nothing about the rules for the body.
+ */
+export function guarded(...guards: RouteGuard[]) {
+  const runGuards = async ({ request, params }: HookContext) => {
+    const context = contextOf(request);
+    if (context.authorizedBy === runGuards) return;
+    const pathParams = (params ?? {}) as Record<string, string>;
+    for (const guard of guards) await guard({ request, params: pathParams });
+    requireJsonType(request);
+    context.authorizedBy = runGuards;
+  };
+  // The fields are passed one by one: Elysia reads this function's source, and for a context that is passed on as a
+  // whole it would parse cookies, query and headers.
+  const readAndRecheck = async ({ request, params }: HookContext) => {
+    const startedAt = performance.now();
+    const body = await readJsonBody({ request });
+    if (performance.now() - startedAt > SLOW_BODY_MS) {
+      // The caller may have been signed out while the body arrived.
+      const context = contextOf(request);
+      context.guardRound = (context.guardRound ?? 0) + 1;
+      context.authorizedBy = undefined;
+      await runGuards({ request, params });
+    }
+    return body;
+  };
+  return { parse: [runGuards, readAndRecheck], transform: runGuards };
+}
+
+/** For routes that anyone may call: `open: true`. */
+export const openRoutes = new Elysia({ name: "open-routes" }).macro({
+  open: (_: true) => ({ ...guarded(), detail: documentGuard([]) }),
+});

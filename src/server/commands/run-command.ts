@@ -1,0 +1,52 @@
+// Runs one command in the service over its control socket or, when no service runs, on the database.
+import { userInfo } from "node:os";
+import type { Config } from "../../kernel/config/config.ts";
+import { AppError } from "../../kernel/errors.ts";
+import { openKernel } from "../../kernel/kernel.ts";
+import { createApp } from "../app.ts";
+import { dispatch, socketPath } from "../control-socket.ts";
+
+/**
+ * Runs a command in the service that runs on this data folder, or without one on the database itself. The operator in the
+ * audit log is the user of the system.
+ */
+export async function runCommand(config: Config, name: string, args: Record<string, string>): Promise<unknown> {
+  const argsWithOperator = { operator: operator(), ...args };
+  const response = await sendToService(config, name, argsWithOperator);
+  if (response) {
+    const body = (await response.json()) as { error?: string; code?: string };
+    if (!response.ok) throw new AppError(response.status, body.code ?? "FAILED", body.error ?? "The command failed.");
+    return body;
+  }
+  const kernel = await openKernel(config);
+  try {
+    return await dispatch(createApp(kernel).commands, name, argsWithOperator);
+  } finally {
+    await kernel.close();
+  }
+}
+
+/** Returns the name of this process's user; in a container, the user may have only a number. */
+function operator(): string {
+  try {
+    const { username, uid } = userInfo();
+    // Bun returns "unknown" if the environment names no user.
+    return username === "unknown" ? `user ${uid}` : username;
+  } catch {
+    return `user ${process.getuid?.() ?? "?"}`;
+  }
+}
+
+async function sendToService(
+  config: Config,
+  name: string,
+  args: Record<string, string>,
+): Promise<Response | undefined> {
+  const body = JSON.stringify({ name, args });
+  try {
+    return await fetch("http://localhost/", { unix: socketPath(config), method: "POST", body });
+  } catch {
+    // No service listens. If one runs nevertheless, the lock of the database refuses to open it.
+    return undefined;
+  }
+}
