@@ -1,8 +1,9 @@
 // Handles the frames of one gateway socket: sends messages to the backend, and streams each reply under the id of its frame.
+
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { parseEvents } from "../../src/kernel/http/sse-parser.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import type { Log } from "../../src/kernel/telemetry/log.ts";
-import { parseEvents } from "../runtime/index.ts";
 import { createFrameLimiter } from "./frame-limiter.ts";
 import { closeTooMany, readFrame, type Socket, send, sendError, waitUntilDrained } from "./frames.ts";
 import type { AuthenticatedClient } from "./socket-authentication.ts";

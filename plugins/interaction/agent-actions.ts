@@ -1,11 +1,12 @@
 // Performs the actions of `POST /api/agent` and `POST /api/chat` by calling the backend for the caller's agent.
+
 import { invalidInput } from "../../src/kernel/errors.ts";
 import { encodePathSegment, unwrapJson } from "../../src/kernel/http/backend/backend-response.ts";
-import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
+import { acceptsEventStream, EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
-import { acceptsEventStream, noAgentError, type Reply, type runtime, type TurnBody } from "../runtime/index.ts";
+import { noAgentError, type Reply, type runtime, type TurnBody } from "../runtime/index.ts";
 import type { agentBody, sendMessageBody } from "./model.ts";
 
 export interface CallContext {

@@ -1,12 +1,13 @@
 // Backend routes that send a message to an agent and that open a session.
 import { Elysia } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
+import { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import { TURN_ERRORS } from "./errors.ts";
 import { chatReply, newSession, type TurnBody, turnBody } from "./model.ts";
 import type { Sessions } from "./sessions/sessions.ts";
-import { acceptsEventStream, eventStream } from "./sse.ts";
+import { eventStream } from "./sse.ts";
 import type { Reply } from "./turn/running-turns.ts";
 import type { ChatRequest } from "./turn/turn-requests.ts";
 

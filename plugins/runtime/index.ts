@@ -36,7 +36,7 @@ export type { TurnBody } from "./model.ts";
 export type * from "./platforms.ts";
 export type { HistoryMessage } from "./sessions/history.ts";
 export { newSessionId, type Session } from "./sessions/sessions.ts";
-export { acceptsEventStream, eventStream, parseEvents } from "./sse.ts";
+export { eventStream } from "./sse.ts";
 export type { Reply } from "./turn/running-turns.ts";
 export type { Observer, ToolEvent } from "./turn/tool-loop.ts";
 export type { ChatRequest } from "./turn/turn-requests.ts";

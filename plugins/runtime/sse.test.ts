@@ -1,7 +1,8 @@
 // Tests event streams: complete text, one final event, and little buffered for slow or disconnected readers.
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../src/kernel/errors.ts";
-import { eventStream, parseEvents } from "./sse.ts";
+import { parseEvents } from "../../src/kernel/http/sse-parser.ts";
+import { eventStream } from "./sse.ts";
 import type { Reply } from "./turn/running-turns.ts";
 import type { Observer } from "./turn/tool-loop.ts";
 

@@ -1,10 +1,8 @@
-// Writes the events of a turn as server-sent events (WHATWG HTML §9.2), and parses such a stream.
+// Writes the events of a turn as server-sent events (WHATWG HTML §9.2).
 import { errorBody } from "../../src/kernel/errors.ts";
 import { EVENT_STREAM_HEADERS } from "../../src/kernel/http/sse-streams.ts";
 import type { Reply } from "./turn/running-turns.ts";
 import type { Observer } from "./turn/tool-loop.ts";
-
-export { acceptsEventStream } from "../../src/kernel/http/sse-streams.ts";
 
 const encoder = new TextEncoder();
 
@@ -71,20 +69,4 @@ export function eventStream(
     { highWaterMark: READ_AHEAD },
   );
   return new Response(body, { headers: EVENT_STREAM_HEADERS });
-}
-
-/** Yields the events of a stream as they arrive. Leaving the loop cancels the stream. */
-export async function* parseEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<{ event: string; data: string }> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of body) {
-    rest += decoder.decode(chunk, { stream: true });
-    for (let end = rest.indexOf("\n\n"); end >= 0; end = rest.indexOf("\n\n")) {
-      const lines = rest.slice(0, end).split("\n");
-      rest = rest.slice(end + 2);
-      const field = (name: string) =>
-        lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2));
-      yield { event: field("event").join("") || "message", data: field("data").join("\n") };
-    }
-  }
 }

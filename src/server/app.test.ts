@@ -16,7 +16,7 @@ interface Operation {
   responses: Record<string, unknown>;
 }
 
-/** Every route, as the API describes itself. */
+/** Returns every route of the API's document. */
 async function routesOf(origin: string): Promise<[method: string, path: string, guarded: boolean][]> {
   const document = (await (await fetch(`${origin}/swagger/json`)).json()) as {
     paths: Record<string, Record<string, Operation>>;
@@ -25,7 +25,7 @@ async function routesOf(origin: string): Promise<[method: string, path: string, 
     Object.entries(operations).map(([method, { security = [] }]): [string, string, boolean] => [
       method.toUpperCase(),
       path.replaceAll(/\{\w+\}/g, "00000000-0000-7000-8000-000000000000"),
-      // The gateway's upgrade is no request of this kind.
+      // The gateway's path is a WebSocket.
       !path.startsWith("/agent/") && security.length > 0 && security.every((way) => Object.keys(way).length > 0),
     ]),
   );
@@ -70,16 +70,16 @@ describe.each(["web", "backend"] as const)("on the %s surface", (side) => {
 });
 
 describe("starting and stopping", () => {
-  const told: string[] = [];
+  const calls: string[] = [];
   const one = (name: string, parts: Partial<PluginParts<object>> = {}) =>
     plugin(name, () => ({
       service: {},
-      start: () => void told.push(`start ${name}`),
-      stop: () => void told.push(`stop ${name}`),
+      start: () => void calls.push(`start ${name}`),
+      stop: () => void calls.push(`stop ${name}`),
       ...parts,
     }));
   const opened = async (...plugins: ReturnType<typeof one>[]) => {
-    told.length = 0;
+    calls.length = 0;
     return openHouse({ plugins });
   };
   const sockets: PluginParts<object>["sockets"] = [];
@@ -88,15 +88,15 @@ describe("starting and stopping", () => {
     await using three = await opened(one("a", { sockets }), one("b"), one("c"));
     await three.app.start();
     await three.app.stop();
-    expect(told).toEqual(["start a", "start b", "start c", "stop c", "stop b", "stop a"]);
+    expect(calls).toEqual(["start a", "start b", "start c", "stop c", "stop b", "stop a"]);
     await three.app.stop();
-    expect(told.slice(6)).toEqual(["stop a"]);
+    expect(calls.slice(6)).toEqual(["stop a"]);
   });
 
   test("sockets are closed even if nothing was started", async () => {
     await using two = await opened(one("a", { sockets }), one("b"));
     await two.app.stop();
-    expect(told).toEqual(["stop a"]);
+    expect(calls).toEqual(["stop a"]);
   });
 
   test("a plugin that can't start stops the start with its name; started ones are stopped", async () => {
@@ -108,7 +108,7 @@ describe("starting and stopping", () => {
     expect(failure).toBeInstanceOf(StartError);
     expect(String(failure)).toContain("The plugin bad can't be started: no berth free");
     await three.app.stop();
-    expect(told).toEqual(["start a", "stop bad", "stop a"]);
+    expect(calls).toEqual(["start a", "stop bad", "stop a"]);
   });
 
   test("a plugin that can't stop does not prevent the others from stopping, and is logged", async () => {
@@ -116,6 +116,6 @@ describe("starting and stopping", () => {
     await using three = await opened(one("a"), one("bad", { stop }), one("c"));
     await three.app.start();
     await expect(three.app.stop()).rejects.toThrow("stuck");
-    expect(told.slice(2)).toEqual(["start c", "stop c", "stop a"]);
+    expect(calls.slice(2)).toEqual(["start c", "stop c", "stop a"]);
   });
 });

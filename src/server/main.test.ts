@@ -12,7 +12,7 @@ afterAll(() => dir.remove());
 const berth = (args: string[], env: Record<string, string> = {}) =>
   run([bun, join(import.meta.dir, "main.ts"), ...args], env, dir.path);
 
-/** One line on standard error, for a person. */
+/** Matches one line on standard error. */
 const line = /^berth: [^\n]{10,300}\n$/;
 
 test("the version and the help go to standard output", async () => {

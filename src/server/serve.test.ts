@@ -49,17 +49,17 @@ const refusal = async (env: Record<string, string> = {}, plugins: string[] = [])
 
 const listener = (port = 0) => Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
 
-/** What a plugin of these tests and its test tell each other. */
-const meeting: { told: string[]; gate: PromiseWithResolvers<void>; begun: PromiseWithResolvers<void> } = {
-  told: [],
+/** Shared by a plugin of these tests and its test. */
+const shared: { steps: string[]; gate: PromiseWithResolvers<void>; started: PromiseWithResolvers<void> } = {
+  steps: [],
   gate: Promise.withResolvers(),
-  begun: Promise.withResolvers(),
+  started: Promise.withResolvers(),
 };
-Reflect.set(globalThis, "berthServeTest", meeting);
+Reflect.set(globalThis, "berthServeTest", shared);
 beforeEach(() => {
-  meeting.told = [];
-  meeting.gate = Promise.withResolvers();
-  meeting.begun = Promise.withResolvers();
+  shared.steps = [];
+  shared.gate = Promise.withResolvers();
+  shared.started = Promise.withResolvers();
 });
 
 describe("a start", () => {
@@ -85,11 +85,11 @@ describe("a start", () => {
     const port = String(freePort());
     const slow = pluginFile(
       "slow",
-      `const { gate, begun } = globalThis.berthServeTest;
-       export default ({ plugin }) => plugin("slow", () => ({ service: {}, start: () => { begun.resolve(); return gate.promise; } }));`,
+      `const { gate, started } = globalThis.berthServeTest;
+       export default ({ plugin }) => plugin("slow", () => ({ service: {}, start: () => { started.resolve(); return gate.promise; } }));`,
     );
     const starting = start({ PORT: port }, [slow]);
-    await meeting.begun.promise;
+    await shared.started.promise;
     const origin = `http://127.0.0.1:${port}`;
     expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: "ok" });
     let settled = false;
@@ -100,7 +100,7 @@ describe("a start", () => {
       });
     expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: "ok" });
     expect(settled).toBe(false);
-    meeting.gate.resolve();
+    shared.gate.resolve();
     await starting;
     expect((await held).status).toBe(201);
   });
@@ -161,17 +161,17 @@ describe("a failing start", () => {
     const port = freePort();
     const path = pluginFile(
       "slow",
-      `const { gate, begun } = globalThis.berthServeTest;
-       export default ({ plugin }) => plugin("slow", () => ({ service: {}, start: async () => { begun.resolve(); await gate.promise; throw new Error("after all"); } }));`,
+      `const { gate, started } = globalThis.berthServeTest;
+       export default ({ plugin }) => plugin("slow", () => ({ service: {}, start: async () => { started.resolve(); await gate.promise; throw new Error("after all"); } }));`,
     );
     const starting = refusal({ PORT: String(port) }, [path]);
-    await meeting.begun.promise;
+    await shared.started.promise;
     const held = fetch(`http://127.0.0.1:${port}/api/agents`).then(
       ({ status }) => String(status),
       () => "let go",
     );
     await fetch(`http://127.0.0.1:${port}/healthz`);
-    meeting.gate.resolve();
+    shared.gate.resolve();
     expect(await starting).toContain("after all");
     expect(await held).toBe("let go");
   });
@@ -197,20 +197,20 @@ describe("a stop", () => {
     expect(performance.now() - since).toBeLessThan(4_000);
   });
 
-  const answering = `const { told, gate, begun } = globalThis.berthServeTest;
+  const answering = `const { steps, gate, started } = globalThis.berthServeTest;
     export default ({ plugin, Elysia, openRoutes }) => plugin("slow", ({ kernel }) => ({
       service: {},
       web: new Elysia({ name: "slow" }).use(openRoutes)
-        .get("/slow", async () => { begun.resolve(); await gate.promise; await kernel.database.read("SELECT 1"); return { answer: 42 }; }, { open: true })
-        .get("/hang", () => { begun.resolve(); return new Promise(() => undefined); }, { open: true }),
-      start: () => { told.push("start"); },
-      stop: async () => { told.push("stop"); },
+        .get("/slow", async () => { started.resolve(); await gate.promise; await kernel.database.read("SELECT 1"); return { answer: 42 }; }, { open: true })
+        .get("/hang", () => { started.resolve(); return new Promise(() => undefined); }, { open: true }),
+      start: () => { steps.push("start"); },
+      stop: async () => { steps.push("stop"); },
     }));`;
 
   test("accepts no new requests, sends running responses, and closes the database last", async () => {
     const { running, web } = await start({}, [pluginFile("slow", answering)]);
     const answer = fetch(`${web}/slow`);
-    await meeting.begun.promise;
+    await shared.started.promise;
     const stopped = running.stop();
     await eventually(async () => {
       const refused = await fetch(`${web}/healthz`).then(
@@ -219,11 +219,11 @@ describe("a stop", () => {
       );
       return refused;
     });
-    expect(meeting.told).toContain("start");
-    meeting.gate.resolve();
+    expect(shared.steps).toContain("start");
+    shared.gate.resolve();
     expect(await (await answer).json()).toEqual({ answer: 42 });
     await stopped;
-    expect(meeting.told).toEqual(["start", "stop"]);
+    expect(shared.steps).toEqual(["start", "stop"]);
   });
 
   test("waits for them at most SHUTDOWN_GRACE", async () => {
@@ -232,7 +232,7 @@ describe("a stop", () => {
       () => "answered",
       () => "cut",
     );
-    await meeting.begun.promise;
+    await shared.started.promise;
     const since = performance.now();
     await running.stop();
     expect(performance.now() - since).toBeWithin(1_000, 6_000);

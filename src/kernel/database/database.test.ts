@@ -37,7 +37,7 @@ const insert = (id: string, name: string | null = null): Statement => ({
   sql: "INSERT INTO things (id, name) VALUES (?, ?)",
   args: [id, name],
 });
-/** The error that a promise ends in. */
+/** Returns the error with which a promise rejects. */
 const failure = (promise: Promise<unknown>) =>
   promise.then(
     () => new Error("It succeeded."),

@@ -16,7 +16,7 @@ let dir: ReturnType<typeof temporaryDir>;
 let file: string;
 const open = (manifest = migrations) =>
   openDatabase({ url: `file:${file}`, dataDir: dir.path, log: silent, migrations: manifest });
-/** Every file of the folder with its content. */
+/** Returns every file of the folder with its content. */
 const snapshot = (folder = dirname(file)) =>
   readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -96,7 +96,7 @@ test("a damaged database is refused and not changed", async () => {
     ["the schema overwritten", () => writeFileSync(file, Buffer.from(good).fill(0x5a, 200, 4096))],
   ];
   for (const [what, damage] of damages) {
-    // A folder each: within one process SQLite remembers what it knows about a file.
+    // Each in its own folder, since SQLite caches facts about a file within a process.
     file = join(home, what, "berth.db");
     mkdirSync(join(home, what));
     writeFileSync(file, good);

@@ -154,7 +154,7 @@ describe("a stored response", () => {
 });
 
 describe("concurrent requests", () => {
-  /** Work that waits to be let go. */
+  /** Work that waits until it is released. */
   function held(status = 201) {
     const { promise, resolve } = Promise.withResolvers<void>();
     const produce = async () => {
@@ -237,7 +237,7 @@ describe("concurrent requests", () => {
 });
 
 describe("a route", () => {
-  /** A request as a surface hands it on. */
+  /** A request with the context that a surface attaches. */
   function request(key: string | null, bodyText = "{}", address = "203.0.113.7", path = "/api/keys") {
     const headers: Record<string, string> = key === null ? {} : { "idempotency-key": key };
     const made = new Request(`http://localhost${path}`, { method: "POST", headers, body: bodyText });

@@ -103,7 +103,7 @@ async function send({ path = "/probe/any", method = "POST", body, headers = {} }
   return { status: response.status, headers: response.headers, text, body: text && JSON.parse(text) };
 }
 
-/** A stream has no length that could be told beforehand. */
+/** A stream, which has no declared length. */
 const streamOf = (...chunks: string[]) =>
   new ReadableStream({
     start(controller) {

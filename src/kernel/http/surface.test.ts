@@ -185,7 +185,7 @@ describe("pages of other sites", () => {
     expect((await web("POST")).status).toBe(200);
     const bearer = { authorization: "Bearer bk_x", origin: "https://evil.example" };
     expect((await web("POST", "/probe", bearer)).status).toBe(200);
-    // A form can bring these along: https://user:password@berth.example/
+    // A form can send these: https://user:password@berth.example/
     const basic = { authorization: "Basic dTpw", origin: "https://evil.example" };
     expectRefusal(await web("POST", "/probe", basic), 403, "FOREIGN_ORIGIN");
   });
@@ -296,7 +296,7 @@ describe("the default rate limit", () => {
     expect(answer.headers.get("ratelimit-policy")).toBe('"default";q=3;w=60');
     expect(answer.headers.get("ratelimit")).toMatch(/^"default";r=0;t=\d+$/);
     expect(Number(answer.headers.get("retry-after"))).toBeWithin(1, 61);
-    // What another site causes is refused first and costs its visitor nothing.
+    // Requests that another site causes are refused first, and do not count for the user.
     expectRefusal(await ask(tight.web, "POST", "/probe", { origin: "https://evil.example" }), 403);
   });
 
@@ -324,7 +324,7 @@ describe("the default rate limit", () => {
     expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
     expect((await from(ada, "/api/auth/session")).status).toBe(429);
     expect((await from(bob, "/api/settings")).status).toBe(200);
-    // Routes that do not ask who it is are not the account's.
+    // Requests to routes without authentication do not count for the account.
     expect((await from(ada, "/healthz")).status).toBe(200);
   });
 
@@ -365,22 +365,22 @@ describe("WebSockets", () => {
   const wsOrigin = () => house.web.replace("http", "ws");
   function open(path: string, headers: Record<string, string> = {}) {
     const socket = new WebSocket(`${wsOrigin()}${path}`, { headers, protocols: ["echo.v1"] });
-    const heard = Promise.withResolvers<string>();
-    socket.onmessage = ({ data }) => heard.resolve(String(data));
-    socket.onclose = ({ code }) => heard.resolve(`closed ${code}`);
-    return { socket, heard: heard.promise };
+    const firstEvent = Promise.withResolvers<string>();
+    socket.onmessage = ({ data }) => firstEvent.resolve(String(data));
+    socket.onclose = ({ code }) => firstEvent.resolve(`closed ${code}`);
+    return { socket, firstEvent: firstEvent.promise };
   }
 
   test("open on a registered path", async () => {
-    const { socket, heard } = open("/echo/ada?x=1");
-    expect(await heard).toBe("hello ada");
+    const { socket, firstEvent } = open("/echo/ada?x=1");
+    expect(await firstEvent).toBe("hello ada");
     expect(socket.protocol).toBe("echo.v1");
     socket.close();
   });
 
   test("an upgrade on another path is an ordinary request", async () => {
-    const { heard } = open("/nothing");
-    expect(await heard).toMatch(/^closed/);
+    const { firstEvent } = open("/nothing");
+    expect(await firstEvent).toMatch(/^closed/);
     const upgrade = { upgrade: "websocket", connection: "upgrade" };
     expectRefusal(await web("GET", "/nothing", upgrade), 404, "NOT_FOUND");
     expect((await web("GET", "/probe", upgrade)).status).toBe(200);

@@ -100,13 +100,13 @@ describe.each([
   });
 
   test("a handler that takes too long is aborted, and loses its slot even if it ignores the signal", async () => {
-    let told = false;
+    let aborted = false;
     jobs.handle(
       "slow",
       (_, { signal }) =>
         new Promise<void>(() => {
           signal.addEventListener("abort", () => {
-            told = true;
+            aborted = true;
           });
         }),
       { timeoutMs: 20, concurrency: 1 },
@@ -114,7 +114,7 @@ describe.each([
     await jobs.start();
     await database.write([jobs.enqueueStatement("slow", null, { maxAttempts: 1 })]);
     await eventually(async () => (await rows())[0]?.state === "failed");
-    expect(told).toBe(true);
+    expect(aborted).toBe(true);
   });
 
   test("no more jobs run at a time than the concurrency allows", async () => {

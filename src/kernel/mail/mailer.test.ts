@@ -39,7 +39,7 @@ afterEach(async () => {
   await opened.remove();
 });
 
-/** What one process has of mail. */
+/** The mail services of one process. */
 async function process({ url }: { url?: string | undefined } = {}): Promise<{ jobs: Jobs; mail: Mailer }> {
   const log = createLog({ level: "debug", format: "json", write: (line) => (lines += line) });
   const jobs = createJobs({ database: opened.database, log });
@@ -196,7 +196,7 @@ describe("a mail server in trouble", () => {
     const { mail } = await process({ url: "smtp://127.0.0.1:1" });
     await send(mail);
     const attempts = Number((await waiting())[0]?.max_attempts);
-    // The shortest that the waits between them can be.
+    // The shortest possible waits between the attempts.
     const waits = Array.from({ length: attempts - 1 }, (_, n) => Math.min(3_600, 2 ** n) / 2);
     expect(waits.reduce((sum, wait) => sum + wait)).toBeGreaterThan(12 * 3_600);
   });
@@ -207,7 +207,7 @@ test("a mail whose job died after sending is sent again with the same Message-ID
   const release = server.hold();
   await send(mail);
   await server.arrived(1);
-  // The next process finds the job as the dead one left it.
+  // The next process finds the job as the killed one left it.
   await process({ url: server.url });
   const [first, second] = await server.arrived(2);
   release();
@@ -307,9 +307,9 @@ describe("without a mail server", () => {
     expect(parsed).toMatchObject({ subject: letter.subject, to: [{ address: "ada@example.com" }] });
     expect(parsed.text?.trim()).toBe(letter.text.trim());
     expect(parsed.html?.trim()).toBe(letter.html);
-    const told = lines.split("\n").filter((line) => line.includes('"level":"info"'));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain(`${baseUrl}/reset-password?token=${secret}`);
+    const infoLines = lines.split("\n").filter((line) => line.includes('"level":"info"'));
+    expect(infoLines).toHaveLength(1);
+    expect(infoLines[0]).toContain(`${baseUrl}/reset-password?token=${secret}`);
   });
 
   test("a link to another origin is not logged", async () => {

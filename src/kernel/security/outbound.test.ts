@@ -65,7 +65,7 @@ afterAll(async () => {
   await secure.stop(true);
 });
 
-/** Everything but 127.0.0.1 refused, names resolved by a table that also counts. */
+/** Allows only 127.0.0.1, and resolves names from a table, which also counts lookups. */
 function local(names: Record<string, string[]> = {}, options: Partial<OutboundOptions> = {}) {
   const asked: string[] = [];
   const resolve = async (name: string) => {
@@ -200,7 +200,7 @@ describe("the connection", () => {
     const { outbound } = local({ "good.test": ["127.0.0.1"], "other.test": ["127.0.0.1"] }, { ca: CERT });
     const response = await outbound.fetch(`https://good.test:${secure.port}/tls`);
     expect(response.text()).toBe("hello from /tls");
-    // A connection that is kept open for good.test serves nobody else.
+    // A connection that is kept alive for good.test is not used for another host.
     const error = await failure(outbound.fetch(`https://other.test:${secure.port}/`));
     expect(error).toMatchObject({ status: 502, code: "UPSTREAM_UNREACHABLE" });
     expect(await failure(outbound.fetch(`https://127.0.0.1:${secure.port}/`))).toMatchObject({ status: 502 });

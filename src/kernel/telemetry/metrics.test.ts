@@ -10,7 +10,7 @@ const fresh = () => {
 };
 afterEach(() => metrics.stop());
 
-/** The lines of one metric, comments included. */
+/** Returns the lines of one metric, with its comments. */
 const lines = (name: string) =>
   metrics
     .render()

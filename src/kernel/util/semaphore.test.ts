@@ -13,7 +13,7 @@ describe("acquire", () => {
     const semaphore = createSemaphore(10);
     const first = await semaphore.acquire(6);
     const second = semaphore.acquire(6);
-    // It would fit, but it came later.
+    // It would fit, but earlier requests come first.
     const third = semaphore.acquire(1);
     expect(await isSettled(second)).toBe(false);
     expect(await isSettled(third)).toBe(false);

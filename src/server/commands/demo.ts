@@ -1,8 +1,10 @@
 // Runs `berth demo`: the tour of the README, against a real service in a temporary folder.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { environment } from "../../kernel/config/config.ts";
+import { parseEvents } from "../../kernel/http/sse-parser.ts";
 import { type RunningServer, serve } from "../serve.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -99,7 +101,6 @@ function createDemoClient(web: string) {
     (await send(method, path, body, "application/json")).json() as Promise<ApiResponse>;
 
   async function* stream(path: string, body: object): AsyncGenerator<string> {
-    const { parseEvents } = await import("../../../plugins/runtime/index.ts");
     const response = await send("POST", path, body, "text/event-stream");
     for await (const { event, data } of parseEvents(response.body ?? new ReadableStream())) {
       if (event === "delta") yield (JSON.parse(data) as { text: string }).text;

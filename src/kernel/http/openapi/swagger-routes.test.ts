@@ -91,7 +91,7 @@ function operation(method: string, path: string): Operation {
   return found;
 }
 const statuses = (of: Operation) => Object.keys(of.responses ?? {}).map(Number);
-/** What an answer says, also when it is said in the components. */
+/** Returns the description of a response, also of a shared one. */
 function said(of: Operation, status: number): string | undefined {
   const answer = of.responses?.[status];
   const name = answer?.$ref?.split("/").at(-1);
