@@ -1,6 +1,6 @@
 // Defines the API's schemas of an agent's statistics, and formats the measured values for them.
 import { type Static, t } from "elysia";
-import type { Agent } from "../agents/index.ts";
+import { type Agent, isUp } from "../agents/index.ts";
 import { formatBytes, formatDuration, formatPercent } from "./format.ts";
 import type { AgentStats } from "./stats-service.ts";
 
@@ -53,8 +53,7 @@ const DEFAULT_MEMORY_ALLOWANCE = 64 * MIB;
 export function toStats(agent: Agent, plan: string, stats: AgentStats): Static<typeof backendStats> {
   const { cpu, memory, sent, received, pids, turns } = stats;
   const allowance = MEMORY_ALLOWANCE[plan] ?? DEFAULT_MEMORY_ALLOWANCE;
-  const isUp = agent.status === "running" || agent.status === "active";
-  const uptime = isUp && agent.startedAt !== null ? Math.max(0, Date.now() - agent.startedAt) : 0;
+  const uptime = isUp(agent.status) && agent.startedAt !== null ? Math.max(0, Date.now() - agent.startedAt) : 0;
   const { processed, lastHour, meanMs, successRate } = turns;
   const orNotAvailable = (value: number | undefined, digits = 0) =>
     processed === 0 || value === undefined ? "N/A" : value.toFixed(digits);

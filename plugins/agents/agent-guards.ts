@@ -1,4 +1,5 @@
-// Whose agent it is, settled before the body is read: on the web by session, on the backend by service token, session or API key.
+// Route guards that check an agent's owner before the body is read: by session or API key, on the backend by service
+// token too.
 import { Elysia } from "elysia";
 import { AppError, forbidden } from "../../src/kernel/errors.ts";
 import { documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -10,30 +11,34 @@ import { type Agent, type AgentStore, agentNotFound } from "./agent-store.ts";
 type Identities = ReturnType<typeof auth.setup>["service"]["identities"];
 
 export const operationInProgress = () =>
-  new AppError(409, "OPERATION_IN_PROGRESS", "This agent is being updated. Try again as soon as that has ended.");
+  new AppError(409, "OPERATION_IN_PROGRESS", "This agent is being updated. Try again when the update has ended.");
 
-/** What a refusal looks like: 404 for data, 403 with the failure body for life cycle (interface, "Authentication" 2). */
+/**
+ * How a route refuses a caller who is not the owner: 404 on data routes, 403 with the failure body on life-cycle
+ * routes.
+ */
 export type AgentRouteKind = "data" | "lifecycle";
 
 export interface OwnAgentOptions {
-  /** What the session or key must be good for. */
+  /** The scope that the session or key must have. */
   scope: Scope;
   kind: AgentRouteKind;
 }
 
 /**
- * The action that a service token must name, on a data route unless told otherwise; `scope` as in `Identities.authorize`.
- * What `changes` something that an undone update would put back is refused while one is under way.
+ * The action that a service token must name; `kind` is `data` by default, `scope` as in `Identities.authorize`. A route
+ * with `changes` is refused during an update of the agent, since undoing the update would lose the change.
  */
 export type AgentCallOptions = string | { action: string; kind?: AgentRouteKind; scope?: Scope; changes?: boolean };
 
-const FAILURE_BODY = { success: false, status: "error" };
+/** What the body of every failure of a life-cycle route holds beside the error. */
+export const FAILURE_BODY = { success: false, status: "error" };
 
-/** The same for an agent that does not exist and for one of somebody else, so that nobody can ask which ids there are. */
+/** The same error for a missing agent and for another user's, so that callers can't find out which ids exist. */
 const ownershipError = (kind: AgentRouteKind): AppError =>
   kind === "data" ? agentNotFound() : forbidden("NOT_YOUR_AGENT", "You have no agent with this id.", FAILURE_BODY);
 
-/** Also where the body is refused before the operation is asked. */
+/** The failure body is also sent when the request's body is refused, before the route's handler runs. */
 function setFailureBody(kind: AgentRouteKind, request: Request): void {
   if (kind === "lifecycle") contextOf(request).errorExtras = FAILURE_BODY;
 }
@@ -49,10 +54,10 @@ const normalizeAgentCall = (options: AgentCallOptions) => ({
 });
 
 /**
- * Route macros for routes with an `:id`. `ownAgent: { scope, kind }` on the web gives `identity` and `agent`, and so does
- * `ownInstance: scope` for those with a `:userId`;
- * `agentCall: action` on the backend gives `caller` and `agent`, for the owner, or a service token in the owner's name for
- * this agent and this action. An admin is nobody's owner, on neither side.
+ * Route macros for routes of one agent. On the web, `ownAgent: { scope, kind }` (routes with `:id`) and
+ * `ownInstance: scope` (routes with `:userId`) give the handler `identity` and `agent`. On the backend,
+ * `agentCall: action` gives `caller` and `agent`: it admits the owner, and a service token that names the owner, this
+ * agent and this action. Admins have no access to the agents of others.
  */
 export function createAgentGuards(
   identities: Identities,
@@ -68,7 +73,7 @@ export function createAgentGuards(
     return requireOwner(request, identity, agent, kind);
   }
 
-  /** `/api/instance/:userId` takes an agent's id, or the caller's own for the agent that it speaks to. Contract §5. */
+  /** `/api/instance/:userId` takes an agent's id, or the caller's own user id for the caller's current agent. */
   async function authenticateInstance(request: Request, id: string, scope: Scope) {
     const identity = await identities.authenticate(request, scope);
     const { id: userId } = identity.user;
@@ -91,11 +96,11 @@ export function createAgentGuards(
     return callerMemo.set(request, { caller, agent });
   }
 
-  /** Asked when the body is there, right before the work. */
+  /** Runs after the body was read, right before the handler. */
   async function recheckCall(request: Request, id: string, options: AgentCallOptions) {
-    const found = callerMemo.get(request) ?? (await authorizeCall(request, id, options));
-    if (normalizeAgentCall(options).changes && isUpdating(found.agent.id)) throw operationInProgress();
-    return found;
+    const authorized = callerMemo.get(request) ?? (await authorizeCall(request, id, options));
+    if (normalizeAgentCall(options).changes && isUpdating(authorized.agent.id)) throw operationInProgress();
+    return authorized;
   }
   const callErrorCodes = (options: AgentCallOptions) => {
     const { kind, changes } = normalizeAgentCall(options);

@@ -1,14 +1,19 @@
-// Tells those who keep something about an agent in memory that it was written, or that it is gone.
+// Notifies listeners when an agent was changed, configured or removed, so that they update what they hold in memory.
 import type { Log } from "../../src/kernel/telemetry/log.ts";
 
 export interface AgentHooks {
-  /** Told an agent's id after each committed write of its row, configuration or credentials. Must be quick. */
+  /**
+   * Called with an agent's id after each committed write of its row, configuration or credentials. Must return quickly.
+   */
   onChange(listener: (agentId: string) => void): void;
-  /** Told an agent's id when a configuration that somebody gave it is in force. Must be quick. */
+  /** Called with an agent's id after a new configuration was committed. Must return quickly. */
   onConfigured(listener: (agentId: string) => void): void;
-  /** Asked before an agent is removed, by its id: to take away in steps what its row would take along at once. */
+  /**
+   * Runs before an agent is removed, to delete large data in steps; deleting the row would cascade to all of it at
+   * once.
+   */
   beforeDelete(work: (agentId: string) => Promise<void>): void;
-  /** Told the id of each agent that was removed, after the commit; the removal is answered when all are done. */
+  /** Called with an agent's id after its removal is committed; `remove` waits for it. */
   onDelete(listener: (agentId: string) => Promise<void> | void): void;
   notifyChanged(agentId: string): void;
   notifyConfigured(agentId: string): void;
@@ -27,7 +32,7 @@ export function createAgentHooks(log: Log): AgentHooks {
       try {
         listener(agentId);
       } catch (error) {
-        log.error("a listener failed", { agentId, error });
+        log.error("a listener for agent changes failed", { agentId, error });
       }
     }
   }
@@ -47,7 +52,7 @@ export function createAgentHooks(log: Log): AgentHooks {
         try {
           await listener(agentId);
         } catch (error) {
-          log.error("an agent could not be cleared away everywhere", { agentId, error });
+          log.error("a listener for agent removals failed", { agentId, error });
         }
       }
     },

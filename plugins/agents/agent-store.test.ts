@@ -1,4 +1,4 @@
-// Agents as other plugins meet them: found, listed, brought up and down, removed; the same on a file and on a server.
+// Tests the stores of agents, configurations and credentials as other plugins use them, over a file and over a server.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { createServices, rejectionOf, type Services } from "./support.test.ts";
@@ -15,7 +15,7 @@ describe.each([
   });
   afterAll(() => opened.remove());
 
-  test("are found by id, and by nothing that is no id", async () => {
+  test("are found by id; a text that is no id finds nothing", async () => {
     const { id } = await it.add(await it.owner());
     expect(await it.agents.find(id)).toMatchObject({ id, name: "Ada's agent" });
     for (const other of ["", "..", `${id}%2F..`, `${id}\0`, "sess_0123456789abcdef", Bun.randomUUIDv7(), " "]) {
@@ -23,7 +23,7 @@ describe.each([
     }
   });
 
-  test("are listed newest first, each to its owner alone", async () => {
+  test("are listed newest first, only to their owner", async () => {
     const [ada, bob] = [await it.owner(), await it.owner()];
     const first = await it.add(ada, "First");
     const second = await it.add(ada, "Second");
@@ -47,7 +47,7 @@ describe.each([
     expect(await it.agents.resolveCurrent(ada)).toMatchObject({ id: first.id });
   });
 
-  test("somebody else's and a missing one are the same 404", async () => {
+  test("another user's agent and a missing one are the same 404", async () => {
     const [ada, bob] = [await it.owner(), await it.owner()];
     const { id } = await it.add(bob);
     const foreign = await rejectionOf(it.agents.resolveCurrent(ada, id));
@@ -56,10 +56,10 @@ describe.each([
     expect(foreign).toEqual(missing);
   });
 
-  test("a status is kept with what is wanted, and told once", async () => {
+  test("a status is stored with the wanted status; listeners and events get each change once", async () => {
     const { id, startedAt } = await it.add(await it.owner());
-    const told: string[] = [];
-    it.hooks.onChange((changed) => told.push(changed));
+    const notified: string[] = [];
+    it.hooks.onChange((changed) => notified.push(changed));
 
     expect(await it.agents.setStatus(id, "error", { reason: "the bot's token was refused" })).toBe(true);
     expect(await it.agents.find(id)).toMatchObject({ statusReason: "the bot's token was refused", wanted: "up" });
@@ -76,7 +76,7 @@ describe.each([
     expect(up).toMatchObject({ status: "active", wanted: "up" });
     expect(up?.startedAt).toBeGreaterThanOrEqual(startedAt ?? 0);
 
-    expect(told).toEqual([id, id, id]);
+    expect(notified).toEqual([id, id, id]);
     const events = await it.events.since(0, { agentId: id, types: ["agent.status"] });
     expect(events.map(({ data }) => data)).toMatchObject([
       { status: "error", reason: "the bot's token was refused" },
@@ -86,7 +86,7 @@ describe.each([
     expect(await it.agents.setStatus(Bun.randomUUIDv7(), "active")).toBe(false);
   });
 
-  test("a removed one leaves nothing but its event, and takes no one else's", async () => {
+  test("a removed agent leaves nothing but its event; other agents' rows stay", async () => {
     const ada = await it.owner();
     const [gone, stays] = [await it.add(ada, "Gone"), await it.add(ada, "Stays")];
     for (const { id } of [gone, stays]) {
@@ -94,12 +94,12 @@ describe.each([
       it.logs.add(id, "info", "hello", "test");
     }
     await it.logs.flush();
-    const told: string[] = [];
-    it.hooks.onDelete((id) => void told.push(id));
+    const notified: string[] = [];
+    it.hooks.onDelete((id) => void notified.push(id));
 
     expect(await it.agents.remove(gone.id)).toBe(true);
     expect(await it.agents.remove(gone.id)).toBe(false);
-    expect(told).toEqual([gone.id]);
+    expect(notified).toEqual([gone.id]);
     expect(await it.agents.find(gone.id)).toBeUndefined();
     const left = async (id: string) => {
       const tables = ["agent_configs WHERE agent_id", "agent_logs WHERE agent_id", "credentials WHERE owner_id"];
@@ -111,7 +111,7 @@ describe.each([
     expect(await it.events.since(0, { agentId: gone.id, types: ["agent.deleted"] })).toHaveLength(1);
   });
 
-  test("an account takes its agents and credentials along", async () => {
+  test("deleting an account deletes its agents and credentials", async () => {
     const ada = await it.owner();
     const { id } = await it.add(ada);
     await it.credentials.set({ kind: "agent", id }, "provider_1", "sk-secret");
@@ -125,7 +125,7 @@ describe.each([
     const odd =
       '{ "2": 1,\t"1": 1.50, "__proto__": {"a": 1}, "é": "\\u00e9", "big": 12345678901234567890, "a":1,"a":2 }\n';
 
-    test("comes back byte for byte, and counts its versions", async () => {
+    test("is returned byte for byte, and its versions are numbered", async () => {
       const { id } = await it.add(await it.owner());
       expect(await it.configs.text(id)).toBe("{}");
       await it.configs.save(id, odd);
@@ -136,7 +136,7 @@ describe.each([
       expect(await it.configs.text(id)).toBe('{"n":24}');
     });
 
-    test("is read as settings that follow each write", async () => {
+    test("is read as settings, which change with each write", async () => {
       const { id } = await it.add(await it.owner());
       expect(await it.configs.settings(id)).toEqual({});
       await it.configs.save(id, '{"temperature":1}');
@@ -145,13 +145,13 @@ describe.each([
       expect(await it.configs.settings(id)).toEqual({ temperature: 1 });
     });
 
-    test("of an agent that is gone can't be saved", async () => {
+    test("can't be saved for a missing agent", async () => {
       expect(await rejectionOf(it.configs.save(Bun.randomUUIDv7(), "{}"))).toMatchObject({ status: 404 });
     });
   });
 });
 
-test("in one process an agent and its settings are asked for once", async () => {
+test("in one process an agent, its settings and credentials are loaded once", async () => {
   const opened = await fileDatabase();
   const it = createServices(opened);
   const userId = await it.owner();
@@ -164,7 +164,7 @@ test("in one process an agent and its settings are asked for once", async () => 
   await it.configs.settings(id);
   await opened.remove();
 
-  // The database is closed: only memory can answer.
+  // The database is closed, so these come from the cache.
   expect(await it.agents.find(id)).toMatchObject({ id });
   expect(await it.agents.resolveCurrent(userId)).toMatchObject({ id });
   expect(await it.configs.settings(id)).toEqual({});

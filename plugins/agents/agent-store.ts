@@ -1,57 +1,61 @@
-// Agents: found by id without a query, listed by owner, brought up and down, removed.
+// Stores agents: finds them by id from a cache, lists them by owner, changes their status, removes them.
 import { desc, eq, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/database/database.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
+import { createCache } from "../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
-import { createReadThroughCache } from "./read-through-cache.ts";
 import { agents, type MODEL_CHOICES, type STATUSES } from "./schema.ts";
 
 export type ModelChoice = (typeof MODEL_CHOICES)[number];
 export type AgentStatus = (typeof STATUSES)[number];
 
-/** An agent as the service knows it. Never leaves as it is: see model.ts. Times are epoch ms. */
+/** An agent's row; times are epoch ms. Responses hold the views of model.ts, never this. */
 export type Agent = Readonly<typeof agents.$inferSelect>;
 
 export interface StatusChange {
-  /** Why it is in error. */
+  /** Why it is in `error`, for its owner. */
   reason?: string;
-  /** It has come up anew, whatever it was before. */
+  /** It came up again: sets `startedAt` and records the event, also if the status is the same as before. */
   hasRestarted?: boolean;
   runtimeVersion?: string;
-  /** Written in the same batch. */
+  /** Whether it should be up, where that does not follow from the status. */
+  wanted?: "up" | "down";
+  /** Written in the same batch, after the change. */
   statementsAfter?: readonly Statement[];
 }
 
 export interface AgentStore {
-  /** From memory where one process owns the database, else asked for each time. Any text may be given as the id. */
+  /** From a cache where one process owns the database, else by a query. `id` may be any text. */
   find(id: string): Promise<Agent | undefined>;
-  /** By the name it is reached under; any text may be given. */
+  /** As `find`, but 404 `AGENT_NOT_FOUND` when there is none. */
+  require(id: string): Promise<Agent>;
+  /** By the subdomain of its public address; `subdomain` may be any text. */
   findBySubdomain(subdomain: string): Promise<Agent | undefined>;
   /** A user's agents, newest first. */
   list(userId: string): Promise<Agent[]>;
   /**
-   * The agent a user speaks to (contract §6b): the newest that is not stopped, else the newest; undefined with none.
-   * With `agentId` that one, if it is the user's own: else 404.
+   * The agent that a user's request is for: with `agentId` that one, 404 if it is not the user's; without, the user's
+   * newest agent that is not stopped, else the newest; undefined if the user has none.
    */
   resolveCurrent(userId: string, agentId?: string): Promise<Agent | undefined>;
   /**
-   * Puts an agent in a status, with the event where that is a change. Up statuses make it wanted up, `stopped` wanted
-   * down, `error` (with its reason) leaves what is wanted. False when there is no such agent.
+   * Sets an agent's status, and records the event `agent.status` if that changes it. `running` and `active` also set
+   * `wanted` to `up`, `stopped` to `down`; `error` leaves it. False when there is no such agent.
    */
   setStatus(id: string, status: AgentStatus, more?: StatusChange): Promise<boolean>;
-  /** Writes what was given, in one batch with `also`; 404 when the agent is gone. */
+  /** Writes the given fields in one batch with `statementsAfter`; 404 when the agent is gone. */
   change(
     id: string,
     fields: { name?: string; model?: ModelChoice },
     statementsAfter: readonly Statement[],
   ): Promise<Agent>;
-  /** Those that should be up and are not, or need a runtime that is not one of these. */
+  /** Agents that are wanted up and are not, or that need a runtime version other than these. */
   listToReconcile(runtimeVersions: readonly string[]): Promise<Agent[]>;
-  /** Removes an agent with all that belongs to it; false when there is none. */
+  /** Removes an agent and its data; false when there is none. */
   remove(id: string): Promise<boolean>;
-  /** A user got another agent. */
+  /** Forgets the cached list of a user's agents; call it after the user got another one. */
   invalidateOwner(userId: string): void;
   /** Bytes held in memory for this agent. */
   memoryBytes(id: string): number;
@@ -59,24 +63,27 @@ export interface AgentStore {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Nothing else is ever put into a query, a path or a grant. */
+/** Whether an agent in this status takes messages. */
+export const isUp = (status: AgentStatus) => status === "running" || status === "active";
+
+/** Whether this is a UUIDv7 as agents have; any other text is kept out of queries, paths and grants. */
 export const isAgentId = (text: string) => UUID.test(text);
 
-/** The same for an agent that does not exist and for one of somebody else. */
+/** The same for a missing agent and for another user's. */
 export const agentNotFound = () => notFound("You have no agent with this id.", "AGENT_NOT_FOUND");
 
 export const CACHED_AGENTS = 20_000;
 
-/** Rows are kept in memory only where no other process can write them. */
+/** Entries of caches of agents' rows: 0, no caching, where another process can write them. */
 export const cacheSize = (kernel: Pick<Kernel, "config" | "database">) => (ownsDatabase(kernel) ? CACHED_AGENTS : 0);
 
 type Deps = Pick<Kernel, "database" | "events" | "config"> & { hooks: AgentHooks };
 
 export function createAgentStore({ database, events, config, hooks }: Deps): AgentStore {
   const db = database.drizzle;
-  const agentCache = createReadThroughCache<Agent>({ maxEntries: cacheSize({ config, database }) });
-  const idsByOwner = createReadThroughCache<readonly string[]>({ maxEntries: cacheSize({ config, database }) });
-  hooks.onChange(agentCache.invalidate);
+  const agentCache = createCache<Agent | undefined>({ entries: cacheSize({ config, database }) });
+  const idsByOwner = createCache<readonly string[]>({ entries: cacheSize({ config, database }) });
+  hooks.onChange(agentCache.drop);
 
   const selectById = db
     .select()
@@ -88,7 +95,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
     .from(agents)
     .where(eq(agents.subdomain, sql.placeholder("subdomain")))
     .prepare();
-  // Ids grow with time.
+  // Ids are UUIDv7, which sort by time.
   const selectByOwner = db
     .select()
     .from(agents)
@@ -100,10 +107,16 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
     isAgentId(id) ? agentCache.get(id, async () => (await selectById.execute({ id }))[0]) : undefined;
   const list = (userId: string) => selectByOwner.execute({ userId });
 
+  async function requireAgent(id: string): Promise<Agent> {
+    const agent = await find(id);
+    if (!agent) throw agentNotFound();
+    return agent;
+  }
+
   async function findDefault(userId: string): Promise<Agent | undefined> {
     const ids = await idsByOwner.get(userId, async () => (await list(userId)).map(({ id }) => id));
     let fallback: Agent | undefined;
-    for (const id of ids ?? []) {
+    for (const id of ids) {
       const agent = await find(id);
       if (agent && agent.status !== "stopped") return agent;
       fallback ??= agent;
@@ -113,13 +126,14 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
 
   return {
     find,
+    require: requireAgent,
     list,
-    invalidateOwner: idsByOwner.invalidate,
+    invalidateOwner: idsByOwner.drop,
     memoryBytes: (id) => estimateMemorySize(agentCache.peek(id)),
 
     async findBySubdomain(subdomain) {
-      const [found] = await selectIdBySubdomain.execute({ subdomain });
-      return found && find(found.id);
+      const [row] = await selectIdBySubdomain.execute({ subdomain });
+      return row && find(row.id);
     },
 
     async resolveCurrent(userId, agentId) {
@@ -129,15 +143,19 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
       return agent;
     },
 
-    async setStatus(id, status, { reason, hasRestarted = false, runtimeVersion, statementsAfter = [] } = {}) {
+    async setStatus(
+      id,
+      status,
+      { reason, hasRestarted = false, runtimeVersion, wanted: newWanted, statementsAfter = [] } = {},
+    ) {
       const agent = await find(id);
       if (!agent) return false;
       const now = Date.now();
-      const isUp = status === "running" || status === "active";
+      const willBeUp = isUp(status);
       const statusReason = reason ?? null;
-      const wanted = isUp ? "up" : status === "stopped" ? "down" : sql`${agents.wanted}`;
+      const wanted = newWanted ?? (willBeUp ? "up" : status === "stopped" ? "down" : sql`${agents.wanted}`);
       const newStartedAt = hasRestarted ? sql`${now}` : sql`iif(status IN ('running', 'active'), started_at, ${now})`;
-      const startedAt = isUp ? newStartedAt : sql`${agents.startedAt}`;
+      const startedAt = willBeUp ? newStartedAt : sql`${agents.startedAt}`;
       const version = runtimeVersion ?? sql`${agents.runtimeVersion}`;
       const differsSql = sql`(status <> ${status} OR status_reason IS NOT ${statusReason} OR wanted <> ${wanted})`;
       const isUnconditional = hasRestarted || runtimeVersion !== undefined || statementsAfter.length > 0;
@@ -164,7 +182,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
         ]);
       } catch (error) {
         if (!(error instanceof GuardFailed && error.guard === "change")) throw error;
-        return (await find(id)) !== undefined; // It was so already, unless it has gone meanwhile.
+        return (await find(id)) !== undefined; // Nothing differed, or the agent was removed meanwhile.
       }
       return true;
     },
@@ -184,9 +202,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
         if (error instanceof GuardFailed) throw agentNotFound();
         throw error;
       }
-      const agent = await find(id);
-      if (!agent) throw agentNotFound();
-      return agent;
+      return requireAgent(id);
     },
 
     listToReconcile: (runtimeVersions) =>
@@ -204,7 +220,7 @@ export function createAgentStore({ database, events, config, hooks }: Deps): Age
       await hooks.runBeforeDelete(id);
       const { userId, name } = agent;
       const after = () => {
-        idsByOwner.invalidate(userId);
+        idsByOwner.drop(userId);
         hooks.notifyChanged(id);
       };
       try {

@@ -1,4 +1,4 @@
-// The backend's routes of agents: the one place where they are written.
+// Backend routes of agents. Only the backend writes agents; the web surface forwards its callers' changes to them.
 import { Elysia, type Static } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
@@ -20,7 +20,7 @@ import {
   changeBody,
   changedResponse,
   configVersionsResponse,
-  deleted,
+  deletedResponse,
   provisionBody,
   provisionedResponse,
   provisioningErrors,
@@ -121,7 +121,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
     .get("/api/agents/:id/config/versions", async ({ agent }) => views.versions(await configs.versions(agent.id)), {
       agentCall: "agent.read",
       response: { 200: configVersionsResponse },
-      detail: { ...detail, summary: "The versions of the configuration that are kept, newest first" },
+      detail: { ...detail, summary: "The stored versions of the configuration, newest first" },
     })
     .get(
       "/api/agents/:id/config/versions/:version",
@@ -150,7 +150,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
         body: restoreConfigBody,
         detail: {
           ...detail,
-          summary: "Put an earlier version of the configuration in force, as the newest",
+          summary: "Restore an earlier version of the configuration, as the newest version",
           ...documentErrors({ 404: "VERSION_NOT_FOUND" }),
           responses: configResponseDocs("updated"),
         },
@@ -182,8 +182,8 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
       },
       {
         agentCall: "agent.delete",
-        response: { 200: deleted },
-        detail: { ...detail, summary: "Remove an agent with all that belongs to it" },
+        response: { 200: deletedResponse },
+        detail: { ...detail, summary: "Remove an agent and its data" },
       },
     );
 }

@@ -1,4 +1,4 @@
-// What belongs to an agent, as rows that go into its backup and come back from one; here: its own row, configurations, credentials.
+// Backup rows of agents: the agent's own row, its configurations and its credentials, read as JSON and written back.
 import { guard, type Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { VaultError } from "../../src/kernel/security/vault.ts";
@@ -6,12 +6,12 @@ import type { AgentHooks } from "./agent-hooks.ts";
 import type { CredentialKind, CredentialStore } from "./credential-store.ts";
 
 /**
- * Names of parts with the scalar query of each: for agent `?1` it gives one JSON array of objects. All parts of an agent
- * are asked for in one statement, so that they tell of one moment; their rows are handed back as they were given.
+ * The parts of a backup by name, each with a scalar query that returns a JSON array of objects for agent `?1`. All
+ * parts are read in one statement, so that they are of one moment; a restore gets the same rows back.
  */
 export type BackupTables<Name extends string> = Readonly<Record<Name, string>>;
 
-/** The rows of parts: JSON arrays, as text. */
+/** The rows of each part: a JSON array, as text. */
 export type BackupTableRows<Name extends string> = Readonly<Record<Name, string>>;
 
 export type AgentBackupTable = "agent" | "configs" | "credentials";
@@ -19,15 +19,15 @@ export type AgentBackupTable = "agent" | "configs" | "credentials";
 export interface AgentBackupRows {
   readonly tables: BackupTables<AgentBackupTable>;
   /**
-   * Puts back what an agent is, its configurations, and its credentials, sealed as they are; of the channels' tokens
-   * those named. Its status stays. Guard `agent`: it is gone.
+   * Restores the agent's row but for its status, its configurations, and its credentials, still sealed. Of the
+   * channels' tokens it restores only those in `tokens`. Guard `agent` fails when the agent is gone.
    */
   restoreStatements(
     agentId: string,
     rows: BackupTableRows<AgentBackupTable>,
     tokens: readonly CredentialKind[],
   ): Statement[];
-  /** Looks for what is wrong, and says it in words. */
+  /** Finds credentials that can't be opened; returns one sentence for the owner about each. */
   repair(agentId: string): Promise<string[]>;
 }
 
@@ -54,9 +54,9 @@ export function createBackupRows({ database, hooks, credentials }: Deps): AgentB
       const tokenKinds = JSON.stringify(tokens);
       return [
         {
-          sql: `UPDATE agents SET name = was.name, model = was.model, tier = was.tier, runtime_version = was.version, updated_at = ?3
+          sql: `UPDATE agents SET name = backup.name, model = backup.model, tier = backup.tier, runtime_version = backup.version, updated_at = ?3
             FROM (SELECT value ->> 'name' AS name, value ->> 'model' AS model, value ->> 'tier' AS tier,
-              value ->> 'runtimeVersion' AS version FROM json_each(?2)) AS was WHERE id = ?1`,
+              value ->> 'runtimeVersion' AS version FROM json_each(?2)) AS backup WHERE id = ?1`,
           args: [agentId, agent, Date.now()],
           after: () => hooks.notifyChanged(agentId),
         },
@@ -81,16 +81,16 @@ export function createBackupRows({ database, hooks, credentials }: Deps): AgentB
       const { rows } = await database.read(`SELECT kind FROM credentials WHERE ${OWN_CREDENTIALS} ORDER BY kind`, [
         agentId,
       ]);
-      const found: string[] = [];
+      const findings: string[] = [];
       for (const { kind } of rows) {
         try {
           await credentials.open(agentId, kind as CredentialKind);
         } catch (error) {
           if (!(error instanceof VaultError)) throw error;
-          found.push(`the credential ${kind} can't be opened with the key in use: set it again`);
+          findings.push(`the credential ${kind} can't be opened with the key in use: set it again`);
         }
       }
-      return found;
+      return findings;
     },
   };
 }

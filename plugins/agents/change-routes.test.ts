@@ -1,4 +1,5 @@
-// Changing an agent: its name, model and configuration, all or nothing; and the versions of the configuration.
+// Tests the routes that change an agent's name, model and configuration at once, and those of the configuration's
+// versions.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createClient } from "../../tests/support/client.ts";
 import { subscribe } from "../../tests/support/favours.ts";
@@ -34,7 +35,7 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
     return { ada, agent, path, send, configText };
   };
 
-  test("changes what is given and leaves the rest", async () => {
+  test("changes the given fields and leaves the rest", async () => {
     const { send, ada, path, configText } = await changing();
     const renamed = await send({ name: "  Pier " });
     expect(renamed).toMatchObject({ status: 200, body: { agent: { name: "Pier", model: "model_a" } } });
@@ -49,7 +50,7 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
     expect(Date.parse(listed?.updatedAt ?? "")).toBeGreaterThan(Date.parse(listed?.createdAt ?? ""));
   });
 
-  test("answers what the detail says, and takes an empty body for no change", async () => {
+  test("answers with the agent in detail; an empty body changes nothing", async () => {
     const { send, ada, path } = await changing();
     const { body } = await ada.get<object>(path);
     expect((await send({})).body).toEqual({ ...body, status: "updated" } as never);
@@ -74,7 +75,7 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
     expect(await configText()).toBe('{"config":{"instructions":"Be brief."},"status":"ok"}');
   });
 
-  test("takes nothing else from the body", async () => {
+  test("ignores all other fields of the body", async () => {
     const { send, ada, path } = await changing();
     const more = {
       id: Bun.randomUUIDv7(),
@@ -111,7 +112,7 @@ describe("versions of the configuration", () => {
     return { ada, id, path, versions };
   };
 
-  test("are listed newest first, with their size, time, and which one is in force", async () => {
+  test("are listed newest first, with size, time and which is current", async () => {
     const { versions, ada, path, id } = await withVersions(2);
     await ada.patch(`/api/agents/${id}`, { config: { é: "ü" } });
     const { versions: kept, count } = await versions();
@@ -125,13 +126,13 @@ describe("versions of the configuration", () => {
     expect((await ada.get(`${path}/versions/2`)).text).toBe('{"config":{"n":2},"status":"ok"}');
   });
 
-  test("renaming makes none", async () => {
+  test("renaming the agent adds none", async () => {
     const { versions, ada, id } = await withVersions(1);
     await ada.patch(`/api/agents/${id}`, { name: "Pier" });
     expect((await versions()).count).toBe(1);
   });
 
-  test("20 are kept", async () => {
+  test("the newest 20 are stored", async () => {
     const { versions, ada, path } = await withVersions(25);
     const { versions: kept, count } = await versions();
     expect(count).toBe(20);
@@ -144,7 +145,7 @@ describe("versions of the configuration", () => {
     }
   });
 
-  test("an earlier one is put in force as the newest, byte for byte", async () => {
+  test("an earlier one is restored as the newest, byte for byte", async () => {
     const { versions, ada, path } = await withVersions(1);
     const odd = ' { "2": 1, "1": 1.50, "__proto__": {"a":1}, "a":1,"a":2 }';
     const raw = { method: "PUT", path, headers: { "content-type": "application/json" }, body: odd };
@@ -170,9 +171,9 @@ describe("versions of the configuration", () => {
     },
   );
 
-  test("are their owner's alone", async () => {
+  test("are for the agent's owner only", async () => {
     const { path, id } = await withVersions(2);
-    const [eve, nobody] = [await member(), createClient(house.web)];
+    const [eve, anonymous] = [await member(), createClient(house.web)];
     const missing = path.replace(id, Bun.randomUUIDv7());
     const asks: [string, string, object?][] = [
       ["GET", "/versions"],
@@ -187,7 +188,7 @@ describe("versions of the configuration", () => {
       const foreign = await ask(eve, path);
       expectRefusal(foreign, 404, "AGENT_NOT_FOUND");
       expect((await ask(eve, missing)).text).toBe(foreign.text);
-      expectRefusal(await ask(nobody, path), 401);
+      expectRefusal(await ask(anonymous, path), 401);
     }
   });
 });

@@ -4,10 +4,10 @@ import { type ProviderId, providerIds } from "../../src/kernel/config/config.ts"
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { createCache } from "../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { type AgentStore, cacheSize } from "./agent-store.ts";
-import { createReadThroughCache } from "./read-through-cache.ts";
 import { credentials } from "./schema.ts";
 
 export const CREDENTIAL_KINDS = [
@@ -76,8 +76,8 @@ export function createCredentialStore({
     sealContext: ({ owner_kind, owner_id, kind }) => `${owner_kind}:${owner_id}:credential:${kind}`,
   });
   const db = database.drizzle;
-  const known = createReadThroughCache<SealedByKind>({ maxEntries: cacheSize({ config, database }) });
-  hooks.onChange((agentId) => known.invalidate(`agent:${agentId}`));
+  const known = createCache<SealedByKind>({ entries: cacheSize({ config, database }) });
+  hooks.onChange((agentId) => known.drop(`agent:${agentId}`));
 
   const selectByOwner = db
     .select({ kind: credentials.kind, sealed: credentials.sealed })
@@ -85,10 +85,10 @@ export function createCredentialStore({
     .where(and(eq(credentials.ownerKind, sql.placeholder("kind")), eq(credentials.ownerId, sql.placeholder("id"))))
     .prepare();
   const loadSealed = async (owner: CredentialOwner): Promise<SealedByKind> =>
-    (await known.get(`${owner.kind}:${owner.id}`, async () => {
+    known.get(`${owner.kind}:${owner.id}`, async () => {
       const rows = await selectByOwner.execute({ kind: owner.kind, id: owner.id });
       return new Map(rows.map(({ kind, sealed }) => [kind, sealed]));
-    })) ?? new Map();
+    });
 
   /** In the order in which they are looked at. */
   async function ownersOf(agentId: string): Promise<CredentialOwner[]> {
@@ -102,7 +102,7 @@ export function createCredentialStore({
   }
 
   async function notifyChanged(owner: CredentialOwner): Promise<void> {
-    known.invalidate(`${owner.kind}:${owner.id}`);
+    known.drop(`${owner.kind}:${owner.id}`);
     if (owner.kind === "agent") hooks.notifyChanged(owner.id);
     else for (const { id } of await agents.list(owner.id)) hooks.notifyChanged(id);
   }
@@ -137,7 +137,7 @@ export function createCredentialStore({
       sql: `DELETE FROM credentials WHERE (owner_kind = 'user' AND owner_id = ?1)
         OR (owner_kind = 'agent' AND kind LIKE 'provider%' AND owner_id IN (SELECT id FROM agents WHERE user_id = ?1))`,
       args: [userId],
-      after: known.invalidateAll,
+      after: () => known.clear(),
     }),
 
     setStatement(agentId, kind, value, path) {
@@ -145,7 +145,7 @@ export function createCredentialStore({
       const secret = requireValue(value, path);
       log.redactSecret(secret);
       const after = () => {
-        known.invalidate(`agent:${agentId}`);
+        known.drop(`agent:${agentId}`);
         hooks.notifyChanged(agentId);
       };
       return { ...upsertStatement(owner, kind, secret), after };

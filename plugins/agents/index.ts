@@ -1,6 +1,7 @@
-// Agents: what each one is, how it is configured, its secrets and its log, and whose it is.
+// The plugin of agents: their rows, configurations, credentials and logs, and their owners.
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
+import { HOUR } from "../../src/kernel/util/time.ts";
 import { auth } from "../auth/index.ts";
 import { createAgentGuards, operationInProgress } from "./agent-guards.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
@@ -19,8 +20,14 @@ import { createProvisioner } from "./ownership/provisioner.ts";
 import { createVerificationStore } from "./ownership/verification-store.ts";
 import { webRoutes } from "./web-routes.ts";
 
-export type { AgentCallOptions, AgentRouteKind, OwnAgentOptions } from "./agent-guards.ts";
-export { type Agent, type AgentStatus, agentNotFound, isAgentId, type ModelChoice } from "./agent-store.ts";
+export {
+  type AgentCallOptions,
+  type AgentRouteKind,
+  FAILURE_BODY,
+  type OwnAgentOptions,
+  operationInProgress,
+} from "./agent-guards.ts";
+export { type Agent, type AgentStatus, agentNotFound, isAgentId, isUp, type ModelChoice } from "./agent-store.ts";
 export type { BackupTableRows, BackupTables } from "./backup-rows.ts";
 export { configErrors, extractConfigText } from "./configuration/config-response.ts";
 export type {
@@ -41,8 +48,6 @@ export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } f
 export { AGENT_OWNER_SQL } from "./ownership/ownership-transfer.ts";
 export type { NewAgent, NewAgentRow } from "./ownership/provisioner.ts";
 export { RUNTIME_VERSION } from "./runtime-version.ts";
-
-const HOUR = 3_600_000;
 
 export const agents = plugin("agents", (host) => {
   const { kernel } = host;
@@ -73,13 +78,14 @@ export const agents = plugin("agents", (host) => {
   const logSurfaces = logRoutes({ ...kernel, identities, guards, logs, logStream, views });
 
   accounts.beforeDeletion(createAccountDeletionHook({ ...kernel, identities, agents: agentStore }));
-  // Calls under a stranger's key are seen by the stranger.
+  // A stranger can watch the calls that are made with the stranger's key.
   accounts.onAccountReclaim((userId) => [credentials.forgetStatement(userId)]);
   kernel.jobs.every("agents.expire-logs", HOUR, () => logs.deleteExpired());
 
   return {
     service: {
       find: agentStore.find,
+      require: agentStore.require,
       findBySubdomain: agentStore.findBySubdomain,
       list: agentStore.list,
       resolveCurrent: agentStore.resolveCurrent,
@@ -105,9 +111,14 @@ export const agents = plugin("agents", (host) => {
       onDelete: hooks.onDelete,
       /** Route macros: `ownAgent` on the web, `agentCall` on the backend. */
       guards,
-      /** Who knows of an update under way, which may put back what was changed meanwhile: such changes are refused. */
+      /**
+       * Adds a check for an update under way: while it is true, changes that undoing the update would lose are refused.
+       */
       refuseChangesWhile: (predicate: (agentId: string) => boolean) => void updateChecks.push(predicate),
-      /** What the guards of a change ask, for one that took long: 404 `AGENT_NOT_FOUND`, 409 `OPERATION_IN_PROGRESS`. */
+      /**
+       * Repeats the checks of a change's guards after long work: throws 404 `AGENT_NOT_FOUND`, 409
+       * `OPERATION_IN_PROGRESS`.
+       */
       async recheckOwnership(agentId: string, userId: string): Promise<void> {
         if ((await agentStore.find(agentId))?.userId !== userId) throw agentNotFound();
         if (isUpdating(agentId)) throw operationInProgress();
@@ -121,7 +132,7 @@ export const agents = plugin("agents", (host) => {
     backend: new Elysia({ name: "agents.backend.all" })
       .use(backendRoutes({ accounts, guards, agents: agentStore, configs, provision, views }))
       .use(logSurfaces.backend),
-    // None; but streams are like them: they are ended at a stop also where no background work runs.
+    // Empty: a plugin with `sockets` is stopped last, and also where its `start` was never called, as log streams need.
     sockets: [],
     async stop() {
       logStream.close();

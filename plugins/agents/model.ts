@@ -1,4 +1,5 @@
-// What agents look like on the wire. Written by hand, so that no column gets out by itself.
+// Wire types of agents and the views that fill them. They are written by hand, so that a new column is never sent by
+// default.
 import { type Static, t } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { Agent } from "./agent-store.ts";
@@ -21,7 +22,7 @@ export const provisionBody = t.Object({
 });
 
 const { name: agentName, model: modelChoice, config } = provisionBody.properties;
-/** What is left out stays. */
+/** Fields that are left out stay as they are. */
 export const changeBody = t.Object({ name: t.Optional(agentName), model: modelChoice, config });
 
 export const provisionedResponse = t.Object({
@@ -36,7 +37,7 @@ export const provisionedResponse = t.Object({
   }),
 });
 
-/** What provisioning is refused with, for the documents. */
+/** The error codes of provisioning by status, for the API document. */
 export const provisioningErrors = { 400: "INVALID_CONFIG", 402: "SUBSCRIPTION_REQUIRED", 429: "AGENT_LIMIT_REACHED" };
 
 export const agentItem = t.Object({
@@ -91,20 +92,23 @@ export const restoreConfigBody = t.Object({
   version: t.Number({ multipleOf: 1, minimum: 1, error: "Give the number of a version that is kept." }),
 });
 
-export const deleted = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
+export const deletedResponse = t.Object({ success: t.Literal(true), id: t.String(), deleted: t.Literal(true) });
 
 export const logsQuery = t.Object({
   limit: t.Optional(t.String({ description: "1 to 100, default 50" })),
   level: t.Optional(t.String({ description: "debug, info, warning or error" })),
   follow: t.Optional(
-    t.String({ description: "`1`, with `Accept: text/event-stream`: the lines as they are written", examples: ["1"] }),
+    t.String({
+      description: "`1`, with `Accept: text/event-stream`: streams lines as they are written",
+      examples: ["1"],
+    }),
   ),
   lastEventId: t.Optional(
     t.String({ description: "As the header `Last-Event-ID`: the stream begins after this line", examples: [""] }),
   ),
 });
 
-export const logs = t.Object({
+export const logsResponse = t.Object({
   logs: t.Array(
     t.Object({
       id: t.String(),
@@ -115,7 +119,7 @@ export const logs = t.Object({
       agentId: t.String(),
     }),
   ),
-  total: t.Integer({ description: "All lines kept that match, not only those shown" }),
+  total: t.Integer({ description: "All stored lines that match, not only those returned" }),
   limit: t.Integer(),
   status: t.Literal("ok"),
 });
@@ -123,11 +127,11 @@ export const logs = t.Object({
 const iso = (at: number) => new Date(at).toISOString();
 const isoOrNull = (at: number | null) => (at === null ? null : iso(at));
 
-/** Agents as others see them, with the addresses that this installation gives them. */
+/** Makes the views of agents, with addresses from this installation's configuration. */
 export function createViews({ baseUrl, agentsDomain, sources }: Pick<Config, "baseUrl" | "agentsDomain" | "sources">) {
   const base = new URL(baseUrl);
   const gateway = `${base.protocol === "https:" ? "wss" : "ws"}://${base.host}/agent/`;
-  // Subdomains need an entry in the DNS that only an operator who names the domain is sure to have.
+  // Subdomains need a DNS entry, which only an operator who has set the domain is sure to have.
   const ownDomain = sources.AGENTS_DOMAIN !== "default";
 
   const websocketUrl = (id: string) => `${gateway}${id}`;
@@ -174,7 +178,7 @@ export function createViews({ baseUrl, agentsDomain, sources }: Pick<Config, "ba
       })),
       count: versions.length,
     }),
-    line: ({ id, at, level, message, source, agentId }: LogLine): Static<typeof logs>["logs"][number] => ({
+    line: ({ id, at, level, message, source, agentId }: LogLine): Static<typeof logsResponse>["logs"][number] => ({
       id,
       timestamp: iso(at),
       level,

@@ -1,4 +1,4 @@
-// The routes of agents on both surfaces: who may, what is answered, and what is never told.
+// Tests the routes of agents on both surfaces: access, responses, and data that they must not disclose.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type AnyElysia, Elysia } from "elysia";
 import { loadConfig } from "../../src/kernel/config/config.ts";
@@ -62,17 +62,17 @@ const asker =
     return { status: response.status, body: json ? JSON.parse(text) : {}, text, headers: response.headers };
   };
 
-const nobody = asker(() => web);
+const anonymous = asker(() => web);
 
 let made = 0;
-/** Somebody signed in, with a plan. */
+/** A signed-in user, with a subscription where a plan is given. */
 async function member(plan?: "starter" | "pro" | "enterprise") {
   const email = `user-${++made}@example.com`;
-  // Checked by the parameters in the hash itself; the real ones would take most of the tests' time.
+  // A hash names its own parameters; with the real ones hashing would take most of the tests' time.
   const passwordHash = await Bun.password.hash("12345678", { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
   const { id } = await accounts.users.create({ email, name: "Ada", passwordHash });
   if (plan) await subscribe({ app: { accounts } }, email, plan);
-  const answer = await nobody("POST", "/api/auth/callback/credentials", { email, password: "12345678" });
+  const answer = await anonymous("POST", "/api/auth/callback/credentials", { email, password: "12345678" });
   const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? "";
   const ask = asker(() => web, cookie);
   const provision = async (name = "Ada's agent", more = {}) => {
@@ -87,7 +87,7 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe("provisioning", () => {
-  test.each(["/api/agents/provision", "/api/agents"])("POST %s makes an agent", async (path) => {
+  test.each(["/api/agents/provision", "/api/agents"])("POST %s creates an agent", async (path) => {
     const ada = await member("pro");
     const { status, body } = await ada.ask("POST", path, { name: " Ada's ", model: "model_b", config: { a: 1 } });
     expect(status).toBe(201);
@@ -105,7 +105,7 @@ describe("provisioning", () => {
     });
   });
 
-  test("takes nothing from the body that is not the caller's to say", async () => {
+  test("ignores fields of the body that the caller may not set", async () => {
     const [ada, bob] = [await member("starter"), await member("starter")];
     const more = { id: Bun.randomUUIDv7(), userId: bob.id, isAdmin: true, plan: "enterprise", status: "active" };
     const id = await ada.provision("One", {
@@ -125,15 +125,15 @@ describe("provisioning", () => {
     expect((await bob.ask("GET", "/api/agents")).body.count).toBe(0);
   });
 
-  test("needs a session, before anything is said of the body", async () => {
+  test("needs a session before the body is checked", async () => {
     for (const body of [{ name: "Ada" }, {}, "{broken", undefined]) {
-      const { status, body: answer } = await nobody("POST", "/api/agents/provision", body);
+      const { status, body: answer } = await anonymous("POST", "/api/agents/provision", body);
       expect({ status, code: answer.code }).toEqual({ status: 401, code: "UNAUTHORIZED" });
     }
-    expect((await nobody("GET", "/api/agents/provision")).status).toBe(401);
+    expect((await anonymous("GET", "/api/agents/provision")).status).toBe(401);
   });
 
-  test("without a subscription it is 402", async () => {
+  test("is 402 without a subscription", async () => {
     const ada = await member();
     const { status, body } = await ada.ask("POST", "/api/agents/provision", { name: "Ada" });
     expect({ status, code: body.code }).toEqual({ status: 402, code: "SUBSCRIPTION_REQUIRED" });
@@ -157,7 +157,7 @@ describe("provisioning", () => {
     expect((await ada.ask("GET", "/api/agents")).body.count).toBe(0);
   });
 
-  test("sent again with its Idempotency-Key makes no second agent", async () => {
+  test("repeated with its Idempotency-Key creates no second agent", async () => {
     const ada = await member("pro");
     const send = (name: string) =>
       ada.ask("POST", "/api/agents/provision", { name }, { "idempotency-key": "once-please" });
@@ -168,7 +168,7 @@ describe("provisioning", () => {
     expect((await ada.ask("GET", "/api/agents")).body.count).toBe(1);
   });
 
-  test("50 at once never exceed the limit", async () => {
+  test("50 concurrent requests never exceed the limit", async () => {
     const ada = await member("pro");
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) => ada.ask("POST", "/api/agents/provision", { name: `Agent ${n}` })),
@@ -179,7 +179,7 @@ describe("provisioning", () => {
 });
 
 describe("reading", () => {
-  test("lists the caller's agents, newest first, and nobody's to nobody", async () => {
+  test("lists the caller's agents, newest first; none without a session", async () => {
     const [ada, bob] = [await member("pro"), await member("pro")];
     const ids = [await ada.provision("One"), await ada.provision("Two")].reverse();
     await bob.provision("Bob's");
@@ -190,7 +190,7 @@ describe("reading", () => {
     );
     const provisioned = await ada.ask("GET", "/api/agents/provision");
     expect(provisioned.body).toEqual({ success: true, agents: body.agents, count: 2 });
-    expect((await nobody("GET", "/api/agents")).body).toEqual({ agents: [], count: 0, status: "ok" });
+    expect((await anonymous("GET", "/api/agents")).body).toEqual({ agents: [], count: 0, status: "ok" });
   });
 
   test("shows the detail, wrapped on the web and bare on the backend", async () => {
@@ -219,7 +219,7 @@ describe("reading", () => {
   });
 });
 
-describe("whose agent it is", () => {
+describe("ownership", () => {
   const routes = [
     ["GET", ""],
     ["GET", "/config"],
@@ -229,12 +229,12 @@ describe("whose agent it is", () => {
   ] as const;
 
   test.each(routes)(
-    "%s /api/agents/:id%s: 401 for nobody, the same 404 for a foreign and a missing one",
+    "%s /api/agents/:id%s: 401 without a session, the same 404 for a foreign agent and a missing one",
     async (method, rest) => {
       const [ada, bob] = [await member("pro"), await member("pro")];
       const id = await bob.provision("Bob's");
       const body = method === "PUT" ? "{broken" : undefined;
-      expect((await nobody(method, `/api/agents/${id}${rest}`, body)).status).toBe(401);
+      expect((await anonymous(method, `/api/agents/${id}${rest}`, body)).status).toBe(401);
       const foreign = await ada.ask(method, `/api/agents/${id}${rest}`, body);
       const missing = await ada.ask(method, `/api/agents/${Bun.randomUUIDv7()}${rest}`, body);
       expect(foreign).toMatchObject({ status: 404, body: { code: "AGENT_NOT_FOUND" } });
@@ -245,7 +245,7 @@ describe("whose agent it is", () => {
     },
   );
 
-  test("odd ids reach nothing of anybody's", async () => {
+  test("malformed ids reach no agent", async () => {
     const [ada, bob] = [await member("pro"), await member("pro")];
     const own = await ada.provision();
     const foreign = await bob.provision("Bob's secret name");
@@ -275,7 +275,7 @@ describe("whose agent it is", () => {
     expect(await service.configText(foreign)).toBe('{"note":"canary-config"}');
   });
 
-  test("the backend takes a service token for just this agent and action", async () => {
+  test("the backend accepts a service token only for its agent and action", async () => {
     const ada = await member("pro");
     const [one, two] = [await ada.provision("One"), await ada.provision("Two")];
     const grant = { userId: ada.id, isAdmin: false, address: "", action: "agent.read", agentId: one };
@@ -295,7 +295,7 @@ describe("the configuration", () => {
   const odd =
     ' { "2": 1,\t"1": 1.50, "__proto__": {"a": 1}, "é": "\\u00e9", "big": 12345678901234567890, "a":1,"a":2 }\n';
 
-  test("comes back byte for byte, from provisioning and from PUT", async () => {
+  test("is returned byte for byte after provisioning and after PUT", async () => {
     const ada = await member("pro");
     const id = await ada.provision();
     expect((await ada.ask("GET", `/api/agents/${id}/config`)).text).toBe('{"config":{},"status":"ok"}');
@@ -326,7 +326,7 @@ describe("the configuration", () => {
 });
 
 describe("the log", () => {
-  test("shows lines as the interface has them", async () => {
+  test("returns lines with id, time, level, message, source and agent", async () => {
     const ada = await member("pro");
     const id = await ada.provision();
     for (let n = 0; n < 120; n++) service.log(id, n === 7 ? "error" : "info", `line ${n}`, "test");
@@ -355,7 +355,7 @@ describe("the log", () => {
   });
 });
 
-test("DELETE removes the agent, says that it is deprecated, and is 404 the second time", async () => {
+test("DELETE removes the agent, announces its deprecation, and is 404 the second time", async () => {
   const ada = await member("starter");
   const id = await ada.provision();
   const { status, body, headers } = await ada.ask("DELETE", `/api/agents/${id}`);

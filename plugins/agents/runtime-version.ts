@@ -1,2 +1,2 @@
-// The version of the agent runtime that this binary carries.
+// The version of the agent runtime that is built into this binary.
 export const RUNTIME_VERSION = "1.0.0";

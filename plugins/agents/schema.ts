@@ -1,4 +1,4 @@
-// The tables of agents. Created by migrations/0003_agents.sql.
+// Drizzle definitions of the agents' tables, which migrations/0003_agents.sql creates.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const MODEL_CHOICES = ["model_a", "model_b", "custom"] as const;
@@ -31,7 +31,7 @@ export const agentConfigs = sqliteTable(
   {
     agentId: text("agent_id").notNull(),
     version: integer("version").notNull(),
-    /** JSON text, byte for byte as it was given. */
+    /** JSON text, byte for byte as the caller sent it. */
     body: text("body").notNull(),
     updatedAt: integer("updated_at").notNull(),
   },

@@ -1,10 +1,10 @@
-// What tests of agents stand on: the services over a real database, and owners made with a subscription.
-
+// Test support: the services of agents over a real database, and users with subscriptions.
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { createKeyRotation } from "../../src/kernel/security/key-rotation.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { silent, type TestDatabase } from "../../tests/support/database.ts";
 import type { Plan } from "../auth/index.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
@@ -14,9 +14,7 @@ import { createCredentialStore } from "./credential-store.ts";
 import { createLogStore } from "./logs/log-store.ts";
 import { createProvisioner } from "./ownership/provisioner.ts";
 
-export const DAY = 86_400_000;
-
-/** Every service of the plugin over this database, as one process (or one of two) has them. */
+/** Every service of the plugin over this database; `backend` makes them as one of two processes that share it. */
 export function createServices({ database, dir }: TestDatabase, role: "all" | "backend" = "all") {
   const env = { DATA_DIR: dir, ROLE: role, SECRET_KEY: "0".repeat(64), DATABASE_URL: "http://127.0.0.1:1" };
   const { DATABASE_URL: _, ...local } = env;
@@ -32,7 +30,7 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
   const logs = createLogStore({ database, log, hooks });
   const provision = createProvisioner({ database, events, agents, configs });
 
-  /** A user, with a subscription where a plan is named. */
+  /** Inserts a user, with a subscription if a plan is given; returns the user's id. */
   async function owner(plan?: Plan, { status = "active", endsIn = DAY } = {}): Promise<string> {
     const id = Bun.randomUUIDv7();
     const now = Date.now();
@@ -59,7 +57,7 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
 
 export type Services = ReturnType<typeof createServices>;
 
-/** The AppError that a promise ends in, as plain data. */
+/** The error that a promise rejects with, as plain data. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Record<string, unknown>> {
   try {
     await promise;

@@ -1,10 +1,10 @@
-// The web's routes of agents: reads are answered here, writes go to the backend in the caller's name.
+// Web routes of agents: reads are answered here, writes are forwarded to the backend in the caller's name.
 import { Elysia } from "elysia";
-import { forwardResponse, unwrap } from "../../src/kernel/http/backend/backend-response.ts";
+import { unwrap } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { auth, Identity } from "../auth/index.ts";
 import type { createAgentGuards } from "./agent-guards.ts";
@@ -23,7 +23,7 @@ import {
   changeBody,
   changedResponse,
   configVersionsResponse,
-  deleted,
+  deletedResponse,
   provisionBody,
   provisionedListResponse,
   provisionedResponse,
@@ -42,7 +42,9 @@ interface Deps {
   views: Views;
 }
 
-/** When `DELETE /api/agents/:id` was deprecated: with the first version of the interface (RFC 9745). */
+/**
+ * When `DELETE /api/agents/:id` was deprecated, as RFC 9745 writes it: 2026-01-01, with the first version of the API.
+ */
 const DEPRECATED_SINCE = "@1767225600";
 
 export function webRoutes({ backend, idempotency, identities, guards, agents, configs, views }: Deps) {
@@ -50,26 +52,17 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
   const grant = ({ identity, request }: { identity: Identity; request: Request }, action: string, agentId?: string) =>
     identities.createGrant(identity, request, action, agentId);
 
-  /** Sends the body on as it came, and the backend's answer back as it is. */
-  async function forward(
+  const forward = (
     context: { identity: Identity; request: Request },
     action: string,
-    method: "POST" | "PUT" | "PATCH",
     path: string,
     agentId?: string,
-  ): Promise<Response> {
-    const answer = await backend.fetch(grant(context, action, agentId), path, {
-      method,
-      body: contextOf(context.request).bodyText ?? "",
-      headers: { "content-type": "application/json" },
-    });
-    return forwardResponse(answer);
-  }
+  ): Promise<Response> => forwardToBackend(backend, grant(context, action, agentId), context.request, path);
 
-  /** `POST /api/agents` and `POST /api/agents/provision` are one operation. Contract §4. */
+  /** `POST /api/agents` and `POST /api/agents/provision` are the same operation. */
   const provision = (context: { identity: Identity; request: Request }) =>
     idempotency.respond({ request: context.request, userId: context.identity.user.id }, () =>
-      forward(context, "agent.provision", "POST", "/api/agents"),
+      forward(context, "agent.provision", "/api/agents"),
     );
   const provisionRouteOptions = {
     signedIn: "write" as const,
@@ -88,7 +81,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
 
   type AgentRequest = { agent: { id: string }; identity: Identity; request: Request };
   const change = ({ agent: { id }, identity, request }: AgentRequest) =>
-    forward({ identity, request }, "agent.change", request.method === "PUT" ? "PUT" : "PATCH", `/api/agents/${id}`, id);
+    forward({ identity, request }, "agent.change", `/api/agents/${id}`, id);
   const changeRouteOptions = {
     ownAgent: { scope: "write", kind: "data" } as const,
     body: changeBody,
@@ -96,7 +89,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
     detail: {
       ...detail,
       summary: "Change an agent's name, model or configuration",
-      description: "`PUT` and `PATCH` are the same: what is left out stays as it is.",
+      description: "`PUT` and `PATCH` are the same: fields that are left out stay as they are.",
       ...documentErrors({ ...configErrors, 502: "BACKEND_UNAVAILABLE" }),
     },
   };
@@ -155,11 +148,11 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
         },
         {
           ownAgent: { scope: "write", kind: "data" },
-          response: { 200: deleted },
+          response: { 200: deletedResponse },
           detail: {
             ...detail,
             deprecated: true,
-            summary: "Remove an agent; stopping it is the better way",
+            summary: "Remove an agent; prefer to stop it",
             ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
           },
         },
@@ -172,11 +165,11 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
           responses: configResponseDocs("ok"),
         },
       })
-      // No schema: the body is kept byte for byte, and the backend checks it.
+      // No schema: it would parse the body, which is forwarded and stored byte for byte; the backend checks it.
       .put(
         "/api/agents/:id/config",
         ({ agent: { id }, identity, request }) =>
-          forward({ identity, request }, "agent.configure", "PUT", `/api/agents/${id}/config`, id),
+          forward({ identity, request }, "agent.configure", `/api/agents/${id}/config`, id),
         {
           ownAgent: { scope: "write", kind: "data" },
           detail: {
@@ -191,7 +184,7 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       .get("/api/agents/:id/config/versions", async ({ agent }) => views.versions(await configs.versions(agent.id)), {
         ownAgent: { scope: "read", kind: "data" },
         response: { 200: configVersionsResponse },
-        detail: { ...detail, summary: "The versions of the configuration that are kept, newest first" },
+        detail: { ...detail, summary: "The stored versions of the configuration, newest first" },
       })
       .get(
         "/api/agents/:id/config/versions/:version",
@@ -209,13 +202,13 @@ export function webRoutes({ backend, idempotency, identities, guards, agents, co
       .post(
         "/api/agents/:id/config/restore",
         ({ agent: { id }, identity, request }) =>
-          forward({ identity, request }, "agent.configure", "POST", `/api/agents/${id}/config/restore`, id),
+          forward({ identity, request }, "agent.configure", `/api/agents/${id}/config/restore`, id),
         {
           ownAgent: { scope: "write", kind: "data" },
           body: restoreConfigBody,
           detail: {
             ...detail,
-            summary: "Put an earlier version of the configuration in force, as the newest",
+            summary: "Restore an earlier version of the configuration, as the newest version",
             ...documentErrors({ 404: "VERSION_NOT_FOUND", 409: "OPERATION_IN_PROGRESS", 502: "BACKEND_UNAVAILABLE" }),
             responses: configResponseDocs("updated"),
           },

@@ -1,9 +1,9 @@
 // The web's routes of channels: whose agent it is is settled here, everything else where the connections live.
 import { Elysia } from "elysia";
-import { encodePathSegment, forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
+import { encodePathSegment } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
@@ -51,21 +51,12 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
 
   /** Asks the backend for the same, in the caller's name, and passes its answer on. */
   async function forward({ identity, request, agent }: RouteContext, path: string): Promise<Response> {
-    const { method } = request;
-    const grant = identities.createGrant(identity, request, method === "GET" ? READ_ACTION : CONNECT_ACTION, agent.id);
-    const answer = await backend.fetch(grant, `/api/agents/${agent.id}/channels${path}`, {
-      method,
+    const action = request.method === "GET" ? READ_ACTION : CONNECT_ACTION;
+    const grant = identities.createGrant(identity, request, action, agent.id);
+    return forwardToBackend(backend, grant, request, `/api/agents/${agent.id}/channels${path}`, {
       signal: request.signal,
-      ...(method === "GET" || method === "DELETE"
-        ? {}
-        : { body: contextOf(request).bodyText ?? "", headers: { "content-type": "application/json" } }),
+      responseHeaders: ({ status }) => (status === 429 ? RETRY_HEADERS : []),
     });
-    const forwarded = forwardResponse(answer);
-    for (const name of answer.status === 429 ? RETRY_HEADERS : []) {
-      const value = answer.headers.get(name);
-      if (value !== null) forwarded.headers.set(name, value);
-    }
-    return forwarded;
   }
   const channelPath = ({ channel }: { channel: string }, rest = "") => `/${requireChannelId(channel)}${rest}`;
 

@@ -1,4 +1,4 @@
-// The backend's routes of the life cycle: where operations are really done.
+// Backend routes of the life cycle: they perform the operations that the web surface forwards.
 import { Elysia } from "elysia";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
@@ -6,7 +6,7 @@ import type { agents as agentsPlugin } from "../agents/index.ts";
 import { withFailureBody } from "./failure-body.ts";
 import {
   OPERATION_DOCS,
-  repaired,
+  repairResponse,
   resetMemoryResponse,
   restartResponse,
   rollbackBody,
@@ -16,6 +16,7 @@ import {
   updateBody,
   updateResponse,
 } from "./model.ts";
+import { formatModelRepair } from "./model-repair.ts";
 import type { Operations } from "./operations.ts";
 import type { Operation } from "./transitions.ts";
 
@@ -63,7 +64,7 @@ export function backendRoutes({ guards, operations }: Deps) {
             success: true as const,
             status: "active" as const,
             healedLegacyModel: modelRepair !== undefined,
-            healMessage: modelRepair ?? null,
+            healMessage: modelRepair ? formatModelRepair(modelRepair) : null,
             runtimeVersion: changedAgent.runtimeVersion,
           };
         }),
@@ -88,7 +89,7 @@ export function backendRoutes({ guards, operations }: Deps) {
       ({ agent, body }) =>
         withFailureBody(async () => {
           const { status, runtimeVersion } = await operations.rollback(agent.id, body.backupPath);
-          return { success: true as const, status, message: "The backup is in place.", runtimeVersion };
+          return { success: true as const, status, message: "The backup was restored.", runtimeVersion };
         }),
       { ...routeOptions("rollback"), body: rollbackBody, response: { 200: rollbackResponse } },
     )
@@ -97,18 +98,18 @@ export function backendRoutes({ guards, operations }: Deps) {
       ({ agent }) =>
         withFailureBody(async () => {
           const { repaired } = await operations.repair(agent.id);
-          const what = repaired.length === 1 ? "One thing was mended." : `${repaired.length} things were mended.`;
-          const message = repaired.length === 0 ? "All was well; the connections were made anew." : what;
+          const count = repaired.length === 1 ? "1 repair was made." : `${repaired.length} repairs were made.`;
+          const message = repaired.length === 0 ? "Nothing had to be repaired." : count;
           return { success: true as const, message, repaired };
         }),
-      { ...routeOptions("repair"), response: { 200: repaired } },
+      { ...routeOptions("repair"), response: { 200: repairResponse } },
     )
     .post(
       "/api/agents/:id/reset-memory",
       ({ agent }) =>
         withFailureBody(async () => {
           const { backupPath } = await operations.resetMemory(agent.id);
-          const message = "Sessions and memory are gone; configuration and credentials are kept.";
+          const message = "Sessions and memory were deleted; configuration and credentials are unchanged.";
           return { success: true as const, message, backupPath };
         }),
       { ...routeOptions("reset-memory"), response: { 200: resetMemoryResponse } },

@@ -1,4 +1,4 @@
-// `POST /api/deployments`: a configuration saved byte for byte, and the agent up afterwards; its owner's alone.
+// Tests `POST /api/deployments`: saves a configuration byte for byte and starts the agent, for its owner only.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { subscribe } from "../../tests/support/favours.ts";
@@ -31,7 +31,7 @@ const deploy = (body: object, headers: Record<string, string> = {}, client = ada
 const configOf = async () => (await ada.get(`/api/agents/${agent.id}/config`)).text;
 const stop = () => ada.post(`/api/agents/${agent.id}/stop`, {});
 
-test("200 for one that is up: it has the new configuration, and goes on as it was", async () => {
+test("200 for an agent that is up: it gets the new configuration and keeps its status", async () => {
   const { status, body } = await deploy({ agentId: agent.id, config: { instructions: "Be kind." } });
   expect({ status, body }).toMatchObject({
     status: 200,
@@ -40,11 +40,11 @@ test("200 for one that is up: it has the new configuration, and goes on as it wa
   expect(await configOf()).toBe('{"config":{"instructions":"Be kind."},"status":"ok"}');
 });
 
-test("201 for one that was stopped or has failed, then 200; without a configuration the one there is stays", async () => {
+test("201 for a stopped agent or one in error, then 200; without a configuration the present one stays", async () => {
   for (const before of ["stopped", "error"]) {
     await stop();
     await house.kernel.database.write([{ sql: "UPDATE agents SET status = ? WHERE id = ?", args: [before, agent.id] }]);
-    // What was written beside the service is not known to it before it writes itself.
+    // A change by the service makes it forget the cached row, which the SQL above has bypassed.
     await ada.patch(`/api/agents/${agent.id}`, { name: "Harbour" });
     const first = await deploy({ agentId: agent.id });
     expect({ status: first.status, body: first.body }).toMatchObject({ status: 201, body: { status: "active" } });
@@ -53,7 +53,7 @@ test("201 for one that was stopped or has failed, then 200; without a configurat
   expect(await configOf()).toBe('{"config":{"instructions":"Be brief."},"status":"ok"}');
 });
 
-test("the configuration is kept byte for byte, and done once under an Idempotency-Key", async () => {
+test("stores the configuration byte for byte, once under an Idempotency-Key", async () => {
   await stop();
   const config = '{ "b":1.50, "2":[], "__proto__":{"x":1e999} }';
   const send = () =>
@@ -69,7 +69,7 @@ test("the configuration is kept byte for byte, and done once under an Idempotenc
   expect(body.versions).toHaveLength(2);
 });
 
-test("a configuration that is refused changes nothing, and brings nothing up", async () => {
+test("a refused configuration changes nothing and starts nothing", async () => {
   await stop();
   expectRefusal(await deploy({ agentId: agent.id, config: [] }), 400, "INVALID_CONFIG");
   expectRefusal(await deploy({ agentId: agent.id, config: { temperature: "hot" } }), 400, "INVALID_INPUT");
@@ -81,7 +81,7 @@ test("a configuration that is refused changes nothing, and brings nothing up", a
   expect((await ada.get(`/api/agents/${agent.id}`)).body).toMatchObject({ agent: { status: "stopped" } });
 });
 
-test("is its owner's alone: the same 404 for a foreign agent and none; 401 for nobody; a key needs `write`", async () => {
+test("is for the owner only: the same 404 for a foreign and a missing agent, 401 without a session; a key needs `write`", async () => {
   const eve = await owner();
   const foreign = await deploy({ agentId: agent.id, config: { instructions: "Obey Eve." } }, {}, eve);
   expectRefusal(foreign, 404, "AGENT_NOT_FOUND");

@@ -1,7 +1,7 @@
-// A deployment: an agent's configuration saved, and the agent brought up, in one request.
+// Routes of deployments: one request saves an agent's configuration and starts the agent.
 import { Elysia, t } from "elysia";
-import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
@@ -12,6 +12,7 @@ import {
   type agents as agentsPlugin,
   configErrors,
   extractConfigText,
+  isUp,
 } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import type { Operations } from "./operations.ts";
@@ -21,16 +22,18 @@ type AuthService = ServiceOf<typeof auth>;
 
 const DEPLOY_ACTION = "agent.deploy";
 const tags = ["Life cycle"];
-const config = t.Optional(t.Any({ description: "A JSON object, kept as it is; left out, the one there is stays" }));
+const config = t.Optional(
+  t.Any({ description: "A JSON object, stored unchanged; left out, the present configuration stays" }),
+);
 const deployResponse = t.Object({ success: t.Literal(true), agent: agentDetail, status: t.String() });
 const errors = { ...configErrors, 409: ["OPERATION_IN_PROGRESS", "ACCOUNT_DISABLED"], 500: "UNHEALTHY" };
 const description =
-  "The configuration is saved as `PUT /api/agents/:id/config` does, then the agent is started where it is not up: 201, " +
-  "or 200 where it was already. One that does not come up keeps the new configuration, and is tried again.";
+  "The configuration is saved as `PUT /api/agents/:id/config` does, then the agent is started: 201, or 200 if it was up " +
+  "already. An agent that does not come up keeps the new configuration, and its start is retried.";
 
 interface BackendDeps {
   users: Pick<AuthService["users"], "byId">;
-  agents: Pick<AgentService, "find" | "guards" | "saveConfig" | "views">;
+  agents: Pick<AgentService, "require" | "guards" | "saveConfig" | "views">;
   operations: Pick<Operations, "start">;
 }
 
@@ -40,12 +43,11 @@ export const deploymentBackendRoutes = ({ users, agents, operations }: BackendDe
     async ({ agent: { id, userId }, request, status }) => {
       const text = extractConfigText(contextOf(request).bodyText);
       if (text !== undefined) await agents.saveConfig(id, text);
-      const before = await agents.find(id);
-      if (!before) throw agentNotFound();
-      const isUp = before.status === "running" || before.status === "active";
-      const after = isUp ? before : await operations.start(id);
+      const before = await agents.require(id);
+      const wasUp = isUp(before.status);
+      const after = wasUp ? before : await operations.start(id);
       const agent = agents.views.detail(after, (await users.byId(userId))?.plan ?? "free");
-      return status(isUp ? 200 : 201, { success: true as const, agent, status: after.status });
+      return status(wasUp ? 200 : 201, { success: true as const, agent, status: after.status });
     },
     {
       agentCall: { action: DEPLOY_ACTION, changes: true },
@@ -53,7 +55,7 @@ export const deploymentBackendRoutes = ({ users, agents, operations }: BackendDe
       response: { 200: deployResponse, 201: deployResponse },
       detail: {
         tags,
-        summary: "Save an agent's configuration and bring it up",
+        summary: "Save an agent's configuration and start it",
         description,
         ...documentErrors(errors),
       },
@@ -75,12 +77,7 @@ export const deploymentWebRoutes = ({ backend, idempotency, identities, agents }
         const agent = await agents.find(agentId);
         if (agent?.userId !== identity.user.id) throw agentNotFound();
         const granted = identities.createGrant(identity, request, DEPLOY_ACTION, agent.id);
-        // The configuration is kept byte for byte, so the body goes on as it came.
-        const body = contextOf(request).bodyText ?? "";
-        const headers = { "content-type": "application/json" };
-        return forwardResponse(
-          await backend.fetch(granted, `/api/agents/${agent.id}/deploy`, { method: "POST", body, headers }),
-        );
+        return forwardToBackend(backend, granted, request, `/api/agents/${agent.id}/deploy`);
       }),
     {
       signedIn: "write",
@@ -91,7 +88,7 @@ export const deploymentWebRoutes = ({ backend, idempotency, identities, agents }
       response: { 200: deployResponse, 201: deployResponse },
       detail: {
         tags,
-        summary: "Save an agent's configuration and bring it up",
+        summary: "Save an agent's configuration and start it",
         description,
         ...documentErrors({
           ...errors,

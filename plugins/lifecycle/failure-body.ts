@@ -1,9 +1,10 @@
-// The one failure body of all life-cycle routes: `success: false`, `status: "error"` (interface, "Agent lifecycle").
+// Adds the failure body of life-cycle routes to errors: every failure has `success: false` and `status: "error"`.
 import { AppError } from "../../src/kernel/errors.ts";
+import { FAILURE_BODY } from "../agents/index.ts";
 
-const FAILURE_BODY = { success: false, status: "error" } as const;
-
-/** Does the work; what it throws carries the failure body. What nobody may see becomes a 500 with it. */
+/**
+ * Runs `work` and adds the failure body to its AppErrors. Any other error becomes a 500 `INTERNAL` without its details.
+ */
 export async function withFailureBody<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

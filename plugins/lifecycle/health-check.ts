@@ -1,4 +1,4 @@
-// Whether an agent is well in this binary's own runtime: all that its next turn needs is there.
+// The health check of the built-in runtime: loads what an agent's next turn needs, and fails where that fails.
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { runtime as runtimePlugin } from "../runtime/index.ts";
@@ -9,7 +9,7 @@ interface Deps {
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "chooseModel" | "sessions">;
 }
 
-/** Reads its configuration, opens its credentials, finds its model and its conversation. Asks no provider. */
+/** Reads the configuration, opens the credentials, chooses the model, finds the active session. Calls no provider. */
 export function createHealthCheck({ agents, runtime }: Deps): Runtime["check"] {
   return async (agent) => {
     await agents.settings(agent.id);

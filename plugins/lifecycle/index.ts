@@ -1,5 +1,4 @@
-// The life cycle of agents: start, stop, restart, update, rollback, repair, reset-memory, and coming up again by themselves.
-
+// The plugin of the agents' life cycle: operations from start to reset-memory, retries, backups, export and import.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agents } from "../agents/index.ts";
@@ -66,7 +65,7 @@ export const lifecycle = plugin("lifecycle", (host) => {
       .use(deploymentBackendRoutes({ users, agents: agentService, operations }))
       .use(importBackendRoutes({ identities, agents: agentService, importExport })),
     start() {
-      // Not waited for: one agent that does not come up keeps nobody from being served.
+      // Not awaited: an agent that does not come up must not delay the start of the service.
       operations.reconcile().catch((error: unknown) => kernel.log.error("agents could not be reconciled", { error }));
     },
     stop: operations.close,

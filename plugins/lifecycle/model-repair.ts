@@ -1,5 +1,4 @@
-// Legacy models: a configuration that names a model which no provider has any more is given one that answers.
-
+// Replaces a configured model that no provider offers any more by the default one.
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { setJsonMembers } from "../../src/kernel/util/json-text.ts";
@@ -12,8 +11,17 @@ interface Deps {
   ai: Pick<ServiceOf<typeof aiPlugin>, "isOffered" | "resolveTurnModel">;
 }
 
-/** `healed:<old>-><new>` (contract §5) where the model was gone and another was put in; undefined where all is well. */
-export type RepairModel = (agent: Pick<Agent, "id">) => Promise<string | undefined>;
+/** The model in the configuration, before and after. */
+export interface ModelRepair {
+  from: string;
+  to: string;
+}
+
+/** Replaces the configured model where no provider offers it; undefined where nothing had to be replaced. */
+export type RepairModel = (agent: Pick<Agent, "id">) => Promise<ModelRepair | undefined>;
+
+/** The form in which API responses and the agent's log name a repair. */
+export const formatModelRepair = ({ from, to }: ModelRepair) => `healed:${from}->${to}`;
 
 export function createModelRepair({ config, agents, ai }: Deps): RepairModel {
   return async ({ id }) => {
@@ -24,12 +32,12 @@ export function createModelRepair({ config, agents, ai }: Deps): RepairModel {
     if (await ai.isOffered(old, ownProviders)) return undefined;
     const { model_a: defaultModel } = config.models;
     const resolved = await ai.resolveTurnModel({ choice: "model_a", keys });
-    // Where only the demo answers for now, the one that a key would bring.
+    // Without any key only the demo model answers: name the default model, which will be used once there is a key.
     const replacement = resolved.demo
       ? `${defaultModel.provider}:${defaultModel.model}`
       : `${resolved.provider}:${resolved.modelId}`;
     if (replacement === old) return undefined;
     await agents.saveConfig(id, setJsonMembers(await agents.configText(id), { model: JSON.stringify(replacement) }));
-    return `healed:${old}->${replacement}`;
+    return { from: old, to: replacement };
   };
 }

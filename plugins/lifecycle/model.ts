@@ -1,4 +1,4 @@
-// What life-cycle operations take and answer on the wire.
+// Wire types of the life-cycle operations, and their documentation.
 import { type TSchema, t } from "elysia";
 import { documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { Operation } from "./transitions.ts";
@@ -8,13 +8,15 @@ const backupPath = t.String({ description: "Relative to the data folder" });
 const runtimeVersion = t.String({ description: "Dotted version of the agent's runtime" });
 
 export const updateBody = t.Object({
-  image: t.Optional(
-    t.String({ maxLength: 200, description: "`berth/agent:<version>`; this binary's own unless given" }),
-  ),
-  version: t.Optional(t.String({ maxLength: 100, description: "The same by its version alone" })),
+  image: t.Optional(t.String({ maxLength: 200, description: "`berth/agent:<version>`; by default this binary's own" })),
+  version: t.Optional(t.String({ maxLength: 100, description: "The version alone, in place of the image" })),
 });
 export const rollbackBody = t.Object({
-  backupPath: t.String({ minLength: 1, maxLength: 300, error: "Give the path of a backup, as it was answered." }),
+  backupPath: t.String({
+    minLength: 1,
+    maxLength: 300,
+    error: "Give the path of a backup, as an operation returned it.",
+  }),
 });
 
 export const startResponse = t.Object({ success: literalTrue, status: t.Literal("active") });
@@ -22,7 +24,7 @@ export const stopResponse = t.Object({ success: literalTrue, status: t.Literal("
 export const restartResponse = t.Object({
   success: literalTrue,
   status: t.Literal("active"),
-  healedLegacyModel: t.Boolean({ description: "The configuration named a model that is gone, and names another now" }),
+  healedLegacyModel: t.Boolean({ description: "The configured model is offered no more and was replaced" }),
   healMessage: t.Union([t.String({ description: "`healed:<old>-><new>`" }), t.Null()]),
   runtimeVersion,
 });
@@ -40,10 +42,10 @@ export const rollbackResponse = t.Object({
   message: t.String(),
   runtimeVersion,
 });
-export const repaired = t.Object({
+export const repairResponse = t.Object({
   success: literalTrue,
   message: t.String(),
-  repaired: t.Array(t.String({ description: "What was mended, in words" })),
+  repaired: t.Array(t.String({ description: "A repair that was made, as a sentence" })),
 });
 export const resetMemoryResponse = t.Object({ success: literalTrue, message: t.String(), backupPath });
 
@@ -53,17 +55,17 @@ interface OperationDocs {
   errors: Record<number, string | string[]>;
 }
 
-/** Every operation: what it answers, and what it can be refused with beside whose agent it is. */
+/** Each operation's documentation: its response, and its errors besides those of the owner check. */
 export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
   start: { summary: "Start an agent", response: startResponse, errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" } },
-  stop: { summary: "Stop an agent: its bots are disconnected, chat answers 409", response: stopResponse, errors: {} },
+  stop: { summary: "Stop an agent: its bots are disconnected, chat returns 409", response: stopResponse, errors: {} },
   restart: {
-    summary: "Restart an agent: its bots connect anew, a model that is gone is replaced",
+    summary: "Restart an agent: its bots reconnect, a model that is offered no more is replaced",
     response: restartResponse,
     errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
   },
   update: {
-    summary: "Give an agent another runtime, after a backup; rolled back when it is not well within 15 seconds",
+    summary: "Update an agent's runtime, after a backup; rolled back if the agent is not healthy within 15 seconds",
     response: updateResponse,
     errors: {
       400: "UNKNOWN_IMAGE",
@@ -72,7 +74,7 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
     },
   },
   rollback: {
-    summary: "Put an agent back to one of its backups; the present state is backed up first",
+    summary: "Restore an agent from one of its backups; its present state is backed up first",
     response: rollbackResponse,
     errors: {
       400: ["UNKNOWN_BACKUP", "DAMAGED_BACKUP", "NEWER_BACKUP"],
@@ -81,17 +83,17 @@ export const OPERATION_DOCS: Readonly<Record<Operation, OperationDocs>> = {
     },
   },
   repair: {
-    summary: "Check and mend an agent's state, and connect its bots anew",
-    response: repaired,
+    summary: "Check and repair an agent's state, and reconnect its bots",
+    response: repairResponse,
     errors: { 409: "ACCOUNT_DISABLED", 500: "UNHEALTHY" },
   },
   "reset-memory": {
-    summary: "Forget an agent's sessions and memory, after a backup; configuration and credentials stay",
+    summary: "Delete an agent's sessions and memory, after a backup; configuration and credentials stay",
     response: resetMemoryResponse,
     errors: { 500: "BACKUP_FAILED" },
   },
 };
 
-/** For the web surface, which passes the backend's answer on as it is. */
+/** The response in the web surface's document; the web forwards the backend's response without a schema. */
 export const forwardedResponseDocs = (operation: Operation) =>
   documentResponse(OPERATION_DOCS[operation].response, "Done");

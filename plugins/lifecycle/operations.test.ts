@@ -1,11 +1,12 @@
-// Operations against what happens meanwhile: turns in flight, kills, runtimes that hang, backups that are gone.
+// Tests operations while turns are in flight, after kills, and with runtimes that hang or backups that are missing.
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { eventually } from "../../tests/support/eventually.ts";
+import { rejectionOf } from "../../tests/support/rejection.ts";
 import type { Agent } from "../agents/index.ts";
 import type { AgentBackups } from "./backups/agent-backups.ts";
 import { readElements } from "./backups/backup-file.ts";
-import { type Harness, openHarness, rejectionOf } from "./backups/support.test.ts";
+import { type Harness, openHarness } from "./backups/support.test.ts";
 import { createOperations } from "./operations.ts";
 import { createRuntimeRegistry } from "./runtime-registry.ts";
 import { createUpdateJournal } from "./updates/update-journal.ts";
@@ -22,7 +23,7 @@ afterEach(() => {
   harness.writing.check = () => undefined;
 });
 
-/** Operations over the stand, as they are after a start of the process. */
+/** New operations over the harness, as after a start of the process. */
 function operate(backups: AgentBackups = harness.backups, within = 500) {
   const { agents, channels, runtime, accounts } = harness.services;
   const runtimes = createRuntimeRegistry(async () => undefined, within);
@@ -42,10 +43,10 @@ function operate(backups: AgentBackups = harness.backups, within = 500) {
   return { ...operations, runtimes };
 }
 
-/** Everything in a backup, as text. */
+/** The content of a backup, as text. */
 const contents = async (path: string) => JSON.stringify(await Array.fromAsync(readElements(harness.file(path))));
 
-/** A turn that is with the model until `answer` is called. */
+/** Starts a turn that waits for the model until `answer` is called. */
 async function inFlight(agent: Agent) {
   const { promise, resolve } = Promise.withResolvers<string>();
   harness.upstream.reset();
@@ -55,7 +56,7 @@ async function inFlight(agent: Agent) {
   return { reply, answer: resolve };
 }
 
-test("what a turn in flight says before its memory is reset is in the backup", async () => {
+test("reset-memory backs up the reply of a turn in flight", async () => {
   const agent = await harness.agent();
   const turn = await inFlight(agent);
   const reset = operate().resetMemory(agent.id);
@@ -64,11 +65,11 @@ test("what a turn in flight says before its memory is reset is in the backup", a
   expect(await contents((await reset).backupPath)).toContain("the lighthouse is red");
 });
 
-test("what a turn in flight says before a rollback is in the backup", async () => {
+test("rollback backs up the reply of a turn in flight", async () => {
   const agent = await harness.agent();
   const { backupPath } = await operate().resetMemory(agent.id);
   const turn = await inFlight(agent);
-  // By the time it is known to be good, and not before.
+  // The turn ends only after the backup was checked.
   const withBackup: AgentBackups["withBackup"] = (id, path, work) =>
     harness.backups.withBackup(id, path, (backup) => {
       turn.answer("the lighthouse is green");
@@ -81,7 +82,9 @@ test("what a turn in flight says before a rollback is in the backup", async () =
   expect(await contents(newest)).toContain("the lighthouse is green");
 });
 
-/** As a kill leaves an update: written down, its backup there unless told otherwise, the new runtime not tried yet. */
+/**
+ * Leaves an update as a kill does: recorded, with its backup unless another path is given, the new runtime not tried.
+ */
 async function halfUpdated(agent: Agent, version: string, backupPath?: string): Promise<void> {
   const path = backupPath ?? (await harness.backups.write(agent.id)).path;
   await harness.run(
@@ -100,7 +103,7 @@ const put = async (agent: Agent, status: "stopped" | "error", reason = "x") => {
   return { ...agent, status };
 };
 
-test("an update that can't be undone puts its agent in error, ends, and keeps no other from coming up", async () => {
+test("an update that can't be undone ends with its agent in error; other agents still come up", async () => {
   const [bad, good] = [await harness.agent(), await harness.agent()];
   await put(good, "error");
   await halfUpdated(bad, "9.9.9", `backups/${bad.id}/2026-01-01T00-00-00-000Z.json.gz`);
@@ -112,10 +115,10 @@ test("an update that can't be undone puts its agent in error, ends, and keeps no
   expect(await operations.update(bad.id, {})).toMatchObject({ agent: { status: "active", runtimeVersion: "1.0.0" } });
 });
 
-test("a kill as soon as an update is undone leaves the agent as it was: stopped", async () => {
+test("a kill right after an update was undone leaves the agent stopped, as it was before", async () => {
   const agent = await put(await harness.agent(), "stopped");
   await halfUpdated(agent, "9.9.9");
-  // Whatever is written after the restore is not written any more.
+  // No write succeeds after the restore.
   const restore: AgentBackups["restore"] = async (...asked) => {
     await harness.backups.restore(...asked);
     harness.writing.check = () => {
@@ -129,7 +132,7 @@ test("a kill as soon as an update is undone leaves the agent as it was: stopped"
   expect(await open(agent)).toBe(0);
 });
 
-test("an update undone from an error keeps the reason of it", async () => {
+test("undoing the update of an agent in error keeps the reason of the error", async () => {
   const agent = await put(await harness.agent(), "error", "The sea was rough.");
   const operations = operate();
   operations.runtimes.register({ version: "2.1.0", check: () => Promise.reject(new Error("no")) });
@@ -139,7 +142,7 @@ test("an update undone from an error keeps the reason of it", async () => {
   expect(await now(agent)).toEqual({ status: "error", reason: "The sea was rough.", version: "1.0.0" });
 });
 
-test("an update of an agent that is deleted meanwhile ends with what an agent that is gone is told", async () => {
+test("an update of an agent that is deleted meanwhile is 404", async () => {
   const agent = await harness.agent();
   const operations = operate();
   operations.runtimes.register({
@@ -153,7 +156,7 @@ test("an update of an agent that is deleted meanwhile ends with what an agent th
   expect(refused).toMatchObject({ status: 404, code: "AGENT_NOT_FOUND" });
 });
 
-test("what arrives while an update that was cut off is undone waits for it, and is answered and kept", async () => {
+test("messages that arrive while an interrupted update is undone wait, and are answered and stored", async () => {
   const agent = await harness.agent();
   await halfUpdated(agent, "2.2.0");
   const operations = operate();
@@ -176,7 +179,7 @@ test("what arrives while an update that was cut off is undone waits for it, and 
   expect(await now(agent)).toMatchObject({ version: "1.0.0" });
 });
 
-test("at a start, those that are well don't wait for those that hang", async () => {
+test("at a start, healthy agents don't wait for agents whose check hangs", async () => {
   const hanging = [await harness.agent(), await harness.agent(), await harness.agent()];
   const good = await harness.agent();
   for (const agent of [...hanging, good]) await put(agent, "error");
@@ -192,7 +195,7 @@ test("at a start, those that are well don't wait for those that hang", async () 
   await reconciled;
 });
 
-test("a rollback to a runtime that is not carried any more gives the agent this binary's own, and says so", async () => {
+test("a rollback to a runtime that is missing uses this binary's own and logs it", async () => {
   const agent = await harness.agent();
   await harness.services.agents.setStatus(agent.id, agent.status, { runtimeVersion: "9.9.9" });
   const { path } = await harness.backups.write(agent.id);
@@ -202,6 +205,6 @@ test("a rollback to a runtime that is not carried any more gives the agent this 
   await services.agents.logs.flush();
   const { rows } = await kernel.database.read("SELECT message FROM agent_logs WHERE agent_id = ?", [agent.id]);
   expect(rows.map(({ message }) => message)).toContain(
-    "rollback: berth/agent:9.9.9 is not carried here, so the agent has berth/agent:1.0.0",
+    "rollback: berth/agent:9.9.9 is not in this binary, so the agent uses berth/agent:1.0.0",
   );
 });

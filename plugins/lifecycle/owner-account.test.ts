@@ -1,4 +1,4 @@
-// An account that is disabled or taken over: its agents are brought down, say why, and nobody brings them up behind its back.
+// Tests that the agents of a disabled or taken-over account are stopped, log the reason, and stay stopped.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -30,7 +30,7 @@ beforeEach(async () => {
 const administration = () => house.app.accounts.administration;
 const unrecorded: AuditRecorder = () => ({ sql: "SELECT 1", args: [] });
 
-/** Somebody with two agents that run. */
+/** A user with two running agents. */
 async function owner(emailVerified = true): Promise<Owner> {
   const client = createClient(house.web);
   const id = await client.join();
@@ -48,8 +48,8 @@ const states = async ({ id } = ada) =>
     ({ status, wanted }) => `${status}, wanted ${wanted}`,
   );
 const become = (wanted: string[], of = ada) => eventually(async () => expect(await states(of)).toEqual(wanted) ?? true);
-/** What the agents' logs tell of their life cycle. */
-const told = async ({ id } = ada) =>
+/** The lines of the agents' logs about their life cycle. */
+const lifecycleLog = async ({ id } = ada) =>
   (
     await rows(
       `SELECT message FROM agent_logs JOIN agents ON agents.id = agent_id
@@ -61,9 +61,10 @@ const hashOf = (token: string) => new Bun.CryptoHasher("sha256").update(token).d
 const DOWN = ["stopped, wanted down", "stopped, wanted down"];
 const UP = ["running, wanted up", "running, wanted up"];
 const DISABLED = "stop: the agent is stopped, because its owner's account was disabled";
-const TAKEN_OVER = "stop: the agent is stopped, because its owner's account was taken over by who has its address";
+const TAKEN_OVER =
+  "stop: the agent is stopped, because its owner's account was taken over by the holder of its email address";
 
-/** The backend's routes under a grant of this owner, as a request has it that was let in just before. */
+/** Headers of a backend call with a service token in this owner's name, as a request admitted just before has them. */
 function granted(action: string, { id: userId }: Owner, agentId?: string, isAdmin = false) {
   const grant = { userId, isAdmin, action, address: "127.0.0.1", ...(agentId !== undefined && { agentId }) };
   return { headers: { authorization: `Bearer ${house.kernel.backend.tokens.sign(grant)}` } };
@@ -72,16 +73,16 @@ const operate = (operation: string, { id }: AgentItem, of = ada) =>
   createClient(house.backend).post(`/api/agents/${id}/${operation}`, {}, granted(`agent.${operation}`, of, id));
 
 describe("disabling an account", () => {
-  test("stops its agents and says why; nobody else's", async () => {
+  test("stops its agents and logs why; other accounts' agents keep running", async () => {
     const bob = await owner();
     await disable(true);
     await become(DOWN);
-    await eventually(async () => expect(await told()).toEqual([DISABLED, DISABLED]) ?? true);
+    await eventually(async () => expect(await lifecycleLog()).toEqual([DISABLED, DISABLED]) ?? true);
     expect(await states(bob)).toEqual(UP);
-    expect(await told(bob)).toEqual([]);
+    expect(await lifecycleLog(bob)).toEqual([]);
   });
 
-  test.each(["start", "restart", "update"])("then %s is refused, whoever asks", async (operation) => {
+  test.each(["start", "restart", "update"])("then %s is refused for every caller", async (operation) => {
     await disable(true);
     await become(DOWN);
     for (const agent of ada.agents) {
@@ -98,14 +99,14 @@ describe("disabling an account", () => {
     expect(await states()).toEqual(DOWN);
   });
 
-  test("what is started while it happens is stopped after all", async () => {
+  test("an agent that is started at the same time is stopped too", async () => {
     const [first, second] = ada.agents;
-    if (!first || !second) throw new Error("She has two.");
+    if (!first || !second) throw new Error("The owner has two agents.");
     await Promise.all([operate("restart", first), disable(true), operate("start", second), operate("update", first)]);
     await become(DOWN);
   });
 
-  test("nothing new is made in it", async () => {
+  test("no agent can be provisioned in it", async () => {
     await disable(true);
     await become(DOWN);
     const options = granted("agent.provision", ada);
@@ -114,7 +115,7 @@ describe("disabling an account", () => {
     expect(await states()).toEqual(DOWN);
   });
 
-  test("enabling it starts nothing; its owner does", async () => {
+  test("enabling it starts no agent; its owner can", async () => {
     await disable(true);
     await become(DOWN);
     await disable(false);
@@ -125,7 +126,7 @@ describe("disabling an account", () => {
     expect(await states()).toEqual(["active, wanted up", "stopped, wanted down"]);
   });
 
-  test("one that is enabled before its agents were stopped keeps them", async () => {
+  test("an account that is enabled before its agents were stopped keeps them running", async () => {
     await house.kernel.jobs.stop();
     await disable(true);
     await disable(false);
@@ -135,7 +136,7 @@ describe("disabling an account", () => {
   });
 });
 
-test("at a start of Berth, what should come up again, or was being updated, is stopped instead", async () => {
+test("at a start of Berth, agents of a disabled account that should come up, or were being updated, are stopped", async () => {
   const dir = temporaryDir();
   try {
     const ids = await leftBehind(dir.path);
@@ -154,7 +155,10 @@ test("at a start of Berth, what should come up again, or was being updated, is s
   }
 });
 
-/** What a killed process left of an account that was just disabled: an agent in error, and one in the middle of an update. */
+/**
+ * Writes what a kill leaves of an account that was just disabled: an agent in error, and one in the middle of an
+ * update.
+ */
 async function leftBehind(dir: string): Promise<string[]> {
   await using before = await openHouse({ dir, env: { SIGNUP_TRIAL: "pro:7d" } });
   const client = createClient(before.web);
@@ -173,7 +177,7 @@ async function leftBehind(dir: string): Promise<string[]> {
 }
 
 describe("a takeover", () => {
-  /** Who has the address resets the password of an account that nobody has verified. */
+  /** Resets the password by a link, as the holder of the email address does. */
   async function reset(of: Owner): Promise<void> {
     const { email } = of.client.account;
     const link = await administration().resetPassword(of.id, unrecorded, "link");
@@ -182,7 +186,7 @@ describe("a takeover", () => {
     expect({ email, status: answer.status }).toEqual({ email, status: 200 });
   }
 
-  /** Credentials of the account and of an agent, a bot, and somebody who is paired with it. */
+  /** Adds credentials of the account and of an agent, a bot, and a person who is paired with it. */
   async function furnish({ id, client, agents: [first] }: Owner): Promise<void> {
     const agentId = first?.id ?? "";
     const set = (body: object) =>
@@ -217,13 +221,13 @@ describe("a takeover", () => {
     return { credentials: row?.credentials, connections: row?.connections, pairings: row?.pairings };
   }
 
-  test("stops the agents that a stranger may have left, and says why; they stay, and can be started", async () => {
+  test("stops the agents that a stranger may have left, and logs why; they stay, and can be started", async () => {
     const stranger = await owner(false);
     await reset(stranger);
     await become(DOWN, stranger);
     const cleared = expect.stringContaining("Look at its configuration before you start it");
     await eventually(
-      async () => expect(await told(stranger)).toEqual([TAKEN_OVER, TAKEN_OVER, cleared, cleared]) ?? true,
+      async () => expect(await lifecycleLog(stranger)).toEqual([TAKEN_OVER, TAKEN_OVER, cleared, cleared]) ?? true,
     );
     await stranger.client.signIn({ password: "another horse" });
     const [first] = stranger.agents;
@@ -232,7 +236,7 @@ describe("a takeover", () => {
     expect(await states(ada)).toEqual(UP);
   });
 
-  test("gives the agents other gateway tokens: the one a stranger was shown opens nothing", async () => {
+  test("replaces the agents' gateway tokens, so that a token the stranger has seen is invalid", async () => {
     const stranger = await owner(false);
     const [first] = stranger.agents;
     const token = async () =>
@@ -244,13 +248,13 @@ describe("a takeover", () => {
     expect(await rows("SELECT 1 FROM gateway_tokens WHERE hash = ?", hashOf(shown))).toEqual([]);
   });
 
-  test("takes the credentials, the bots and the paired people that a stranger left; nobody else's", async () => {
+  test("removes credentials, bots and pairings of the account's agents, and of no others", async () => {
     const stranger = await owner(false);
     const kept = await rowsLeft(ada);
     for (const one of [stranger, ada]) await furnish(one);
     expect(await rowsLeft(stranger)).toEqual({ credentials: 4, connections: 1, pairings: 1 });
     await reset(stranger);
-    // What tells the stranger of calls is gone with the takeover itself.
+    // The takeover's own write deletes all but the bot's token.
     expect((await rowsLeft(stranger)).credentials).toBeLessThanOrEqual(1);
     await eventually(
       async () => expect(await rowsLeft(stranger)).toEqual({ credentials: 0, connections: 0, pairings: 0 }) ?? true,
@@ -263,16 +267,16 @@ describe("a takeover", () => {
     expect(await rowsLeft(ada)).toEqual({ credentials: 4, connections: 1, pairings: 1 });
   });
 
-  test("of a verified account is none: a new password stops nothing", async () => {
+  test("does not happen when a verified account gets a new password", async () => {
     await reset(ada);
     await eventually(
       async () => (await rows("SELECT 1 FROM jobs WHERE kind = 'lifecycle.strangers-out'")).length === 0,
     );
     expect(await states()).toEqual(UP);
-    expect(await told()).toEqual([]);
+    expect(await lifecycleLog()).toEqual([]);
   });
 
-  test("what is made after it goes on, however late the others are stopped", async () => {
+  test("agents that are created after it keep running, however late the others are stopped", async () => {
     const stranger = await owner(false);
     await house.kernel.jobs.stop();
     await reset(stranger);

@@ -1,4 +1,4 @@
-// Agents follow their owner's account: once it is disabled or taken over they are stopped, until its owner starts them.
+// Stops the agents of an account that is disabled or taken over, until the account's owner starts them.
 import { AppError } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -9,9 +9,9 @@ import { OWNER_DISABLED_REASON } from "./transitions.ts";
 
 const TAKEOVER_JOB = "lifecycle.strangers-out";
 
-const TAKEOVER_REASON = "its owner's account was taken over by who has its address";
+const TAKEOVER_REASON = "its owner's account was taken over by the holder of its email address";
 const TAKEOVER_NOTICE =
-  "Its credentials, its channels and the people paired with it are gone, since a stranger may have put them there. " +
+  "Its credentials, its channels and the people paired with it were removed, since a stranger may have added them. " +
   "Look at its configuration before you start it: instructions, owners, MCP servers.";
 
 interface Deps extends Pick<Kernel, "jobs"> {
@@ -22,14 +22,16 @@ interface Deps extends Pick<Kernel, "jobs"> {
 }
 
 export function stopAgentsWithOwner({ jobs, accounts, agents, channels, stop }: Deps): void {
-  /** Those that were there by then. May run more than once. */
+  /** Stops the agents that were created until `by`, and returns their ids. May be repeated. */
   async function stopAll(userId: string, reason: string, by = Number.POSITIVE_INFINITY): Promise<string[]> {
     const agentIds = (await agents.list(userId)).filter(({ createdAt }) => createdAt <= by).map(({ id }) => id);
     await Promise.all(agentIds.map((id) => stop(id, reason).catch(ignoreNotFound)));
     return agentIds;
   }
 
-  /** Whoever has a bot's token reads and writes in its name, and whom its owner there is was said by who connected it. */
+  /**
+   * Disconnects every bot: a stranger who connected it still knows its token, and has named its owner on the platform.
+   */
   async function disconnectAll(agentId: string): Promise<void> {
     for (const channel of await channels.listChannelIds(agentId)) await channels.disconnect(agentId, channel);
     agents.log(agentId, "warning", TAKEOVER_NOTICE, "lifecycle");
@@ -37,11 +39,11 @@ export function stopAgentsWithOwner({ jobs, accounts, agents, channels, stop }: 
 
   accounts.administration.onDisabled(async (userId) => {
     const owner = await accounts.users.byId(userId);
-    // Enabled again before anything was stopped: then it is as if nothing had been.
+    // The account may be enabled again by now; then its agents keep running.
     if (owner && owner.disabledAt !== null) await stopAll(userId, OWNER_DISABLED_REASON);
   });
 
-  // What a stranger left running would spend the new owner's credentials, and answer in the new owner's name.
+  // Agents that a stranger left running would use the new owner's credentials and reply in the new owner's name.
   accounts.onAccountReclaim((userId) => [jobs.enqueueStatement(TAKEOVER_JOB, { userId, by: Date.now() })]);
   jobs.handle(TAKEOVER_JOB, async (payload) => {
     const { userId, by } = payload as { userId: string; by: number };

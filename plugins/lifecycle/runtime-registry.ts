@@ -1,28 +1,31 @@
-// The versions of the agent runtime that this process can run, and whether an agent is well on its own.
+// The versions of the agent runtime that this process can run, and the time-limited health check of an agent.
 import { AppError } from "../../src/kernel/errors.ts";
-import type { Agent } from "../agents/index.ts";
-import { RUNTIME_VERSION } from "../agents/index.ts";
+import { withTimeout } from "../../src/kernel/util/timeout.ts";
+import { type Agent, RUNTIME_VERSION } from "../agents/index.ts";
 
 /** One version of the runtime. */
 export interface Runtime {
   /** Dotted, such as `1.0.0`. */
   readonly version: string;
-  /** Throws when this agent can't be run by it; the message is for the owner. */
+  /** Throws when it can't run this agent; the message of an AppError is shown to the owner. */
   check(agent: Agent, signal: AbortSignal): Promise<void>;
 }
 
 export interface RuntimeRegistry {
-  /** Adds a version, such as a third-party plugin's. A version that is there already is an error. */
+  /** Adds a version, such as a third-party plugin's. Throws if the version is registered already. */
   register(runtime: Runtime): void;
-  /** Those that are carried. */
+  /** The registered versions. */
   versions(): string[];
-  /** The version an `update` asks for: by image, by version, or this binary's own. Else 400 `UNKNOWN_IMAGE`. */
+  /**
+   * The version of an update request: by image, by version, else this binary's own. 400 `UNKNOWN_IMAGE` if it is not
+   * registered.
+   */
   resolveVersion(request: { image?: string | undefined; version?: string | undefined }): string;
-  /** Settles when the agent is well; throws 500 `UNHEALTHY` with the reason, also after the time is up. */
+  /** Resolves when the agent is healthy; throws 500 `UNHEALTHY` with the reason if it is not, or not in time. */
   check(agent: Agent, version?: string): Promise<void>;
 }
 
-/** How long an agent has to come up. Contract §5. */
+/** How long an agent may take to come up. */
 const HEALTH_TIMEOUT_MS = 15_000;
 const IMAGE = "berth/agent:";
 
@@ -35,7 +38,8 @@ export function createRuntimeRegistry(builtInCheck: Runtime["check"], timeoutMs 
 
   return {
     register(runtime) {
-      if (runtimesByVersion.has(runtime.version)) throw new Error(`The runtime ${runtime.version} is carried already.`);
+      if (runtimesByVersion.has(runtime.version))
+        throw new Error(`The runtime ${runtime.version} is registered already.`);
       runtimesByVersion.set(runtime.version, runtime);
     },
 
@@ -46,24 +50,21 @@ export function createRuntimeRegistry(builtInCheck: Runtime["check"], timeoutMs 
       const isContradictory = image !== undefined && version !== undefined && image !== imageOf(version);
       if (runtimesByVersion.has(requested) && !isContradictory) return requested;
       const available = [...runtimesByVersion.keys()].map(imageOf).join(", ");
-      throw new AppError(400, "UNKNOWN_IMAGE", `There is no such image here. Those this binary carries: ${available}.`);
+      throw new AppError(400, "UNKNOWN_IMAGE", `There is no such image. This binary has: ${available}.`);
     },
 
     async check(agent, version = agent.runtimeVersion) {
       const runtime = runtimesByVersion.get(version);
-      if (!runtime) throw unhealthy(`it needs the runtime ${version}, which this binary does not carry; update it`);
-      const timeout = new AbortController();
-      const timer = setTimeout(() => timeout.abort(unhealthy(`it was not up within ${timeoutMs / 1000} s`)), timeoutMs);
-      const timedOut = new Promise<never>((_, reject) => {
-        timeout.signal.addEventListener("abort", () => reject(timeout.signal.reason), { once: true });
-      });
+      if (!runtime)
+        throw unhealthy(`it needs the runtime ${version}, which this binary does not have; update the agent`);
       try {
-        await Promise.race([runtime.check(agent, timeout.signal), timedOut]);
+        await withTimeout((signal) => runtime.check(agent, signal), {
+          ms: timeoutMs,
+          error: () => unhealthy(`it was not up within ${timeoutMs / 1000} s`),
+        });
       } catch (error) {
         if (error instanceof AppError && error.code === "UNHEALTHY") throw error;
-        throw unhealthy(error instanceof AppError ? error.message : "its runtime failed; see its log", error);
-      } finally {
-        clearTimeout(timer);
+        throw unhealthy(error instanceof AppError ? error.message : "its runtime failed; see the agent's log", error);
       }
     },
   };

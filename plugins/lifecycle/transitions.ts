@@ -1,23 +1,23 @@
-// The life cycle of an agent as one table: what each operation makes of each status, and how it comes up.
+// The state machine of agents as a table: the status after each operation, by the status before it.
 import type { AgentStatus } from "../agents/index.ts";
 
 export const OPERATIONS = ["start", "stop", "restart", "update", "rollback", "repair", "reset-memory"] as const;
 export type Operation = (typeof OPERATIONS)[number];
 
-/** What an operation does with the connections of an agent that is up after it: leave them, or begin them anew. */
+/** Whether an operation reconnects the bots of an agent that is up after it. */
 type Connections = "keep" | "renew";
 
 export interface Transition {
-  /** The status after a success, by the one before. Every operation is accepted from every status. Contract §5. */
+  /** The status after a success, by the status before. Every operation is accepted in every status. */
   readonly to: Readonly<Record<AgentStatus, AgentStatus>>;
   readonly connections: Connections;
-  /** Asks the agent's runtime whether it is well before it says so. */
+  /** Whether the runtime's health check must pass first. */
   readonly check: boolean;
 }
 
 const always = (status: AgentStatus) => ({ running: status, active: status, stopped: status, error: status });
 
-/** As it was: what runs goes on, what is stopped stays so; what had failed has come up again. */
+/** A stopped agent stays stopped; any other is up, also one that was in error. */
 const UP_UNLESS_STOPPED = { ...always("active"), stopped: "stopped" } as const;
 const UNCHANGED = { running: "running", active: "active", stopped: "stopped", error: "error" } as const;
 
@@ -31,5 +31,5 @@ export const TRANSITIONS: Readonly<Record<Operation, Transition>> = {
   "reset-memory": { to: UNCHANGED, connections: "keep", check: false },
 };
 
-/** Why an agent is stopped whose owner may not have it run, as its log says it. */
+/** The reason in the log of an agent that is stopped with its owner's account. */
 export const OWNER_DISABLED_REASON = "its owner's account was disabled";

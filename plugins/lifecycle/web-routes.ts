@@ -1,10 +1,9 @@
-// The web's routes of the life cycle: by an agent's id, and by `/api/instance/:userId`; the backend does the work.
+// Web routes of the life cycle, by an agent's id and by `/api/instance/:userId`; they forward to the backend.
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
-import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { agentResponse, type agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
@@ -24,24 +23,22 @@ interface OperationRequest {
   request: Request;
 }
 
-/** A runtime has 15 seconds to come up, after turns had ten to end: a backend that says nothing for longer is gone. */
+/**
+ * Far above the 10 s that turns have to end and the 15 s that a runtime has to come up: the backend must be gone then.
+ */
 const BACKEND_TIMEOUT_MS = 120_000;
 
 export function webRoutes({ backend, identities, agents }: Deps) {
-  /** Sends the body on as it came, and the backend's answer back as it is. */
   const forward = (operation: Operation, { identity, agent, request }: OperationRequest) =>
     withFailureBody(async () => {
       const grant = identities.createGrant(identity, request, `agent.${operation}`, agent.id);
       const signal = AbortSignal.timeout(BACKEND_TIMEOUT_MS);
-      const body = contextOf(request).bodyText ?? "";
-      const headers = { "content-type": "application/json" };
-      const path = `/api/agents/${agent.id}/${operation}`;
       try {
-        // Whoever asked may go away: an operation that was begun is ended.
-        return forwardResponse(await backend.fetch(grant, path, { method: "POST", body, headers, signal }));
+        // Not the request's own signal: an operation that was begun ends although its caller left.
+        return await forwardToBackend(backend, grant, request, `/api/agents/${agent.id}/${operation}`, { signal });
       } catch (cause) {
         if (!signal.aborted) throw cause;
-        const text = "The agent backend gave no answer in time. Look at the agent's status before you try again.";
+        const text = "The agent backend did not answer in time. Look at the agent's status before you try again.";
         throw new AppError(502, "BACKEND_UNAVAILABLE", text, {}, { cause });
       }
     });
@@ -62,9 +59,9 @@ export function webRoutes({ backend, identities, agents }: Deps) {
         response: { 200: agentResponse },
         detail: {
           tags: ["Life cycle"],
-          summary: "An agent in detail, by its id or by the caller's own",
+          summary: "An agent in detail, by its id or the caller's user id",
           description:
-            "Under `/api/instance/` the path takes an agent's id, or the caller's own user id for the newest agent that is not stopped.",
+            "Under `/api/instance/` the path takes an agent's id, or the caller's user id for the newest agent that is not stopped.",
         },
       },
     );

@@ -4,12 +4,15 @@ import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { runtime } from "../runtime/index.ts";
 import { backendRoutes } from "./backend-routes.ts";
+import { publicPageBackupRows } from "./backup-rows.ts";
 import { createPageRenderer } from "./page-renderer.ts";
 import { createPublicPageStore } from "./public-page-store.ts";
 import { createVirtualHost } from "./virtual-host.ts";
 import { createVisitorCookies } from "./visitor-cookies.ts";
 import { createVisitorLimiter } from "./visitor-limiter.ts";
 import { webRoutes } from "./web-routes.ts";
+
+export { exportedPublicPage, type PublicPageRow } from "./backup-rows.ts";
 
 export const publicPage = plugin("public-page", (host) => {
   const { kernel } = host;
@@ -20,6 +23,7 @@ export const publicPage = plugin("public-page", (host) => {
     service: {
       /** The settings of an agent's page. If it is enabled, the agent's name is public. */
       publicPageOf: pageStore.settingsOf,
+      backupRows: publicPageBackupRows,
     },
     virtualHost: createVirtualHost(kernel.config),
     web: webRoutes({

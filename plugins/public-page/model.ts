@@ -2,7 +2,7 @@
 import { t } from "elysia";
 
 export const MAX_MESSAGE = 4_000;
-const MAX_GREETING = 500;
+export const MAX_GREETING = 500;
 
 export const settingsBody = t.Object({
   enabled: t.Boolean({ error: "enabled is true or false." }),

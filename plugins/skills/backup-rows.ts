@@ -1,6 +1,7 @@
-// What an agent knows and has promised, as rows for its backup; and the mending of the search over it.
+// Backup rows of skills: switches, facts and reminders; and the repair of these rows and of the facts' search index.
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import type { BackupTableRows, BackupTables } from "../agents/index.ts";
 import { digestOf, type FactSource, MAX_FACTS, type MemoryStore, normalizeText } from "./memory/memory-store.ts";
 import { reminderJobStatement } from "./reminders/reminder-store.ts";
@@ -11,11 +12,11 @@ export type SkillBackupTable = "switches" | "memories" | "reminders";
 export interface SkillBackupRows {
   readonly tables: BackupTables<SkillBackupTable>;
   /**
-   * Puts back switches, facts, and the reminders that are still to come; one that was said meanwhile stays said. The
-   * registry's own cache is told by the change of the agent's row, which belongs into the same batch.
+   * Restores switches, facts, and reminders that are due in the future; one that fired meanwhile stays fired. The batch
+   * must also change the agent's row, which makes the skill registry forget its cached view of the agent.
    */
   restoreStatements(agentId: string, rows: BackupTableRows<SkillBackupTable>): Statement[];
-  /** Mends what it finds, and says it in words. */
+  /** Repairs switches, the search index and overdue reminders; returns a sentence about each repair. */
   repair(agentId: string): Promise<string[]>;
 }
 
@@ -43,13 +44,13 @@ export interface ReminderRow {
   at: number;
 }
 
-/** A fact as a row with an id of its own. */
+/** A fact as a row with a new id, its content normalized. */
 export function toFactRow(fact: Omit<FactRow, "id" | "digest">): FactRow {
   const content = normalizeText(fact.content);
   return { ...fact, content, id: Bun.randomUUIDv7(), digest: digestOf(content) };
 }
 
-/** Whether these are no more facts than an agent may keep. */
+/** Whether an agent may have this many facts. */
 export function isWithinMemoryLimits(facts: readonly Pick<FactRow, "circle">[]): boolean {
   const own = facts.filter(({ circle }) => circle === "").length;
   return own <= MAX_FACTS.owner && facts.length - own <= MAX_FACTS.people;
@@ -64,7 +65,7 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
   const numbers = async (sql: string, args: (string | number)[]) =>
     (await database.read(sql, args)).rows.map((row) => Number(row[0]));
 
-  /** Facts that a search can't find, and entries of the index without a fact. */
+  /** Adds facts that the search index lacks, and deletes entries without a fact. */
   async function repairSearchIndex(agentId: string): Promise<string[]> {
     const word = agentId.replaceAll("-", "");
     const missing = await numbers(MISSING, [agentId]);
@@ -77,8 +78,10 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
     return [`the search over memories: ${missing.length} facts were missing, ${dangling.length} entries had none`];
   }
 
-  /** Switched on, and nowhere to be found. What is switched off stays so: it may only be away for now. */
-  async function switches(agentId: string): Promise<string[]> {
+  /**
+   * Deletes switches that enable missing skills. A switch that disables one stays: its source may only be down for now.
+   */
+  async function repairSwitches(agentId: string): Promise<string[]> {
     const known = JSON.stringify((await registry.list(agentId)).map(({ id }) => id));
     const [removed] = await database.write([
       {
@@ -91,12 +94,12 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
     return (removed?.rows ?? []).map(({ skill_id: id }) => `the switch of ${id}: there is no such skill any more`);
   }
 
-  /** Those that are overdue; asking for a job that is there changes nothing. */
+  /** Enqueues jobs of overdue reminders again; a job that exists is not enqueued twice. */
   async function requeueOverdue(agentId: string): Promise<string[]> {
     const { rows } = await database.read(OVERDUE, [agentId, Date.now() - OVERDUE_AFTER_MS]);
     if (rows.length === 0) return [];
     await database.write(rows.map(({ id, due_at: due }) => reminderJobStatement(jobs, String(id), Number(due))));
-    return [`${rows.length} overdue ${rows.length === 1 ? "reminder" : "reminders"}: asked for again`];
+    return [`${rows.length} overdue ${rows.length === 1 ? "reminder" : "reminders"}: scheduled again`];
   }
 
   return {
@@ -113,7 +116,7 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
 
     restoreStatements(agentId, rows) {
       const now = Date.now();
-      // Our own rows, as the query gave them.
+      // The query above defines the type.
       const upcoming = (JSON.parse(rows.reminders) as ReminderRow[]).filter(({ due }) => due > now);
       return [
         { sql: "DELETE FROM agent_skills WHERE agent_id = ?1", args: [agentId] },
@@ -146,13 +149,17 @@ export function createBackupRows({ database, jobs, memories, registry }: Deps): 
     },
 
     async repair(agentId) {
-      return [...(await repairSearchIndex(agentId)), ...(await switches(agentId)), ...(await requeueOverdue(agentId))];
+      return [
+        ...(await repairSearchIndex(agentId)),
+        ...(await repairSwitches(agentId)),
+        ...(await requeueOverdue(agentId)),
+      ];
     },
   };
 }
 
-/** A job that is that late is not on its way. */
-const OVERDUE_AFTER_MS = 60_000;
+/** A reminder that is this late has no job any more. */
+const OVERDUE_AFTER_MS = MINUTE;
 
 const MISSING = "SELECT seq FROM memories WHERE agent_id = ?1 AND seq NOT IN (SELECT rowid FROM memories_search)";
 const DANGLING = `SELECT rowid FROM memories_search WHERE memories_search MATCH ?2

@@ -1,5 +1,4 @@
-// The plugin in its house: built-in skills offered to real agents, following configuration and switches.
-
+// Tests the plugin over real agents: built-in skills, and how configuration and switches enable them.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
@@ -29,7 +28,7 @@ afterAll(async () => {
 
 const names = async () => (await service.toolsFor(agentId, true)).map((tool) => tool.name);
 
-test("every agent has the built-in skills, with their fixed tool names", async () => {
+test("every agent has the built-in skills and their tools", async () => {
   expect((await service.list(agentId)).map(({ id, enabled }) => [id, enabled])).toEqual([
     ["clock", true],
     ["memory", true],
@@ -48,7 +47,7 @@ test("every agent has the built-in skills, with their fixed tool names", async (
   ]);
 });
 
-test("the tools' definitions are plain JSON schemas of objects", async () => {
+test("tool definitions are plain JSON schemas of objects", async () => {
   for (const { inputSchema, description } of await service.toolsFor(agentId, true)) {
     expect(inputSchema).toMatchObject({ type: "object" });
     expect(JSON.parse(JSON.stringify(inputSchema))).toStrictEqual(inputSchema);
@@ -70,14 +69,14 @@ test("a remembered fact is in the next prompt, until it is reset", async () => {
   });
 });
 
-describe("what decides whether a skill is on", () => {
+describe("a skill is enabled by", () => {
   test("the configuration, as soon as it is saved", async () => {
     await names();
     await owners.saveConfig(agentId, JSON.stringify({ memory: false, skills: { "web-fetch": false } }));
     expect(await names()).toEqual(["clock", "remind_me", "list_reminders", "cancel_reminder"]);
   });
 
-  test("before it, the switch", async () => {
+  test("the switch, which overrides the configuration", async () => {
     await service.setEnabled(agentId, "web-fetch", true);
     await service.setEnabled(agentId, "reminder", false);
     expect(await names()).toEqual(["clock", "web_fetch"]);

@@ -1,4 +1,4 @@
-// Skills: what agents can do besides talking. The built-in ones, and the registry that all others join.
+// The plugin of skills: the tools of agents. It has the built-in skills, and a registry for those of other sources.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agentStats } from "../agent-stats/index.ts";
 import { agents } from "../agents/index.ts";
@@ -37,7 +37,7 @@ export const skills = plugin("skills", (host) => {
   agentStatsService.addMemoryGauge(memories.memoryBytes);
   const reminders = createReminderStore(kernel);
 
-  /** What the configuration says is what counts until somebody uses the switch: the switch is the later, more deliberate word. */
+  /** Skills that the configuration enables or disables. A switch in the database, set by the owner, overrides them. */
   async function configuredSkills(agentId: string): Promise<ReadonlyMap<string, boolean>> {
     const settings = await agentService.settings(agentId);
     const memory = settings.memory === undefined ? [] : [["memory", settings.memory] as const];
@@ -61,7 +61,7 @@ export const skills = plugin("skills", (host) => {
       memories,
       onReminder: reminders.onReminder,
       backupRows: createBackupRows({ ...kernel, memories, registry }),
-      /** Forgets all that an agent remembers and has promised, as steps of the batch that resets it. */
+      /** Statements that delete all facts and reminders of an agent. */
       resetStatements: (agentId: string) => [
         memories.forgetAllStatement(agentId),
         reminders.cancelAllStatement(agentId),

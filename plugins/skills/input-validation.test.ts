@@ -1,5 +1,4 @@
-// Input of tools is checked in words that help, whatever the schema or the input is.
-
+// Tests the validation of tool input: valid input, problems, and malformed schemas.
 import { describe, expect, test } from "bun:test";
 import { Type as t } from "@sinclair/typebox";
 import { validateInput } from "./input-validation.ts";
@@ -11,23 +10,23 @@ const person = t.Object({
   tags: t.Optional(t.Array(t.String(), { maxItems: 2 })),
 });
 
-test("what fits is handed on as it is", () => {
+test("valid input is returned unchanged", () => {
   const input = { name: "Ada", age: 36, kind: "b", tags: ["x"], more: 1 };
   expect(validateInput(person, input)).toEqual({ value: input });
 });
 
-test("null means left out where something may be left out", () => {
+test("null for an optional property is dropped", () => {
   expect(validateInput(person, { name: "Ada", age: null, kind: null })).toEqual({ value: { name: "Ada" } });
   expect(validateInput(person, { name: null })).toEqual({ problems: ["name: must be string"] });
   const nullable = { type: "object", properties: { note: { type: ["string", "null"] } } };
   expect(validateInput(nullable, { note: null })).toEqual({ value: { note: null } });
 });
 
-test("nothing at all is an empty object", () => {
+test("missing input is an empty object", () => {
   expect(validateInput({ type: "object" }, undefined)).toEqual({ value: {} });
 });
 
-describe("what doesn't fit is named", () => {
+describe("names the problem", () => {
   test.each<[unknown, string]>([
     ["text", "input: must be object"],
     [[], "input: must be object"],
@@ -44,7 +43,7 @@ describe("what doesn't fit is named", () => {
     expect(validateInput(person, input)).toEqual({ problems: [problem] });
   });
 
-  test("unknown properties, where they aren't wanted", () => {
+  test("of unknown properties, where none are allowed", () => {
     const strict = { type: "object", properties: {}, additionalProperties: false };
     const input = JSON.parse('{ "__proto__": 1, "constructor": 2 }');
     expect(validateInput(strict, input)).toEqual({
@@ -52,7 +51,7 @@ describe("what doesn't fit is named", () => {
     });
   });
 
-  test("in nested objects, and never more than five at once", () => {
+  test("in nested objects, and at most five at once", () => {
     const schema = { type: "object", additionalProperties: { type: "object", required: ["x"] } };
     expect(validateInput(schema, { a: {} })).toEqual({ problems: ["a.x: is missing"] });
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, 1]));
@@ -61,7 +60,7 @@ describe("what doesn't fit is named", () => {
   });
 });
 
-test("a stranger's schema can't make it fail, hang, or run a regular expression", () => {
+test("a malformed schema can't make it throw, hang, or run a regular expression", () => {
   const odd = {
     type: "object",
     required: "x",

@@ -1,4 +1,5 @@
-// Checks what a model sends against a tool's JSON schema, in words that let it do better next time.
+// Validates a model's input for a tool against the tool's JSON schema; its messages tell the model how to correct the
+// call.
 import type { JsonSchema } from "./skill.ts";
 
 const MAX_PROBLEMS = 5;
@@ -6,9 +7,9 @@ const MAX_PROBLEMS = 5;
 export type ValidationResult = { value: unknown } | { problems: string[] };
 
 /**
- * The input, or what is wrong with it. Models write null for "left out": such properties are dropped where they are
- * optional. Keywords it doesn't know (`$ref`, `pattern`, `format`, …) accept everything, since a schema may come from
- * a stranger's server: the tool has the last word, and a hostile regular expression never runs.
+ * The valid input, or at most five problems. Models write null for properties they leave out: null is dropped where a
+ * property is optional. Unsupported keywords (`$ref`, `pattern`, `format`, …) accept everything: a schema may come from
+ * a third party's server, whose regular expressions must not run here. The tool itself has to check the rest.
  */
 export function validateInput(schema: JsonSchema, input: unknown): ValidationResult {
   const value = withoutNulls(schema, input ?? {});
@@ -51,7 +52,7 @@ function check(schema: unknown, value: unknown, path: string, problems: string[]
   }
 }
 
-/** What is wrong with the kind of value, or with which value it is. */
+/** A violation of `type`, `enum` or `const`. */
 function typeProblem(schema: JsonSchema, value: unknown): string | undefined {
   const { type } = schema;
   const types = typeof type === "string" ? [type] : Array.isArray(type) ? type : undefined;

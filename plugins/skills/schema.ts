@@ -1,4 +1,5 @@
-// The tables of skills. Created by migrations/0005_skills.sql, with the search index over memories beside them.
+// Drizzle definitions of the skills' tables. migrations/0005_skills.sql creates them, and the search index over
+// memories.
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const agentSkills = sqliteTable("agent_skills", {
@@ -11,7 +12,7 @@ export const memories = sqliteTable("memories", {
   seq: integer("seq").primaryKey(),
   id: text("id").notNull(),
   agentId: text("agent_id").notNull(),
-  /** "" for the owner's conversations, else `platform:peer`. */
+  /** The conversations that know the fact: "" for the owner's, else `platform:peer`. */
   circle: text("circle").notNull(),
   content: text("content").notNull(),
   digest: text("digest").notNull(),

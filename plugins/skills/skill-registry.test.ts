@@ -1,5 +1,4 @@
-// Skills are switched on and off, come from any source, and cost a turn nothing while nothing changes.
-
+// Tests the skill registry: switches, sources, and that tools are cached while nothing changes.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { config, guestAudience, insertAgent, toolContext, toolNamed } from "../../tests/support/skills.ts";
@@ -59,7 +58,7 @@ const beta = aSkill("beta", [aTool("b1")], {
 const names = async (id = agentId, byOwner = true) => (await registry.toolsFor(id, byOwner)).map((tool) => tool.name);
 
 describe("switching", () => {
-  test("a skill is on by default, or not", async () => {
+  test("a skill is enabled by its default", async () => {
     expect(await registry.list(agentId)).toMatchObject([
       { id: "alpha", name: "alpha", description: "Does alpha", enabled: true },
       { id: "beta", enabled: false },
@@ -67,7 +66,7 @@ describe("switching", () => {
     expect(await names()).toEqual(["a1", "a2"]);
   });
 
-  test("the configuration beats the default, the switch beats both, and only for this agent", async () => {
+  test("the configuration overrides the default, the switch overrides both, for this agent only", async () => {
     configuration = new Map([["beta", true]]);
     expect(await names()).toEqual(["a1", "a2", "b1"]);
     expect(await registry.setEnabled(agentId, "beta", false)).toMatchObject({ id: "beta", enabled: false });
@@ -78,14 +77,14 @@ describe("switching", () => {
     expect(await names()).toEqual(["b1"]);
   });
 
-  test("a changed configuration counts as soon as it is told", async () => {
+  test("a changed configuration applies after `invalidate`", async () => {
     await names();
     configuration = new Map([["alpha", false]]);
     registry.invalidate(agentId);
     expect(await names()).toEqual([]);
   });
 
-  test("an unknown skill is 404, and nothing is kept of it", async () => {
+  test("an unknown skill is 404, and no switch is stored", async () => {
     const refused = registry.setEnabled(agentId, "nope", true);
     await expect(refused).rejects.toMatchObject({ status: 404, code: "UNKNOWN_SKILL" });
     const { rows } = await kept.database.read("SELECT 1 FROM agent_skills WHERE agent_id = ?", [agentId]);
@@ -94,11 +93,11 @@ describe("switching", () => {
 });
 
 describe("the tools of a turn", () => {
-  test("others than the owner aren't offered the owner's", async () => {
+  test("tools for the owner are not offered to others", async () => {
     expect(await names(agentId, false)).toEqual(["a1"]);
   });
 
-  test("are the same array for every turn and every agent that has the same", async () => {
+  test("are the same array for every turn and every agent with the same skills", async () => {
     const other = await insertAgent(kept.database);
     const tools = await registry.toolsFor(agentId, true);
     expect(await registry.toolsFor(agentId, true)).toBe(tools);
@@ -110,7 +109,7 @@ describe("the tools of a turn", () => {
     expect(reads).toBe(3);
   });
 
-  test("run as they are", async () => {
+  test("run the skill's code", async () => {
     const tool = toolNamed(await registry.toolsFor(agentId, true), "a1");
     expect(tool.skillId).toBe("alpha");
     expect(await tool.execute({}, toolContext(agentId))).toEqual({ ok: true, text: "a1" });
@@ -118,7 +117,7 @@ describe("the tools of a turn", () => {
 });
 
 describe("sources", () => {
-  test("one that comes later adds its skills, without taking ids or names", async () => {
+  test("a later source adds its skills; taken ids and names are left out", async () => {
     await names();
     const late = [aSkill("alpha", [aTool("never")]), aSkill("late", [aTool("a1"), aTool("bad name"), aTool("l1")])];
     registry.register({ id: "late", skillsFor: async () => late });
@@ -127,12 +126,12 @@ describe("sources", () => {
     expect(a1.skillId).toBe("alpha");
   });
 
-  test("one that fails is left out, and the others work", async () => {
+  test("a failing source is left out, and the others work", async () => {
     registry.register({ id: "broken", skillsFor: () => Promise.reject(new Error("down")) });
     expect(await names()).toEqual(["a1", "a2"]);
   });
 
-  test("one may have other skills for each agent, and say when they change", async () => {
+  test("a source can have skills of one agent, and invalidate them", async () => {
     const own = new Map<string, Skill[]>();
     registry.register({ id: "own", skillsFor: (id) => own.get(id) ?? [] });
     expect(await names()).toEqual(["a1", "a2"]);
@@ -143,7 +142,7 @@ describe("sources", () => {
   });
 });
 
-test("skills that are on have their say in the prompt, and a failing one is left out", async () => {
+test("the prompt has the instructions of enabled skills; failing ones are left out", async () => {
   const context = { agentId, timezone: "UTC", text: "hello", ...guestAudience("7") };
   expect(await registry.instructionsFor(context)).toBe("");
   await registry.setEnabled(agentId, "beta", true);

@@ -1,16 +1,17 @@
-// Which skills an agent has and which of them are on; the tools that follow from it, ready for the turn.
+// Lists the skills of each agent from all sources, with their switches, and prepares the tools of the enabled ones.
 import { eq, sql } from "drizzle-orm";
 import { statement } from "../../src/kernel/database/database.ts";
 import { notFound } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
-import { createLoadingCache } from "./loading-cache.ts";
+import { createCache } from "../../src/kernel/util/cache.ts";
+import { withTimeout } from "../../src/kernel/util/timeout.ts";
 import { type PreparedTool, prepareTool } from "./prepared-tool.ts";
 import { agentSkills } from "./schema.ts";
 import type { PromptContext, Skill, SkillSource, Tool } from "./skill.ts";
 
 const MAX_CACHED_AGENTS = 20_000;
 const SOURCE_TIMEOUT_MS = 5_000;
-/** After this long, a source that failed is asked again. */
+/** How long the result without a failed source is cached. */
 const RETRY_SOURCE_MS = 30_000;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
@@ -24,16 +25,18 @@ export interface SkillItem {
 }
 
 export interface SkillRegistry {
-  /** From now on the skills of this source are there too. Of two skills with one id, the one registered first counts. */
+  /** Adds a source. Of two skills with the same id, the one of the source registered first is used. */
   register(source: SkillSource): void;
   list(agentId: string): Promise<readonly SkillItem[]>;
-  /** The tools of the enabled skills. The same array for all agents with the same tools, and for as long as they stay. */
+  /** The tools of the enabled skills. The same array for all agents with the same tools, until they change. */
   toolsFor(agentId: string, byOwner: boolean): Promise<readonly PreparedTool[]>;
-  /** What the enabled skills have to say in the system prompt; "" for nothing. */
+  /** The instructions of the enabled skills for the system prompt; "" for none. */
   instructionsFor(context: PromptContext): Promise<string>;
-  /** Throws 404 UNKNOWN_SKILL. Beats the agent's configuration from then on. */
+  /** Stores a switch, which overrides the agent's configuration. Throws 404 `UNKNOWN_SKILL`. */
   setEnabled(agentId: string, skillId: string, enabled: boolean): Promise<SkillItem>;
-  /** To be called when an agent's configuration, or what a source has for it, is not what it was; without an id for all. */
+  /**
+   * Call it when an agent's configuration, or a source's skills for it, have changed; without an id, for all agents.
+   */
   invalidate(agentId?: string): void;
 }
 
@@ -42,7 +45,7 @@ export interface SkillRegistryDeps extends Pick<Kernel, "database" | "log" | "co
   configuredSkills(agentId: string): Promise<ReadonlyMap<string, boolean>>;
 }
 
-/** What is known of an agent. Agents that have the same share one. */
+/** The skills and tools of an agent. Agents with the same skills share one view. */
 interface SkillView {
   items: readonly SkillItem[];
   enabled: readonly Skill[];
@@ -65,13 +68,13 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     .from(agentSkills)
     .where(eq(agentSkills.agentId, sql.placeholder("agentId")))
     .prepare();
-  const entries = createLoadingCache(ownsDatabase({ config, database }) ? MAX_CACHED_AGENTS : 0, load);
+  const entries = createCache<CacheEntry>({ entries: ownsDatabase({ config, database }) ? MAX_CACHED_AGENTS : 0 });
 
   async function viewOf(agentId: string): Promise<SkillView> {
-    const known = await entries.get(agentId);
-    if (known.expiresAt >= Date.now()) return known.view;
-    entries.invalidate(agentId);
-    return (await entries.get(agentId)).view;
+    const cached = await entries.get(agentId, () => load(agentId));
+    if (cached.expiresAt >= Date.now()) return cached.view;
+    entries.drop(agentId);
+    return (await entries.get(agentId, () => load(agentId))).view;
   }
 
   async function load(agentId: string): Promise<CacheEntry> {
@@ -93,16 +96,19 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
     return { view, expiresAt: failed ? Date.now() + RETRY_SOURCE_MS : Number.POSITIVE_INFINITY };
   }
 
-  /** All skills of all sources, a failing source left out. */
+  /** The skills of all sources but those that fail. */
   async function skillsOf(agentId: string): Promise<{ skills: Skill[]; failed: boolean }> {
     let failed = false;
     const found = await Promise.all(
       sources.map(async (source) => {
         try {
-          return await withTimeout(source.id, async () => source.skillsFor(agentId));
+          return await withTimeout(() => source.skillsFor(agentId), {
+            ms: SOURCE_TIMEOUT_MS,
+            error: () => new Error(`The source ${source.id} took over ${SOURCE_TIMEOUT_MS} ms.`),
+          });
         } catch (error) {
           failed = true;
-          log.warn("A source of skills failed; its skills are left out for now.", {
+          log.warn("a source of skills failed; its skills are left out for now", {
             source: source.id,
             agentId,
             error,
@@ -124,7 +130,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
         preparedTools.set(tool, known);
         if (TOOL_NAME.test(tool.name) && !byName.has(tool.name)) byName.set(tool.name, known);
         else
-          log.warn("A tool is left out: its name is taken or not usable.", {
+          log.warn("a tool is left out: its name is taken or invalid", {
             tool: tool.name,
             skill: skill.id,
             agentId,
@@ -137,7 +143,7 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
   return {
     register(source) {
       sources.push(source);
-      entries.invalidateAll();
+      entries.clear();
     },
     list: async (agentId) => (await viewOf(agentId)).items,
     toolsFor: async (agentId, byOwner) => {
@@ -152,7 +158,11 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
           try {
             return (await skill.instructions?.(context)) ?? "";
           } catch (error) {
-            log.warn("A skill's part of the prompt is left out.", { skill: skill.id, agentId: context.agentId, error });
+            log.warn("a skill's instructions failed and are left out of the prompt", {
+              skill: skill.id,
+              agentId: context.agentId,
+              error,
+            });
             return "";
           }
         }),
@@ -167,11 +177,11 @@ export function createSkillRegistry({ database, log, config, configuredSkills }:
       const { agentId: byAgent, skillId: bySkill } = agentSkills;
       const upsert = insert.onConflictDoUpdate({ target: [byAgent, bySkill], set: { enabled } });
       await database.write([statement(upsert)]);
-      entries.invalidate(agentId);
+      entries.drop(agentId);
       return { ...item, enabled };
     },
 
-    invalidate: (agentId) => (agentId === undefined ? entries.invalidateAll() : entries.invalidate(agentId)),
+    invalidate: (agentId) => (agentId === undefined ? entries.clear() : entries.drop(agentId)),
   };
 }
 
@@ -184,7 +194,7 @@ const toSkillItem = ({ id, name, description, category, version }: Skill, enable
   enabled,
 });
 
-/** Finds a view like this one that is there already: thousands of agents with the same skills hold one, not thousands. */
+/** Returns an equal view that exists already, so that thousands of agents with the same skills hold one view. */
 function createInterner(): (view: SkillView) => SkillView {
   const MAX_SHARED = 1000;
   const views = new Map<string, SkillView>();
@@ -200,16 +210,3 @@ function createInterner(): (view: SkillView) => SkillView {
 
 const sameItems = (some: readonly unknown[], others: readonly unknown[]) =>
   some.length === others.length && some.every((item, index) => item === others[index]);
-
-async function withTimeout<Value>(source: string, work: () => Promise<Value>): Promise<Value> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`The source ${source} took over ${SOURCE_TIMEOUT_MS} ms.`)),
-    SOURCE_TIMEOUT_MS,
-  );
-  try {
-    return await Promise.race([work(), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

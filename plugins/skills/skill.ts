@@ -1,4 +1,5 @@
-// What a skill is made of, whoever brings it: tools, a few words for the prompt, and where they come from.
+// The types of skills, which built-in code, MCP servers and plugins provide: tools, instructions for the prompt,
+// sources.
 import type { Static, TSchema } from "@sinclair/typebox";
 import { AppError } from "../../src/kernel/errors.ts";
 
@@ -7,7 +8,7 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 /** A JSON schema of an object, as model providers take it. A TypeBox schema is one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Who an agent is talking to. */
+/** The person or group that an agent talks to. */
 export interface Audience {
   /** The message comes from the agent's owner. */
   byOwner: boolean;
@@ -22,7 +23,7 @@ export interface ToolContext extends Audience {
   agentId: string;
   userId: string;
   sessionId: string;
-  /** The message being answered; the same when it is worked on again after a crash. */
+  /** The id of the message being answered; the same when the turn is repeated after a crash. */
   inboxId: string;
   /** IANA name. */
   timezone: string;
@@ -31,21 +32,24 @@ export interface ToolContext extends Audience {
 }
 
 export interface Tool {
-  /** Letters, digits, `_` and `-`, at most 64: what every provider accepts. */
+  /** At most 64 letters, digits, `_` and `-`, since every provider accepts those. */
   name: string;
   description: string;
   inputSchema: JsonSchema;
-  /** Only called with input that fits the schema. What it throws is told to the model: an AppError's text, or that it failed. */
+  /**
+   * Called with input that fits the schema. The model gets the message of an AppError; of any other error, only that it
+   * failed.
+   */
   execute(input: unknown, context: ToolContext): Promise<Json> | Json;
   /** Milliseconds; 30 s by default. */
   timeoutMs?: number;
-  /** Acts as the owner: neither offered nor run in anybody else's turn. */
+  /** Acts as the owner: offered and run only in the owner's turns. */
   ownerOnly?: boolean;
-  /** Its result comes from outside, and is marked so. */
+  /** The result comes from outside and is marked as such. */
   untrusted?: boolean;
 }
 
-/** What a skill may know when it says something in the prompt. */
+/** The turn for which a skill writes its instructions. */
 export interface PromptContext extends Audience {
   agentId: string;
   timezone: string;
@@ -60,21 +64,21 @@ export interface Skill {
   category: string;
   version: string;
   enabledByDefault: boolean;
-  /** The same array each time while nothing changed: prepared definitions are kept by identity. */
+  /** Must return the same array while nothing has changed: prepared tools are cached by identity. */
   tools(agentId: string): readonly Tool[];
-  /** A part of the system prompt, "" for none. */
+  /** A part of the system prompt; "" for none. */
   instructions?(context: PromptContext): Promise<string> | string;
 }
 
-/** Where skills come from: those built in, MCP servers, folders, third-party plugins. */
+/** A provider of skills: the built-in ones, MCP servers, folders, third-party plugins. */
 export interface SkillSource {
   id: string;
-  /** The skills that this agent could use. The same objects each time while nothing changed. */
+  /** The skills that this agent can use. Must return the same objects while nothing has changed. */
   skillsFor(agentId: string): Promise<readonly Skill[]> | readonly Skill[];
 }
 
 /**
- * A tool whose input is typed by its schema.
+ * Defines a tool whose input type follows from its schema.
  *
  * @example
  * const echo = defineTool({ name: "echo", description: "…", input: t.Object({ text: t.String() }), execute: ({ text }) => text });
@@ -90,10 +94,10 @@ export function defineTool<Schema extends TSchema>({
   return {
     ...tool,
     inputSchema: JSON.parse(JSON.stringify(input)),
-    // The registry has checked the value against this very schema.
+    // `prepareTool` has validated the value against this schema.
     execute: (value, context) => execute(value as Static<Schema>, context),
   };
 }
 
-/** What a tool throws to tell the model why not. */
+/** The error with which a tool declines a call; the model gets the message. */
 export const toolDeclined = (message: string) => new AppError(400, "TOOL_DECLINED", message);

@@ -1,11 +1,10 @@
 // The web routes of verification. The record is read from the database; every other request is forwarded to the backend
 // with a grant for the caller.
 import { Elysia } from "elysia";
-import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors, documentResponse } from "../../src/kernel/http/openapi/route-documentation.ts";
-import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth, Identity } from "../auth/index.ts";
@@ -42,10 +41,7 @@ export function webRoutes({ backend, idempotency, identities, guards }: Deps) {
     path: string,
   ): Promise<Response> {
     const grant = identities.createGrant(identity, request, action, agent.id);
-    const { method } = request;
-    const body = contextOf(request).bodyText ?? "";
-    const headers = { "content-type": "application/json" };
-    return forwardResponse(await backend.fetch(grant, `/api/agents/${agent.id}${path}`, { method, body, headers }));
+    return forwardToBackend(backend, grant, request, `/api/agents/${agent.id}${path}`);
   }
   const write = { ownAgent: { scope: "write", kind: "data" } } as const;
   const unreachable = { 502: "BACKEND_UNAVAILABLE" };

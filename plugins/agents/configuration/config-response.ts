@@ -1,8 +1,9 @@
-// A configuration on the wire, byte for byte both ways: no serializer keeps key order, `__proto__` and numbers as they came.
+// Reads and writes configurations in bodies byte for byte: a JSON serializer would change key order, `__proto__` and
+// numbers.
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 
-/** `{ config, status }` with the text as it is. The text must be valid JSON. */
+/** The response `{ config, status }` with the text unchanged. The text must be valid JSON. */
 export const configResponse = (text: string, status: "ok" | "updated"): Response =>
   new Response(`{"config":${text},"status":"${status}"}`, {
     headers: { "content-type": "application/json;charset=utf-8" },
@@ -10,13 +11,13 @@ export const configResponse = (text: string, status: "ok" | "updated"): Response
 
 const anyObject = { type: "object" as const, additionalProperties: true };
 
-/** What can't be said by a schema that would also read the body: the routes' part of the OpenAPI document. */
+/** The request body in the OpenAPI document; written by hand, since a schema on the route would also parse the body. */
 export const configRequestDocs = {
   required: true,
-  description: "Any JSON object of up to 64 KiB, without secrets. It is kept and given back byte for byte.",
+  description: "Any JSON object of up to 64 KiB, without secrets. It is stored and returned byte for byte.",
   content: { "application/json": { schema: anyObject } },
 };
-/** What a configuration is refused with. */
+/** The error codes of a configuration by status, for the API document. */
 export const configErrors = {
   400: ["INVALID_CONFIG", "CONFIG_TOO_LARGE", "SECRET_IN_CONFIG"],
   409: "OPERATION_IN_PROGRESS",
@@ -37,7 +38,10 @@ export const configResponseDocs = (status: "ok" | "updated") => ({
   },
 });
 
-/** The configuration in the `config` of a body; null counts as left out. 400 `INVALID_CONFIG` for what is no object. */
+/**
+ * The text of the member `config` of a body; undefined if it is missing or null. 400 `INVALID_CONFIG` if it is no
+ * object.
+ */
 export function extractConfigText(bodyText = "{}"): string | undefined {
   const text = rawJsonMember(bodyText, "config");
   if (text === undefined || text === "null") return undefined;

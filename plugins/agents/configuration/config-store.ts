@@ -1,36 +1,39 @@
-// Configurations: kept exactly as they were given, in versions, and read as settings.
+// Stores configurations as versions of unchanged text, and caches the settings that Berth reads in them.
 import { and, desc, eq, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import { agentNotFound, cacheSize } from "../agent-store.ts";
-import { createReadThroughCache } from "../read-through-cache.ts";
 import { agentConfigs, agents } from "../schema.ts";
 import { type AgentSettings, readSettings, requireConfig } from "./settings.ts";
 
-/** Versions kept of each configuration. Contract §4. */
+/** Versions stored of each configuration; a new one deletes the oldest. */
 const MAX_VERSIONS = 20;
-/** Characters of configuration text that the settings in memory may come from. */
+/** The bound of the settings cache: characters of configuration text that its entries were read from. */
 const MAX_CACHED_CHARACTERS = 32 * 1024 * 1024;
 
 export interface ConfigStore {
-  /** The text as it was given; `{}` where there is none. */
+  /** The text of the newest version; `{}` where there is none. */
   text(agentId: string): Promise<string>;
-  /** What Berth reads in it, from memory where that can be exact. Never throws for what the text holds. */
+  /**
+   * The settings in the newest version, from a cache where one process owns the database. Invalid settings are left
+   * out.
+   */
   settings(agentId: string): Promise<AgentSettings>;
   /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
-  /** What stores a new version, for the batch of a larger change. Checked by the caller. */
+  /** Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. */
   saveStatements(agentId: string, text: string): Statement[];
-  /** The versions that are kept, newest first. */
+  /** The stored versions, newest first. */
   versions(agentId: string): Promise<ConfigVersion[]>;
-  /** The text of one version, whose number may come as text; 404 `VERSION_NOT_FOUND` when it is not kept. */
+  /** The text of one version, by its number or the number as text; 404 `VERSION_NOT_FOUND` when it is not stored. */
   version(agentId: string, version: number | string): Promise<string>;
   /** Bytes held in memory for this agent. */
   memoryBytes(agentId: string): number;
-  /** The first version, for the batch that makes the agent. Checked by the caller. */
+  /** Stores the first version in the batch that creates the agent. The caller has checked the text. */
   firstVersionStatement(agentId: string, text: string, now: number): Statement;
 }
 
@@ -46,11 +49,11 @@ type Deps = Pick<Kernel, "database" | "config"> & { hooks: AgentHooks };
 
 export function createConfigStore({ database, config, hooks }: Deps): ConfigStore {
   const db = database.drizzle;
-  const settingsCache = createReadThroughCache<{ settings: AgentSettings; size: number }>({
-    maxEntries: cacheSize({ config, database }),
+  const settingsCache = createCache<{ settings: AgentSettings; size: number }>({
+    entries: cacheSize({ config, database }),
     weight: { of: ({ size }) => size, limit: MAX_CACHED_CHARACTERS },
   });
-  hooks.onChange(settingsCache.invalidate);
+  hooks.onChange(settingsCache.drop);
 
   const selectNewest = db
     .select({ body: agentConfigs.body })
@@ -88,7 +91,7 @@ export function createConfigStore({ database, config, hooks }: Deps): ConfigStor
     text,
     saveStatements,
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
-    settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId)))?.settings ?? {},
+    settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
     async save(agentId, body) {
       requireConfig(body);
@@ -115,9 +118,13 @@ export function createConfigStore({ database, config, hooks }: Deps): ConfigStor
     async version(agentId, version) {
       const number = /^[1-9]\d{0,8}$/.test(String(version)) ? Number(version) : 0;
       const whereVersion = and(eq(agentConfigs.agentId, agentId), eq(agentConfigs.version, number));
-      const [found] = await db.select({ body: agentConfigs.body }).from(agentConfigs).where(whereVersion);
-      if (!found) throw notFound("This version is not kept.", "VERSION_NOT_FOUND");
-      return found.body;
+      const [row] = await db.select({ body: agentConfigs.body }).from(agentConfigs).where(whereVersion);
+      if (!row)
+        throw notFound(
+          "There is no such version of the configuration. List the versions that are stored.",
+          "VERSION_NOT_FOUND",
+        );
+      return row.body;
     },
 
     firstVersionStatement: (agentId, body, now) => ({

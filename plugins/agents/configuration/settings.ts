@@ -1,5 +1,6 @@
 // The keys of a configuration that Berth reads: what each may hold, and what it means.
 import { AppError, type Issue, invalidInput } from "../../../src/kernel/errors.ts";
+import { isTimeZone } from "../../../src/kernel/util/time-zone.ts";
 import { findSecret } from "./secret-detection.ts";
 
 /** Bytes of a configuration, at most. Contract §4. */
@@ -106,7 +107,7 @@ const usdAmount = check(
   "This is an amount of US dollars, 0 or more.",
 );
 const timezone = check(
-  (value): value is string => typeof value === "string" && isTimezone(value),
+  (value): value is string => typeof value === "string" && isTimeZone(value),
   "This is the name of a time zone, such as Europe/Vienna.",
 );
 const plainObject = check(
@@ -239,15 +240,6 @@ function parseObject(text: string): object | undefined {
     return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== "";
-  } catch (error) {
-    if (error instanceof RangeError) return false;
     throw error;
   }
 }

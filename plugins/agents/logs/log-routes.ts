@@ -1,4 +1,4 @@
-// The routes of an agent's log: its newest lines on both surfaces, on the web also the lines as they are written.
+// Routes of an agent's log: the newest lines on both surfaces, and a stream of new lines on the web.
 import { Elysia, type Static } from "elysia";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import { unwrap } from "../../../src/kernel/http/backend/backend-response.ts";
@@ -9,7 +9,7 @@ import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../../auth/index.ts";
 import type { createAgentGuards } from "../agent-guards.ts";
 import type { Agent } from "../agent-store.ts";
-import { logsQuery, logs as logsSchema, type Views } from "../model.ts";
+import { logsQuery, logsResponse, type Views } from "../model.ts";
 import { LOG_LEVELS, type LogStore } from "./log-store.ts";
 import type { LogStream } from "./log-stream.ts";
 
@@ -30,7 +30,7 @@ interface LogRequest {
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
-/** Milliseconds after which the lines that are on disk have to do. */
+/** Milliseconds to wait for the backend before answering with the lines in the database. */
 const BACKEND_TIMEOUT_MS = 5_000;
 
 type LogsBackend = ReturnType<typeof logRoutes>["backend"];
@@ -43,10 +43,10 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
   }
 
   /**
-   * The process that writes the lines knows those of the last moment too: whoever has just restarted an agent finds it in
-   * the log. While the backend can't be reached, what is in the database is shown.
+   * Asks the process that writes the lines, which still has the newest ones in memory: a restart is in the log as soon
+   * as it is done. While the backend can't be reached, answers from the database.
    */
-  async function listFresh(context: LogRequest): Promise<Static<typeof logsSchema>> {
+  async function listFresh(context: LogRequest): Promise<Static<typeof logsResponse>> {
     if (config.role !== "web") return list(context);
     const { agent, identity, query, request } = context;
     const granted = identities.createGrant(identity, request, "agent.read", agent.id);
@@ -69,7 +69,7 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
   const backend = new Elysia({ name: "agents.logs.backend" }).use(guards).get("/api/agents/:id/logs", list, {
     agentCall: "agent.read",
     query: logsQuery,
-    response: { 200: logsSchema },
+    response: { 200: logsResponse },
     detail: { tags: ["Agents"], summary: "What an agent did, newest first" },
   });
 
@@ -78,7 +78,7 @@ export function logRoutes({ config, backend: transport, identities, guards, logs
     .get("/api/agents/:id/logs", (context) => (wantsFollow(context) ? follow(context) : listFresh(context)), {
       ownAgent: { scope: "read", kind: "data" },
       query: logsQuery,
-      response: { 200: logsSchema },
+      response: { 200: logsResponse },
       detail: {
         tags: ["Agents"],
         summary: "What an agent did, newest first",
@@ -102,7 +102,7 @@ function readLevel(value: string | undefined) {
   return level;
 }
 
-/** Undefined: from now on. */
+/** The line to resume after; undefined streams from now on. */
 function readLineId(value: string | undefined): string | undefined {
   if (value === undefined || value === "") return undefined;
   if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(value)) {

@@ -1,8 +1,9 @@
-// An agent's log: written behind the work, cut to what is kept, without secrets.
+// Tests the log store: batched writes, retention, redaction.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { createServices, DAY, type Services } from "../support.test.ts";
+import { createServices, type Services } from "../support.test.ts";
 
 describe.each([
   ["a local file", fileDatabase],
@@ -19,7 +20,7 @@ describe.each([
   const rowsOf = async (id: string) =>
     Number((await it.database.read("SELECT count(*) AS n FROM agent_logs WHERE agent_id = ?", [id])).rows[0]?.n);
 
-  test("shows what was just added, newest first, filtered and counted", async () => {
+  test("lists lines that were just added, newest first, filtered and counted", async () => {
     const { id } = await it.add(await it.owner());
     for (const n of [1, 2, 3]) it.logs.add(id, n === 2 ? "error" : "info", `line ${n}`, "test");
     const all = await it.logs.list(id, { limit: 2 });
@@ -33,13 +34,13 @@ describe.each([
     expect(errors).toMatchObject({ total: 1, lines: [{ message: "line 2" }] });
   });
 
-  test("is on disk by itself a moment later", async () => {
+  test("writes lines by itself within its interval", async () => {
     const { id } = await it.add(await it.owner());
     it.logs.add(id, "info", "hello", "test");
     await eventually(async () => (await rowsOf(id)) === 1);
   });
 
-  test("holds no secret, and nothing that can't be stored", async () => {
+  test("redacts secrets, and replaces characters that can't be stored", async () => {
     const { id } = await it.add(await it.owner());
     const token = "0123456789abcdef".repeat(4);
     it.logs.add(id, "error", `bot${token} \0 \ud800 ${"x".repeat(20_000)}`, "test");
@@ -48,14 +49,14 @@ describe.each([
     expect(lines[0]?.message).toHaveLength(8_192);
   });
 
-  test("drops the lines of an agent that is gone, and keeps those beside them", async () => {
+  test("drops lines of a removed agent, and writes the others of the batch", async () => {
     const { id } = await it.add(await it.owner());
-    it.logs.add(Bun.randomUUIDv7(), "info", "nobody's", "test");
+    it.logs.add(Bun.randomUUIDv7(), "info", "of no agent", "test");
     it.logs.add(id, "info", "mine", "test");
     expect((await it.logs.list(id, { limit: 10 })).total).toBe(1);
   });
 
-  test("keeps 14 days", async () => {
+  test("deletes lines older than 14 days", async () => {
     const { id } = await it.add(await it.owner());
     it.logs.add(id, "info", "now", "test");
     await it.logs.flush();
@@ -66,7 +67,7 @@ describe.each([
   });
 });
 
-test("an agent keeps 10,000 lines, give or take those of a moment", async () => {
+test("an agent's log has about 10,000 lines at most", async () => {
   const opened = await fileDatabase();
   const it = createServices(opened);
   const userId = await it.owner();

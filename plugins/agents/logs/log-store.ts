@@ -1,13 +1,14 @@
-// What agents did: lines gathered in memory for a moment, written together, kept for a while.
+// Stores agents' logs: collects lines in memory, writes them in batches, and deletes them by age and number.
 import type { InValue, Row } from "@libsql/client";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warning", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LogLine {
-  /** Grows with time. */
+  /** A UUIDv7, so that ids sort by time. */
   id: string;
   agentId: string;
   /** Epoch ms. */
@@ -18,9 +19,9 @@ export interface LogLine {
 }
 
 export interface LogStore {
-  /** Takes a line, secrets blacked out; it is on disk within 250 ms. Lines of an agent that is gone are dropped. */
+  /** Adds a line with secrets redacted; it is written within 250 ms. Lines of a removed agent are dropped. */
   add(agentId: string, level: LogLevel, message: string, source: string): void;
-  /** The newest lines first, with the number of all that match. Sees every line added before. */
+  /** The newest lines first, and the number of all that match. Includes every line added before the call. */
   list(
     agentId: string,
     options: { limit: number; level?: LogLevel | undefined },
@@ -31,17 +32,21 @@ export interface LogStore {
     lineId: string,
     options: { limit: number; level?: LogLevel | undefined },
   ): Promise<LogLine[]>;
-  /** The newest line's id, of every level; `NO_LINE` before the first. Sees every line added before. */
+  /**
+   * The id of the newest line of any level; `NIL_LINE_ID` if there is none. Includes every line added before the call.
+   */
   newestId(agentId: string): Promise<string>;
-  /** Called after each write with the agents whose lines this process has written. Returns the way to end it. */
+  /**
+   * Calls the listener after each write of this process, with the agents whose lines it held. Returns the unsubscriber.
+   */
   onWritten(listener: (agentIds: ReadonlySet<string>) => void): () => void;
-  /** Writes what waits. */
+  /** Writes the lines that wait in memory. */
   flush(): Promise<void>;
-  /** Drops lines older than 14 days. */
+  /** Deletes lines older than 14 days. */
   deleteExpired(now?: number): Promise<void>;
 }
 
-/** Comes before every line. */
+/** Sorts before the id of every line. */
 export const NIL_LINE_ID = "00000000-0000-0000-0000-000000000000";
 
 const FLUSH_AFTER_MS = 250;
@@ -49,14 +54,14 @@ const FLUSH_AT_LINES = 100;
 const MAX_PENDING_LINES = 10_000;
 const LINES_PER_WRITE = 1_000;
 const MAX_MESSAGE = 8_192;
-/** Contract §4: 14 days or 10,000 lines an agent, whichever is less. */
-const RETENTION_MS = 14 * 86_400_000;
+/** Lines are stored for 14 days, and at most 10,000 of each agent. */
+const RETENTION_MS = 14 * DAY;
 const MAX_LINES = 10_000;
-/** An agent's lines are counted and cut after so many new ones. */
+/** New lines of an agent after which lines beyond MAX_LINES are deleted. */
 const TRIM_EVERY = 500;
 const EXPIRE_BATCH = 5_000;
 
-// One statement whatever the number of lines; the join drops those of agents that are gone.
+// One statement for any number of lines; the join drops lines of removed agents.
 const INSERT = `INSERT INTO agent_logs (id, agent_id, at, level, source, message)
   SELECT line.value ->> 0, agents.id, line.value ->> 1, line.value ->> 2, line.value ->> 3, line.value ->> 4
   FROM json_each(?1) AS line JOIN agents ON agents.id = line.value ->> 5`;
@@ -74,16 +79,16 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let activeDrain: Promise<void> | undefined;
   let droppedLines = 0;
-  /** Lines of each agent since its last trim. */
+  /** Lines of each agent that were written since its last trim. */
   const linesSinceTrim = new Map<string, number>();
   const writeListeners = new Set<(agentIds: ReadonlySet<string>) => void>();
   hooks.onDelete((agentId) => void linesSinceTrim.delete(agentId));
 
-  /** One write at a time, so that what waits is bounded by MAX_WAITING. */
+  /** Runs one write at a time, so that MAX_PENDING_LINES bounds the lines in memory. */
   function flush(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    // The drain that is under way takes these lines too: it ends where it finds none, in the same step.
+    // A drain under way takes these lines too: it checks for lines and ends in one synchronous step.
     if (pending.length > 0) activeDrain ??= drain();
     return activeDrain ?? Promise.resolve();
   }
@@ -105,7 +110,7 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
       await database.write([{ sql: INSERT, args: [JSON.stringify(rows)] }, ...trims]);
       for (const listener of writeListeners) listener(written);
     } catch (error) {
-      log.error("lines of agents' logs were lost", { lines: lines.length, error });
+      log.error("lines of agents' logs could not be written and are lost", { lines: lines.length, error });
     }
   }
 
@@ -121,10 +126,11 @@ export function createLogStore({ database, log, hooks }: Deps): LogStore {
 
     add(agentId, level, message, source) {
       if (pending.length >= MAX_PENDING_LINES) {
-        droppedLines++; // The database can't keep up; the agent's work goes first.
+        droppedLines++; // The database can't keep up; agents' work must not wait for their logs.
         return;
       }
-      if (droppedLines > 0) log.warn("lines of agents' logs were dropped", { lines: droppedLines });
+      if (droppedLines > 0)
+        log.warn("lines of agents' logs were dropped, since the database is too slow", { lines: droppedLines });
       droppedLines = 0;
       const text = sanitizeText(log.redactForms(message.slice(0, 8 * MAX_MESSAGE)).slice(0, MAX_MESSAGE));
       pending.push({ id: Bun.randomUUIDv7(), agentId, at: Date.now(), level, source, message: text });
@@ -181,10 +187,10 @@ const toLogLine = (agentId: string, row: Row): LogLine => ({
   message: String(row.message),
 });
 
-/** What SQLite and JSON keep as it is: no NUL, no half of a surrogate pair. */
+/** Replaces characters that SQLite or JSON would alter: NUL, and halves of surrogate pairs. */
 const sanitizeText = (text: string) => text.replaceAll("\0", "\u{fffd}").toWellFormed();
 
-/** Before every UUIDv7 of this millisecond (RFC 9562 §5.7: the time comes first). */
+/** Sorts before every UUIDv7 of this millisecond: a UUIDv7 begins with its time (RFC 9562 §5.7). */
 function firstIdAt(time: number): string {
   const hex = time.toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}`;

@@ -1,4 +1,4 @@
-// Following an agent's log: every line once, as fast as the reader reads, and over when it has to be.
+// Tests streams of an agent's log: each line once, no faster than the client reads, and when a stream ends.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
@@ -35,7 +35,7 @@ async function member(at = house) {
   return { client, userId, id, path: `/api/agents/${id}/logs?follow=1` };
 }
 
-/** Reads until so many lines have come. */
+/** Reads `count` lines. */
 async function read(client: Client, path: string, count: number, headers: Record<string, string> = {}) {
   const events: ServerSentEvent[] = [];
   for await (const event of client.sse(path, undefined, { headers })) {
@@ -45,13 +45,13 @@ async function read(client: Client, path: string, count: number, headers: Record
   return events;
 }
 
-/** The stream's text so far; `over` when it has ended. */
+/** Collects a stream's text until it ends or `leave` is called. */
 async function follow(client: Client, path: string, headers: Record<string, string> = {}) {
   const abort = new AbortController();
   const options = { signal: abort.signal, headers: { accept: "text/event-stream", ...headers } };
   const response = await client.fetch("GET", path, undefined, options);
   expect(response.status).toBe(200);
-  const state = { text: "", over: false, response, leave: () => abort.abort() };
+  const state = { text: "", ended: false, response, leave: () => abort.abort() };
   const decoder = new TextDecoder();
   void (async () => {
     try {
@@ -59,7 +59,7 @@ async function follow(client: Client, path: string, headers: Record<string, stri
     } catch (error) {
       if (!abort.signal.aborted) throw error;
     }
-    state.over = true;
+    state.ended = true;
   })();
   await eventually(() => state.text.includes("id:"));
   return state;
@@ -67,7 +67,7 @@ async function follow(client: Client, path: string, headers: Record<string, stri
 
 const messages = (events: readonly ServerSentEvent[]) => events.map(({ data }) => JSON.parse(data).message);
 
-test("lines come as they are written, in the shape of the list; others' never, nor what was there before", async () => {
+test("sends lines as they are written, in the shape of the list; no earlier lines, and none of other agents", async () => {
   const { client, id, path } = await member();
   const stranger = await member();
   service.log(id, "info", "long ago", "test");
@@ -84,7 +84,7 @@ test("lines come as they are written, in the shape of the list; others' never, n
   stream.leave();
 });
 
-test("resumes after the last line seen, by header or query, without gap or duplicate, while more are written", async () => {
+test("resumes after a line, by header or query, without gap or duplicate, while more are written", async () => {
   const { client, id, path } = await member();
   const total = 700;
   for (let n = 0; n < total / 2; n++) service.log(id, "info", `line ${n}`, "test");
@@ -94,7 +94,7 @@ test("resumes after the last line seen, by header or query, without gap or dupli
   expect(messages([...first, ...(await later)])).toEqual(Array.from({ length: total }, (_, n) => `line ${n}`));
 });
 
-test("a client that is cut off before its first line resumes from where it began", async () => {
+test("a client that loses the connection before its first line resumes where it began", async () => {
   const { client, id, path } = await member();
   const stream = await follow(client, path);
   stream.leave();
@@ -103,7 +103,7 @@ test("a client that is cut off before its first line resumes from where it began
   expect(messages(await read(client, path, 1, { "last-event-id": place }))).toEqual(["meanwhile"]);
 });
 
-test("a level chooses; nonsense is 400, without the accept header it is the list", async () => {
+test("filters by level; invalid values are 400; without the accept header it is the list", async () => {
   const { client, id, path } = await member();
   const errors = read(client, `${path}&level=error&lastEventId=${NIL_LINE_ID}`, 2);
   for (let n = 0; n < 300; n++) service.log(id, n % 150 === 149 ? "error" : "debug", `line ${n}`, "test");
@@ -114,7 +114,7 @@ test("a level chooses; nonsense is 400, without the accept header it is the list
   expect((await client.get(`${path}&limit=1`)).body).toMatchObject({ status: "ok", total: 300, limit: 1 });
 });
 
-test("is its owner's alone: the same 404 for a foreign agent and a missing one", async () => {
+test("is for the owner only: the same 404 for a foreign agent and a missing one", async () => {
   const [{ path, id }, eve] = [await member(), await member()];
   const accept = { headers: { accept: "text/event-stream" } };
   const foreign = await eve.client.get(path, accept);
@@ -124,43 +124,43 @@ test("is its owner's alone: the same 404 for a foreign agent and a missing one",
 });
 
 describe("ends", () => {
-  test("when the caller signs out, and only the own", async () => {
+  test("when the caller signs out, and only that session's streams", async () => {
     const [ada, bob] = [await member(), await member()];
     const [stream, stays] = [await follow(ada.client, ada.path), await follow(bob.client, bob.path)];
     await ada.client.signOut();
-    await eventually(() => stream.over);
-    expect(stays.over).toBe(false);
+    await eventually(() => stream.ended);
+    expect(stays.ended).toBe(false);
     stays.leave();
   });
 
-  test("when the agent is removed, and only its own", async () => {
+  test("when the agent is removed, and only its streams", async () => {
     const { client, id, path } = await member();
     const other = await provision(client, "Other");
     const [stream, stays] = [await follow(client, path), await follow(client, path.replace(id, other.id))];
     await client.delete(`/api/agents/${id}`);
-    await eventually(() => stream.over);
-    expect(stays.over).toBe(false);
+    await eventually(() => stream.ended);
+    expect(stays.ended).toBe(false);
     stays.leave();
   });
 
-  test("at a stop, at once", async () => {
+  test("at once when the service stops", async () => {
     const second = await openHouse();
     const { client, path } = await member(second);
     const stream = await follow(client, path);
     await second.app.stop();
-    await eventually(() => stream.over);
+    await eventually(() => stream.ended);
     await second[Symbol.asyncDispose]();
   });
 });
 
-test("twenty streams of one user are the limit", async () => {
+test("a user has at most 20 streams", async () => {
   const { client, path } = await member();
   const streams = await Promise.all(Array.from({ length: 20 }, () => follow(client, path)));
   expectRefusal(await client.get(path, { headers: { accept: "text/event-stream" } }), 429, "TOO_MANY_STREAMS");
   for (const stream of streams) stream.leave();
 });
 
-test("a reader that does not read holds nobody up, and gets what is kept when it goes on", async () => {
+test("a client that does not read delays no other, and gets the stored lines when it continues", async () => {
   const { client, id, path } = await member();
   const socket = connect(Number(new URL(house.web).port), "127.0.0.1");
   let text = "";
@@ -175,7 +175,7 @@ test("a reader that does not read holds nobody up, and gets what is kept when it
     service.log(id, "info", `${n} ${"x".repeat(8_000)}`, "test");
     if (n % 500 === 0) await service.logs.flush();
   }
-  // Somebody else reads all of it meanwhile.
+  // Another client reads all lines meanwhile.
   expect(await read(client, `${path}&lastEventId=${NIL_LINE_ID}`, lines)).toHaveLength(lines);
   socket.resume();
   const seen = () => [...text.matchAll(/"message":"(\d+) /g)].map(([, n]) => Number(n));
@@ -184,7 +184,7 @@ test("a reader that does not read holds nobody up, and gets what is kept when it
   socket.destroy();
 }, 40_000);
 
-describe("without a network in between", () => {
+describe("in one of two processes", () => {
   const refused = { value: undefined as Error | undefined };
   const authenticate = async () => {
     if (refused.value) throw refused.value;
@@ -195,7 +195,7 @@ describe("without a network in between", () => {
     const { rows } = await house.kernel.database.read("SELECT user_id FROM agents WHERE id = ?", [id]);
     return agent && { ...agent, userId: String(rows[0]?.user_id) };
   }
-  /** As a process sees it whose lines are written by another one. */
+  /** Opens a stream as a process does whose lines are written by another process. */
   async function open(agentId: string, userId: string, heartbeatMs: number) {
     const { kernel } = house;
     const stream = createLogStream({
@@ -223,39 +223,39 @@ describe("without a network in between", () => {
     const reader = body?.getReader();
     const decoder = new TextDecoder();
     const text = async () => decoder.decode((await reader?.read())?.value);
-    const over = () => eventually(async () => (await reader?.read())?.done === true);
+    const ended = () => eventually(async () => (await reader?.read())?.done === true);
     expect(await text()).toStartWith("retry: ");
-    return { text, over, close: stream.close };
+    return { text, ended, close: stream.close };
   }
 
-  test("lines that another process writes come within a second or so", async () => {
+  test("sends lines of another process within about a second", async () => {
     const { id, userId } = await member();
-    const { text, over, close } = await open(id, userId, 15_000);
+    const { text, ended, close } = await open(id, userId, 15_000);
     service.log(id, "info", "from elsewhere", "test");
     expect(await text()).toContain("from elsewhere");
     close();
-    await over();
+    await ended();
   });
 
-  test("silence is broken by signs of life, until the reader's right ends in whatever process", async () => {
+  test("sends heartbeats while there are no lines, and ends when any process revokes the client's access", async () => {
     const { id, userId } = await member();
-    const { text, over } = await open(id, userId, 10);
+    const { text, ended } = await open(id, userId, 10);
     expect(await text()).toBe(`: still here\nid: ${NIL_LINE_ID}\n\n`);
     refused.value = new AppError(503, "DATABASE_UNAVAILABLE", "Not now.");
     await text();
     expect(await text()).toStartWith(": still here");
     refused.value = unauthorized();
-    await over();
+    await ended();
     refused.value = undefined;
   });
 
-  test("it is over when the agent is gone or somebody else's, seen from another process", async () => {
+  test("ends when another process removes the agent or changes its owner", async () => {
     const [gone, handedOn] = [await member(), await member()];
     const streams = [await open(gone.id, gone.userId, 10), await open(handedOn.id, handedOn.userId, 10)];
     await gone.client.delete(`/api/agents/${gone.id}`);
     await house.kernel.database.write([
       { sql: "UPDATE agents SET user_id = ? WHERE id = ?", args: [gone.userId, handedOn.id] },
     ]);
-    for (const { over } of streams) await over();
+    for (const { ended } of streams) await ended();
   });
 });

@@ -1,4 +1,5 @@
-// An agent's log as it is written: the lines after the last one seen, read as fast as the reader reads.
+// Streams an agent's log as server-sent events: reads the lines after the last one sent, no faster than the client
+// does.
 import { createSseStreams, formatEvent, type StreamSource } from "../../../src/kernel/http/sse-streams.ts";
 import { type Kernel, ownsDatabase, type ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { auth, Identity } from "../../auth/index.ts";
@@ -14,23 +15,23 @@ export interface FollowRequest {
   identity: Identity;
   agent: Pick<Agent, "id">;
   level: LogLevel | undefined;
-  /** The id of the last line seen; undefined begins with what is written from now on. */
+  /** The id of the last line that the client has; undefined streams only lines that are written from now on. */
   after: string | undefined;
 }
 
 export interface LogStream {
   /**
-   * Ends with the reader, at the service's stop, when the agent is removed or handed on, and when the reader is signed out.
-   * Throws 429 `TOO_MANY_STREAMS` past 20 of one user.
+   * Opens a stream. It ends when the client leaves or is signed out, when the agent is removed or gets another owner,
+   * and when the service stops. Throws 429 `TOO_MANY_STREAMS` beyond 20 streams of one user.
    */
   follow(options: FollowRequest): Promise<Response>;
-  /** Ends all. */
+  /** Ends all streams. */
   close(): void;
 }
 
-/** Lines of at most 8 KiB that a reader who doesn't read may hold in memory. */
+/** Lines (at most 8 KiB each) that are held in memory for a client that doesn't read. */
 const BATCH_SIZE = 50;
-/** Where another process writes the lines: how often to look for new ones. */
+/** How often to query for new lines where another process writes them. */
 const POLL_MS = 1_000;
 
 interface Deps extends Pick<Kernel, "config" | "database" | "log"> {

@@ -1,4 +1,4 @@
-// The agents of an account that goes: removed through the backend in its owner's name, and none of them unseen.
+// Tests that an account's agents are removed through the backend before the account is deleted.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createBackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import { createClient } from "../../../tests/support/client.ts";
@@ -46,18 +46,18 @@ function hook(url: string, listed = [agentId]) {
   return createAccountDeletionHook({ backend, identities, agents })({ user: identity.user, by: identity, request });
 }
 
-test("a backend that can't be reached is 502, and nothing goes", async () => {
+test("if the backend can't be reached it is 502, and no agent is removed", async () => {
   const refused: Promise<unknown> = hook("http://127.0.0.1:1").catch(({ status, code }) => ({ status, code }));
   expect(await refused).toEqual({ status: 502, code: "BACKEND_UNAVAILABLE" });
   expect(await count()).toBe(1);
 });
 
-test("what it gives back undoes a write while there is an agent, however it came", async () => {
+test("its statements fail the write while the account has an agent that was not listed", async () => {
   const conditions = await hook(house.backend, []);
   await expect(house.kernel.database.write(conditions)).rejects.toThrow("Guard failed: agents");
 });
 
-test("they go; one that has gone already is no trouble; then the write goes through", async () => {
+test("the agents are removed, a missing one is ignored, and the write succeeds", async () => {
   await hook(house.backend);
   expect(await count()).toBe(0);
   await house.kernel.database.write(await hook(house.backend));

@@ -1,4 +1,5 @@
-// When an account goes, its agents go first: through the backend, which alone writes them and stops their bots.
+// Removes an account's agents before the account is deleted: through the backend, which writes agents and stops their
+// bots.
 
 import { guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { unwrap } from "../../../src/kernel/http/backend/backend-response.ts";
@@ -13,14 +14,14 @@ interface Deps {
   agents: Pick<AgentStore, "list">;
 }
 
-/** Throws 502 `BACKEND_UNAVAILABLE` where they can't be removed. */
+/** The hook throws 502 `BACKEND_UNAVAILABLE` when the agents can't be removed. */
 export function createAccountDeletionHook({ backend, identities, agents }: Deps): BeforeDeletion {
   return async ({ user: { id: userId }, by, request }) => {
     const remove = async ({ id }: { id: string }) => {
-      // In the owner's name, whoever deletes the account: an admin is not the owner of its agents.
+      // In the owner's name: an admin who deletes the account does not own its agents.
       const granted = { ...identities.createGrant(by, request, "agent.delete", id), userId, isAdmin: false };
       const answer = await backend.client<AgentsBackend>(granted).api.agents({ id }).delete();
-      // Gone already is as good.
+      // 404: another request has removed it.
       if (answer.status !== 404) unwrap(answer);
     };
     await Promise.all((await agents.list(userId)).map(remove));
@@ -28,7 +29,10 @@ export function createAccountDeletionHook({ backend, identities, agents }: Deps)
   };
 }
 
-/** Undoes its batch when the user has an agent: one that goes with its owner's row would leave its bots running. */
+/**
+ * Fails its batch when the user has an agent: an agent that is deleted with its owner's row would leave its bots
+ * running.
+ */
 const requireNoAgentsStatements = (userId: string): Statement[] => [
   {
     sql: `UPDATE users SET updated_at = updated_at

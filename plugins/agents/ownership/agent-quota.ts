@@ -1,34 +1,42 @@
-// How many agents somebody may have, as SQL, so that it is asked in the very write that adds one.
+// The agent quota of an account, as SQL: it is checked in the write that adds an agent, so that concurrent requests
+// can't exceed it.
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 
-/** Agents per plan (interface, "Limits"); a plan that is not listed has room for one. */
+/** Agents per plan: 1 with `starter`, 3 with `pro`, 100 with `enterprise`, 1 with any other. */
 const PLAN_QUOTA = "CASE plan WHEN 'starter' THEN 1 WHEN 'pro' THEN 3 WHEN 'enterprise' THEN 100 ELSE 1 END";
 const ADMIN_QUOTA = 999;
 
-/** How many agents user ?1 may have at ?2; 0 without an active subscription. ?3: whether it is an admin. */
+/** The quota of user ?1 at time ?2; 0 without an active subscription. ?3: whether the user is an admin. */
 const QUOTA = `CASE WHEN ?3 THEN ${ADMIN_QUOTA} ELSE coalesce((SELECT ${PLAN_QUOTA} FROM subscriptions
   WHERE user_id = ?1 AND status IN ('active', 'trialing') AND current_period_end > ?2), 0) END`;
 const OWNED_COUNT = "(SELECT count(*) FROM agents WHERE user_id = ?1)";
-/** Who was let in just before the account was disabled, or went, is let in no more. */
+/** Checked again in the write: the account may have been disabled or deleted since the request was authenticated. */
 const ACCOUNT_IS_ENABLED = "EXISTS (SELECT 1 FROM users WHERE id = ?1 AND disabled_at IS NULL)";
 
-/** Whether user ?1 has room for one more at ?2. ?3: whether it is an admin. */
+/** Whether user ?1 may have one more agent at time ?2. ?3: whether the user is an admin. */
 export const IS_WITHIN_QUOTA = `${OWNED_COUNT} < ${QUOTA} AND ${ACCOUNT_IS_ENABLED}`;
 
-/** Why there is no room: 401 for an account that is disabled or gone, 402 `SUBSCRIPTION_REQUIRED`, 429 `AGENT_LIMIT_REACHED`. */
+/**
+ * The error for a failed quota check: 401 for a disabled or deleted account, 402 `SUBSCRIPTION_REQUIRED`, 429
+ * `AGENT_LIMIT_REACHED`.
+ */
 export async function quotaError(
   { read }: Pick<Kernel["database"], "read">,
   userId: string,
   isAdmin: boolean,
 ): Promise<AppError> {
-  const query = `SELECT ${OWNED_COUNT} AS current, ${QUOTA} AS allowed, ${ACCOUNT_IS_ENABLED} AS welcome`;
+  const query = `SELECT ${OWNED_COUNT} AS current, ${QUOTA} AS allowed, ${ACCOUNT_IS_ENABLED} AS enabled`;
   const { rows } = await read(query, [userId, Date.now(), isAdmin]);
-  if (rows[0]?.welcome !== 1) return unauthorized();
+  if (rows[0]?.enabled !== 1) return unauthorized();
   const current = Number(rows[0]?.current);
   const limit = Number(rows[0]?.allowed);
   if (limit === 0) {
-    return new AppError(402, "SUBSCRIPTION_REQUIRED", "An active subscription is needed to provision agents.");
+    return new AppError(
+      402,
+      "SUBSCRIPTION_REQUIRED",
+      "Provisioning an agent needs an active subscription. Choose a plan first.",
+    );
   }
   const text = `Your plan has room for ${limit} ${limit === 1 ? "agent" : "agents"}. Remove one, or choose a larger plan.`;
   return new AppError(429, "AGENT_LIMIT_REACHED", text, { current, limit });

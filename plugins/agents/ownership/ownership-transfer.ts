@@ -1,4 +1,4 @@
-// An agent that goes from one account to another, with all that belongs to it.
+// Transfers an agent and its data from one account to another, in one write.
 import { GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
@@ -7,27 +7,27 @@ import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
 
 export interface OwnershipTransfer {
   agentId: string;
-  /** Whose it is now. */
+  /** The user id of the present owner. */
   from: string;
   to: { userId: string; isAdmin: boolean };
-  /** Written before it, in the same batch; may hold guards of its own. */
+  /** Written before the transfer, in the same batch; may hold guards. */
   statementsBefore: readonly Statement[];
-  /** Written after it, in the same batch. Must not hold guards. */
+  /** Written after the transfer, in the same batch. Must not hold guards. */
   statementsAfter: readonly Statement[];
 }
 
 /**
- * Whose agent `?` is, as an expression for what is written about it by others: a value that was read before may be of an
- * owner who has given it away meanwhile. Null for an agent that is gone, and for none.
+ * SQL expression for the user id of agent `?`'s owner, for rows that name the owner: a value that was read earlier may
+ * name a former owner. Null for a removed agent and for null.
  */
 export const AGENT_OWNER_SQL = "(SELECT user_id FROM agents WHERE id = ?)";
 
 const TRANSFER = `UPDATE agents SET user_id = ?1, updated_at = ?2 WHERE id = ?4 AND user_id = ?5 AND ${IS_WITHIN_QUOTA}`;
 
 /**
- * Gives an agent to another account, by the rules of provisioning: 401, 402 `SUBSCRIPTION_REQUIRED`, 429
- * `AGENT_LIMIT_REACHED`. Whatever comes in at once, nobody gets more than the limit. What proves who the owner is stays behind
- * (the database sees to it), and what was counted for the agent goes along (`onMove`). Throws GuardFailed of `first`.
+ * Transfers agents within the new owner's quota: throws 401, 402 `SUBSCRIPTION_REQUIRED`, 429 `AGENT_LIMIT_REACHED` as
+ * provisioning does, and GuardFailed for guards of `statementsBefore`. Triggers delete proofs of the former owner's
+ * identity; data that other plugins store under the owner follows by `onTransfer`.
  */
 export function createOwnershipTransfer({
   database,
@@ -38,7 +38,7 @@ export function createOwnershipTransfer({
   const transferHooks: ((agentId: string, from: string, to: string) => Statement[])[] = [];
 
   return {
-    /** Gives what makes that follow the agent which a capability keeps under its owner. Without guards. */
+    /** Adds statements that move data which a plugin stores under the agent's owner. They must not hold guards. */
     onTransfer: (hook: (typeof transferHooks)[number]) => void transferHooks.push(hook),
 
     async transfer({
@@ -58,13 +58,13 @@ export function createOwnershipTransfer({
         await database.write([
           ...statementsBefore,
           { sql: TRANSFER, args: [userId, Date.now(), isAdmin, agentId, from], after },
-          guard("room"),
+          guard("quota"),
           ...transferHooks.flatMap((hook) => hook(agentId, from, userId)),
           events.recordStatement("agent.claimed", { userId, agentId, data: { id: agentId, name } }),
           ...statementsAfter,
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed && error.guard === "room") throw await quotaError(database, userId, isAdmin);
+        if (error instanceof GuardFailed && error.guard === "quota") throw await quotaError(database, userId, isAdmin);
         throw error;
       }
     },

@@ -1,7 +1,8 @@
-// Who gets an agent, how many, and what it is called.
+// Tests provisioning: quotas by subscription, invalid requests, and subdomains.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { createServices, DAY, rejectionOf, type Services } from "../support.test.ts";
+import { createServices, rejectionOf, type Services } from "../support.test.ts";
 import { generateSubdomain } from "./provisioner.ts";
 
 describe.each([
@@ -18,7 +19,7 @@ describe.each([
   });
   afterAll(() => opened.remove());
 
-  test("makes a running agent with its first configuration and its event", async () => {
+  test("creates a running agent with its first configuration and its event", async () => {
     const userId = await it.owner("starter");
     const config = '{"2": 1,  "1":"é", "__proto__": {"x": 1e400}}';
     const agent = await it.provision({ userId, isAdmin: false, name: "  Ada's Café ", config, tier: "pro" });
@@ -49,7 +50,7 @@ describe.each([
     }
   });
 
-  test("a removed agent makes room for another", async () => {
+  test("removing an agent allows another one", async () => {
     const userId = await it.owner("starter");
     const first = await it.provision({ userId, isAdmin: false, name: "One" });
     expect(await rejectionOf(it.provision({ userId, isAdmin: false, name: "Two" }))).toMatchObject({ status: 429 });
@@ -71,7 +72,7 @@ describe.each([
     expect(await it.events.since(0, { userId })).toEqual([]);
   });
 
-  test("a trial counts, and an admin needs neither subscription nor room", async () => {
+  test("a trial is a subscription; an admin needs neither subscription nor quota", async () => {
     const trial = await it.owner("pro", { status: "trialing" });
     await it.provision({ userId: trial, isAdmin: false, name: "Trial" });
     const admin = await it.owner();

@@ -1,5 +1,4 @@
-// Provisioning: a new agent, if the owner's subscription has room for it, in one write.
-
+// Provisions agents: creates an agent in one write, within the quota of its owner's subscription.
 import { GuardFailed, guard, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -12,24 +11,26 @@ import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
 
 export interface NewAgent {
   userId: string;
-  /** Needs no subscription, and has room for 999 agents. */
+  /** An admin needs no subscription and may have 999 agents. */
   isAdmin: boolean;
   name: string;
   /** Default `model_a`. */
   model?: string | undefined;
-  /** JSON text, kept as it is. Default `{}`. */
+  /** JSON text, stored unchanged. Default `{}`. */
   config?: string | undefined;
-  /** A hint that is kept and grants nothing. */
+  /** A hint that is stored and grants nothing. */
   tier?: string | undefined;
   /** Default `running`. */
   status?: "running" | "active";
-  /** What is written before it, in the same write, such as its owner; what its guards refuse is thrown as it is. */
+  /**
+   * Written before the agent in the same batch, such as its owner. A failed guard of theirs is thrown as GuardFailed.
+   */
   statementsBefore?: readonly Statement[];
-  /** What is made together with it, in the same write. Must not hold guards. */
+  /** Written after the agent in the same batch. Must not hold guards. */
   statementsAfter?: (agentId: string, row: NewAgentRow) => readonly Statement[];
 }
 
-/** What is settled of an agent that is being made. */
+/** The fields of an agent that are known before it is written. */
 export type NewAgentRow = Pick<Agent, "id" | "name" | "subdomain" | "status" | "createdAt">;
 
 const INSERT = `INSERT INTO agents
@@ -41,9 +42,9 @@ const TIERS = ["starter", "pro", "enterprise"];
 type Deps = Pick<Kernel, "database" | "events"> & { agents: AgentStore; configs: ConfigStore };
 
 /**
- * Makes agents. Throws 400 for a name, model or configuration that can't be, 401 for an account that is disabled or gone,
- * 402 `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Whatever comes in at once, nobody
- * gets more than the limit.
+ * Creates agents. Throws 400 for an invalid name, model or configuration, 401 for a disabled or deleted account, 402
+ * `SUBSCRIPTION_REQUIRED`, and 429 `AGENT_LIMIT_REACHED` with `current` and `limit`. Concurrent requests can't exceed
+ * the quota, which is checked in the write.
  */
 export function createProvisioner({ database, events, agents, configs }: Deps) {
   return async function provision(request: NewAgent): Promise<Agent> {
@@ -77,24 +78,24 @@ export function createProvisioner({ database, events, agents, configs }: Deps) {
         await database.write([
           ...statementsBefore,
           insert,
-          guard("room"),
+          guard("quota"),
           configs.firstVersionStatement(id, config, now),
           events.recordStatement("agent.created", { userId, agentId: id, data }),
           ...(statementsAfter?.(id, { id, name: trimmedName, subdomain, status, createdAt: now }) ?? []),
         ]);
       } catch (error) {
-        if (error instanceof GuardFailed && error.guard === "room") throw await quotaError(database, userId, isAdmin);
+        if (error instanceof GuardFailed && error.guard === "quota") throw await quotaError(database, userId, isAdmin);
         if (isUniqueViolation(error, "agents.subdomain") && attempt < 5) continue;
         throw error;
       }
       const agent = await agents.find(id);
-      if (!agent) throw new AppError(409, "AGENT_GONE", "The agent was removed as soon as it was made.");
+      if (!agent) throw new AppError(409, "AGENT_GONE", "The agent was removed right after it was created.");
       return agent;
     }
   };
 }
 
-/** 1 to 64 characters after trimming, none of them a control character. Contract §4. */
+/** The trimmed name; 400 unless it has 1 to 64 characters, none of them a control character. */
 export function requireName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === "") throw invalidInput({ path: "name", message: "Give the agent a name." });
@@ -105,14 +106,14 @@ export function requireName(name: string): string {
   return trimmed;
 }
 
-/** One of the choices; the first where none is made. */
+/** The model choice, `model_a` by default; 400 for an unknown one. */
 export function requireModel(model = "model_a"): ModelChoice {
   const choice = MODEL_CHOICES.find((known) => known === model);
   if (!choice) throw invalidInput({ path: "model", message: `The model is one of: ${MODEL_CHOICES.join(", ")}.` });
   return choice;
 }
 
-/** A DNS label that can be read and not be guessed from the name alone. */
+/** A DNS label from the name and six random characters, so that it can't be guessed from the name alone. */
 export function generateSubdomain(name: string): string {
   const slug = name
     .normalize("NFKD")
@@ -124,7 +125,7 @@ export function generateSubdomain(name: string): string {
   return `${slug || "agent"}-${randomLabel(6)}`;
 }
 
-/** Letters and digits without those that look alike. */
+/** Random letters and digits, without those that look alike. */
 function randomLabel(length: number): string {
   const alphabet = "abcdefghjkmnpqrstuvwxyz23456789";
   const bytes = crypto.getRandomValues(new Uint8Array(length));

@@ -1,4 +1,4 @@
-// What is known of who stands behind an agent: written with the event, and taken off again. The proof is checked elsewhere.
+// Stores and clears an agent's verification. The verification plugin checks the proof before it calls this.
 import { and, eq } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -6,23 +6,24 @@ import type { AgentHooks } from "../agent-hooks.ts";
 import { type Agent, agentNotFound } from "../agent-store.ts";
 import { agents } from "../schema.ts";
 
-/** What a proof has shown. */
+/** The result of a checked proof. */
 export interface Verification {
   verificationType: string;
   attestationUid: string | null;
-  /** The wallet that was proven. */
+  /** The address of the wallet that the proof is about. */
   verifierAddress: string | null;
-  /** JSON; anyone who may see the agent may see it. */
+  /** Stored as JSON; shown to everyone who may see the agent. */
   metadata: Readonly<Record<string, unknown>>;
 }
 
 export interface VerificationStore {
   /**
-   * Makes an agent verified as of now, with the event `agent.verified`; `first` is written before, in the same batch.
-   * Gives the time. Rejects with 404 when the agent is gone or has another owner by now, and with whatever `first` does.
+   * Marks an agent as verified and records the event `agent.verified`; `statementsBefore` are written first, in the
+   * same batch. Returns the time. Throws 404 when the agent is gone or has another owner by now, and GuardFailed for
+   * guards of `statementsBefore`.
    */
   set(agent: Agent, verification: Verification, statementsBefore?: readonly Statement[]): Promise<number>;
-  /** Takes a verification off an agent; nothing changes where there is none. */
+  /** Clears an agent's verification; does nothing where there is none. */
   clear(id: string): Promise<void>;
 }
 

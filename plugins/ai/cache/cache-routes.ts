@@ -1,9 +1,8 @@
 // Whether an agent's answers are kept: shown on the web, set on the backend, where agents are written.
 import { Elysia, t } from "elysia";
-import { forwardResponse } from "../../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
-import { contextOf } from "../../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth } from "../../auth/index.ts";
@@ -56,11 +55,7 @@ export const cacheWebRoutes = ({ backend, authService: { identities }, agents, t
       "/api/agents/:id/cache",
       async ({ agent: { id }, identity, request }) => {
         const granted = identities.createGrant(identity, request, ACTION, id);
-        const body = contextOf(request).bodyText ?? "";
-        const headers = { "content-type": "application/json" };
-        return forwardResponse(
-          await backend.fetch(granted, `/api/agents/${id}/cache`, { method: "PUT", body, headers }),
-        );
+        return forwardToBackend(backend, granted, request, `/api/agents/${id}/cache`);
       },
       {
         ownAgent: { scope: "write", kind: "data" },

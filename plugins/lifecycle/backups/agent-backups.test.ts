@@ -1,13 +1,15 @@
-// A backup holds an agent as it was at one moment, and what comes back from it is that agent, as a whole or not at all.
+// Tests backups: their content, and that a restore brings back the whole agent or changes nothing.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
+import { rejectionOf } from "../../../tests/support/rejection.ts";
 import { startSqld } from "../../../tests/support/sqld.ts";
 import type { Agent } from "../../agents/index.ts";
 import { ai } from "../../ai/index.ts";
 import { MAX_BACKUPS } from "./backup-store.ts";
-import { DAY, type Harness, openHarness, rejectionOf } from "./support.test.ts";
+import { type Harness, openHarness } from "./support.test.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -18,11 +20,11 @@ afterEach(() => {
   harness.writing.check = () => undefined;
 });
 
-/** Nothing is done with it but to look whether it is one. */
+/** Only checks the backup. */
 const keep = (agentId: string, path: string) => harness.backups.withBackup(agentId, path, async () => undefined);
 
 describe("a backup", () => {
-  test("lies in the agent's folder, for the operator's eyes alone, and holds everything but secrets in clear", async () => {
+  test("is a file in the agent's folder that only the operator can read; it has all parts and no secret in clear", async () => {
     const agent = await harness.agentWithHistory();
     const { path } = await harness.backups.write(agent.id);
     expect(path).toMatch(
@@ -45,15 +47,15 @@ describe("a backup", () => {
   });
 });
 
-describe("what is restored", () => {
-  test("after everything was forgotten is what it was, and the agent goes on from there", async () => {
+describe("a restore", () => {
+  test("after a memory reset brings everything back, and the agent continues from there", async () => {
     const agent = await harness.agentWithHistory();
     const before = await harness.dumpBackup(agent);
     const session = (await harness.services.runtime.sessions.list(agent.id)).find(({ platform }) => platform === "web");
     const { path } = await harness.backups.write(agent.id);
     await harness.services.runtime.whileQuiesced(agent.id, () => harness.backups.eraseMemory(agent.id));
     expect(await harness.dumpBackup(agent)).toMatchObject({ messages: [], sessions: [], memories: [], reminders: [] });
-    // Numbers of messages are given to somebody else meanwhile.
+    // Another agent's messages get the freed numbers meanwhile.
     await harness.chat(await harness.agent(), "hello");
 
     await harness.services.runtime.whileQuiesced(agent.id, () => harness.backups.restore(agent.id, path));
@@ -70,7 +72,7 @@ describe("what is restored", () => {
     expect(asked).toContain("three 🚢");
   });
 
-  test("after everything was changed is what it was; the status is not touched", async () => {
+  test("after everything was changed brings everything back but the status", async () => {
     const agent = await harness.agentWithHistory();
     const { agents, skills, runtime } = harness.services;
     const before = await harness.dumpBackup(agent);
@@ -110,7 +112,7 @@ describe("what is restored", () => {
     ]);
   });
 
-  test("keeps the messages that are still there, and takes back those that came after", async () => {
+  test("keeps messages that are still there, and deletes those that came after the backup", async () => {
     const agent = await harness.agentWithHistory();
     const seqs = () => harness.rows("SELECT seq FROM messages WHERE agent_id = ? ORDER BY seq", agent.id);
     const before = await seqs();
@@ -121,7 +123,7 @@ describe("what is restored", () => {
     expect(await seqs()).toEqual(before);
   });
 
-  test("of a session that lost a message is whole again, with its summary where it was", async () => {
+  test("completes a session that lost a message, with its summary at the same place", async () => {
     const agent = await harness.agentWithHistory();
     const [{ id, seq }] = (await harness.rows(
       "SELECT s.id, min(m.seq) AS seq FROM sessions s JOIN messages m ON m.session_id = s.id WHERE s.agent_id = ? AND s.platform = 'web' GROUP BY s.id",
@@ -132,7 +134,7 @@ describe("what is restored", () => {
     const { path } = await harness.backups.write(agent.id);
     await harness.run("DELETE FROM messages WHERE seq = ?", seq + 3);
     await harness.services.runtime.whileQuiesced(agent.id, () => harness.backups.restore(agent.id, path));
-    // Told apart by session, since the session's messages were written again.
+    // Compared by session: the rewritten messages of this one come after those of the others.
     const after = await harness.dumpBackup(agent);
     expect({ ...after, messages: undefined }).toEqual({ ...before, messages: undefined });
     const web = ({ messages }: Record<string, unknown>) =>
@@ -140,14 +142,14 @@ describe("what is restored", () => {
     expect(web(after)).toEqual(web(before));
   });
 
-  test("leaves what waits: in the inbox with a session to be answered in, in the outbox as it is", async () => {
+  test("leaves waiting messages of the inbox, with a session to be answered in, and of the outbox", async () => {
     const agent = await harness.agentWithHistory();
     const { path } = await harness.backups.write(agent.id);
     await harness.run(
       "INSERT INTO sessions (id, agent_id, platform, created_at, last_activity_at) VALUES ('sess_later', ?, 'web', 1, 1)",
       agent.id,
     );
-    await waits(agent, "e1", "sess_later");
+    await addToInbox(agent, "e1", "sess_later");
     await harness.run(
       "INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at) VALUES ('m', 'sess_later', ?, 'old', 'web', 'user', 'said later', 1)",
       agent.id,
@@ -167,7 +169,7 @@ describe("what is restored", () => {
     expect(await harness.one("SELECT body FROM outbox WHERE agent_id = ?", agent.id)).toBe("on its way");
   });
 
-  test("never points a kept message to somebody else's reply", async () => {
+  test("never links a sent message to another agent's reply", async () => {
     const agent = await harness.agentWithHistory();
     const { path } = await harness.backups.write(agent.id);
     await harness.services.runtime.whileQuiesced(agent.id, () => harness.backups.eraseMemory(agent.id));
@@ -187,7 +189,7 @@ describe("what is restored", () => {
     for (const { inbox_id, id } of replies) expect(inbox_id).toBe(String(id));
   });
 
-  test("of reminders are those still to come; one that was said meanwhile is not said again", async () => {
+  test("brings back reminders that are still due; one that fired meanwhile does not fire again", async () => {
     const agent = await harness.agent();
     const said = await harness.remind(agent, "said meanwhile", Date.now() + DAY);
     const cancelled = await harness.remind(agent, "cancelled meanwhile", Date.now() + DAY);
@@ -207,7 +209,7 @@ describe("what is restored", () => {
     );
   });
 
-  test("has each question right before its reply, whatever is written beside it and however pages fall", async () => {
+  test("keeps each question right before its reply, with concurrent writes and pages that part them", async () => {
     const [agent, other] = [await harness.agent(), await harness.agent()];
     await harness.chat(agent, "one more, so that pages part questions from replies");
     await harness.run("DELETE FROM messages WHERE agent_id = ? AND role = 'user'", agent.id);
@@ -232,7 +234,7 @@ describe("what is restored", () => {
     expect([beside.length, parted]).toEqual([20, 0]);
   });
 
-  test("over a restore that failed at its last write is nothing; nothing of it is seen", async () => {
+  test("that fails at its last write leaves nothing visible", async () => {
     const agent = await harness.agentWithHistory();
     const { path } = await harness.backups.write(agent.id);
     await harness.services.runtime.whileQuiesced(agent.id, () => harness.backups.eraseMemory(agent.id));
@@ -248,14 +250,14 @@ describe("what is restored", () => {
 });
 
 describe("a kill", () => {
-  test("in the middle of a restore leaves the agent as it was; what was brought in by then goes", async () => {
+  test("in the middle of a restore leaves the agent unchanged; imported rows are deleted later", async () => {
     await using own = await openHarness();
     const agent = await own.agentWithHistory();
     const before = await own.dumpBackup(agent);
     const { path } = await own.backups.write(agent.id);
     await own.services.runtime.whileQuiesced(agent.id, () => own.backups.eraseMemory(agent.id));
     const forgotten = await own.dumpBackup(agent);
-    // From the last write on nothing gets through, not even what would clear up.
+    // Every write fails from the last one on, so that the restore can't clean up.
     let killed = false;
     own.writing.check = (statements) => {
       killed ||= statements.some(({ sql }) => sql.includes("UPDATE agents SET name"));
@@ -291,7 +293,7 @@ describe("bots", () => {
     expect(lines.map(({ message }) => message).join()).toContain("serves another agent");
   });
 
-  test("that were disconnected come back with token and people, and their platform is told anew", async () => {
+  test("that were disconnected come back with token and pairings, and are registered again at their platform", async () => {
     const agent = await harness.agentWithHistory();
     await harness.run(
       "UPDATE channel_connections SET detail = 'numbers', resume = 'there' WHERE agent_id = ?",
@@ -312,7 +314,7 @@ describe("bots", () => {
     ]);
   });
 
-  test("that are connected now stay as they are, with the token they have; who was let in is put back", async () => {
+  test("that are connected now stay as they are, with their token; approved pairings are restored", async () => {
     const agent = await harness.agentWithHistory();
     const { path } = await harness.backups.write(agent.id);
     await harness.run("UPDATE channel_connections SET token_digest = 'newer' WHERE agent_id = ?", agent.id);
@@ -334,8 +336,8 @@ describe("bots", () => {
   });
 });
 
-describe("what is no backup of the agent", () => {
-  test("is refused, whatever it is called", async () => {
+describe("a file that is no backup of the agent", () => {
+  test("is refused, whatever its path", async () => {
     const [agent, other] = [await harness.agent(), await harness.agent()];
     const { path } = await harness.backups.write(agent.id);
     const { path: foreign } = await harness.backups.write(other.id);
@@ -359,15 +361,15 @@ describe("what is no backup of the agent", () => {
     ];
     for (const tried of tries) {
       for (const work of [keep, harness.backups.restore]) {
-        const { status, code, message } = await rejectionOf(work(agent.id, tried));
-        expect([tried, status, code]).toEqual([tried, 400, "UNKNOWN_BACKUP"]);
-        expect(message).not.toContain(harness.dir);
+        const refused = await rejectionOf(work(agent.id, tried));
+        expect({ tried, refused }).toMatchObject({ tried, refused: { status: 400, code: "UNKNOWN_BACKUP" } });
+        expect(refused.message).not.toContain(harness.dir);
       }
     }
     await keep(agent.id, path);
   });
 
-  test("one is kept for as long as it is worked with, also where that fails", async () => {
+  test("a backup in use is not deleted, also when the work fails", async () => {
     const agent = await harness.agent();
     const { path } = await harness.backups.write(agent.id);
     const many = async () => {
@@ -383,7 +385,7 @@ describe("what is no backup of the agent", () => {
     expect(await rejectionOf(keep(agent.id, path))).toMatchObject({ code: "UNKNOWN_BACKUP" });
   });
 
-  test("holds how long answers are kept; one of before that leaves it as it is", async () => {
+  test("a backup has the response cache's setting; one without that part leaves the setting unchanged", async () => {
     const agent = await harness.agent();
     await harness.chat(agent, "hello");
     const { turnCache, turnModelOf } = harness.host.use(ai);
@@ -407,7 +409,28 @@ describe("what is no backup of the agent", () => {
     expect(await setting()).toEqual([{ max_age_s: 30 }]);
   });
 
-  test("any more, since it was cut or changed, is refused before anything is touched", async () => {
+  test("a backup has the public page; one without that part leaves the page unchanged", async () => {
+    const agent = await harness.agent();
+    const setPage = (enabled: 0 | 1, greeting: string) =>
+      harness.run("INSERT OR REPLACE INTO public_pages VALUES (?, ?, ?, 7)", agent.id, enabled, greeting);
+    const page = () => harness.rows("SELECT enabled, greeting FROM public_pages WHERE agent_id = ?", agent.id);
+    const { path: without } = await harness.backups.write(agent.id);
+    await setPage(1, "Ahoy");
+    const { path } = await harness.backups.write(agent.id);
+    await harness.backups.restore(agent.id, without);
+    expect(await page()).toEqual([]);
+    await harness.backups.restore(agent.id, path);
+    expect(await page()).toEqual([{ enabled: 1, greeting: "Ahoy" }]);
+    await setPage(0, "Closed");
+    const text = gunzipSync(readFileSync(harness.file(path))).toString();
+    const earlier = text.replace(/,\{"part":"publicPage","rows":\[[^\]]*\]\}\n/, "");
+    expect(earlier).not.toBe(text);
+    writeFileSync(harness.file(path), gzipSync(sealed(earlier)));
+    await harness.backups.restore(agent.id, path);
+    expect(await page()).toEqual([{ enabled: 0, greeting: "Closed" }]);
+  });
+
+  test("a truncated or changed file is refused before anything is changed", async () => {
     const agent = await harness.agentWithHistory();
     const { path } = await harness.backups.write(agent.id);
     const before = await harness.dumpBackup(agent);
@@ -449,10 +472,10 @@ describe("what is no backup of the agent", () => {
   });
 });
 
-describe("forgetting", () => {
-  test("takes what was said and remembered from everywhere, and leaves the rest", async () => {
+describe("a memory reset", () => {
+  test("deletes messages and memories from every table, and leaves the rest", async () => {
     const agent = await harness.agentWithHistory();
-    await waits(agent, "parked", "sess_x", "parked", "a parked secret");
+    await addToInbox(agent, "parked", "sess_x", "parked", "a parked secret");
     await harness.run(
       "INSERT INTO outbox (id, inbox_id, agent_id, platform, peer, body, status, created_at) VALUES (?, 'e0', ?, 'channel_a', 'chat-1', 'a sent secret', 'sent', 1)",
       ...[Bun.randomUUIDv7(), agent.id],
@@ -474,7 +497,7 @@ describe("forgetting", () => {
     expect(await harness.services.runtime.listSentMessages(agent.id, { limit: 9, offset: 0 })).toEqual([]);
   });
 
-  test("keeps a session for what waits to be answered, and one that was made just now", async () => {
+  test("keeps a session for a waiting message, and one that was just created", async () => {
     const agent = await harness.agentWithHistory();
     const waiting = "sess_wait";
     await harness.run(
@@ -486,7 +509,7 @@ describe("forgetting", () => {
       "INSERT INTO messages (id, session_id, agent_id, inbox_id, platform, role, content, created_at) VALUES ('m', ?, ?, 'old', 'web', 'user', 'said before', 1)",
       ...[waiting, agent.id],
     );
-    await waits(agent, "e1", waiting);
+    await addToInbox(agent, "e1", waiting);
     await harness.run(
       "INSERT INTO sessions (id, agent_id, platform, created_at, last_activity_at) VALUES ('sess_new', ?1, 'web', ?2, ?2)",
       agent.id,
@@ -506,7 +529,7 @@ describe("forgetting", () => {
     expect(await harness.one("SELECT content FROM inbox WHERE agent_id = ? AND id = 'e1'", agent.id)).toBe("waits");
   });
 
-  test("that was cut off is gone on with at the next start", async () => {
+  test("that was interrupted continues at the next start", async () => {
     await using own = await openHarness();
     const agent = await own.agentWithHistory();
     let killed = false;
@@ -526,7 +549,7 @@ describe("forgetting", () => {
   });
 });
 
-test("all of it works over a libSQL server too", async () => {
+test("backup, reset and restore work over a libSQL server too", async () => {
   const sqld = await startSqld();
   try {
     await using own = await openHarness({ DATABASE_URL: sqld.url });
@@ -546,7 +569,7 @@ test("all of it works over a libSQL server too", async () => {
 }, 30_000);
 
 describe("an agent that is deleted", () => {
-  test("takes its backups with it, and nobody else's", async () => {
+  test("loses its backups; other agents keep theirs", async () => {
     const [agent, other] = [await harness.agent(), await harness.agent()];
     const { path } = await harness.backups.write(agent.id);
     const { path: kept } = await harness.backups.write(other.id);
@@ -559,8 +582,8 @@ describe("an agent that is deleted", () => {
   });
 });
 
-/** A message of the web in the inbox, as it waits (or as it was given up). */
-function waits(agent: Agent, id: string, sessionId: string, status = "pending", content = "waits") {
+/** Inserts a web message into the inbox, pending by default. */
+function addToInbox(agent: Agent, id: string, sessionId: string, status = "pending", content = "waits") {
   return harness.run(
     `INSERT INTO inbox (id, agent_id, session_id, platform, sender_id, sender_name, by_owner, content, status, received_at)
       VALUES (?, ?, ?, 'web', 'u', 'Ada', 1, ?, ?, 1)`,
@@ -568,7 +591,7 @@ function waits(agent: Agent, id: string, sessionId: string, status = "pending", 
   );
 }
 
-/** The text of a backup with the checksum that belongs to it. */
+/** The text of a backup with a correct checksum. */
 function sealed(text: string): string {
   const lines = text.slice(0, text.lastIndexOf(",{"));
   const sum = new Bun.CryptoHasher("sha256").update(lines).digest("hex");

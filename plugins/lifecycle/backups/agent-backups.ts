@@ -1,7 +1,9 @@
-// An agent put away and put back: backups, what is restored from one, what is forgotten, what is mended.
+// Writes and restores backups of agents, resets their memory and repairs their state, over the backup rows of all
+// plugins.
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Host } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { agentNotFound, agents } from "../../agents/index.ts";
 import type { MessageRow, SessionExtent, SessionRow } from "../../runtime/index.ts";
 import { DamagedFile, readElements } from "./backup-file.ts";
@@ -15,43 +17,45 @@ import {
 } from "./backup-sources.ts";
 import { createBackupStore } from "./backup-store.ts";
 
-/** What is done with all that belongs to an agent. Calls for one agent come one after the other. */
+/** Operations on all data of an agent. The caller runs them one at a time for each agent. */
 export interface AgentBackups {
   /**
-   * Writes a backup: configuration, credentials (sealed as they are), memories, sessions, reminders, bots and who may
-   * talk to them. All of one moment. 500 `BACKUP_FAILED`: nothing was written.
+   * Writes a backup of one moment: configuration, credentials (still sealed), memories, sessions, reminders, bots,
+   * approved pairings, public page. Throws 500 `BACKUP_FAILED` when nothing was written.
    */
   write(agentId: string): Promise<{ path: string }>;
   /**
-   * Does the work while this backup is kept, however many are written. 400 `UNKNOWN_BACKUP` for anything but the path of
-   * a backup of this agent, 400 `DAMAGED_BACKUP` for one that is not what was written, 400 `NEWER_BACKUP` for one of a
-   * later Berth; nothing is done then.
+   * Checks this backup, then runs `work` while the backup can't be deleted to make room for newer ones. Throws 400
+   * `UNKNOWN_BACKUP` for anything but the path of a backup of this agent, 400 `DAMAGED_BACKUP` for a changed file, 400
+   * `NEWER_BACKUP` for the file of a later Berth.
    */
   withBackup<Result>(agentId: string, path: string, work: (backup: BackupInfo) => Promise<Result>): Promise<Result>;
   /**
-   * Puts everything back in one write, but for the status and for what waits in inbox and outbox. Refuses like
-   * `keeping`, with nothing changed. `also` is part of that write. To be called while no turn runs.
+   * Restores everything but the status and the messages that wait in inbox and outbox; the last write, with
+   * `statementsAfter`, makes it visible as a whole. Throws as `withBackup` does, with nothing changed. Call it while
+   * the agent has no turns.
    */
   restore(agentId: string, path: string, statementsAfter?: readonly Statement[]): Promise<void>;
-  /** Forgets sessions, memories and reminders; the rest stays. To be called while no turn runs. */
+  /** Deletes sessions, memories and reminders. Call it while the agent has no turns. */
   eraseMemory(agentId: string): Promise<void>;
-  /** Mends what is not as it should be; answers in words what it was. To be called while no turn runs. */
+  /**
+   * Repairs inconsistent state; returns a sentence about each repair or finding. Call it while the agent has no turns.
+   */
   repair(agentId: string): Promise<string[]>;
 }
 
 export interface BackupInfo {
-  /** Of the runtime that the agent had. */
+  /** The runtime version of the agent at that time. */
   runtimeVersion: string;
 }
 
 const FORMAT = "berth.backup";
 const VERSION = 1;
-const DAY = 86_400_000;
 
-/** What a backup holds of a moment. */
+/** The parts of a backup; an earlier version of Berth did not write the optional ones. */
 type StoredSnapshot = Omit<BackupSnapshot, (typeof OPTIONAL_TABLES)[number]> & Partial<BackupSnapshot>;
 
-/** What a backup holds, but for its messages. */
+/** A backup without its messages, which are read as a stream. */
 interface BackupContents {
   snapshot: StoredSnapshot;
   extents: Map<string, SessionExtent>;
@@ -74,15 +78,15 @@ export function createAgentBackups(host: Host): AgentBackups {
     yield JSON.stringify({ format: FORMAT, version: VERSION, agentId, takenAt: new Date().toISOString() });
     const { messages, ...small } = snapshot;
     for (const [part, rows] of Object.entries(small)) yield `{"part":"${part}","rows":${rows}}`;
-    // Numbers, as the query gave them.
+    // The part `messages` of a snapshot is an array of numbers.
     for await (const rows of sources.runtime.messagePages(JSON.parse(messages) as number[])) {
       yield `{"part":"messages","rows":${rows}}`;
     }
   }
 
-  /** Reads a whole backup once: nothing is changed for one that is not good to its end. */
+  /** Reads a backup to its end, so that a damaged one is found before anything is changed. */
   async function readContents(agentId: string, file: string): Promise<BackupContents> {
-    const found = new Map<string, string>();
+    const parts = new Map<string, string>();
     const extents = new Map<string, SessionExtent>();
     let header: unknown;
     for await (const element of readElements(file)) {
@@ -95,14 +99,14 @@ export function createAgentBackups(host: Host): AgentBackups {
       if (part === "sessions") {
         for (const { id } of rows as SessionRow[]) extents.set(id, { count: 0, last: 0, lastId: "" });
       }
-      if (part !== "messages") found.set(part, JSON.stringify(rows));
+      if (part !== "messages") parts.set(part, JSON.stringify(rows));
       else for (const row of rows as MessageRow[]) extendExtent(extents, row);
     }
     const names = (Object.keys(tables) as BackupTableName[]).filter(
       (name) => !["messages", ...OPTIONAL_TABLES].includes(name),
     );
-    if (!names.every((name) => found.has(name))) throw new DamagedFile("Not everything is in it.");
-    return { snapshot: { ...(Object.fromEntries(found) as StoredSnapshot), messages: "[]" }, extents };
+    if (!names.every((name) => parts.has(name))) throw new DamagedFile("A part is missing.");
+    return { snapshot: { ...(Object.fromEntries(parts) as StoredSnapshot), messages: "[]" }, extents };
   }
 
   async function* readMessages(file: string): AsyncGenerator<readonly MessageRow[], void> {
@@ -114,11 +118,11 @@ export function createAgentBackups(host: Host): AgentBackups {
     }
   }
 
-  /** Throws 400 for what is wrong with the file. */
-  async function openBackup(agentId: string, path: string): Promise<{ file: string; found: BackupContents }> {
+  /** Pins and reads a backup; throws 400 `DAMAGED_BACKUP`, unpinned. */
+  async function openBackup(agentId: string, path: string): Promise<{ file: string; contents: BackupContents }> {
     const file = await store.pin(agentId, path);
     try {
-      return { file, found: await readContents(agentId, file) };
+      return { file, contents: await readContents(agentId, file) };
     } catch (cause) {
       store.unpin(path);
       if (!(cause instanceof DamagedFile)) throw cause;
@@ -127,9 +131,11 @@ export function createAgentBackups(host: Host): AgentBackups {
     }
   }
 
-  /** What is left over is cleared away by a job too: the work itself is done. */
+  /** Logs a failure instead of throwing it: the change is committed, and a job deletes the leftovers later. */
   const clearLeftovers = (agentId: string, clear: () => Promise<void>) =>
-    clear().catch((error: unknown) => log.warn("an agent's old sessions could not be cleared yet", { agentId, error }));
+    clear().catch((error: unknown) =>
+      log.warn("deleting an agent's old sessions failed; a job repeats it", { agentId, error }),
+    );
 
   async function restoreContents(
     agentId: string,
@@ -137,13 +143,15 @@ export function createAgentBackups(host: Host): AgentBackups {
     { snapshot, extents }: BackupContents,
     statementsAfter: readonly Statement[],
   ): Promise<void> {
+    const { cache, publicPage } = snapshot;
     const channelRestore = await sources.channels.restore(agentId, snapshot);
     const sessionChange = await sources.runtime.restore(agentId, snapshot.sessions, extents, readMessages(file));
     try {
       await database.write([
         ...sources.agents.restoreStatements(agentId, snapshot, channelRestore.tokens),
         ...sources.skills.restoreStatements(agentId, snapshot),
-        ...(snapshot.cache === undefined ? [] : sources.ai.restoreStatements(agentId, { cache: snapshot.cache })),
+        ...(cache === undefined ? [] : sources.ai.restoreStatements(agentId, { cache })),
+        ...(publicPage === undefined ? [] : sources.publicPage.restoreStatements(agentId, { publicPage })),
         ...sessionChange.statements,
         ...channelRestore.statements,
         ...statementsAfter,
@@ -166,18 +174,18 @@ export function createAgentBackups(host: Host): AgentBackups {
     },
 
     async withBackup(agentId, path, work) {
-      const { found } = await openBackup(agentId, path);
+      const { contents } = await openBackup(agentId, path);
       try {
-        return await work({ runtimeVersion: runtimeVersionOf(found.snapshot) });
+        return await work({ runtimeVersion: runtimeVersionOf(contents.snapshot) });
       } finally {
         store.unpin(path);
       }
     },
 
     async restore(agentId, path, statementsAfter = []) {
-      const { file, found } = await openBackup(agentId, path);
+      const { file, contents } = await openBackup(agentId, path);
       try {
-        await restoreContents(agentId, file, found, statementsAfter);
+        await restoreContents(agentId, file, contents, statementsAfter);
       } finally {
         store.unpin(path);
       }
@@ -191,16 +199,16 @@ export function createAgentBackups(host: Host): AgentBackups {
 
     async repair(agentId) {
       const { agents, skills, runtime, channels } = sources;
-      const found: string[] = [];
-      for (const source of [runtime, skills, channels, agents]) found.push(...(await source.repair(agentId)));
-      return found;
+      const findings: string[] = [];
+      for (const source of [runtime, skills, channels, agents]) findings.push(...(await source.repair(agentId)));
+      return findings;
     },
   };
 }
 
 function extendExtent(extents: Map<string, SessionExtent>, { session, seq, id }: MessageRow): void {
   const extent = extents.get(session);
-  if (!extent) throw new DamagedFile("A message without its session.");
+  if (!extent) throw new DamagedFile("A message has no session.");
   extents.set(session, { count: extent.count + 1, last: seq, lastId: id });
 }
 
@@ -212,7 +220,7 @@ function requireHeader(element: unknown, agentId: string): void {
   throw new AppError(
     400,
     "NEWER_BACKUP",
-    "This backup was written by a later version of Berth, which alone can read it.",
+    "This backup was written by a later version of Berth. Update Berth to restore it.",
   );
 }
 
@@ -227,5 +235,5 @@ function parseElement(element: unknown): { part: string; rows: unknown[] } {
     const { part, rows } = element;
     if (typeof part === "string" && Array.isArray(rows)) return { part, rows };
   }
-  throw new DamagedFile("A line that is no part.");
+  throw new DamagedFile("A line is not a part of a backup.");
 }

@@ -1,4 +1,4 @@
-// A backup as a file: one JSON array, gzipped, an element a line, so that it is never in memory as a whole.
+// The file format of backups: a gzipped JSON array with one element per line, written and read as a stream.
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -6,14 +6,14 @@ import { pipeline as pipe, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 
-/** The file is not what was once written: cut off, changed, or something else. */
+/** The file is not a complete, unchanged backup. */
 export class DamagedFile extends Error {
   override readonly name = "DamagedFile";
 }
 
 /**
- * Writes the elements (each JSON text on one line), and a checksum over them, to a file for its owner alone. It is there
- * as a whole, and on the disk, or not at all.
+ * Writes the elements (each JSON text on one line) and their SHA-256 checksum to a file that only its owner can read.
+ * The file appears when it is complete and synced to disk, or not at all.
  */
 export async function writeElements(path: string, elements: AsyncIterable<string>): Promise<void> {
   const unfinished = `${path}.unfinished`;
@@ -50,12 +50,15 @@ async function flush(path: string, flags: "r" | "r+"): Promise<void> {
   }
 }
 
-/** Each element, parsed, in order; the checksum was right once it ends. Throws `DamagedFile`. */
+/**
+ * Yields each parsed element in order. Throws `DamagedFile`, at the end for a wrong checksum: don't act on elements
+ * before.
+ */
 export async function* readElements(path: string): AsyncGenerator<unknown, void> {
   const hash = new Bun.CryptoHasher("sha256");
   const unzip = createGunzip();
   let state: "open" | "sealed" | "closed" = "open";
-  // What goes wrong ends the stream that is read below.
+  // Errors destroy `unzip`, whose reader below throws them.
   pipe(createReadStream(path), unzip, () => undefined);
   try {
     for await (const line of splitLines(unzip)) {

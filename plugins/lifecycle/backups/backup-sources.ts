@@ -1,28 +1,32 @@
-// All that belongs to an agent, whichever plugin keeps it, read at one moment.
+// Collects the backup rows of all plugins that store data of agents, and reads them in one statement.
 import type { Host, ServiceOf } from "../../../src/kernel/plugin.ts";
 import { agents, type BackupTables } from "../../agents/index.ts";
 import { ai } from "../../ai/index.ts";
 import { channels } from "../../channels/index.ts";
+import { publicPage } from "../../public-page/index.ts";
 import { runtime } from "../../runtime/index.ts";
 import { skills } from "../../skills/index.ts";
 
-/** The plugins that keep something of an agent, each with what it knows to do with it. */
+/** The backup rows of each plugin that stores data of agents. */
 export interface BackupSources {
   readonly agents: ServiceOf<typeof agents>["backupRows"];
   readonly skills: ServiceOf<typeof skills>["backupRows"];
   readonly runtime: ServiceOf<typeof runtime>["backupRows"];
   readonly channels: ServiceOf<typeof channels>["backupRows"];
   readonly ai: ServiceOf<typeof ai>["backupRows"];
-  /** Steps of a batch that forget facts and reminders. */
+  readonly publicPage: ServiceOf<typeof publicPage>["backupRows"];
+  /** Statements that delete an agent's facts and reminders. */
   resetStatements: ServiceOf<typeof skills>["resetStatements"];
 }
 
-/** Parts that backups of earlier versions don't have: what is there of them stays as it is. */
-export const OPTIONAL_TABLES = ["cache"] as const;
+/** Parts that backups of earlier versions don't have: restoring one of those leaves their present rows unchanged. */
+export const OPTIONAL_TABLES = ["cache", "publicPage"] as const;
 
 type TableNamesOf<E> = E extends { tables: BackupTables<infer Name> } ? Name : never;
 /** Names of all parts: `agent`, `memories`, `sessions`, … */
-export type BackupTableName = TableNamesOf<BackupSources["agents" | "skills" | "runtime" | "channels" | "ai"]>;
+export type BackupTableName = TableNamesOf<
+  BackupSources["agents" | "skills" | "runtime" | "channels" | "ai" | "publicPage"]
+>;
 
 /** The rows of every part: JSON arrays, as text. */
 export type BackupSnapshot = Readonly<Record<BackupTableName, string>>;
@@ -35,6 +39,7 @@ export function backupSourcesOf(host: Host): BackupSources {
     runtime: host.use(runtime).backupRows,
     channels: host.use(channels).backupRows,
     ai: host.use(ai).backupRows,
+    publicPage: host.use(publicPage).backupRows,
     resetStatements,
   };
 }
@@ -46,16 +51,21 @@ export const backupTablesOf = ({
   runtime,
   channels,
   ai,
+  publicPage,
 }: BackupSources): BackupTables<BackupTableName> => ({
   ...agents.tables,
   ...skills.tables,
   ...runtime.tables,
   ...channels.tables,
   ...ai.tables,
+  ...publicPage.tables,
 });
 
-/** Reads everything but the messages themselves in one statement; of those it gives the numbers. */
-export function createSnapshotReader(database: Host["kernel"]["database"], tables: BackupTables<BackupTableName>) {
+/** Reads all parts in one statement, so that they are of one moment; of messages it reads the numbers. */
+export function createSnapshotReader(
+  database: Pick<Host["kernel"]["database"], "read">,
+  tables: BackupTables<BackupTableName>,
+) {
   const names = Object.keys(tables) as BackupTableName[];
   const sql = `SELECT ${names.map((name) => `(${tables[name]}) AS "${name}"`).join(", ")}`;
 

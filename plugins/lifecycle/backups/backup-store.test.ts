@@ -1,12 +1,12 @@
-// Backups are files: whole or not there, the newest few, gone with their agent, and a disk in trouble changes nothing.
+// Tests backup files: complete or absent, the newest 20 per agent, deleted with it, and errors of the disk.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { silent } from "../../../tests/support/database.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
+import { rejectionOf } from "../../../tests/support/rejection.ts";
 import { readElements, writeElements } from "./backup-file.ts";
 import { type BackupStore, createBackupStore, MAX_BACKUPS } from "./backup-store.ts";
-import { rejectionOf } from "./support.test.ts";
 
 const AGENT = Bun.randomUUIDv7();
 let dir: ReturnType<typeof temporaryDir>;
@@ -20,13 +20,13 @@ afterEach(() => dir.remove());
 async function* elements(...texts: string[]) {
   yield* texts;
 }
-// biome-ignore lint/correctness/useYield: it fails before it could.
+// biome-ignore lint/correctness/useYield: it throws before its first element.
 async function* failing(code: string): AsyncGenerator<string> {
   throw Object.assign(new Error(`${code}: /secret/path`), { code });
 }
 const files = () => readdirSync(join(dir.path, "backups", AGENT));
 
-test("the newest few are kept, and one that is in use", async () => {
+test("keeps the newest backups, and pinned ones", async () => {
   const first = await backups.write(AGENT, elements("{}"));
   await backups.pin(AGENT, first);
   const paths: string[] = [];
@@ -39,20 +39,20 @@ test("the newest few are kept, and one that is in use", async () => {
   expect(files()).not.toContain(first.split("/")[2] ?? "");
 });
 
-test("two in one millisecond are two", async () => {
+test("backups of the same millisecond get different names", async () => {
   const paths = new Set<string>();
   for (let n = 0; n < 10; n++) paths.add(await backups.write(AGENT, elements("{}")));
   expect(paths.size).toBe(10);
 });
 
-test("what a killed process left unfinished goes with the next one", async () => {
+test("the next backup deletes files that a killed process left unfinished", async () => {
   await backups.write(AGENT, elements("{}"));
   writeFileSync(join(dir.path, "backups", AGENT, "2026-01-01T00-00-00-000Z.json.gz.unfinished"), "half");
   await backups.write(AGENT, elements("{}"));
   expect(files().filter((name) => name.includes("unfinished"))).toEqual([]);
 });
 
-test("no room on the disk: refused in words, without a path, and no half file", async () => {
+test("a full disk is 500 without a path in the message, and leaves no partial file", async () => {
   for (const code of ["ENOSPC", "EDQUOT", "EFBIG"]) {
     const refused = await rejectionOf(backups.write(AGENT, failing(code)));
     expect(refused).toMatchObject({ status: 500, code: "BACKUP_FAILED" });
@@ -61,7 +61,7 @@ test("no room on the disk: refused in words, without a path, and no half file", 
   expect(files()).toEqual([]);
 });
 
-test("a device that is full says so while it is written, and nothing is left", async () => {
+test("a device that is full fails the write, and no file is left", async () => {
   const path = join(dir.path, "full.json.gz");
   symlinkSync("/dev/full", `${path}.unfinished`);
   expect(await rejectionOf(writeElements(path, elements(`"${"x".repeat(100_000)}"`)))).toMatchObject({
@@ -71,23 +71,23 @@ test("a device that is full says so while it is written, and nothing is left", a
   expect(existsSync("/dev/full")).toBe(true);
 });
 
-test("a folder that can't be written: 500, in words, without a path", async () => {
+test("a folder that can't be written is 500 without a path in the message", async () => {
   writeFileSync(join(dir.path, "backups"), "a file where the folder should be");
   const refused = await rejectionOf(backups.write(AGENT, elements("{}")));
   expect(refused).toMatchObject({ status: 500, code: "BACKUP_FAILED" });
   expect(refused.message).not.toContain("/");
 });
 
-test("what else goes wrong while it is written is no trouble of the disk", async () => {
-  expect((await rejectionOf(backups.write(AGENT, failing("SQLITE_CORRUPT")))).code).toBe("SQLITE_CORRUPT");
+test("other errors while writing are thrown unchanged", async () => {
+  expect(await rejectionOf(backups.write(AGENT, failing("SQLITE_CORRUPT")))).toMatchObject({ code: "SQLITE_CORRUPT" });
   expect(files()).toEqual([]);
 });
 
-test("folders without an agent go after days, others stay", async () => {
+test("deletes folders of missing agents after a week; others stay", async () => {
   const [gone, fresh, kept] = [Bun.randomUUIDv7(), Bun.randomUUIDv7(), Bun.randomUUIDv7()];
   await backups.deleteOrphans(async () => false);
   for (const id of [gone, fresh, kept]) mkdirSync(join(dir.path, "backups", id), { recursive: true });
-  // An operator's own.
+  // The operator's own files.
   writeFileSync(join(dir.path, "backups", "berth-2026.db"), "x");
   mkdirSync(join(dir.path, "backups", "by-hand"));
   const longAgo = Date.now() / 1000 - 8 * 86_400;
@@ -97,7 +97,7 @@ test("folders without an agent go after days, others stay", async () => {
   expect(readdirSync(join(dir.path, "backups")).sort()).toEqual([fresh, kept, "berth-2026.db", "by-hand"].sort());
 });
 
-test("a file is read back element by element, however its lines are cut into chunks", async () => {
+test("reads a file back element by element, however its lines are split into chunks", async () => {
   const path = join(dir.path, "a.json.gz");
   const texts = [
     "{}",

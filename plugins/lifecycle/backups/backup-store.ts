@@ -1,27 +1,34 @@
-// Where backups lie: a folder for each agent, a file for each time, the newest few kept.
+// Stores backup files: a folder for each agent, named by time, of which the newest 20 are kept.
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { isAgentId } from "../../agents/index.ts";
 import { writeElements } from "./backup-file.ts";
 
-/** Of each agent. */
+/** Backups kept of each agent. */
 export const MAX_BACKUPS = 20;
 const FOLDER = "backups";
 const NAME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.json\.gz$/;
-/** A folder whose agent is gone stays for so long: the database may have been put back to an earlier day. */
-const ORPHAN_RETENTION_MS = 7 * 86_400_000;
+/** How long the folder of a missing agent stays: an operator may restore a database in which the agent exists. */
+const ORPHAN_RETENTION_MS = 7 * DAY;
 
 export interface BackupStore {
-  /** Writes one; answers its path relative to the data folder. Throws 500 `BACKUP_FAILED`, with nothing left behind. */
+  /**
+   * Writes a backup; returns its path relative to the data folder. Throws 500 `BACKUP_FAILED`, with no file left
+   * behind.
+   */
   write(agentId: string, elements: AsyncIterable<string>): Promise<string>;
-  /** Where the file is, for a path as `write` gave it, of this agent alone; it is kept until it is let go. Throws 400 `UNKNOWN_BACKUP`. */
+  /**
+   * The absolute path of this agent's backup, which is not deleted until `unpin`. 400 `UNKNOWN_BACKUP` unless `write`
+   * returned `path`.
+   */
   pin(agentId: string, path: string): Promise<string>;
   unpin(path: string): void;
-  /** All of an agent's go with it. */
+  /** Deletes all backups of an agent. */
   remove(agentId: string): Promise<void>;
-  /** Removes what agents left that are gone since days. */
+  /** Deletes the folders of missing agents after a week. */
   deleteOrphans(exists: (agentId: string) => Promise<boolean>): Promise<void>;
 }
 
@@ -31,7 +38,10 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
   const folderOf = (agentId: string) => join(root, agentId);
   const pathOf = (agentId: string, name: string) => `${FOLDER}/${agentId}/${name}`;
 
-  /** Also what a killed process left unfinished; operations on one agent come one after the other. */
+  /**
+   * Deletes old backups, and files that a killed process left unfinished: no other backup of the agent is being
+   * written.
+   */
   async function prune(agentId: string): Promise<void> {
     const files = (await readdir(folderOf(agentId))).sort().reverse();
     const old = files.filter((file) => NAME.test(file)).slice(MAX_BACKUPS);
@@ -49,7 +59,7 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
         while (taken.has(nameAt(at))) at++;
         const name = nameAt(at);
         await writeElements(join(folder, name), elements);
-        // The backup is there: a failure to tidy up takes nothing from it.
+        // The backup itself is complete, so this is no failure of the call.
         await prune(agentId).catch((error: unknown) =>
           log.warn("old backups could not be removed", { agentId, error }),
         );
@@ -61,11 +71,12 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
 
     async pin(agentId, path) {
       const name = path.slice(path.lastIndexOf("/") + 1);
-      // Nothing of what was given is made part of a path unless it is one that was made here.
+      // Only a name of our own form becomes part of a path of the file system.
       const isOurs = NAME.test(name) && path === pathOf(agentId, name);
       const file = join(folderOf(agentId), name);
       if (!isOurs || !(await isFile(file))) {
-        const text = "This agent has no such backup. Give the path as it was answered, relative to the data folder.";
+        const text =
+          "This agent has no such backup. Give the path that the operation returned, relative to the data folder.";
         throw new AppError(400, "UNKNOWN_BACKUP", text);
       }
       pinned.add(path);
@@ -76,7 +87,7 @@ export function createBackupStore({ dataDir, log }: { dataDir: string; log: Log 
     remove: (agentId) => rm(folderOf(agentId), { recursive: true, force: true }),
 
     async deleteOrphans(exists) {
-      // What an operator put beside them is nobody's of ours.
+      // Files and folders of other names belong to the operator.
       for (const agentId of (await readdir(root).catch(emptyIfMissing)).filter(isAgentId)) {
         const { mtimeMs } = await stat(folderOf(agentId));
         if (Date.now() - mtimeMs < ORPHAN_RETENTION_MS || (await exists(agentId))) continue;
@@ -98,7 +109,7 @@ async function isFile(path: string): Promise<boolean> {
   }
 }
 
-/** Nothing is there; any other trouble is one. */
+/** An empty list for ENOENT; rethrows any other error. */
 function emptyIfMissing(error: unknown): string[] {
   if (codeOf(error) === "ENOENT") return [];
   throw error;
@@ -106,13 +117,13 @@ function emptyIfMissing(error: unknown): string[] {
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "");
 
-/** In words, for errors of the file system; the path stays in the log. */
+/** 500 `BACKUP_FAILED` for an error of the file system, without its path; any other error unchanged. */
 function toBackupError(cause: unknown): unknown {
   const code = codeOf(cause);
   if (!/^E[A-Z0-9]+$/.test(code)) return cause;
   const isDiskFull = ["ENOSPC", "EDQUOT", "EFBIG"].includes(code);
   const text = isDiskFull
-    ? "There is no room left for a backup, so nothing was changed. Make room on the disk, then try again."
+    ? "The disk has no room for a backup, so nothing was changed. Make room on it, then try again."
     : "A backup could not be written, so nothing was changed. The operator finds the reason in the log.";
   return new AppError(500, "BACKUP_FAILED", text, {}, { cause });
 }

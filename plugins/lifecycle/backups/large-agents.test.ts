@@ -1,13 +1,13 @@
-// A long history is written, forgotten and brought back in steps: nobody else waits for it.
+// Tests that backups, resets and restores of a long history run in steps that don't block the event loop.
 import { expect, test } from "bun:test";
 import { openHarness } from "./support.test.ts";
 
-/** Of about 1 KB. A hundred thousand take the same steps, only more of them. */
+/** Messages of about 1 KB each. */
 const MESSAGES = 20_000;
-/** Milliseconds that the loop may be held up. */
+/** Milliseconds that the event loop may be blocked. */
 const STALL = 150;
 
-test("20,000 messages: the loop goes on, and not one of them is lost", async () => {
+test("20,000 messages: no step blocks the event loop, and no message is lost", async () => {
   await using harness = await openHarness();
   const agent = await harness.agent();
   await harness.run(
@@ -31,8 +31,8 @@ test("20,000 messages: the loop goes on, and not one of them is lost", async () 
   const works: Record<string, () => Promise<unknown>> = {
     write: async () => ({ path } = await backups.write(agent.id)),
     "restore where nothing changed": () => backups.restore(agent.id, path),
-    mend: () => backups.repair(agent.id),
-    forget: () => backups.eraseMemory(agent.id),
+    repair: () => backups.repair(agent.id),
+    reset: () => backups.eraseMemory(agent.id),
     restore: () => backups.restore(agent.id, path),
   };
   const stalls: Record<string, number> = {};
@@ -42,7 +42,7 @@ test("20,000 messages: the loop goes on, and not one of them is lost", async () 
     expect([name, stall < STALL ? "short" : stall]).toEqual([name, "short"]);
 }, 60_000);
 
-/** By what we did in it: a moment in which others had the processor is no stall of ours. */
+/** The longest stall in ms, by this process's CPU time: time in which other processes ran doesn't count. */
 async function longestStall(work: () => Promise<unknown>): Promise<number> {
   const used = () => {
     const { user, system } = process.cpuUsage();

@@ -1,8 +1,9 @@
-// Repair mends what can go wrong with an agent's state, says what it was, and finds nothing the second time.
+// Tests repair: it fixes inconsistent state of an agent, describes each fix, and finds nothing the second time.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import type { Agent } from "../../agents/index.ts";
-import { DAY, type Harness, openHarness, type Row } from "./support.test.ts";
+import { type Harness, openHarness, type Row } from "./support.test.ts";
 
 let harness: Harness;
 beforeAll(async () => {
@@ -13,20 +14,20 @@ afterAll(() => harness[Symbol.asyncDispose]());
 const repair = (agent: Agent) =>
   harness.services.runtime.whileQuiesced(agent.id, () => harness.backups.repair(agent.id));
 
-/** Mends just this, and then nothing. */
-async function expectRepairs(agent: Agent, ...said: (string | RegExp)[]): Promise<void> {
+/** Expects exactly these repairs, and none when run again. */
+async function expectRepairs(agent: Agent, ...descriptions: (string | RegExp)[]): Promise<void> {
   const found = await repair(agent);
-  expect(found).toHaveLength(said.length);
-  for (const [n, what] of said.entries()) expect(found[n]).toMatch(what);
+  expect(found).toHaveLength(descriptions.length);
+  for (const [n, description] of descriptions.entries()) expect(found[n]).toMatch(description);
   expect(await repair(agent)).toEqual([]);
 }
 
 const inbox = (agent: Agent): Promise<Row[]> =>
   harness.rows("SELECT id, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id);
-const said = (agent: Agent): Promise<Row[]> =>
+const messagesOf = (agent: Agent): Promise<Row[]> =>
   harness.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id);
 
-/** A message in the inbox of a stopped agent, so that nothing runs it. */
+/** Inserts a message into the inbox of a stopped agent, which does not run it. */
 async function entry(agent: Agent, id: string, columns: Row = {}): Promise<void> {
   const row: Row = {
     id,
@@ -74,14 +75,14 @@ const message = (agent: Agent, columns: Row = {}) =>
   });
 
 async function stopped(): Promise<Agent> {
-  // Sessions of an earlier test go with their agent.
+  // Removing the agents of earlier tests frees their session ids.
   for (const { id } of await harness.rows("SELECT id FROM agents")) await harness.services.agents.remove(String(id));
   const agent = await harness.agent();
   await harness.services.agents.setStatus(agent.id, "stopped");
   return agent;
 }
 
-test("an agent that has lived and is well: nothing is mended, nothing is changed", async () => {
+test("a healthy agent with history: repair finds and changes nothing", async () => {
   const agent = await harness.agentWithHistory();
   const before = await harness.dumpBackup(agent);
   await expectRepairs(agent);
@@ -89,7 +90,7 @@ test("an agent that has lived and is well: nothing is mended, nothing is changed
 });
 
 describe("half turns", () => {
-  test("calls of tools without a result are taken out of a reply, the others stay", async () => {
+  test("tool calls without a result are removed from a reply, the others stay", async () => {
     const agent = await stopped();
     await session(agent, { message_count: 4 });
     const whole = { tool: "clock", input: "{}", result: "noon", ok: true };
@@ -102,7 +103,7 @@ describe("half turns", () => {
     ).toEqual([JSON.stringify([whole]), null, null, JSON.stringify([whole])]);
   });
 
-  test("a message that was answered, and waits still, is not answered again", async () => {
+  test("an answered message that is still pending is not answered again", async () => {
     const agent = await stopped();
     await session(agent, { message_count: 2 });
     await entry(agent, "e1");
@@ -118,17 +119,17 @@ describe("half turns", () => {
     ).toBe("the reply");
   });
 
-  test("a question without its reply, whose message waits still, is taken back", async () => {
+  test("a question without a reply, whose message is still pending, is removed from the conversation", async () => {
     const agent = await stopped();
     await session(agent, { message_count: 1 });
     await entry(agent, "e1");
     await message(agent);
     await expectRepairs(agent, /^1 incomplete turn/, /^1 session with a wrong number/);
-    expect(await said(agent)).toEqual([]);
+    expect(await messagesOf(agent)).toEqual([]);
     expect(await inbox(agent)).toMatchObject([{ status: "pending" }]);
   });
 
-  test("a question whose turn was cancelled, or failed, stays in the conversation", async () => {
+  test("the question of a cancelled or failed turn stays in the conversation", async () => {
     const agent = await stopped();
     await session(agent, { message_count: 2 });
     await entry(agent, "e1", { status: "cancelled" });
@@ -136,12 +137,12 @@ describe("half turns", () => {
     await message(agent);
     await message(agent, { inbox_id: "e2" });
     await expectRepairs(agent);
-    expect(await said(agent)).toHaveLength(2);
+    expect(await messagesOf(agent)).toHaveLength(2);
   });
 });
 
 describe("messages that are stuck", () => {
-  test("a parked one is tried again, and is in the conversation once", async () => {
+  test("a parked message is run again, and is in the conversation once", async () => {
     const agent = await stopped();
     await harness.services.agents.setStatus(agent.id, "active");
     await session(agent, { message_count: 1 });
@@ -150,11 +151,11 @@ describe("messages that are stuck", () => {
     const found = await repair(agent);
     expect(found).toContainEqual(expect.stringMatching(/^1 message that had been given up: will be tried again/));
     await eventually(async () => (await inbox(agent))[0]?.status === "done");
-    expect((await said(agent)).map(({ role }) => role)).toEqual(["user", "assistant"]);
-    expect((await said(agent)).at(-1)?.content).toContain("content of e1");
+    expect((await messagesOf(agent)).map(({ role }) => role)).toEqual(["user", "assistant"]);
+    expect((await messagesOf(agent)).at(-1)?.content).toContain("content of e1");
   });
 
-  test("one that many starts found in work gets all its tries again", async () => {
+  test("a message that was interrupted by many restarts gets all its attempts again", async () => {
     const agent = await stopped();
     await entry(agent, "e1", { attempts: 19 });
     await entry(agent, "e2", { attempts: 2 });
@@ -162,7 +163,7 @@ describe("messages that are stuck", () => {
     expect((await inbox(agent)).map(({ attempts }) => attempts)).toEqual([0, 2]);
   });
 
-  test("one whose session is gone gets it again, and is answered in it", async () => {
+  test("a message whose session is missing gets the session again, and is answered in it", async () => {
     const agent = await stopped();
     await entry(agent, "e1", { platform: "web", peer: null, session_id: "sess_gone" });
     await entry(agent, "e2");
@@ -175,7 +176,7 @@ describe("messages that are stuck", () => {
   });
 });
 
-test("replies that were given up for what may be over are sent again; refused and old ones are not", async () => {
+test("replies that failed for a temporary reason are sent again; refused and old ones are not", async () => {
   const agent = await stopped();
   const reply = (error: string, attempts: number, at = Date.now()) => {
     const id = Bun.randomUUIDv7("hex", at);
@@ -198,14 +199,14 @@ test("replies that were given up for what may be over are sent again; refused an
   await reply("The chat was not found.", 1);
   await reply("The platform can't be reached.", 40, Date.now() - 8 * DAY);
   await expectRepairs(agent, /^3 replies that had not arrived/);
-  // Somebody tries to deliver them: on a platform that nobody serves, in vain.
+  // The outbox tries to deliver them, and fails: no plugin serves this platform.
   await eventually(async () => {
     const rows = await harness.rows("SELECT error FROM outbox WHERE agent_id = ? AND status = 'pending'", agent.id);
     return rows.length === 3 && rows.every(({ error }) => String(error).includes("Nothing delivers"));
   });
 });
 
-test("sessions are counted again, and a summary hides nothing that it does not hold", async () => {
+test("message counts are corrected, and summaries of messages that are not there are reset", async () => {
   const agent = await stopped();
   await session(agent, { message_count: 7 });
   await session(agent, { id: "sess_2", peer: "chat-2", summary: null, summary_upto: 1 });
@@ -224,7 +225,7 @@ test("sessions are counted again, and a summary hides nothing that it does not h
   ]);
 });
 
-test("facts that the search lost are found again, and entries without a fact are gone", async () => {
+test("facts missing from the search index are added, and entries without a fact are deleted", async () => {
   const agent = await stopped();
   const { memories } = harness.services.skills;
   const { id } = await memories.remember({ agentId: agent.id, content: "The ship is called Ada", source: "owner" });
@@ -240,7 +241,7 @@ test("facts that the search lost are found again, and entries without a fact are
   expect(await harness.one("SELECT count(*) FROM memories_search WHERE rowid = ?", seq + 50)).toBe(0);
 });
 
-test("a switch for a skill that is gone goes; one that is off stays off", async () => {
+test("a switch that enables a missing skill is deleted; one that disables it stays", async () => {
   const agent = await stopped();
   for (const [skill, enabled] of [
     ["gone", 1],
@@ -255,17 +256,19 @@ test("a switch for a skill that is gone goes; one that is off stays off", async 
   ).toEqual(["away", "clock"]);
 });
 
-test("a reminder that is overdue since its job is gone is said after all", async () => {
+test("an overdue reminder without a job is delivered after all", async () => {
   const agent = await stopped();
   await harness.services.agents.setStatus(agent.id, "active");
   await harness.remind(agent, "water the plants", Date.now() - 3_600_000);
   await harness.remind(agent, "still to come", Date.now() + DAY);
-  expect(await repair(agent)).toEqual(["1 overdue reminder: asked for again"]);
-  await eventually(async () => (await said(agent)).some(({ content }) => String(content).includes("water the plants")));
+  expect(await repair(agent)).toEqual(["1 overdue reminder: scheduled again"]);
+  await eventually(async () =>
+    (await messagesOf(agent)).some(({ content }) => String(content).includes("water the plants")),
+  );
   expect(await repair(agent)).not.toContainEqual(expect.stringContaining("reminder"));
 });
 
-test("a bot without its token is told; codes past their time go", async () => {
+test("a bot without its token is reported; expired pairing codes are deleted", async () => {
   const agent = await stopped();
   await harness.connect(agent, "bot-1");
   await harness.pair(agent, "expired", null);
@@ -280,7 +283,7 @@ test("a bot without its token is told; codes past their time go", async () => {
   ).toEqual(["approved"]);
 });
 
-test("a credential that does not open is told, without a word of it", async () => {
+test("a credential that can't be opened is reported without its value", async () => {
   const agent = await stopped();
   await insert("credentials", {
     owner_kind: "agent",

@@ -1,11 +1,13 @@
-// What tests of snapshots stand on: the real plugins over a database, a scripted upstream, and agents with something to lose.
+// Test support for backups: the real plugins over a database, a scripted model provider, and agents with history.
+
 import { join } from "node:path";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
-import type { Statement } from "../../../src/kernel/database/database.ts";
+import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import { openKernel } from "../../../src/kernel/kernel.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createHost } from "../../../src/kernel/plugin-host.ts";
 import { createLog } from "../../../src/kernel/telemetry/log.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
 import { startUpstream } from "../../../tests/support/upstream.ts";
 import { type Agent, agents } from "../../agents/index.ts";
@@ -19,14 +21,14 @@ import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "./backup-
 export type Harness = Awaited<ReturnType<typeof openHarness>>;
 export type Row = Record<string, unknown>;
 
-export const DAY = 86_400_000;
-
-/** The plugins run until `stop`; `restart` gives new ones over the same data. */
+/** Starts the plugins, which run until `stop`; `restart` makes new ones over the same data. */
 export async function openHarness(env: Record<string, string> = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
-  /** Said before a batch is written; may throw. */
+  /** `check` is called before each batch is written, and may throw in its place. */
   const writing = { check: (_: readonly Statement[]): void => undefined };
+  /** `from` answers reads in place of the database. */
+  const reading: { from: Pick<Database, "read"> | undefined } = { from: undefined };
   let running = await start();
 
   async function start() {
@@ -41,9 +43,10 @@ export async function openHarness(env: Record<string, string> = {}) {
       ...env,
     };
     const opened = await openKernel(loadConfig(settings, { cwd: dir.path }));
-    const { write } = opened.database;
+    const { read, write } = opened.database;
     const database = {
       ...opened.database,
+      read: ((sql, args) => (reading.from?.read ?? read)(sql, args)) satisfies Database["read"],
       async write(statements: Statement[]) {
         writing.check(statements);
         return write(statements);
@@ -52,7 +55,7 @@ export async function openHarness(env: Record<string, string> = {}) {
     const log = createLog({ level: "silent", format: "json" });
     const kernel: Kernel = { ...opened, database, log };
     const host = createHost(kernel);
-    const snapshots = createAgentBackups(host);
+    const backups = createAgentBackups(host);
     const services = {
       agents: host.use(agents),
       skills: host.use(skills),
@@ -62,8 +65,8 @@ export async function openHarness(env: Record<string, string> = {}) {
     };
     for (const { parts } of host.built) await parts.start?.();
     await kernel.jobs.start();
-    const estates = backupSourcesOf(host);
-    return { kernel, host, services, snapshots, estates, close: opened.close };
+    const sources = backupSourcesOf(host);
+    return { kernel, host, services, backups, sources, close: opened.close };
   }
 
   async function stop(): Promise<void> {
@@ -72,10 +75,11 @@ export async function openHarness(env: Record<string, string> = {}) {
     await running.close();
   }
 
-  let made = 0;
+  let users = 0;
   const harness = {
     upstream,
     writing,
+    reading,
     dir: dir.path,
     get services() {
       return running.services;
@@ -84,18 +88,23 @@ export async function openHarness(env: Record<string, string> = {}) {
       return running.kernel;
     },
     get sources() {
-      return running.estates;
+      return running.sources;
     },
     get host() {
       return running.host;
     },
     get backups() {
-      return running.snapshots;
+      return running.backups;
+    },
+    get databaseFile() {
+      const { file } = running.kernel.database;
+      if (file === undefined) throw new Error("The database is no local file.");
+      return file;
     },
     file: (path: string) => join(dir.path, path),
 
     async agent(): Promise<Agent> {
-      const email = `user-${++made}-${crypto.randomUUID()}@example.com`;
+      const email = `user-${++users}-${crypto.randomUUID()}@example.com`;
       const { id: userId } = await running.services.accounts.users.create({ email, name: "Ada", passwordHash: "none" });
       const config = `{"model":"provider_5:fake-small", "__proto__":{"n":1.0}, "b":1,"a":2}`;
       return running.services.agents.provision({ userId, isAdmin: true, name: "Harbour", model: "custom", config });
@@ -113,7 +122,7 @@ export async function openHarness(env: Record<string, string> = {}) {
     async one(sql: string, ...args: (string | number)[]): Promise<unknown> {
       return Object.values((await harness.rows(sql, ...args))[0] ?? {})[0];
     },
-    /** Somebody's bot, with its token and somebody who was let in. */
+    /** Connects a bot to the agent, with its token. */
     async connect(agent: Agent, bot: string, token = `${bot}:token`): Promise<void> {
       const callback = crypto.randomUUID();
       const secret = running.kernel.vault.seal("a secret", `channel-callback:${callback}`);
@@ -141,7 +150,7 @@ export async function openHarness(env: Record<string, string> = {}) {
       );
       return id;
     },
-    /** An agent that has lived: everything that a backup holds is there. */
+    /** An agent with rows in most parts of a backup. */
     async agentWithHistory(): Promise<Agent> {
       const agent = await harness.agent();
       const own = { kind: "agent", id: agent.id } as const;
@@ -164,19 +173,19 @@ export async function openHarness(env: Record<string, string> = {}) {
       await harness.chat(agent, "of a topic", { topic: "Travel" });
       return agent;
     },
-    /** All that a backup holds, with numbers of messages left out. */
+    /** The parts of the agent's backup as it would be written now, without the numbers of messages. */
     async dumpBackup(agent: Agent): Promise<Record<string, unknown>> {
-      const read = createSnapshotReader(running.kernel.database, backupTablesOf(running.estates));
+      const read = createSnapshotReader(running.kernel.database, backupTablesOf(running.sources));
       const { messages, ...parts } = await read(agent.id);
-      const said: unknown[] = [];
-      for await (const page of running.estates.runtime.messagePages(JSON.parse(messages))) {
-        said.push(...(JSON.parse(page) as Row[]).map(({ seq: _, ...row }) => row));
+      const contents: unknown[] = [];
+      for await (const page of running.sources.runtime.messagePages(JSON.parse(messages))) {
+        contents.push(...(JSON.parse(page) as Row[]).map(({ seq: _, ...row }) => row));
       }
       const rows = Object.entries(parts).map(([name, text]) => [name, sorted(JSON.parse(text))]);
-      return { ...Object.fromEntries(rows), messages: said };
+      return { ...Object.fromEntries(rows), messages: contents };
     },
     stop,
-    /** The process ends, by a kill as far as anybody can tell, and starts again over the same data. */
+    /** Stops the plugins and starts new ones over the same data, as a restart of the process does. */
     async restart() {
       await stop();
       running = await start();
@@ -191,15 +200,3 @@ export async function openHarness(env: Record<string, string> = {}) {
 }
 
 const sorted = (rows: unknown[]) => rows.map((row) => JSON.stringify(row)).sort();
-
-/** What a promise rejects with. */
-export async function rejectionOf(
-  promise: Promise<unknown>,
-): Promise<{ status?: unknown; code?: unknown; message: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof Error) return error;
-  }
-  throw new Error("It was not refused.");
-}

@@ -1,6 +1,7 @@
 // A portable agent on the wire: one JSON object that holds an agent without its secrets, `berth.agent/1`.
 import { type Static, t } from "elysia";
 import { MAX_AGE_S } from "../../ai/index.ts";
+import { exportedPublicPage } from "../../public-page/index.ts";
 
 export const EXPORT_FORMAT = "berth.agent/1";
 
@@ -75,6 +76,7 @@ export const exportedAgent = t.Object({
       ),
     ),
   ),
+  publicPage: t.Optional(nullable(exportedPublicPage)),
   memories: t.Optional(t.Array(memory)),
   reminders: t.Optional(t.Array(reminder, { maxItems: 1000 })),
   sessions: t.Optional(t.Array(session, { maxItems: 50_000 })),

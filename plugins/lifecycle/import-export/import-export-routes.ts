@@ -1,7 +1,7 @@
-// The routes of portable agents: exported by the web surface, made by the backend.
+// Routes of export and import: the web surface exports agents, the backend creates imported ones.
 import { Elysia, type TSchema } from "elysia";
-import { forwardResponse } from "../../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
+import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";
 import type { Idempotency } from "../../../src/kernel/http/idempotency.ts";
 import {
   documentErrors,
@@ -39,17 +39,18 @@ const schema: TSchema = exportedAgent;
 const requestBody = { required: true, content: { "application/json": { schema } } };
 const importDetail = {
   tags,
-  summary: "Make an agent from an exported one",
+  summary: "Create an agent from an exported one",
   description:
-    "Takes what `GET /api/agents/:id/export` gave. The new agent has the same configuration, byte for byte, the same " +
-    "memories, skills, reminders and sessions, under ids of its own, and no credentials or channels. The rules of " +
-    "provisioning hold. A file may have 32 MiB: of a larger agent export what it is with `history=0`.",
+    "Takes the file of `GET /api/agents/:id/export`. The new agent has the same configuration, byte for byte, the same " +
+    "memories, skills, reminders and sessions, under new ids, and no credentials or channels. Its public page keeps its " +
+    "greeting and starts switched off. The rules of provisioning apply. A file has at most 32 MiB: export a larger agent " +
+    "with `history=0`.",
   requestBody,
 };
 
 export function importExportWebRoutes({ backend, idempotency, identities, agents, importExport }: WebDeps) {
   const uploads = createLargeUploads();
-  /** As `signedIn: "write"`, for files that are larger than other bodies. */
+  /** As `signedIn: "write"`, with the body size of exported agents. */
   const guards = new Elysia({ name: "portable.guards" }).macro({
     importing: (_: true) => ({
       ...guarded(async ({ request }) => {
@@ -83,8 +84,8 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
           tags,
           summary: "An agent as one JSON file, without secrets",
           description:
-            "Its name, model, configuration (byte for byte), skills, memories, reminders and sessions with all that was " +
-            "said. No credentials, tokens or channels. `POST /api/agents/import` makes an agent of it.",
+            "Its name, model, configuration (byte for byte), skills, public page, memories, reminders and sessions with " +
+            "their messages. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",
           ...documentResponse(schema, "The agent"),
         },
       },
@@ -92,11 +93,9 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
     .post(
       "/api/agents/import",
       ({ identity, request }) =>
-        idempotency.respond({ request, userId: identity.user.id }, async () => {
-          const body = contextOf(request).bodyText ?? "";
-          const headers = { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) };
+        idempotency.respond({ request, userId: identity.user.id }, () => {
           const granted = identities.createGrant(identity, request, IMPORT_ACTION);
-          return forwardResponse(await backend.fetch(granted, "/api/agents/import", { method: "POST", body, headers }));
+          return forwardToBackend(backend, granted, request, "/api/agents/import");
         }),
       {
         importing: true,
@@ -123,7 +122,7 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
   const uploads = createLargeUploads();
   const callers = createRequestMemo<Caller>();
   type Context = { request: Request };
-  /** As `granted: "agent.import"`, for files that are larger than other bodies. */
+  /** As `granted: "agent.import"`, with the body size of exported agents. */
   const guards = new Elysia({ name: "portable.backend.guards" }).macro({
     importing: (_: true) => ({
       ...guarded(async ({ request }) => {
@@ -152,7 +151,7 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
   );
 }
 
-/** The pieces as they are asked for: what nobody reads is not made. */
+/** A stream that pulls the next chunk when its reader wants one. */
 function toReadableStream(chunks: AsyncGenerator<string, void>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -167,7 +166,9 @@ function toReadableStream(chunks: AsyncGenerator<string, void>): ReadableStream<
   });
 }
 
-/** A name for the file that every browser takes (RFC 6266), and the right one for those that know RFC 5987. */
+/**
+ * `content-disposition` with an ASCII file name for every browser (RFC 6266) and the full name in RFC 5987's encoding.
+ */
 export function attachmentHeader(name: string): string {
   const plain = name
     .normalize("NFKD")

@@ -1,8 +1,8 @@
-// Agents that can be carried elsewhere: written out as one JSON object without secrets, and made anew from one.
-
+// Exports an agent as one JSON object without secrets, and creates an agent from such an object.
 import type { Host } from "../../../src/kernel/plugin.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 import { type Agent, agents } from "../../agents/index.ts";
+import type { PublicPageRow } from "../../public-page/index.ts";
 import type { MessageRow, SessionRow } from "../../runtime/index.ts";
 import type { FactRow, ReminderRow } from "../../skills/index.ts";
 import { backupSourcesOf, backupTablesOf, createSnapshotReader } from "../backups/backup-sources.ts";
@@ -10,12 +10,12 @@ import { EXPORT_FORMAT } from "./export-format.ts";
 import { requireExportedAgent, toImportRows } from "./import-rows.ts";
 
 export interface ImportExport {
-  /** The agent as text, piece by piece. What belongs to it is of one moment; large histories are read on the way. */
+  /** The exported agent as chunks of text, with the state of one moment; messages are read while they are consumed. */
   exportAgent(agent: Agent, options: { history: boolean }): Promise<AsyncGenerator<string, void>>;
   /**
-   * Makes an agent of what was written, for this user. 400 `UNKNOWN_FORMAT`, or for what is wrong in it; and whatever
-   * provisioning refuses with. All or nothing.
-   * @param text a JSON object
+   * Creates an agent from an exported one in one write. Throws 400 `UNKNOWN_FORMAT`, 400 with issues for invalid
+   * content, and the errors of provisioning.
+   * @param text valid JSON
    */
   importAgent(owner: { userId: string; isAdmin: boolean }, text: string): Promise<Agent>;
 }
@@ -27,7 +27,7 @@ export function createImportExport(host: Host): ImportExport {
   const sources = backupSourcesOf(host);
   const readSnapshot = createSnapshotReader(host.kernel.database, backupTablesOf(sources));
 
-  /** Its members as JSON, but for the closing brace of the session. */
+  /** A session as chunks of JSON text. */
   async function* sessionText({ id, ...row }: SessionRow, lastSeq: number): AsyncGenerator<string, void> {
     const { platform, peer, status, summary, summarized, at, active } = row;
     const times = { createdAt: iso(at), lastActivity: iso(active) };
@@ -43,13 +43,15 @@ export function createImportExport(host: Host): ImportExport {
   return {
     async exportAgent({ id, name, model, tier }, { history }) {
       const snapshot = await readSnapshot(id);
-      // Our own rows, as the queries gave them.
+      // The queries of the backup rows define these types.
       const rows = <Row>(text: string) => JSON.parse(text) as Row[];
       const config = rows<{ body: string }>(snapshot.configs).at(-1)?.body ?? "{}";
       const head = JSON.stringify({ format: EXPORT_FORMAT, exportedAt: iso(Date.now()), name, model, tier });
       const [cache] = rows<{ maxAge: number }>(snapshot.cache);
+      const [page] = rows<PublicPageRow>(snapshot.publicPage);
       const metadata = JSON.stringify({
         responseCache: cache ? { maxAgeSeconds: cache.maxAge } : null,
+        publicPage: page ? { enabled: page.enabled === 1, greeting: page.greeting } : null,
         skills: rows<SwitchRow>(snapshot.switches).map(({ skill, enabled }) => ({ id: skill, enabled: enabled === 1 })),
         memories: rows<FactRow>(snapshot.memories).map(toExportedFact),
         reminders: rows<ReminderRow>(snapshot.reminders).map(toExportedReminder),
@@ -69,7 +71,7 @@ export function createImportExport(host: Host): ImportExport {
 
     async importAgent(owner, text) {
       const config = rawJsonMember(text, "config") ?? "";
-      const { name, model, tier, responseCache, ...rest } = requireExportedAgent(JSON.parse(text));
+      const { name, model, tier, responseCache, publicPage, ...rest } = requireExportedAgent(JSON.parse(text));
       const { runtime, skills } = toImportRows(rest);
       return agentService.provision({
         ...owner,
@@ -80,6 +82,7 @@ export function createImportExport(host: Host): ImportExport {
         statementsAfter: (agentId) => [
           ...sources.skills.restoreStatements(agentId, skills),
           ...(responseCache ? sources.ai.restoreStatements(agentId, { cache: cacheRows(responseCache) }) : []),
+          ...(publicPage ? sources.publicPage.restoreStatements(agentId, { publicPage: pageRows(publicPage) }) : []),
           ...sources.runtime.importStatements(agentId, runtime.sessions, runtime.messages),
         ],
       });
@@ -93,6 +96,11 @@ interface SwitchRow {
 }
 
 const cacheRows = ({ maxAgeSeconds }: { maxAgeSeconds: number }) => JSON.stringify([{ maxAge: maxAgeSeconds }]);
+/** Switched off whatever the file says: only the new owner's own request opens an agent to visitors. */
+function pageRows({ greeting }: { greeting: string }): string {
+  const row: PublicPageRow = { enabled: 0, greeting: greeting.trim(), at: Date.now() };
+  return JSON.stringify([row]);
+}
 const toExportedMessage = ({ role, content, steps, at }: MessageRow) => {
   const parsedSteps: unknown = steps === null ? undefined : JSON.parse(steps);
   return { role, content, ...(parsedSteps === undefined ? {} : { steps: parsedSteps }), at: iso(at) };

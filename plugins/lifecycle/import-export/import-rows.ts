@@ -1,11 +1,13 @@
-// A portable agent as it came in: checked, and as the rows that a new agent is made with.
+// Validates an exported agent and converts it to the rows of a new agent.
 import { Value } from "@sinclair/typebox/value";
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
 import { isWithinMemoryLimits, type ReminderRow, toFactRow } from "../../skills/index.ts";
 import { EXPORT_FORMAT, type ExportedAgent, exportedAgent } from "./export-format.ts";
 
-/** Checks what came in; 400 with what is wrong and where. */
+/**
+ * The value as an exported agent; 400 `UNKNOWN_FORMAT` for another format, 400 with the path of each issue otherwise.
+ */
 export function requireExportedAgent(value: unknown): ExportedAgent {
   const format: unknown = typeof value === "object" && value !== null ? Reflect.get(value, "format") : undefined;
   if (format !== EXPORT_FORMAT) {
@@ -32,7 +34,7 @@ function issuesOf(value: unknown): Issue[] {
   return [...found.values()];
 }
 
-/** What each part may hold, and the whole can't. */
+/** Issues that the schema can't express: invalid dates, limits, and sessions that conflict with each other. */
 function semanticIssues({ memories = [], sessions = [], reminders = [] }: ExportedAgent): Issue[] {
   const issues: Issue[] = [];
   const times = [
@@ -60,7 +62,8 @@ function semanticIssues({ memories = [], sessions = [], reminders = [] }: Export
     const path = `sessions.${n}`;
     if (ids.has(id)) issues.push({ path: `${path}.id`, message: "Two sessions have this id." });
     ids.add(id);
-    if (summarized > messages.length) issues.push({ path: `${path}.summarized`, message: "It has fewer messages." });
+    if (summarized > messages.length)
+      issues.push({ path: `${path}.summarized`, message: "The session has fewer messages." });
     if (status !== "open" || peer === null) continue;
     const place = JSON.stringify([platform, peer]);
     if (open.has(place)) issues.push({ path: `${path}.peer`, message: "Two sessions are open with this peer." });
@@ -69,9 +72,9 @@ function semanticIssues({ memories = [], sessions = [], reminders = [] }: Export
   return issues.slice(0, MAX_ISSUES);
 }
 
-type ImportedData = Omit<ExportedAgent, "name" | "model" | "tier" | "responseCache">;
+type ImportedData = Omit<ExportedAgent, "name" | "model" | "tier" | "responseCache" | "publicPage">;
 
-/** The rows that a new agent is made with, under ids of its own. Times are epoch ms from here on. */
+/** The rows of the new agent, with new ids. Times become epoch ms. */
 export function toImportRows({ skills = [], memories = [], reminders = [], sessions = [] }: ImportedData) {
   const ids = new Map(sessions.map(({ id }) => [id, newSessionId()]));
   const sessionRows = sessions.map(
@@ -85,7 +88,7 @@ export function toImportRows({ skills = [], memories = [], reminders = [], sessi
   const reminderRows = reminders.map(({ text, at, platform, peer, session, byOwner }): ReminderRow => {
     const [id, now] = [Bun.randomUUIDv7(), Date.now()];
     const sessionId = ids.get(session);
-    // Without a peer it is said in its session: where that was left out, it needs another.
+    // A reminder without a peer is delivered to its session; if the file doesn't have that one, to a new one.
     const fallbackSession = sessionId === undefined && peer === "" ? emptySession(newSessionId(), now) : undefined;
     if (fallbackSession) sessionRows.push(fallbackSession);
     return {
@@ -125,7 +128,7 @@ const emptySession = (id: string, now: number): SessionRow => ({
   active: now,
 });
 
-/** In the order in which they were said over all sessions; one that waited comes after the reply before it. */
+/** Messages of all sessions by time; within a session the order of the file is kept, also where times go back. */
 function messagesOf(sessions: NonNullable<ExportedAgent["sessions"]>, ids: ReadonlyMap<string, string>): MessageRow[] {
   const placed = sessions.flatMap(({ id, platform, messages }) => {
     let place = 0;

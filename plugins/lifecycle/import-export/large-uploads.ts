@@ -1,22 +1,24 @@
-// Exported agents that come in: larger than other bodies, so that few may be in memory at once.
+// Limits concurrent imports: their bodies may be larger than others, so at most two large ones are in memory.
 import { AppError } from "../../../src/kernel/errors.ts";
 import { MAX_BODY_BYTES } from "../../../src/kernel/http/json-body.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 
-/** Bytes of an exported agent, at most. */
+/** Maximal bytes of an exported agent. */
 export const MAX_FILE_BYTES = 32 * MAX_BODY_BYTES;
-/** Files of more than the usual size that are read, or made an agent of, at once. */
+/** Files above the usual body size that are read or imported at once. */
 const MAX_CONCURRENT = 2;
-/** Milliseconds after which a file whose end was never told counts no more. */
-const ABANDONED_AFTER_MS = 5 * 60_000;
+/** Milliseconds after which a file counts as done although `release` was not called. */
+const ABANDONED_AFTER_MS = 5 * MINUTE;
 
 export interface LargeUploads {
   /**
-   * For a guard, before the body is read: lets it be as large as a file may be. Throws 413 for one that says it is larger, and
-   * 429 `TOO_MANY_IMPORTS` where others take the room. May be asked again for the same request.
+   * Call it in a guard, before the body is read: raises the request's body limit. Throws 413 `BODY_TOO_LARGE` for a
+   * larger content length, and 429 `TOO_MANY_IMPORTS` while two large files are in work. May be repeated for one
+   * request.
    */
   acquire(request: Request): void;
-  /** It was answered. */
+  /** Call it when the request was answered. */
   release(request: Request): void;
 }
 

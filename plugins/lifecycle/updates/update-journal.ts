@@ -1,4 +1,4 @@
-// Updates under way, kept until they have ended well or were undone: a kill in the middle is found at the next start.
+// A journal of updates under way in the database, so that the next start finds an update that a kill cut off.
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import type { AgentStatus } from "../../agents/index.ts";
 
@@ -11,10 +11,10 @@ export interface UpdateRecord {
 }
 
 export interface UpdateJournal {
-  /** In place of one that may be there. */
+  /** Records an update; replaces the agent's earlier record. */
   beginStatement(update: UpdateRecord): Statement;
   endStatement(agentId: string): Statement;
-  /** All that have not ended. */
+  /** The updates that have not ended. */
   listUnfinished(): Promise<UpdateRecord[]>;
 }
 
@@ -35,7 +35,7 @@ export function createUpdateJournal(database: Pick<Database, "read">): UpdateJou
         agentId: String(row.agent_id),
         backupPath: String(row.backup_path),
         previousVersion: String(row.previous_version),
-        // The table takes no other.
+        // A CHECK of the table allows nothing else.
         previousStatus: String(row.previous_status) as AgentStatus,
       }));
     },

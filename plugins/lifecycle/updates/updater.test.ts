@@ -1,4 +1,4 @@
-// While an update may still be undone, nobody is told that a change is kept which would go with it.
+// Tests that changes of an agent are refused while an update that may be undone is under way.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { plugin } from "../../../src/kernel/plugin.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
-test("an owner's changes are refused during an update, and kept after it was undone", async () => {
+test("an owner's changes are refused during an update, and accepted after it was undone", async () => {
   const { id } = await provision(ada, "Harbour", { instructions: "old" });
   const changes = () => [
     ada.put(`/api/agents/${id}/config`, { instructions: "new" }),
@@ -38,13 +38,13 @@ test("an owner's changes are refused during an update, and kept after it was und
   checked.reject(new Error("not well"));
   expectRefusal(await updated, 500, "UPDATE_ROLLED_BACK");
   const answers = await Promise.all(changes());
-  // It has no such bot.
+  // 404: no bot is connected.
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 404]);
   expect((await ada.get(`/api/agents/${id}`)).body).toMatchObject({ agent: { name: "Renamed" } });
   expect((await ada.get(`/api/agents/${id}/config`)).body).toMatchObject({ config: { instructions: "new" } });
 });
 
-test("a body that can't be read, or is not what an operation takes, is refused with the failure body", async () => {
+test("an unreadable or invalid body is refused with the failure body", async () => {
   const { id } = await provision(ada, "Strict");
   const failure = { success: false, status: "error" };
   for (const [operation, body] of [

@@ -1,7 +1,8 @@
-// An update of one agent: tried after a backup, undone when the agent is not well, ended after a kill.
+// Updates an agent's runtime: writes a backup, tries the new runtime, and restores the backup if the agent is not
+// healthy.
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
-import { type Agent, agentNotFound, type agents as agentsPlugin } from "../../agents/index.ts";
+import type { Agent, agents as agentsPlugin } from "../../agents/index.ts";
 import type { runtime as runtimePlugin } from "../../runtime/index.ts";
 import type { AgentBackups } from "../backups/agent-backups.ts";
 import { imageOf, type RuntimeRegistry } from "../runtime-registry.ts";
@@ -16,44 +17,42 @@ export interface UpdateResult {
   backupPath: string;
 }
 
-/** Both run while none of the agent's turns do: what the new runtime did to it could not be undone without undoing them too. */
+/** Both methods run while the agent has no turns: restoring the backup would delete what turns wrote meanwhile. */
 export interface Updater {
-  /** Throws 500 `UPDATE_ROLLED_BACK` with everything as it was, and 500 `ROLLBACK_FAILED` with the agent in `error`. */
+  /**
+   * Throws 500 `UPDATE_ROLLED_BACK` when the backup was restored, 500 `ROLLBACK_FAILED` when it was not: the agent is
+   * in `error`.
+   */
   update(agent: Agent, version: string): Promise<UpdateResult>;
-  /** Completes or undoes one that a killed process left open. Throws 500 `ROLLBACK_FAILED` as `update` does. */
+  /** Completes or undoes an update that a killed process left open. Throws 500 `ROLLBACK_FAILED` as `update` does. */
   finish(unfinished: UpdateRecord): Promise<void>;
 }
 
 interface Deps extends Pick<Kernel, "log"> {
-  agents: Pick<ServiceOf<typeof agentsPlugin>, "find" | "setStatus">;
+  agents: Pick<ServiceOf<typeof agentsPlugin>, "require" | "setStatus">;
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "whileQuiesced">;
   runtimes: RuntimeRegistry;
   backups: AgentBackups;
   updateJournal: UpdateJournal;
-  /** Into the agent's log. */
+  /** Adds a line to the agent's log. */
   logToAgent(agentId: string, level: "info" | "error", message: string): void;
 }
 
 export function createUpdater({ agents, runtime, runtimes, backups, updateJournal, logToAgent, log }: Deps): Updater {
-  async function requireAgent(agentId: string): Promise<Agent> {
-    const agent = await agents.find(agentId);
-    if (!agent) throw agentNotFound();
-    return agent;
-  }
-
   async function undo({ agentId, backupPath, previousVersion }: UpdateRecord): Promise<void> {
     try {
-      // Its status is what it was before, so this one write is all: a kill leaves the update open or undone.
+      // The update has not changed the status, so the restore is the only write: a kill leaves the update open or
+      // undone.
       await backups.restore(agentId, backupPath, [updateJournal.endStatement(agentId)]);
     } catch (cause) {
-      // Its backups go with an agent: they are no reason to give.
-      await requireAgent(agentId);
+      // A removed agent has no backups either: then the error is 404.
+      await agents.require(agentId);
       throw await markUnrecoverable(agentId, backupPath, cause);
     }
     logToAgent(agentId, "error", `update: rolled back to ${imageOf(previousVersion)}; nothing was lost`);
   }
 
-  /** It is left to its owner: undone at a later start, it would take what was said since then. */
+  /** Ends the update without undoing it: an undo at a later start would delete messages that came since then. */
   async function markUnrecoverable(agentId: string, backupPath: string, cause: unknown): Promise<AppError> {
     const explanation = cause instanceof AppError ? cause.message : "The operator finds the reason in the log.";
     const reason = `The update failed and could not be undone. ${explanation}`;
@@ -64,14 +63,14 @@ export function createUpdater({ agents, runtime, runtimes, backups, updateJourna
   }
 
   async function complete(agentId: string): Promise<Agent> {
-    const agent = await requireAgent(agentId);
+    const agent = await agents.require(agentId);
     await runtimes.check(agent);
     const status = TRANSITIONS.update.to[agent.status];
     await agents.setStatus(agentId, status, {
       hasRestarted: true,
       statementsAfter: [updateJournal.endStatement(agentId)],
     });
-    return requireAgent(agentId);
+    return agents.require(agentId);
   }
 
   return {
@@ -101,7 +100,7 @@ export function createUpdater({ agents, runtime, runtimes, backups, updateJourna
           await complete(unfinished.agentId);
           logToAgent(unfinished.agentId, "info", "update: completed after a restart of Berth");
         } catch (error) {
-          log.warn("an update that was cut off is undone", { agentId: unfinished.agentId, error });
+          log.warn("an interrupted update is undone", { agentId: unfinished.agentId, error });
           await undo(unfinished);
         }
       }),

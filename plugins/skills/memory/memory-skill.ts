@@ -1,11 +1,10 @@
-// The skill that remembers: three tools over the memories, and what is known put into the prompt.
+// The memory skill: tools to remember, recall and forget facts, and the known facts in the prompt.
 import { Type as t } from "@sinclair/typebox";
 import { defineTool, type PromptContext, type Skill, type Tool, toolDeclined } from "../skill.ts";
 import { type Fact, MAX_FACT_LENGTH, type MemoryStore } from "./memory-store.ts";
 
 const MAX_RELEVANT = 12;
 
-/** The tools and the prompt's part, over these memories. */
 export function createMemorySkill(memories: MemoryStore): Skill {
   const tools = memoryTools(memories);
   return {
@@ -16,7 +15,7 @@ export function createMemorySkill(memories: MemoryStore): Skill {
     version: "1.0.0",
     enabledByDefault: true,
     tools: () => tools,
-    instructions: (context) => remembered(memories, context),
+    instructions: (context) => factsPrompt(memories, context),
   };
 }
 
@@ -50,7 +49,7 @@ function memoryTools(memories: MemoryStore): Tool[] {
       name: "forget",
       description: "Forgets one fact for good. Its id comes from `recall`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
-      // Not for the owner alone: people may take back what they said themselves, and reach nothing else.
+      // For everyone: the store lets people forget only facts from their own conversation.
       async execute({ id }, context) {
         const forgotten = await memories.forget(context.agentId, id, context);
         if (!forgotten) throw toolDeclined("There is no fact with this id. Look it up with recall.");
@@ -60,8 +59,8 @@ function memoryTools(memories: MemoryStore): Tool[] {
   ];
 }
 
-/** All there is when that is little; otherwise what fits the message, and the newest. */
-async function remembered(memories: MemoryStore, context: PromptContext): Promise<string> {
+/** All facts if they are few; otherwise the newest, and those that match the message. */
+async function factsPrompt(memories: MemoryStore, context: PromptContext): Promise<string> {
   const { facts: recent, complete } = await memories.recentFacts(context.agentId, context);
   if (recent.length === 0) return "";
   const matching = complete ? [] : await memories.search(context.agentId, context.text, MAX_RELEVANT, context);

@@ -1,5 +1,4 @@
-// What agents remember: found again, bounded, and never told to the wrong person. On a file and on a libSQL server.
-
+// Tests the memory store on a file and on a libSQL server: search, bounds, and who sees which facts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { config, guestAudience, insertAgent } from "../../../tests/support/skills.ts";
@@ -24,7 +23,7 @@ describe.each([
     memories.remember({ agentId, content, source: "agent", ...but });
   const found = async (text: string, id = agentId) => (await memories.search(id, text, 10)).map((fact) => fact.content);
 
-  test("a fact is found by its words, their beginnings, and without its accents", async () => {
+  test("a fact is found by its words, their prefixes, and without accents", async () => {
     await remember("Ada's café closes at 18:30");
     await remember("The dog is called Bello");
     expect(await found("Café opening hours?")).toEqual(["Ada's café closes at 18:30"]);
@@ -38,12 +37,12 @@ describe.each([
     expect(await found("生日")).toEqual(["我的生日是三月一日"]);
   });
 
-  test("what the search language means by its signs is only text here", async () => {
+  test("operators of the search language are plain text", async () => {
     for (const text of ['" OR *', "content:x NEAR(a b)", "agent:", "'; --", "", "𝒳\ud800"]) await found(text);
     expect(await found('"dog" NOT called')).toEqual(["The dog is called Bello"]);
   });
 
-  test("the same fact told again is one, and the newest", async () => {
+  test("a repeated fact is stored once and becomes the newest", async () => {
     const first = await remember("Tea,   not\ncoffee");
     const second = await remember("tea, not coffee");
     expect(second).toEqual({ id: first.id, known: true });
@@ -52,7 +51,7 @@ describe.each([
     expect(await found("coffee")).toEqual(["tea, not coffee"]);
   });
 
-  test("a forgotten fact is gone, also from the search", async () => {
+  test("a forgotten fact is deleted, also from the search index", async () => {
     const { id } = await remember("The gate code is 4711");
     expect(await memories.forget(agentId, id)).toBe(true);
     expect(await memories.forget(agentId, id)).toBe(false);
@@ -66,7 +65,7 @@ describe.each([
     expect(await memories.forget(other, fact?.id ?? "")).toBe(false);
   });
 
-  test("guests know what they said, the owner knows all, nobody else knows either", async () => {
+  test("guests see facts of their own conversation, the owner sees all", async () => {
     const [mallory, trent] = [guestAudience("7"), guestAudience("8")];
     const { id } = await remember("Mallory collects stamps", { audience: mallory });
     const seen = (audience: typeof mallory) => memories.search(agentId, "stamps dog tea", 10, audience);
@@ -81,7 +80,7 @@ describe.each([
     expect(await memories.forget(agentId, id, mallory)).toBe(true);
   });
 
-  test("the facts at hand follow every change, and come from memory in between where nobody else can write", async () => {
+  test("recent facts follow every change, and are cached where no other process can write", async () => {
     const fresh = await insertAgent(kept.database);
     expect(await memories.recentFacts(fresh)).toEqual({ facts: [], complete: true });
     const { id } = await remember("One", { agentId: fresh });
@@ -97,14 +96,14 @@ describe.each([
     expect(await memories.search(fresh, "two", 5)).toEqual([]);
   });
 
-  test("empty and overlong facts are refused; control characters and lone surrogates don't get in", async () => {
+  test("empty and overlong facts are refused; control characters and lone surrogates are replaced", async () => {
     await expect(remember(" \0\n ")).rejects.toMatchObject({ code: "EMPTY_FACT" });
     await expect(remember("x".repeat(2001))).rejects.toMatchObject({ code: "FACT_TOO_LONG" });
     await remember("odd\0\u001b[31m \ud800 text");
     expect((await memories.list(agentId, { limit: 1 }))[0]?.content).toBe("odd [31m \ufffd text");
   });
 
-  test("an agent that is deleted leaves nothing, not even in the search", async () => {
+  test("deleting an agent deletes its entries in the search index", async () => {
     const gone = await insertAgent(kept.database);
     await remember("Xylophone", { agentId: gone });
     await kept.database.write([{ sql: "DELETE FROM agents WHERE id = ?", args: [gone] }]);
@@ -124,7 +123,7 @@ describe("a memory that is full", () => {
   });
   afterAll(() => kept.remove());
 
-  test("tells the owner so, and still knows what it knows", async () => {
+  test("refuses the owner's new facts and keeps the others", async () => {
     const agentId = await insertAgent(kept.database);
     const fact = (n: number) => ({ agentId, content: `Fact ${n}`, source: "agent" as const });
     await kept.database.write(
@@ -138,7 +137,7 @@ describe("a memory that is full", () => {
     expect(facts[0]?.content).toBe("Fact 7");
   });
 
-  test("lets go of a guest's oldest, and never of the owner's", async () => {
+  test("drops a guest's oldest facts, never the owner's", async () => {
     const agentId = await insertAgent(kept.database);
     const audience = guestAudience("7");
     await memories.remember({ agentId, content: "Mine", source: "agent" });
@@ -153,7 +152,7 @@ describe("a memory that is full", () => {
   });
 });
 
-test("a backup made by copying the database keeps the search index right", async () => {
+test("VACUUM keeps the search index consistent", async () => {
   const kept = await fileDatabase();
   try {
     const memories = createMemoryStore({ database: kept.database, config });

@@ -1,20 +1,20 @@
-// What agents remember: facts with full-text search, each known in the conversations it belongs to and nowhere else.
+// Stores agents' long-term memory: facts with full-text search, each visible only in its own circle of conversations.
 import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../../src/kernel/plugin.ts";
+import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
-import { createLoadingCache } from "../loading-cache.ts";
 import { memories as table } from "../schema.ts";
 import type { Audience } from "../skill.ts";
 
-/** Facts an agent keeps for its owner, for each other person, and for all others together. */
+/** The most facts of an agent: for its owner, for each other person, and for all others together. */
 export const MAX_FACTS = { owner: 1000, person: 50, people: 2000 } as const;
 export const MAX_FACT_LENGTH = 2000;
-/** What is at hand for every prompt. */
+/** Bounds of the newest facts that every prompt gets. */
 const RECENT = { facts: 40, characters: 6000 } as const;
 const MAX_CACHED_CIRCLES = 10_000;
-/** Of a text: how much is read, and how many of its words are searched for. */
+/** How much of a text is read for a search, and how many of its words are searched for. */
 const MAX_SEARCH_CHARACTERS = 4000;
 const MAX_WORDS = 12;
 
@@ -24,16 +24,16 @@ export interface Fact {
   id: string;
   content: string;
   source: FactSource;
-  /** `platform:peer` of whom it belongs to; "" for the owner. */
+  /** `platform:peer` of the conversation it belongs to; "" for the owner's. */
   circle: string;
   createdAt: number;
   updatedAt: number;
 }
 
-/** The newest facts of a conversation, newest first. */
+/** The newest facts of a circle, newest first. */
 export interface RecentFacts {
   facts: readonly Fact[];
-  /** There are no others. */
+  /** Whether these are all facts of the circle. */
   complete: boolean;
 }
 
@@ -41,31 +41,31 @@ export interface NewFact {
   agentId: string;
   content: string;
   source: FactSource;
-  /** Left out: the owner. */
+  /** Default: the owner. */
   audience?: Audience;
 }
 
 export interface MemoryStore {
-  /** Keeps a fact; one that is known already becomes the newest. Throws 400 EMPTY_FACT, FACT_TOO_LONG, 409 MEMORY_FULL. */
+  /** Stores a fact; a known one becomes the newest. Throws 400 `EMPTY_FACT`, 400 `FACT_TOO_LONG`, 409 `MEMORY_FULL`. */
   remember(fact: NewFact): Promise<{ id: string; known: boolean }>;
-  /** The same as steps of another batch; does nothing for a fact that can't be kept. */
+  /** The same as statements for a larger batch; they do nothing for a fact that can't be stored. */
   rememberStatements(fact: NewFact): Statement[];
-  /** Facts that speak of what `text` speaks of, best first. */
+  /** Facts that share words with `text`, best match first. */
   search(agentId: string, text: string, limit: number, audience?: Audience): Promise<Fact[]>;
   /** Bytes held in memory for this agent. */
   memoryBytes(agentId: string): number;
   /** The newest facts, from a bounded cache. */
   recentFacts(agentId: string, audience?: Audience): Promise<RecentFacts>;
-  /** All facts, newest first, for the owner's eyes. */
+  /** The facts of all circles, newest first, for the owner. */
   list(agentId: string, page?: { limit?: number; offset?: number }): Promise<Fact[]>;
-  /** False when this audience knows no such fact. */
+  /** Deletes a fact; false when this audience has no such fact. */
   forget(agentId: string, id: string, audience?: Audience): Promise<boolean>;
-  /** Forgets everything, as a step of a batch. */
+  /** Deletes all facts of an agent, as part of a batch. */
   forgetAllStatement(agentId: string): Statement;
 }
 
 const OWNER = "";
-/** Guests know what they said themselves; what others may know belongs into the agent's instructions. */
+/** Guests see only facts from their own conversation; facts for everyone belong in the agent's instructions. */
 const circleOf = (audience?: Audience) =>
   !audience || audience.byOwner ? OWNER : `${audience.platform}:${audience.peer}`;
 
@@ -90,7 +90,7 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
     .limit(sql.placeholder("limit"))
     .offset(sql.placeholder("offset"))
     .prepare();
-  /** With `circle` null it looks everywhere: the owner may know all. */
+  /** With `circle` null, facts of all circles match: the owner may see all. */
   const inCircle = sql`(${sql.placeholder("circle")} IS NULL OR ${table.circle} = ${sql.placeholder("circle")})`;
   const selectMatching = drizzle
     .select(columns)
@@ -108,17 +108,14 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
     .limit(sql.placeholder("limit"))
     .prepare();
 
-  const recent = createLoadingCache(
-    ownsDatabase({ config, database }) ? MAX_CACHED_CIRCLES : 0,
-    async (key): Promise<RecentFacts> => {
-      const [agentId = "", ...circle] = key.split("\n");
-      const found = await selectRecent.execute({ agentId, circle: circle.join("\n") });
-      const facts = takeFitting(found.slice(0, RECENT.facts), RECENT.characters);
-      return facts.length === 0 ? NO_FACTS : { facts, complete: facts.length === found.length };
-    },
-  );
+  const recent = createCache<RecentFacts>({ entries: ownsDatabase({ config, database }) ? MAX_CACHED_CIRCLES : 0 });
+  async function loadRecent(agentId: string, circle: string): Promise<RecentFacts> {
+    const found = await selectRecent.execute({ agentId, circle });
+    const facts = takeFitting(found.slice(0, RECENT.facts), RECENT.characters);
+    return facts.length === 0 ? NO_FACTS : { facts, complete: facts.length === found.length };
+  }
   const keyOf = (agentId: string, circle: string) => `${agentId}\n${circle}`;
-  const forgetCached = (agentId: string) => recent.invalidateAll((key) => key.startsWith(`${agentId}\n`));
+  const forgetCached = (agentId: string) => recent.clear((key) => key.startsWith(`${agentId}\n`));
 
   function insertStatements({ agentId, source, audience }: NewFact, content: string): Statement[] {
     const circle = circleOf(audience);
@@ -132,7 +129,7 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
         ON CONFLICT (agent_id, circle, digest) DO UPDATE SET content = excluded.content, updated_at = excluded.updated_at
         RETURNING id`,
       args: [Bun.randomUUIDv7(), agentId, circle, content, digest, source, now],
-      after: () => recent.invalidate(keyOf(agentId, circle)),
+      after: () => recent.drop(keyOf(agentId, circle)),
     };
     return circle === OWNER ? [insert] : [insert, ...evictStatements(agentId, circle, forgetCached)];
   }
@@ -142,7 +139,7 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
 
     async remember(fact) {
       const content = normalizeText(fact.content);
-      if (content === "") throw new AppError(400, "EMPTY_FACT", "There is nothing to remember.");
+      if (content === "") throw new AppError(400, "EMPTY_FACT", "The fact is empty. Give a text to remember.");
       if (content.length > MAX_FACT_LENGTH) {
         throw new AppError(
           400,
@@ -175,7 +172,7 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
       const match = `agent:"${agentId.replaceAll("-", "")}" AND content:(${words.map((word) => `"${word}"*`).join(" OR ")})`;
       const matching = await selectMatching.execute({ agentId, circle, match, limit });
       if (matching.length > 0) return matching;
-      // Scripts without spaces make one long word of a sentence: what the index can't find may still be in there.
+      // The index sees a sentence in a script without spaces as one word; a substring search finds parts of it.
       return selectContaining.execute({
         agentId,
         circle,
@@ -184,7 +181,10 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
       });
     },
 
-    recentFacts: (agentId, audience) => recent.get(keyOf(agentId, circleOf(audience))),
+    recentFacts(agentId, audience) {
+      const circle = circleOf(audience);
+      return recent.get(keyOf(agentId, circle), () => loadRecent(agentId, circle));
+    },
     list: (agentId, { limit = 100, offset = 0 } = {}) => selectPage.execute({ agentId, limit, offset }),
 
     async forget(agentId, id, audience) {
@@ -206,11 +206,11 @@ export function createMemoryStore({ database, config }: Pick<Kernel, "database" 
   };
 }
 
-/** The same for facts that differ only in case. */
+/** The digest by which equal facts are found; facts that differ only in case have the same. */
 export const digestOf = (content: string) =>
   new Bun.CryptoHasher("sha256").update(content.toLowerCase()).digest("base64url");
 
-/** The first ones, for as long as there is room for their text. */
+/** The first facts whose texts together fit within the bound. */
 function takeFitting(facts: readonly Fact[], maxCharacters: number): Fact[] {
   const taken: Fact[] = [];
   let left = maxCharacters;
@@ -224,7 +224,7 @@ function takeFitting(facts: readonly Fact[], maxCharacters: number): Fact[] {
 
 const NO_FACTS: RecentFacts = { facts: [], complete: true };
 
-/** What guests leave behind is bounded by letting go of the oldest: theirs, then anybody's. */
+/** Deletes the oldest facts of a guest, and then of all guests, beyond their bounds. */
 function evictStatements(agentId: string, circle: string, forgetCached: (agentId: string) => void): Statement[] {
   const deleteBeyond = (where: string, most: number) =>
     `DELETE FROM memories WHERE seq IN (SELECT seq FROM memories WHERE ${where} ORDER BY updated_at DESC, seq DESC LIMIT -1 OFFSET ${most})`;
@@ -238,7 +238,7 @@ function evictStatements(agentId: string, circle: string, forgetCached: (agentId
   ];
 }
 
-/** One line without control characters, so that a fact can't pose as more than one line of the prompt. */
+/** One line without control characters, so that a fact stays one line of the prompt. */
 export const normalizeText = (text: string) =>
   text
     .toWellFormed()
@@ -246,7 +246,7 @@ export const normalizeText = (text: string) =>
     .replace(/[\s\p{Cc}]+/gu, " ")
     .trim();
 
-/** Words worth searching for: the longest ones, without quotes or operators of the search language. */
+/** The longest words of a text, without quotes and operators of the search language. */
 const searchWordsOf = (text: string) =>
   [
     ...new Set(

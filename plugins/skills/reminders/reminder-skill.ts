@@ -1,10 +1,10 @@
-// The skill that comes back to something later.
+// The reminder skill: tools to set, list and cancel reminders.
 import { Type as t } from "@sinclair/typebox";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { defineTool, type Skill, type Tool, toolDeclined } from "../skill.ts";
 import { formatInWords, parseNextTime, resolveTimeZone } from "../time/time-parsing.ts";
 import { MAX_REMINDER_LENGTH, type Reminder, type ReminderStore } from "./reminder-store.ts";
 
-/** The tools over these reminders. */
 export function createReminderSkill(reminders: ReminderStore): Skill {
   const tools = reminderTools(reminders);
   return {
@@ -40,7 +40,7 @@ function reminderTools(reminders: ReminderStore): Tool[] {
         const now = Date.now();
         const dueAt =
           at === undefined
-            ? now + Math.round((inMinutes ?? 0) * 60_000)
+            ? now + Math.round((inMinutes ?? 0) * MINUTE)
             : parseNextTime(at, zone, now).epochMilliseconds;
         const reminder = await reminders.set(context, { text, dueAt, key: at ?? String(inMinutes) });
         return toToolResult(reminder, zone);
@@ -62,7 +62,7 @@ function reminderTools(reminders: ReminderStore): Tool[] {
       name: "cancel_reminder",
       description: "Cancels one reminder. Its id comes from `list_reminders`.",
       input: t.Object({ id: t.String({ minLength: 1, maxLength: 64 }) }),
-      // Not for the owner alone: people may cancel what was set in their own conversation, and reach no other.
+      // For everyone: the store lets people cancel only reminders of their own conversation.
       async execute({ id }, context) {
         const cancelled = await reminders.cancel(context.agentId, id, context);
         if (!cancelled) throw toolDeclined("There is no such reminder. Look at list_reminders.");

@@ -1,7 +1,7 @@
-// A reminder is said once, at its time, in its conversation, whatever happens in between.
-
+// Tests reminders: each is delivered once, when it is due, in its conversation.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createJobs, type Jobs } from "../../../src/kernel/jobs/jobs.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { guestAudience, insertAgent, toolContext } from "../../../tests/support/skills.ts";
@@ -14,7 +14,7 @@ let kept: TestDatabase;
 let jobs: Jobs;
 let reminders: ReminderStore;
 let agentId: string;
-/** Ahead of the real time, so that nobody has to wait. */
+/** How far the jobs' clock is ahead of the real time, in ms. */
 let ahead = 0;
 
 beforeAll(async () => {
@@ -38,8 +38,8 @@ function boot(): void {
   reminders = createReminderStore({ database: kept.database, jobs });
 }
 
-const say = (reminder: Reminder) => [{ sql: "INSERT INTO said VALUES (?)", args: [reminder.text] }];
-const said = async () => (await kept.database.read("SELECT reminder FROM said")).rows.map((row) => row.reminder);
+const deliver = (reminder: Reminder) => [{ sql: "INSERT INTO said VALUES (?)", args: [reminder.text] }];
+const deliveries = async () => (await kept.database.read("SELECT reminder FROM said")).rows.map((row) => row.reminder);
 const jobsLeft = async () => (await kept.database.read("SELECT 1 FROM jobs WHERE kind = 'reminder'")).rows.length;
 
 async function call(name: string, input: object, context: ToolContext = toolContext(agentId)) {
@@ -51,26 +51,26 @@ async function call(name: string, input: object, context: ToolContext = toolCont
   return ok && text.startsWith("{") ? JSON.parse(text) : text;
 }
 
-test("it is said once when it is due, with all that its delivery needs", async () => {
+test("is delivered once when it is due, with its conversation and text, also after a restart", async () => {
   const delivered: Reminder[] = [];
   reminders.onReminder((reminder) => {
     delivered.push(reminder);
-    return say(reminder);
+    return deliver(reminder);
   });
   await jobs.start();
   const turn = toolContext(agentId, guestAudience("7"));
   const { id } = await call("remind_me", { text: "Water the plants", inMinutes: 60 }, turn);
-  expect(await said()).toEqual([]);
+  expect(await deliveries()).toEqual([]);
   ahead = 3_601_000;
   await jobs.stop();
   boot();
   reminders.onReminder((reminder) => {
     delivered.push(reminder);
-    return say(reminder);
+    return deliver(reminder);
   });
   await jobs.start();
   await eventually(async () => (await jobsLeft()) === 0);
-  expect(await said()).toEqual(["Water the plants"]);
+  expect(await deliveries()).toEqual(["Water the plants"]);
   const { sessionId, platform, peer } = turn;
   expect(delivered).toEqual([
     {
@@ -88,21 +88,21 @@ test("it is said once when it is due, with all that its delivery needs", async (
   expect(await reminders.list(agentId)).toEqual([]);
 });
 
-test("a delivery that fails is tried again, and counts once", async () => {
+test("a failed delivery is retried, and the reminder is delivered once", async () => {
   let tries = 0;
   reminders.onReminder((reminder) => {
     if (++tries === 1) throw new Error("not yet");
-    return say(reminder);
+    return deliver(reminder);
   });
   await call("remind_me", { text: "Tea", inMinutes: 1 });
   ahead = 61_000;
   await jobs.start();
-  await eventually(async () => (await said()).length > 0);
+  await eventually(async () => (await deliveries()).length > 0);
   await eventually(async () => (await jobsLeft()) === 0);
-  expect({ tries, said: await said() }).toEqual({ tries: 2, said: ["Tea"] });
+  expect({ tries, delivered: await deliveries() }).toEqual({ tries: 2, delivered: ["Tea"] });
 });
 
-test("a message that is worked on again sets it once; another message sets another", async () => {
+test("a repeated turn sets it once; another message sets another one", async () => {
   const turn = toolContext(agentId);
   const first = await call("remind_me", { text: "Tea", inMinutes: 5 }, turn);
   expect(await call("remind_me", { text: "Tea", inMinutes: 5 }, turn)).toEqual(first);
@@ -111,23 +111,23 @@ test("a message that is worked on again sets it once; another message sets anoth
   expect(await jobsLeft()).toBe(2);
 });
 
-test("a cancelled one is never said, even when it is cancelled while it is being said", async () => {
+test("a cancelled reminder is not delivered, also when it is cancelled during its delivery", async () => {
   const { id } = await call("remind_me", { text: "Tea", inMinutes: 1 });
   const late = await call("remind_me", { text: "Coffee", inMinutes: 1 });
   expect(await call("cancel_reminder", { id })).toEqual({ cancelled: true });
   expect(await call("cancel_reminder", { id })).toContain("no such reminder");
   reminders.onReminder(async (reminder) => {
     await reminders.cancel(agentId, late.id);
-    return say(reminder);
+    return deliver(reminder);
   });
   ahead = 61_000;
   await jobs.start();
   await eventually(async () => (await jobsLeft()) === 0);
-  expect(await said()).toEqual([]);
+  expect(await deliveries()).toEqual([]);
 });
 
-describe("whose it is", () => {
-  test("guests see and cancel those of their own conversation; the owner all; other agents none", async () => {
+describe("access", () => {
+  test("guests see and cancel reminders of their own conversation; the owner all; other agents none", async () => {
     const [mallory, trent] = [toolContext(agentId, guestAudience("7")), toolContext(agentId, guestAudience("8"))];
     const { id } = await call("remind_me", { text: "Stamps", inMinutes: 5 }, mallory);
     expect(await call("list_reminders", {}, trent)).toBe("There are no reminders.");
@@ -139,21 +139,21 @@ describe("whose it is", () => {
     expect(await call("cancel_reminder", { id }, mallory)).toEqual({ cancelled: true });
   });
 
-  test("those of a deleted agent are gone, and their jobs end quietly", async () => {
+  test("reminders of a deleted agent are deleted, and their jobs do nothing", async () => {
     await call("remind_me", { text: "Tea", inMinutes: 1 });
     await kept.database.write([{ sql: "DELETE FROM agents WHERE id = ?", args: [agentId] }]);
-    reminders.onReminder(say);
+    reminders.onReminder(deliver);
     ahead = 61_000;
     await jobs.start();
     await eventually(async () => (await jobsLeft()) === 0);
-    expect(await said()).toEqual([]);
+    expect(await deliveries()).toEqual([]);
   });
 });
 
 describe("the time", () => {
-  test("is told back in the agent's zone", async () => {
+  test("is returned in the agent's time zone", async () => {
     const turn = toolContext(agentId, { timezone: "Asia/Tokyo" });
-    const next = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const next = new Date(Date.now() + DAY).toISOString().slice(0, 10);
     const set = await call("remind_me", { text: "Tea", at: `${next}T15:30` }, turn);
     expect(set).toMatchObject({ text: "Tea", at: `${next}T15:30:00+09:00`, inWords: expect.stringContaining("15:30") });
   });
@@ -172,7 +172,7 @@ describe("the time", () => {
   });
 });
 
-test("a conversation has so many open ones, and no more", async () => {
+test("a conversation has a limited number of open reminders", async () => {
   const turn = toolContext(agentId, guestAudience("7"));
   for (let n = 0; n < MAX_REMINDERS.conversation; n++)
     await call("remind_me", { text: `No. ${n}`, inMinutes: 5 }, turn);
@@ -181,7 +181,7 @@ test("a conversation has so many open ones, and no more", async () => {
   expect(await call("remind_me", { text: "Mine", inMinutes: 5 })).toMatchObject({ text: "Mine" });
 });
 
-test("forgetting all of an agent is a step of a batch", async () => {
+test("all reminders of an agent can be deleted in a batch", async () => {
   await call("remind_me", { text: "Tea", inMinutes: 5 });
   await kept.database.write([reminders.cancelAllStatement(agentId)]);
   expect(await reminders.list(agentId)).toEqual([]);

@@ -1,18 +1,19 @@
-// What agents have promised to say later: rows with a durable job each, said exactly once.
+// Stores reminders as rows, each with a durable job that delivers it exactly once.
 import { and, asc, eq, getTableColumns, isNull } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { reminders as table } from "../schema.ts";
 import type { Audience, ToolContext } from "../skill.ts";
 
-/** Open reminders, for each conversation and each agent. */
+/** The most open reminders of a conversation and of an agent. */
 export const MAX_REMINDERS = { conversation: 50, agent: 1000 } as const;
 export const MAX_REMINDER_LENGTH = 2000;
-/** Five years. */
-const MAX_AHEAD_MS = 5 * 366 * 86_400_000;
-/** How long it is known what was said, so that a message worked on again sets nothing twice. */
-const FIRED_RETENTION_MS = 7 * 86_400_000;
+/** Five years, of 366 days each. */
+const MAX_AHEAD_MS = 5 * 366 * DAY;
+/** How long fired reminders are stored, so that a repeated turn does not set the same reminder again. */
+const FIRED_RETENTION_MS = 7 * DAY;
 const JOB = "reminder";
 
 export interface Reminder {
@@ -29,22 +30,22 @@ export interface Reminder {
   createdAt: number;
 }
 
-/** What is to be written when a reminder is due, in the same commit that marks it as said. */
+/** Returns the statements that deliver a due reminder; they are written in the batch that marks it as fired. */
 export type ReminderHandler = (reminder: Reminder) => Statement[] | Promise<Statement[]>;
 
 export interface ReminderStore {
   /**
-   * Throws 400 REMINDER_PAST and REMINDER_TOO_FAR, 409 TOO_MANY_REMINDERS.
-   * @param request what was asked for, word for word: the same wish for the same message is set once
+   * Sets a reminder. Throws 400 `REMINDER_PAST`, 400 `REMINDER_TOO_FAR`, 409 `TOO_MANY_REMINDERS`.
+   * @param request `key` is the requested time as the model wrote it: the same message, text and key set one reminder
    */
   set(context: ToolContext, request: { text: string; dueAt: number; key: string }): Promise<Reminder>;
-  /** Those still to come, soonest first: of this conversation, or all of them for the owner. */
+  /** Open reminders, soonest first: those of the audience's conversation, or all for the owner. */
   list(agentId: string, audience?: Audience): Promise<Reminder[]>;
-  /** False when this audience has no such reminder. */
+  /** Deletes an open reminder; false when this audience has no such reminder. */
   cancel(agentId: string, id: string, audience?: Audience): Promise<boolean>;
-  /** Forgets all of an agent's reminders, as a step of a batch. */
+  /** Deletes all reminders of an agent, as part of a batch. */
   cancelAllStatement(agentId: string): Statement;
-  /** Who delivers them. Without one they wait. */
+  /** Registers the handler that delivers reminders. Until then due reminders wait. */
   onReminder(handler: ReminderHandler): void;
 }
 
@@ -74,14 +75,14 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
       .from(table)
       .where(and(eq(table.id, id), open));
     if (!reminder) return [];
-    if (!handler) throw new Error("Nobody delivers reminders.");
+    if (!handler) throw new Error("No handler for reminders is registered.");
     const now = Date.now();
     const markFired = drizzle
       .update(table)
       .set({ firedAt: now })
       .where(and(eq(table.id, id), open));
     return [
-      // Cancelled in the meantime: the batch is undone, and the next look finds nothing to say.
+      // If it was cancelled meanwhile, the guard undoes the batch, and the job's next run finds no open reminder.
       statement(markFired),
       guard("reminder.open"),
       ...(await handler(reminder)),
@@ -99,7 +100,7 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
       const known = await find(agentId, dedupe);
       if (known) return known;
       if (dueAt <= now)
-        throw new AppError(400, "REMINDER_PAST", "That time is over. Look at the clock and choose a later one.");
+        throw new AppError(400, "REMINDER_PAST", "That time is over. Look at the clock and choose a later time.");
       if (dueAt > now + MAX_AHEAD_MS)
         throw new AppError(400, "REMINDER_TOO_FAR", "A reminder can be at most five years ahead.");
 
@@ -113,7 +114,7 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
         args: [id, agentId, sessionId, platform, peer, text, dedupe, dueAt, now, byOwner],
       };
       try {
-        await database.write([insert, guard("reminders.room"), reminderJobStatement(jobs, id, dueAt)]);
+        await database.write([insert, guard("reminders.quota"), reminderJobStatement(jobs, id, dueAt)]);
       } catch (error) {
         if (!(error instanceof GuardFailed)) throw error;
         throw new AppError(409, "TOO_MANY_REMINDERS", "There are too many open reminders. Cancel some first.");
@@ -143,7 +144,7 @@ export function createReminderStore({ database, jobs }: Pick<Kernel, "database" 
   };
 }
 
-/** What says a reminder when it is due. Asked for again, it stays one. */
+/** Enqueues the job that delivers a reminder; there is at most one for each reminder. */
 export const reminderJobStatement = (
   jobs: Pick<Kernel["jobs"], "enqueueStatement">,
   id: string,

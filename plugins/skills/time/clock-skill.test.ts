@@ -1,5 +1,4 @@
-// The clock skill: the right time in the right place, and dates reckoned as a calendar does.
-
+// Tests the clock skill: time zones, calendar arithmetic, and the formats that it reads.
 import { describe, expect, test } from "bun:test";
 import { silent } from "../../../tests/support/database.ts";
 import { toolContext } from "../../../tests/support/skills.ts";
@@ -14,7 +13,7 @@ async function ask(input: object, timezone = "Europe/Berlin") {
   return ok ? JSON.parse(text) : text;
 }
 
-test("it is now, in the agent's zone or the one asked for", async () => {
+test("returns the current time in the agent's zone or the given one", async () => {
   const before = Math.floor(Date.now() / 1000) * 1000;
   const here = await ask({});
   expect(Date.parse(here.dateTime)).toBeWithin(before, Date.now() + 1);
@@ -29,7 +28,7 @@ test("it is now, in the agent's zone or the one asked for", async () => {
   });
 });
 
-test("an unknown zone is declined; an agent whose own is unknown lives in UTC", async () => {
+test("declines an unknown zone; uses UTC for an agent whose own zone is unknown", async () => {
   expect(await ask({ timezone: "Mars/Olympus" })).toContain("Mars/Olympus");
   expect((await ask({ at: "2026-01-01" }, "Nowhere")).dateTime).toBe("2026-01-01T00:00:00+00:00");
 });
@@ -46,14 +45,14 @@ describe("adding", () => {
     expect((await ask({ at, add })).dateTime).toBe(dateTime);
   });
 
-  test("what can't be reckoned is declined", async () => {
+  test("declines amounts that are too large or unknown", async () => {
     expect(await ask({ at: "2026-01-01", add: { years: 900_000 } })).toContain("too far");
     expect(await ask({ at: "2026-01-01", add: { fortnights: 2 } })).toContain("add.fortnights: is not known");
   });
 });
 
 describe("measuring", () => {
-  test("in calendar parts, days and minutes", async () => {
+  test("returns calendar units, days and minutes", async () => {
     expect((await ask({ at: "2026-01-30", until: "2026-03-01T12:30" })).until).toEqual({
       inWords: "1 month, 1 day, 12 hours, 30 minutes",
       calendarDays: 30,
@@ -61,7 +60,7 @@ describe("measuring", () => {
       weekday: "Sunday",
     });
   });
-  test("backwards, and nothing at all", async () => {
+  test("works backwards, and for the same time", async () => {
     expect((await ask({ at: "2026-01-02", until: "2026-01-01" })).until).toMatchObject({
       inWords: "1 day earlier",
       calendarDays: -1,
@@ -70,7 +69,7 @@ describe("measuring", () => {
   });
 });
 
-describe("moments as models write them", () => {
+describe("parsing times", () => {
   const now = Date.parse("2026-06-15T12:00:00Z");
   test.each([
     ["now", "2026-06-15T14:00:00+02:00"],
@@ -89,7 +88,7 @@ describe("moments as models write them", () => {
     expect(() => parseTime(text, "Europe/Berlin", now)).toThrow("not a time I can read");
   });
 
-  test("a time alone is the next one", () => {
+  test("a time alone is its next occurrence", () => {
     expect(parseNextTime("13:59", "Europe/Berlin", now).toPlainDate().toString()).toBe("2026-06-16");
     expect(parseNextTime("14:01", "Europe/Berlin", now).toPlainDate().toString()).toBe("2026-06-15");
   });

@@ -1,5 +1,6 @@
-// The skill that knows the time: now or at another moment, here or elsewhere, and how far apart two moments are.
+// The clock skill: the current or another time in any time zone, additions to it, and the duration between two times.
 import { Type as t } from "@sinclair/typebox";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { defineTool, type Skill, toolDeclined } from "../skill.ts";
 import { formatInWords, parseTime, resolveTimeZone } from "./time-parsing.ts";
 
@@ -47,20 +48,25 @@ interface DurationParts {
   minutes?: number;
 }
 
-/** Years to days move the calendar, hours and minutes the time that passes, so that both are right across a clock change. */
+/**
+ * Adds years to days by the calendar and hours and minutes by elapsed time, so that both are right across a clock
+ * change.
+ */
 function addDuration(moment: Temporal.ZonedDateTime, add: DurationParts | undefined): Temporal.ZonedDateTime {
   if (!add || Object.keys(add).length === 0) return moment;
   try {
     const { hours = 0, minutes = 0, ...calendar } = add;
-    const there = Object.keys(calendar).length > 0 ? moment.add(withOneSign(calendar)) : moment;
-    return there.add({ minutes: hours * 60 + minutes });
+    const moved = Object.keys(calendar).length > 0 ? moment.add(withOneSign(calendar)) : moment;
+    return moved.add({ minutes: hours * 60 + minutes });
   } catch (error) {
-    if (error instanceof RangeError) throw toolDeclined("That is too far away to be reckoned.");
+    if (error instanceof RangeError) throw toolDeclined("That date is too far away. Use a smaller amount.");
     throw error;
   }
 }
 
-/** A duration can't have parts of both signs: years with months, and weeks with days, become one number each. */
+/**
+ * Sums years with months and weeks with days, since a Temporal duration can't mix signs; declines what remains mixed.
+ */
 function withOneSign({ years = 0, months = 0, weeks = 0, days = 0 }: DurationParts): DurationParts {
   const allMonths = years * 12 + months;
   const allDays = weeks * 7 + days;
@@ -81,14 +87,13 @@ function durationBetween(from: Temporal.ZonedDateTime, to: Temporal.ZonedDateTim
   return {
     inWords: parts.length === 0 ? "the same minute" : `${parts.join(", ")}${sign < 0 ? " earlier" : ""}`,
     calendarDays,
-    minutes: Math.round((to.epochMilliseconds - from.epochMilliseconds) / 60_000),
+    minutes: Math.round((to.epochMilliseconds - from.epochMilliseconds) / MINUTE),
     weekday: to.toLocaleString("en", { weekday: "long" }),
   };
 }
 
 const tools = [clockTool];
 
-/** Needs nothing; the same object for every agent. */
 export const clockSkill: Skill = {
   id: "clock",
   name: "Clock",

@@ -1,7 +1,8 @@
-// Points in time as models write them, read in a time zone.
+// Parses times as models write them, in a time zone.
+import { isTimeZone } from "../../../src/kernel/util/time-zone.ts";
 import { toolDeclined } from "../skill.ts";
 
-/** The zone by its name; the agent's own when none is named, UTC when that one is not valid. Throws for an unknown name. */
+/** The named zone, else the agent's own, else UTC if that one is invalid. Declines an unknown name. */
 export function resolveTimeZone(named: string | undefined, own: string): string {
   if (named !== undefined) {
     if (isTimeZone(named)) return named;
@@ -10,19 +11,9 @@ export function resolveTimeZone(named: string | undefined, own: string): string 
   return isTimeZone(own) ? own : "UTC";
 }
 
-function isTimeZone(name: string): boolean {
-  try {
-    Temporal.Now.zonedDateTimeISO(name);
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
-}
-
 /**
- * ISO 8601 with or without an offset, a date alone (its midnight), or a time alone (today's). What has no offset is
- * meant in `zone`. Throws what the model should do instead.
+ * Parses ISO 8601 with or without an offset, a date alone (its midnight), a time alone (today), or `now`. Without an
+ * offset the time is in `zone`. Declines anything else with an example of the format.
  */
 export function parseTime(text: string, zone: string, now = Date.now()): Temporal.ZonedDateTime {
   const nowInZone = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone);
@@ -40,7 +31,7 @@ export function parseTime(text: string, zone: string, now = Date.now()): Tempora
 const TIME_ONLY = /^\d{1,2}:\d{2}(:\d{2})?$/;
 const HAS_OFFSET = /T.*(Z|[+-]\d{2}:?\d{2})(\[.*\])?$|\d (Z|[+-]\d{2}:?\d{2})$/i;
 
-/** The next time it is that o'clock, where `text` names no date; otherwise the moment itself. */
+/** As `parseTime`, but a time alone is its next occurrence, today or tomorrow. */
 export function parseNextTime(text: string, zone: string, now = Date.now()): Temporal.ZonedDateTime {
   const moment = parseTime(text, zone, now);
   return TIME_ONLY.test(text.trim()) && moment.epochMilliseconds <= now ? moment.add({ days: 1 }) : moment;
@@ -51,5 +42,5 @@ export function formatInWords(moment: Temporal.ZonedDateTime): string {
   wordsFormat ??= new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "short", hourCycle: "h23" });
   return `${wordsFormat.format(moment.toPlainDateTime())} (${moment.timeZoneId})`;
 }
-/** Made at first use: the locale data behind it costs 10 ms and 3 MB. */
+/** Created at first use, since its locale data costs 10 ms and 3 MB. */
 let wordsFormat: Intl.DateTimeFormat | undefined;

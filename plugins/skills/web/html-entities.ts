@@ -1,4 +1,4 @@
-// Character references of HTML: all numeric ones, and the names that occur in real pages.
+// Decodes HTML's character references: all numeric ones, and the names that are common in pages.
 
 const NAMED = new Map(
   `amp & lt < gt > quot " apos ' nbsp \u00a0 shy \u00ad ensp \u2002 emsp \u2003 thinsp \u2009 zwnj \u200c zwj \u200d
@@ -22,10 +22,13 @@ const NAMED = new Map(
     }, []),
 );
 
-/** Windows-1252 where pages write its codes as if they were Unicode's (WHATWG HTML, numeric character reference end state). */
+/**
+ * The characters of references 128 to 159, which browsers read as Windows-1252 (WHATWG HTML, numeric character
+ * reference end state).
+ */
 const WINDOWS_1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
-/** Text with its character references resolved; what is none of the known stays as it is. */
+/** The text with character references decoded; unknown names stay unchanged. */
 export const decodeEntities = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z][a-z0-9]{1,8}));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return NAMED.get(name) ?? whole;

@@ -1,5 +1,4 @@
-// HTML as the text that a person would read, with headings, lists and links kept, by the runtime's own streaming parser.
-
+// Extracts the visible text of HTML, with headings, lists and links, by Bun's streaming HTMLRewriter.
 import { decodeEntities } from "./html-entities.ts";
 
 export interface ExtractedText {
@@ -7,14 +6,14 @@ export interface ExtractedText {
   text: string;
 }
 
-/** Always closed, and never read. */
+/** Elements whose content is never shown as text; always skipped. */
 const CODE = new Set(["script", "style", "noscript", "template", "title"]);
-/** Around what is read, and not part of it. */
+/** Elements beside the main text; skipped unless one of them never ends. */
 const SKIPPED = new Set(["svg", "math", "iframe", "object", "select", "nav"]);
 const PARAGRAPHS = "p div section article main header footer aside table ul ol dl blockquote figure form hr pre";
 const LINES = "br tr dt dd figcaption summary legend option";
 
-/** What stands before and after an element's text. */
+/** The text that is added before and after an element's text. */
 type Marks = readonly [before: string, after: string];
 const NO_MARKS: Marks = ["", ""];
 const MARKS = new Map<string, Marks>([
@@ -26,19 +25,19 @@ const MARKS = new Map<string, Marks>([
   ["th", [" ", " |"]],
 ]);
 
-/** Characters of text that are kept of a page. */
+/** Characters of a page's text that are kept. */
 const MAX_TEXT = 200_000;
-/** Bytes parsed at a time; others get their turn in between. */
+/** Bytes that are parsed before other work of the process gets its turn. */
 const CHUNK = 16_384;
 
 /**
- * The text of a page, whatever it holds.
+ * The title and text of a page; never throws for its markup.
  *
- * @param base what relative links start from
+ * @param base the page's address, which resolves relative links
  */
 export async function extractText(html: string, base: string): Promise<ExtractedText> {
   const read = await parse(html, base, true);
-  // Something left out never ended, so that all after it was lost: read it too.
+  // An element that is left out never ended, so all text after it was lost: read such elements too.
   return read.open ? parse(html, base, false) : read;
 }
 
@@ -59,14 +58,14 @@ async function parse(html: string, base: string, skipAsides: boolean): Promise<E
 
   const rewriter = new HTMLRewriter()
     .on("title", {
-      // The first one only: drawings have titles too.
+      // Only the first title: SVG drawings have titles too.
       text({ text, lastInTextNode }) {
         if (!hasTitle) title.push(text);
         hasTitle ||= lastInTextNode;
       },
     })
     .on("*", {
-      // One handler for all: an element has room for one listener to its end.
+      // One handler for all elements, since `onEndTag` takes one listener per element.
       element(element) {
         const [before, after] = marksOf(element, base);
         append(before);
@@ -92,7 +91,7 @@ async function parse(html: string, base: string, skipAsides: boolean): Promise<E
   };
 }
 
-/** A megabyte of hostile markup at once would hold up everybody for half a second. */
+/** Yields to the event loop between chunks: a megabyte of hostile markup at once blocks it for half a second. */
 function toChunkStream(html: string): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(html);
   let at = 0;
@@ -119,18 +118,18 @@ function marksOf(element: HTMLRewriterTypes.Element, base: string): Marks {
   return address === undefined ? NO_MARKS : ["[", `](${address.replaceAll("&", "&amp;")})`];
 }
 
-/** Links that lead somewhere else over the web. */
+/** The absolute address of an http(s) link to another page; undefined for any other link. */
 function linkOf(href: string, base: string): string | undefined {
   if (href.startsWith("#")) return undefined;
   const url = URL.parse(decodeEntities(href.trim()), base);
   return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
-/** Private characters stand for the white space of `pre` while the rest is folded. */
+/** Private-use characters replace the white space of `pre` while other white space is collapsed. */
 const PRIVATE: Readonly<Record<string, string>> = { "\n": "\ue000", "\t": "\ue001", " ": "\ue002" };
 const protectWhitespace = (text: string) => text.replace(/[\n\t ]/g, (space) => PRIVATE[space] ?? space);
 
-/** White space as a browser shows it: runs become one space, paragraphs are one empty line apart. */
+/** Collapses white space as a browser does: runs become one space, paragraphs are one empty line apart. */
 const collapseWhitespace = (text: string) =>
   text
     .split("\n")

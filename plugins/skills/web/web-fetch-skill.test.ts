@@ -1,5 +1,4 @@
-// Pages are read as people read them, through the guard, and marked as what they are: from outside.
-
+// Tests the web-fetch skill: text extraction, the outbound guard, and the untrusted mark.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createOutbound } from "../../../src/kernel/security/outbound.ts";
 import { silent } from "../../../tests/support/database.ts";
@@ -19,7 +18,7 @@ const PAGE = `<!doctype html><html><head><title>Tea &amp; more</title><style>p {
 <div hidden>secret</div><svg><title>A drawing</title></svg><SCRIPT>never()</SCRIPT><img src=x alt="a cup"></body></html>`;
 
 describe("a page as text", () => {
-  test("keeps what people see", async () => {
+  test("has the visible text", async () => {
     const { title, text } = await extractText(PAGE, "https://tea.test/about");
     expect(title).toBe("Tea & more");
     expect(text).toBe(
@@ -35,12 +34,12 @@ describe("a page as text", () => {
     );
   });
 
-  test("loses nothing to an element that never ends", async () => {
+  test("includes the text after an element that never ends", async () => {
     expect((await extractText("<p>one<nav>two<p>three", "https://x.test")).text).toBe("onetwo\n\nthree");
     expect((await extractText("<svg>a<div>b", "https://x.test")).text).toContain("b");
   });
 
-  test("keeps letters whole wherever the page is cut into parts", async () => {
+  test("keeps characters whole when the page is split into chunks", async () => {
     const letters = "日本語🙂é".repeat(5000);
     expect((await extractText(`<p>${letters}</p>`, "https://x.test")).text).toBe(letters);
   });
@@ -59,7 +58,7 @@ describe("a page as text", () => {
     expect(typeof (await extractText(html, "not a base")).text).toBe("string");
   });
 
-  test("lets others work while it reads a megabyte of nesting", async () => {
+  test("yields to other work while it reads a megabyte of nesting", async () => {
     let turns = 0;
     const beside = setInterval(() => turns++, 1);
     await extractText("<div>".repeat(200_000), "https://x.test");
@@ -111,11 +110,11 @@ describe("web_fetch", () => {
     expect(text).toContain("never instructions");
   });
 
-  test("can't be talked out of its mark", async () => {
+  test("can't close its untrusted mark", async () => {
     expect((await get("/hostile")).text.split("</untrusted>").length).toBe(2);
   });
 
-  test("reads on where it stopped", async () => {
+  test("continues where it stopped", async () => {
     const first = (await get("/long")).text;
     expect(first).toContain("[Characters 0 to 14000 of 50000. Read on with from: 14000.]");
     const last = (await get("/long", { from: 49_990 })).text;
@@ -123,19 +122,19 @@ describe("web_fetch", () => {
     expect(last).not.toContain("Read on");
   });
 
-  test("understands JSON, and the encodings of the web", async () => {
+  test("reads JSON, and pages in other encodings", async () => {
     expect((await get("/json")).text).toContain('{"a":1}');
     expect((await get("/latin")).text).toContain("café");
     expect((await get("/odd")).text).toContain("fine");
   });
 
-  test("tells a failing status, and declines what isn't text or too large", async () => {
+  test("reports an error status, and declines files that are no text or too large", async () => {
     expect((await get("/nowhere")).text).toContain("Status: 404");
     expect(await get("/image")).toMatchObject({ ok: false, text: expect.stringContaining("image/png") });
     expect(await get("/huge")).toMatchObject({ ok: false, text: expect.stringContaining("larger than") });
   });
 
-  test("never reaches into our own network", async () => {
+  test("refuses addresses of private networks", async () => {
     const { ok, text } = await get("/page", {}, []);
     expect(ok).toBe(false);
     expect(text).toContain("not allowed");

@@ -1,4 +1,5 @@
-// The skill that reads a page or a document of the web, through the guard that keeps it out of our own network.
+// The web-fetch skill: reads a page or text document over the outbound guard, which blocks addresses of private
+// networks.
 import { Type as t } from "@sinclair/typebox";
 import type { Outbound, OutboundResponse } from "../../../src/kernel/security/outbound.ts";
 import { MAX_RESULT } from "../prepared-tool.ts";
@@ -7,15 +8,14 @@ import { type ExtractedText, extractText } from "./html-text.ts";
 
 const MAX_BYTES = 1_048_576;
 const FETCH_TIMEOUT_MS = 15_000;
-/** Room for the address and the title within a tool's result. */
+/** Leaves room for the address and the title within a tool's result. */
 const MAX_PAGE_CHARACTERS = MAX_RESULT - 2000;
 const TEXT_TYPES =
   /^(text\/|application\/(json|xml|xhtml\+xml|rss\+xml|atom\+xml|ld\+json|javascript|x-yaml|yaml)|[^;]*\+(json|xml)\b)/i;
 
-/** Bytes that went out and came in for an agent. */
+/** Records bytes sent and received for an agent. */
 type RecordTraffic = (agentId: string, sent: number, received: number) => void;
 
-/** The skill over this way out. */
 export function createWebFetchSkill(outbound: Outbound, recordTraffic: RecordTraffic = () => undefined): Skill {
   const tools = [webFetch(outbound, recordTraffic)];
   return {
@@ -76,12 +76,12 @@ async function contentOf(response: OutboundResponse, type: string): Promise<Extr
   return html ? extractText(text, response.finalUrl) : { title: "", text: text.trim() };
 }
 
-/** By the header, else by what a page says of itself in its first kilobyte, else UTF-8. */
+/** A decoder for the charset of the header, else of the page's first kilobyte, else UTF-8. */
 function decoderFor(type: string, page: Uint8Array | undefined): TextDecoder {
   const inPage = () => new TextDecoder("latin1").decode(page?.subarray(0, 1024)).match(CHARSET)?.[1];
   const label = type.match(CHARSET)?.[1] ?? inPage() ?? "utf-8";
   try {
-    // Labels come from outside: what is not one of the encodings is thrown back as a RangeError.
+    // The label comes from outside: TextDecoder throws a RangeError for an unknown one.
     return new TextDecoder(label as Bun.Encoding);
   } catch (error) {
     if (error instanceof RangeError) return new TextDecoder();

@@ -1,0 +1,44 @@
+// Sends a request of the web surface on to the backend, and the backend's response back to the caller.
+import { contextOf } from "../request-context.ts";
+import { forwardResponse } from "./backend-response.ts";
+import type { BackendTransport } from "./backend-transport.ts";
+import type { Grant } from "./service-tokens.ts";
+
+export interface ForwardOptions {
+  /** Ends the call; without one it goes on when the caller leaves, so that what was begun is finished. */
+  signal?: AbortSignal;
+  /** Names of the response's headers that are passed on beside its content type. */
+  responseHeaders?: (response: Response) => readonly string[];
+}
+
+/**
+ * Calls the backend's route at `path` with the request's method under this grant, and returns the status and body that
+ * it answers with. The JSON body is passed on byte for byte, since the backend checks and stores it as it came. Throws
+ * 502 `BACKEND_UNAVAILABLE`.
+ */
+export async function forwardToBackend(
+  backend: Pick<BackendTransport, "fetch">,
+  grant: Grant,
+  request: Request,
+  path: string,
+  { signal, responseHeaders = () => [] }: ForwardOptions = {},
+): Promise<Response> {
+  const { method } = request;
+  const hasBody = method !== "GET" && method !== "DELETE";
+  const body = contextOf(request).bodyText ?? "";
+  const response = await backend.fetch(grant, path, {
+    method,
+    ...(signal && { signal }),
+    ...(hasBody && {
+      body,
+      // Within one process no HTTP client declares the length, and an import of unknown length counts as a large one.
+      headers: { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) },
+    }),
+  });
+  const forwarded = forwardResponse(response);
+  for (const name of responseHeaders(response)) {
+    const value = response.headers.get(name);
+    if (value !== null) forwarded.headers.set(name, value);
+  }
+  return forwarded;
+}

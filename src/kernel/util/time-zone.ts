@@ -1,0 +1,11 @@
+// Checks names of time zones against the runtime's own list.
+
+/** Whether this names a time zone: an IANA name in any case, such as `Europe/Berlin`, or an offset such as `+01:00`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== "";
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+// The time limit: how a wait ends, and what the work is told.
+import { expect, test } from "bun:test";
+import { withTimeout } from "./timeout.ts";
+
+const options = (ms: number) => ({ ms, error: () => new Error("too long") });
+const never = () => new Promise<never>(() => undefined);
+
+test("settles as the work does", async () => {
+  expect(await withTimeout(() => "done", options(60_000))).toBe("done");
+  await expect(withTimeout(() => Promise.reject(new Error("broken")), options(60_000))).rejects.toThrow("broken");
+  const throws = () => {
+    throw new Error("at once");
+  };
+  await expect(withTimeout(throws, options(60_000))).rejects.toThrow("at once");
+});
+
+test("rejects with the error after its time, and aborts the work's signal with it", async () => {
+  let given: AbortSignal | undefined;
+  const work = (signal: AbortSignal) => {
+    given = signal;
+    return never();
+  };
+  await expect(withTimeout(work, options(1))).rejects.toThrow("too long");
+  expect(given?.reason).toEqual(new Error("too long"));
+});
+
+test("rejects as soon as the caller's signal aborts, and does not begin after that", async () => {
+  const leaving = new AbortController();
+  const waiting = withTimeout(never, { ...options(60_000), signal: leaving.signal });
+  leaving.abort(new Error("gone"));
+  await expect(waiting).rejects.toThrow("gone");
+  let begun = false;
+  const work = () => {
+    begun = true;
+  };
+  await expect(withTimeout(work, { ...options(60_000), signal: leaving.signal })).rejects.toThrow("gone");
+  expect(begun).toBe(false);
+});
