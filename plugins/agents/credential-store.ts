@@ -1,11 +1,11 @@
 // Credentials: sealed at rest and in memory, opened only for the moment they are used.
 import { and, eq, sql } from "drizzle-orm";
-import { type ProviderId, providerIds } from "../../src/kernel/config/config.ts";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
+import { type ProviderId, providerIds } from "../ai/settings.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { type AgentStore, cacheSize } from "./agent-store.ts";
 import { credentials } from "./schema.ts";

@@ -1,4 +1,5 @@
 // Money, put together: who pays for a call, where it is written down, who is told of a spent budget, and what is kept.
+
 import { join } from "node:path";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
@@ -13,6 +14,7 @@ import { createLedger } from "./ledger/ledger.ts";
 import { createOwnershipTransfer } from "./ledger/ownership-transfer.ts";
 import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { pruneLedger } from "./ledger/retention.ts";
+import { budgetSettings } from "./settings.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
 
 const DAY = 86_400_000;
@@ -27,10 +29,11 @@ export function createBilling({ kernel, authService, agents }: Deps) {
   const { config, database, events, log, metrics, backend } = kernel;
   const { users, mails, administration } = authService;
   const { isAdmin } = administration;
+  const { planMicroUsd: budgets } = config.of(budgetSettings);
   const budgetNotices = createBudgetNotices({ database, events, log, metrics, users, mails, agents });
   const balances = createAccountBalances({
     database,
-    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), { config, isAdmin }).microUsd,
+    allowanceOf: async (userId) => allowanceOf(await users.byId(userId), { budgets, isAdmin }).microUsd,
     onCreditsTaken: users.invalidate,
     onRefused: budgetNotices.accountRefused,
   });
@@ -57,7 +60,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     /** Kept answers of an agent that has it turned on. */
     turnCache: turnCaches.forTurn,
     backupRows: turnCaches.backupRows,
-    web: usageRoutes({ database, config, authService, agents }).use(
+    web: usageRoutes({ database, budgets, authService, agents }).use(
       cacheWebRoutes({ backend, authService, agents, turnCaches }),
     ),
     backend: cacheBackendRoutes({ agents, turnCaches }),

@@ -1,4 +1,5 @@
 // The AI layer: models of five providers behind one door, for everyone on the backend surface and for the agents' own turns.
+
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -37,6 +38,7 @@ import { costUsd } from "./providers/pricing.ts";
 import { createProviderHealth } from "./providers/provider-health.ts";
 import { createProviders, type ProviderId, providerIds } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
+import { budgetSettings, providerSettings } from "./settings.ts";
 
 export { MAX_AGE_S } from "./cache/response-cache.ts";
 export type { TurnCache } from "./cache/turn-caches.ts";
@@ -49,10 +51,11 @@ export type { InputModality } from "./providers/input-modalities.ts";
 export const ai = plugin("ai", (host) => {
   const { kernel } = host;
   const { config, limits, log, metrics } = kernel;
+  const settings = config.of(providerSettings);
   const authService = host.use(auth);
   const { identities } = authService;
   const agentService = host.use(agents);
-  const providers = createProviders({ settings: config.providers, demo: demoFetch, log });
+  const providers = createProviders({ settings: settings.providers, demo: demoFetch, log });
   const health = createProviderHealth({ providers, metrics, log });
   const catalogue = createCatalogue({ providers, log });
   const candidates = createCandidates({ providers, health, catalogue });
@@ -60,7 +63,7 @@ export const ai = plugin("ai", (host) => {
   const billing = createBilling({ kernel, authService, agents: agentService });
   const { ledger } = billing;
   const turnModels = createTurnModels({
-    config,
+    settings,
     providers,
     catalogue,
     candidates,
@@ -74,7 +77,7 @@ export const ai = plugin("ai", (host) => {
     catalogue,
     passthrough: createPassthrough({ calls, log }),
     ledger,
-    budget: config.publicBudgetMicroUsd,
+    budget: config.of(budgetSettings).publicMicroUsd,
     cachedCall: billing.cachedCall,
   });
 
@@ -265,7 +268,7 @@ export const ai = plugin("ai", (host) => {
       ...turnModels,
       /** What an agent gets that names no more than its provider. `baseUrl` is shown to anybody: no password is in it. */
       providerConfig(provider: ProviderId) {
-        const url = new URL(config.providers[provider].baseUrl);
+        const url = new URL(settings.providers[provider].baseUrl);
         const publicBaseUrl = `${url.origin}${url.pathname.replace(/\/$/, "")}`;
         return {
           model: turnModels.modelOfProvider(provider),

@@ -1,6 +1,5 @@
 // Normalises email addresses for comparison, and validates them.
 import { domainToASCII, domainToUnicode } from "node:url";
-import { WALLET_EMAIL_DOMAIN } from "../../src/kernel/config/config.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 
 const EMAIL_PATTERN =
@@ -8,6 +7,9 @@ const EMAIL_PATTERN =
 
 /** Trimmed, NFC and in lower case, so that two spellings of one address compare equal. */
 export const normalizeEmail = (email: string) => email.trim().normalize("NFC").toLowerCase();
+
+/** The domain of the addresses of accounts that were made by a wallet. */
+export const WALLET_EMAIL_DOMAIN = "@wallet.invalid";
 
 /** The domain of the addresses of placeholder accounts. */
 export const PLACEHOLDER_DOMAIN = "@unclaimed.invalid";

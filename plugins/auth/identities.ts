@@ -1,4 +1,5 @@
 // Authenticates requests: by session cookie or API key on both surfaces, on the backend also by service token.
+
 import { type Config, isLoopbackHost } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, unauthorized } from "../../src/kernel/errors.ts";
 import {
@@ -20,6 +21,7 @@ import {
 } from "./identity.ts";
 import { createRouteGuards, type RouteGuards } from "./route-guards.ts";
 import type { Session, Sessions } from "./sessions.ts";
+import { adminSettings } from "./settings.ts";
 import type { User, Users } from "./users.ts";
 
 export interface Identities {
@@ -72,6 +74,7 @@ interface Credential {
 }
 
 export function createIdentities({ config, users, sessions, keys, tokens, limits }: Deps): Identities {
+  const { emails: adminEmails } = config.of(adminSettings);
   const identityByRequest = createRequestMemo<Identity>();
   const origins = trustedOrigins(config, "web");
   const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
@@ -109,7 +112,7 @@ export function createIdentities({ config, users, sessions, keys, tokens, limits
    */
   function isAdmin(user: User, { direct }: Credential, request: Request): boolean {
     if (user.isAdmin) return true;
-    if (!config.adminEmails.includes(user.email)) return false;
+    if (!adminEmails.includes(user.email)) return false;
     return user.emailVerified || (trustsLoopback && direct && isLocalRequest(request));
   }
 

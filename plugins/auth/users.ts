@@ -1,4 +1,5 @@
 // Users and their subscriptions: read through a bounded cache, each change written as one batch.
+
 import { and, eq, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { isUniqueViolation, type Statement, statement } from "../../src/kernel/database/database.ts";
@@ -6,6 +7,7 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { PLACEHOLDER_DOMAIN } from "./email.ts";
 import { subscriptions, users } from "./schema.ts";
+import { trialSettings } from "./settings.ts";
 
 export const PLANS = ["free", "starter", "pro", "enterprise"] as const;
 export type Plan = (typeof PLANS)[number];
@@ -101,6 +103,7 @@ export const isActiveSubscription = (subscription: Subscription | null, now = Da
 const MAX_CACHED_USERS = 10_000;
 
 export function createUsers({ database, config, events }: Pick<Kernel, "database" | "config" | "events">): Users {
+  const { signupTrial } = config.of(trialSettings);
   // With split roles another process may write the same rows: then nothing is cached.
   const cache = ownsDatabase({ config, database }) ? new Map<string, User>() : undefined;
   const select = () =>
@@ -146,8 +149,8 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
   }
 
   function trialStatements(userId: string, now: number): Statement[] {
-    if (!config.signupTrial) return [];
-    const { plan, durationMs } = config.signupTrial;
+    if (!signupTrial) return [];
+    const { plan, durationMs } = signupTrial;
     const row = { userId, plan, status: "trialing" as const, currentPeriodEnd: now + durationMs, updatedAt: now };
     return [statement(database.drizzle.insert(subscriptions).values(row))];
   }
@@ -169,7 +172,7 @@ export function createUsers({ database, config, events }: Pick<Kernel, "database
         passwordHash,
         emailVerified,
         isAdmin,
-        plan: config.signupTrial?.plan ?? "free",
+        plan: signupTrial?.plan ?? "free",
         credits: optional.credits ?? 0,
         twoFactorEnabled: false,
         referralCode: generateReferralCode(),

@@ -1,7 +1,9 @@
 // The two chains Berth reads: asked through viem, which is loaded at the first question, and never taken for another.
+
 import type { PublicClient } from "viem";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";
+import { chainSettings } from "./settings.ts";
 
 /** How a chain is called at the interface. */
 export type ChainName = "mainnet_chain" | "testnet_chain";
@@ -30,7 +32,8 @@ export interface ChainsOptions {
 }
 
 /** Makes no connection, and loads nothing, before the first question. */
-export function createChains({ chains }: Pick<Config, "chains">, { timeoutMs = 10_000 }: ChainsOptions = {}): Chains {
+export function createChains(config: Pick<Config, "of">, { timeoutMs = 10_000 }: ChainsOptions = {}): Chains {
+  const { mainnet, testnet } = config.of(chainSettings);
   const chain = (name: ChainName, { id, rpcUrl }: { id: number; rpcUrl: string }): Chain => ({
     name,
     id,
@@ -44,7 +47,7 @@ export function createChains({ chains }: Pick<Config, "chains">, { timeoutMs = 1
       return outcome.value;
     },
   });
-  return { mainnet: chain("mainnet_chain", chains.mainnet), testnet: chain("testnet_chain", chains.testnet) };
+  return { mainnet: chain("mainnet_chain", mainnet), testnet: chain("testnet_chain", testnet) };
 }
 
 async function requireChainId(client: PublicClient, name: ChainName, id: number): Promise<void> {

@@ -8,6 +8,7 @@ import { notFound } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { COMMANDS } from "../runtime/index.ts";
 import { CHANNEL_IDS } from "./schema.ts";
+import { channelSettings } from "./settings.ts";
 
 /** `polling` and `gateway`: a connection of our own that is kept; `webhook`: the platform posts to Berth. */
 export type ReceiveMode = "polling" | "gateway" | "webhook";
@@ -26,11 +27,12 @@ interface Deps extends Pick<Kernel, "config" | "log"> {
 }
 
 export function createAdapters({ config, log, traffic }: Deps): Adapters {
-  const { apiRoot, mode } = config.channels.channel_a;
-  const { apiRoot: graphApiRoot, appId, appSecret } = config.channels.channel_c;
+  const settings = config.of(channelSettings);
+  const { apiRoot, mode } = settings.channel_a;
+  const { apiRoot: graphApiRoot, appId, appSecret } = settings.channel_c;
   const app = appId && appSecret ? { app: { id: appId, secret: appSecret } } : {};
   const whatsapp = createWhatsApp({ apiRoot: graphApiRoot, log, traffic, ...app });
-  const discord = createDiscord({ apiRoot: config.channels.channel_b.apiRoot, commands: COMMANDS, log, traffic });
+  const discord = createDiscord({ apiRoot: settings.channel_b.apiRoot, commands: COMMANDS, log, traffic });
   return {
     channel_a: { adapter: createTelegram({ apiRoot, commands: COMMANDS, log, traffic }), mode },
     channel_b: { adapter: discord, mode: "gateway" },

@@ -6,6 +6,8 @@ import { AppError } from "../../src/kernel/errors.ts";
 import { createSemaphore } from "../../src/kernel/util/semaphore.ts";
 import { SECOND } from "../../src/kernel/util/time.ts";
 import type { Chain } from "../chains/index.ts";
+import { chainSettings } from "../chains/settings.ts";
+import { gatingSettings } from "./settings.ts";
 
 export interface Gate {
   /** False if no token is configured; then every address passes. */
@@ -50,12 +52,9 @@ interface CachedAccess {
   expiresAt: number;
 }
 
-export function createGate(
-  { gating, chains }: Pick<Config, "gating" | "chains">,
-  chain: Chain,
-  { now = Date.now }: GateOptions = {},
-): Gate {
-  const { token, symbol, minBalance } = gating;
+export function createGate(config: Pick<Config, "of">, chain: Chain, { now = Date.now }: GateOptions = {}): Gate {
+  const { token, symbol, minBalance } = config.of(gatingSettings);
+  const { rpcUrl } = config.of(chainSettings).mainnet;
   /** In order of insertion, so the oldest entry comes first. Failures are never cached. */
   const cache = new Map<string, CachedAccess>();
   const inFlight = new Map<string, Promise<boolean>>();
@@ -92,7 +91,7 @@ export function createGate(
       token: symbol,
       chain: chain.name,
       contractAddress: token ?? "",
-      rpcEndpoint: new URL(chains.mainnet.rpcUrl).origin,
+      rpcEndpoint: new URL(rpcUrl).origin,
     },
     async hasAccess(input) {
       if (token === undefined) return true;

@@ -4,9 +4,10 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import { setJsonMembers } from "../../src/kernel/util/json-text.ts";
 import type { Agent, agents as agentsPlugin } from "../agents/index.ts";
 import type { ai as aiPlugin } from "../ai/index.ts";
+import { providerSettings } from "../ai/settings.ts";
 
 interface Deps {
-  config: Pick<Config, "models">;
+  config: Pick<Config, "of">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "settings" | "configText" | "saveConfig" | "credentials">;
   ai: Pick<ServiceOf<typeof aiPlugin>, "isOffered" | "resolveTurnModel">;
 }
@@ -30,7 +31,7 @@ export function createModelRepair({ config, agents, ai }: Deps): RepairModel {
     const keys = await agents.credentials.providerKeys(id);
     const ownProviders = Object.keys(keys) as (keyof typeof keys)[];
     if (await ai.isOffered(old, ownProviders)) return undefined;
-    const { model_a: defaultModel } = config.models;
+    const { model_a: defaultModel } = config.of(providerSettings).models;
     const resolved = await ai.resolveTurnModel({ choice: "model_a", keys });
     // Without any key only the demo model answers: name the default model, which will be used once there is a key.
     const replacement = resolved.demo

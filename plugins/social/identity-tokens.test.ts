@@ -20,7 +20,7 @@ afterAll(() => Promise.all(issuers.map((one) => one.stop())));
 function open() {
   const log = { warn: () => undefined };
   const findKey = createIssuerKeys({ issuer: issuer.url, log, timeoutMs: 150, minIntervalMs: 20, now: () => time });
-  return createIdentityTokens({ social: { issuer: issuer.url, audience: issuer.audience } }, findKey);
+  return createIdentityTokens({ issuer: issuer.url, audience: issuer.audience }, findKey);
 }
 
 const expectInvalid = (answer: Promise<string>) =>

@@ -1,9 +1,11 @@
 // Verifies identity tokens: JWTs that the configured issuer signs and whose subject is a fid: the user id
 // in the social network.
+
 import type { JWTPayload } from "jose";
-import type { Config } from "../../src/kernel/config/config.ts";
+import type { SettingsOf } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import type { FindKey } from "./issuer-keys.ts";
+import type { socialSettings } from "./settings.ts";
 
 export interface IdentityTokens {
   /**
@@ -21,8 +23,10 @@ const MAX_LENGTH = 8_192;
 /** Seconds by which the issuer's clock may be ahead of ours. */
 const CLOCK_SKEW_SECONDS = 60;
 
-export function createIdentityTokens({ social }: Pick<Config, "social">, findKey: FindKey): IdentityTokens {
-  const { issuer, audience } = social;
+export function createIdentityTokens(
+  { issuer, audience }: SettingsOf<typeof socialSettings>,
+  findKey: FindKey,
+): IdentityTokens {
   return {
     async verifyFid(token) {
       if (token.length > MAX_LENGTH) throw invalidToken();

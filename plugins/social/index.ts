@@ -1,5 +1,6 @@
 // The social plugin exchanges identity tokens for social sessions, checks the address of a session against the token
 // gate, and links a fid to an account.
+
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
@@ -9,6 +10,7 @@ import { gatingRoutes } from "./gating-routes.ts";
 import { createIdentityTokens } from "./identity-tokens.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
 import { sessionRoutes } from "./session-routes.ts";
+import { socialSettings } from "./settings.ts";
 import { settingsRoutes } from "./settings-routes.ts";
 import { createSocialAccounts } from "./social-accounts.ts";
 import { createSocialSessions } from "./social-sessions.ts";
@@ -16,9 +18,10 @@ import { createSocialSessions } from "./social-sessions.ts";
 export const social = plugin("social", (host) => {
   const { kernel } = host;
   const { config, database, log, jobs } = kernel;
+  const settings = config.of(socialSettings);
   const { identities, mails, onAccountReclaim, onExternalToken } = host.use(auth);
   const gate = host.use(gating);
-  const identityTokens = createIdentityTokens(config, createIssuerKeys({ issuer: config.social.issuer, log }));
+  const identityTokens = createIdentityTokens(settings, createIssuerKeys({ issuer: settings.issuer, log }));
   const sessions = createSocialSessions(kernel);
   const socialAccounts = createSocialAccounts(database);
 
@@ -33,7 +36,7 @@ export const social = plugin("social", (host) => {
   return {
     service: undefined,
     web: new Elysia({ name: "social.web" })
-      .use(sessionRoutes({ config, gate, identityTokens, sessions }))
+      .use(sessionRoutes({ settings, gate, identityTokens, sessions }))
       .use(gatingRoutes({ gate, identities, sessions }))
       .use(settingsRoutes({ database, guards: identities.guards, identityTokens, socialAccounts, mails })),
   };

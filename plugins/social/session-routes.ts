@@ -1,12 +1,14 @@
 // Routes that exchange an identity token for a social session, and a refresh token for new tokens of that session.
+
 import { Elysia } from "elysia";
-import type { Config } from "../../src/kernel/config/config.ts";
+import type { SettingsOf } from "../../src/kernel/config/config.ts";
 import { AppError, forbidden, invalidInput } from "../../src/kernel/errors.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { Gate } from "../gating/index.ts";
 import type { IdentityTokens } from "./identity-tokens.ts";
 import * as model from "./model.ts";
+import type { socialSettings } from "./settings.ts";
 import { SESSION_SECONDS, type SocialSessions } from "./social-sessions.ts";
 
 const tags = ["Social identity and token gating"];
@@ -14,13 +16,13 @@ const VERIFY_PATH = "/api/auth/social/verify";
 const REFRESH_PATH = "/api/auth/social/refresh";
 
 interface Deps {
-  config: Pick<Config, "social">;
+  settings: SettingsOf<typeof socialSettings>;
   gate: Gate;
   identityTokens: IdentityTokens;
   sessions: SocialSessions;
 }
 
-export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) {
+export function sessionRoutes({ settings, gate, identityTokens, sessions }: Deps) {
   const { minBalance, token, chain } = gate.requirement;
 
   /** True if the gate was checked and passed, false if it was not checked; throws 403 if the address does not pass. */
@@ -88,8 +90,8 @@ export function sessionRoutes({ config, gate, identityTokens, sessions }: Deps) 
           tokenGated: "Whether the gate was checked.",
           accessLevel: "premium or basic.",
         },
-        issuer: config.social.issuer,
-        audience: config.social.audience,
+        issuer: settings.issuer,
+        audience: settings.audience,
         tokenGating: { enabled: gate.enabled, minBalance, token, chain },
       }),
       {

@@ -1,4 +1,5 @@
 // Live streams: an agent's owner publishes video to Berth by RTMP, and viewers play it from Berth as HLS.
+
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
@@ -7,6 +8,7 @@ import { createAdmission } from "./admission.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createEmbeddedDriver } from "./embedded/embedded-driver.ts";
 import { createPlayerPages } from "./player-page.ts";
+import { streamSettings } from "./settings.ts";
 import { createStateRecorder } from "./state-recorder.ts";
 import { disabledDriver } from "./stream-driver.ts";
 import { endStreamsWithAgents } from "./stream-lifecycle.ts";
@@ -36,7 +38,7 @@ export const streams = plugin("streams", (host) => {
     logForAgent: ({ agentId }: { agentId: string }, text: string) =>
       agentService.log(agentId, "warning", text, "stream"),
   };
-  const driver = config.streams.driver === "off" ? disabledDriver : createEmbeddedDriver(kernel, hooks);
+  const driver = config.of(streamSettings).driver === "off" ? disabledDriver : createEmbeddedDriver(kernel, hooks);
   let acceptsPublishers = false;
   const service = createStreamService({ driver, rows, acceptsPublishers: () => acceptsPublishers });
   endStreamsWithAgents({ agents: agentService, driver, log });

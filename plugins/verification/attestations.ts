@@ -1,9 +1,11 @@
 // Reads attestations (Ethereum Attestation Service) from the chain, and checks them against the operator's rules.
+
 import type { Address, Hex } from "viem";
-import type { Config } from "../../src/kernel/config/config.ts";
+import type { SettingsOf } from "../../src/kernel/config/config.ts";
 import type { Chain } from "../chains/index.ts";
 import { readChain, unusableResponse } from "../chains/index.ts";
 import { ATTESTATION_INDEXER_ABI, EAS_ABI } from "./contracts.ts";
+import type { verificationSettings } from "./settings.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
 /** The fields of an EAS attestation that are used. Times are in seconds since 1970, 0 for never. */
@@ -35,7 +37,7 @@ export interface Attestations {
 
 const ZERO_UID: Hex = `0x${"0".repeat(64)}`;
 
-export function createAttestations(chain: Chain, settings: Config["verification"]): Attestations {
+export function createAttestations(chain: Chain, settings: SettingsOf<typeof verificationSettings>): Attestations {
   const [easAddress, indexerAddress] = [normalizeHex(settings.eas), normalizeHex(settings.exchangeIndexer)];
   const { attesters } = settings;
 

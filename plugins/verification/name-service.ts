@@ -1,10 +1,12 @@
 // Resolves the primary name of a wallet, and accepts it only if the name resolves back to that wallet.
+
 import type { Address } from "viem";
-import type { Config } from "../../src/kernel/config/config.ts";
+import type { SettingsOf } from "../../src/kernel/config/config.ts";
 import type { Chain } from "../chains/index.ts";
 import { readChain } from "../chains/index.ts";
 import { isSameHex, normalizeHex } from "./attestations.ts";
 import { ENS_RESOLVER_ABI } from "./contracts.ts";
+import type { verificationSettings } from "./settings.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
 export interface NameService {
@@ -20,7 +22,10 @@ const REVERSE_SUFFIX = "80002105.reverse";
 /** The limit of a DNS name (RFC 1035 §2.3.4). A reverse record can hold any text. */
 const MAX_LENGTH = 255;
 
-export function createNameService(chain: Chain, { nameRegistry }: Config["verification"]): NameService {
+export function createNameService(
+  chain: Chain,
+  { nameRegistry }: SettingsOf<typeof verificationSettings>,
+): NameService {
   const resolver = { address: normalizeHex(nameRegistry), abi: ENS_RESOLVER_ABI } as const;
   return {
     async requirePrimaryName(wallet) {

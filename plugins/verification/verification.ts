@@ -1,5 +1,6 @@
 // Checks claims of four types about who stands behind an agent, and marks the agent as verified. The mark
 // is written in one batch with the deletion of the challenge that was signed.
+
 import { GuardFailed, type Statement } from "../../src/kernel/database/database.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -12,6 +13,7 @@ import { type Challenge, createChallenges, noOpenChallenge } from "./challenges.
 import { requireSigner } from "./message-signer.ts";
 import { createNameService } from "./name-service.ts";
 import type { VerificationType } from "./schema.ts";
+import { verificationSettings } from "./settings.ts";
 import { verificationFailed } from "./verification-failed.ts";
 
 /** A claim about an agent, as the request body gives it. Each type needs some of the fields. */
@@ -64,8 +66,9 @@ type Deps = Pick<Kernel, "config" | "database"> & {
 
 export function createVerification({ authService, agentService, chain, config, database }: Deps): Verification {
   const challenges = createChallenges({ database, config });
-  const attestations = createAttestations(chain, config.verification);
-  const nameService = createNameService(chain, config.verification);
+  const settings = config.of(verificationSettings);
+  const attestations = createAttestations(chain, settings);
+  const nameService = createNameService(chain, settings);
   const authenticators = createAuthenticators({ database, config });
   const chainId = chain.id;
 

@@ -1,5 +1,6 @@
 // The wallet plugin keeps sealed keys for users, shows balances, and spends from wallets within a policy. Every spend
 // is a ledger row before it is signed by its nonce queue.
+
 import { Elysia } from "elysia";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
@@ -14,6 +15,7 @@ import { createLocalPlatform } from "./keys/local-platform.ts";
 import { selectPlatform } from "./keys/platform-selection.ts";
 import type { Signer } from "./keys/wallet-platform.ts";
 import { createWallets, type Wallet } from "./keys/wallets.ts";
+import { walletSettings } from "./settings.ts";
 import { spendRoutes } from "./spend-routes.ts";
 import { createApproval } from "./spending/approval.ts";
 import { createLedger } from "./spending/ledger.ts";
@@ -32,7 +34,7 @@ export const wallet = plugin("wallet", ({ kernel, use }) => {
   const evmChains = use(chains);
   const keys = createKeyring(kernel);
   const wallets = createWallets({ ...kernel, keys });
-  const platformSelection = selectPlatform(kernel.config, keys);
+  const platformSelection = selectPlatform(kernel.config.of(walletSettings), keys);
   const localPlatform = createLocalPlatform(keys);
 
   /** A wallet without a sealed key was made by a managed platform, which signs for it. */

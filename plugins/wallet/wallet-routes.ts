@@ -1,4 +1,5 @@
 // The web routes of wallets: the user's own wallet, managed wallets, and wallets from a private key.
+
 import { Elysia } from "elysia";
 import type { Address } from "viem";
 import { AppError, forbidden, notFound } from "../../src/kernel/errors.ts";
@@ -24,6 +25,7 @@ import {
   statusResponse,
   walletResponse,
 } from "./model.ts";
+import { walletSettings } from "./settings.ts";
 
 export const tags = ["Wallets"];
 const NETWORK = "testnet_chain";
@@ -38,13 +40,15 @@ interface Deps extends Pick<Kernel, "config" | "idempotency"> {
 }
 
 export function walletRoutes({ config, chains, idempotency, identities, wallets, platformSelection }: Deps) {
+  const { contracts, platform } = config.of(walletSettings);
+
   async function readOwnWallet({ user }: Identity): Promise<OwnWallet> {
     const wallet = await wallets.findOwn(user.id);
     if (!wallet) return { address: null, balance: "0", network: NETWORK, hasWallet: false, message: NO_WALLET };
     const { address } = wallet;
     const balances = await readFormattedBalances(
       chains.testnet,
-      config.chains.testnet.stablecoin as Address,
+      contracts.testnet.stablecoin as Address,
       address as Address,
     );
     const createdAt = new Date(wallet.createdAt).toISOString();
@@ -54,7 +58,7 @@ export function walletRoutes({ config, chains, idempotency, identities, wallets,
   const platformStatus = (kind: string) => ({
     agenticWallet: {
       status: "configured" as const,
-      projectId: `${(config.walletPlatform.projectId ?? kind).slice(0, 8)}...`,
+      projectId: `${(platform.projectId ?? kind).slice(0, 8)}...`,
       features: [...FEATURES],
     },
     instructions:

@@ -1,4 +1,5 @@
 // Test support: the services of webhooks over a temporary database, with a clock that the test sets.
+
 import { expect } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents, type Events } from "../../src/kernel/events/events.ts";
@@ -8,6 +9,7 @@ import { createVault } from "../../src/kernel/security/vault.ts";
 import { fileDatabase, serverDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import type { User } from "../auth/index.ts";
+import { adminSettings } from "../auth/settings.ts";
 import { createDeliveries } from "./delivery/deliveries.ts";
 import { createDeliveryAttempt } from "./delivery/delivery-attempt.ts";
 import { createDispatcher, type Dispatcher } from "./delivery/dispatcher.ts";
@@ -63,7 +65,8 @@ export async function openWebhookFixture({
     config,
     users: { byId: async (id) => users.get(id) },
     administration: {
-      isAdmin: ({ isAdmin, emailVerified, email }) => isAdmin || (emailVerified && config.adminEmails.includes(email)),
+      isAdmin: ({ isAdmin, emailVerified, email }) =>
+        isAdmin || (emailVerified && config.of(adminSettings).emails.includes(email)),
     },
   });
   const deliveries = createDeliveries({ database, endpoints, eventAccess, now });

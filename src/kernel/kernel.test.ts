@@ -100,7 +100,8 @@ test("configured secrets are blacked out in the log", async () => {
   const script = `
     const { loadConfig } = await import("${import.meta.dir}/config/config.ts");
     const { openKernel } = await import("${import.meta.dir}/kernel.ts");
-    const kernel = await openKernel(loadConfig(${JSON.stringify({ ...secrets, DATA_DIR: dir.path })}));
+    const { allSettings: settings } = await import("${import.meta.dir}/../server/settings.ts");
+    const kernel = await openKernel(loadConfig(${JSON.stringify({ ...secrets, DATA_DIR: dir.path })}, { settings }));
     kernel.log.error(${JSON.stringify(["canary/mail", ...values].join(" , "))});
     await kernel.close();`;
   const child = Bun.spawn([process.execPath, "-e", script], { stderr: "pipe", env: {} });

@@ -29,7 +29,7 @@ export interface RunningKernel extends Kernel {
  */
 export async function openKernel(config: Config): Promise<RunningKernel> {
   const log = createLog(config.log);
-  for (const secret of configuredSecrets(config)) log.redactSecret(secret, "always");
+  for (const secret of config.secrets) log.redactSecret(secret, "always");
   const metrics = createMetrics();
   const opened: { close(): unknown }[] = [{ close: metrics.stop }];
   const close = async () => {
@@ -74,20 +74,6 @@ export async function openKernel(config: Config): Promise<RunningKernel> {
     throw error;
   }
 }
-
-/** What the operator told us in confidence. */
-function configuredSecrets({ providers, secretKey, secretKeyPrevious, database, ...more }: Config): string[] {
-  const { metricsToken, webhook, oauth, smtp, channels, walletPlatform } = more;
-  const all = [
-    ...Object.values(providers).map(({ apiKey }) => apiKey),
-    ...[secretKey, secretKeyPrevious, database.authToken, metricsToken, webhook.secret],
-    ...[oauth.google.clientSecret, oauth.github.clientSecret, channels.channel_c.appSecret],
-    ...[walletPlatform.cdp.apiKeySecret, walletPlatform.cdp.walletSecret, smtp.url && passwordOf(smtp.url)],
-  ];
-  return all.filter((secret): secret is string => Boolean(secret));
-}
-
-const passwordOf = (url: string) => decodeURIComponent(URL.parse(url)?.password ?? "");
 
 /**
  * Makes the vault and checks that its root key is the one that sealed this database's secrets. With another key, they

@@ -4,8 +4,10 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "../kernel/config/config.ts";
-import { variableNames } from "../kernel/config/variables.ts";
 import { doctorReport } from "./doctor.ts";
+import { allSettings } from "./settings.ts";
+
+const variableNames = allSettings.flatMap(({ variables }) => Object.keys(variables));
 
 const folder = mkdtempSync(join(tmpdir(), "berth-doctor-"));
 afterAll(() => rmSync(folder, { recursive: true }));

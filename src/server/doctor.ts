@@ -2,15 +2,16 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ConfigError, type Environment, type ReadOptions } from "../kernel/config/config.ts";
-import { type Finding, validateVariables } from "../kernel/config/validation.ts";
 import {
-  maskValue,
-  type ResolvedVariable,
-  type ResolvedVariables,
-  readVariables,
-} from "../kernel/config/variable-reader.ts";
-import { variables } from "../kernel/config/variables.ts";
+  type Config,
+  ConfigError,
+  type ConfigInspection,
+  type Environment,
+  type Finding,
+  inspectConfig,
+} from "../kernel/config/config.ts";
+import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
+import { allSettings } from "./settings.ts";
 
 export interface DoctorReport {
   /** Lines for a terminal; secrets are masked. */
@@ -25,22 +26,20 @@ export interface DoctorReport {
  * @example const { text, exitCode } = doctorReport(process.env, process.cwd());
  */
 export function doctorReport(env: Environment, cwd: string, options: Omit<ReadOptions, "cwd"> = {}): DoctorReport {
-  let resolved: ResolvedVariables;
+  let inspection: ConfigInspection;
   try {
-    resolved = readVariables(env, { ...options, cwd });
+    inspection = inspectConfig(env, { ...options, cwd, settings: allSettings });
   } catch (error) {
     if (error instanceof ConfigError) return { text: `✗ ${error.message}\n`, exitCode: 1 };
     throw error;
   }
-  const valueFindings = validateVariables(resolved);
-  const findings = valueFindings.some(isErrorFinding)
-    ? valueFindings
-    : [...valueFindings, ...checkFileSystem(resolved)];
+  const { list, config } = inspection;
+  const findings = [...inspection.findings, ...(config ? checkFileSystem(config) : [])];
   const errors = findings.filter(isErrorFinding);
   const sections = [
-    formatVariables(resolved.list, new Set(findings.map(({ name }) => name))),
+    formatVariables(list, new Set(findings.map(({ name }) => name))),
     ...findings.map(({ severity, message }) => `${severity === "error" ? "✗" : "!"} ${message}`),
-    ...(resolved.list.some(configuresModel)
+    ...(list.some(configuresModel)
       ? []
       : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
     errors.length > 0 ? `${errors.length} wrong: the start would be refused.` : "Nothing is wrong.",
@@ -56,35 +55,33 @@ const configuresModel = ({ name, source }: ResolvedVariable) =>
 
 function formatVariables(list: ResolvedVariable[], highlighted: Set<string>): string {
   const nameWidth = Math.max(...list.map(({ name }) => name.length));
-  const lines = list.map(({ name, text, source }) => {
-    const secrecy = source === "default" ? "open" : variables[name].secrecy;
-    const value = text === undefined ? "" : maskValue(text, secrecy) || "(empty)";
+  const lines = list.map(({ name, text, source, secrecy }) => {
+    const value = text === undefined ? "" : maskValue(text, source === "default" ? "open" : secrecy) || "(empty)";
     return `${highlighted.has(name) ? "›" : " "} ${name.padEnd(nameWidth)}  ${source.padEnd(11)}  ${value}`.trimEnd();
   });
   return `${lines.join("\n")}\n`;
 }
 
 /** Checks whether the folders and files that the settings name can be used. */
-function checkFileSystem({ values }: ResolvedVariables): Finding[] {
+function checkFileSystem({ dataDir, database, secretKey, plugins }: Config): Finding[] {
   const findings: Finding[] = [];
   const error = (name: string, text: string) => findings.push({ name, severity: "error", message: `${name}: ${text}` });
 
-  const folder = values.DATA_DIR;
-  const nearest = nearestExistingParent(folder);
+  const nearest = nearestExistingParent(dataDir);
   if (!statSync(nearest).isDirectory()) error("DATA_DIR", `${nearest} is not a folder.`);
   else if (!isWritable(nearest)) error("DATA_DIR", `${nearest} can't be written by this user.`);
-  const file = values.DATABASE_URL.file;
+  const { file } = database;
   if (file && existsSync(file) && !isWritable(file)) error("DATABASE_URL", `${file} can't be written by this user.`);
 
-  const key = join(folder, "secret.key");
-  if (!values.SECRET_KEY && existsSync(key) && (statSync(key).mode & 0o077) !== 0) {
+  const key = join(dataDir, "secret.key");
+  if (!secretKey && existsSync(key) && (statSync(key).mode & 0o077) !== 0) {
     findings.push({
       name: "DATA_DIR",
       severity: "warning",
       message: `${key} can be read by others: its mode should be 0600.`,
     });
   }
-  for (const plugin of values.PLUGINS) if (!existsSync(plugin)) error("PLUGINS", `${plugin} is not there.`);
+  for (const plugin of plugins) if (!existsSync(plugin)) error("PLUGINS", `${plugin} is not there.`);
   return findings;
 }
 

@@ -1,12 +1,13 @@
 // Starts listeners, kernel, plugins and background work in this order, and stops them in reverse.
 // The start yields to the event loop between its steps, so that /healthz responds meanwhile.
 
-import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
+import type { Config, Environment } from "../kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../kernel/kernel.ts";
 import { type App, createApp } from "./app.ts";
 import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
 import { loadExternalPlugins } from "./external-plugins.ts";
 import { bind, type Listener } from "./listener.ts";
+import { loadAllSettings } from "./settings.ts";
 
 export interface ServeOptions {
   env: Environment;
@@ -41,7 +42,7 @@ const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resol
 
 /** Serves until `stop()`. Throws StartError or ConfigError if the start fails, with everything closed again. */
 export async function serve({ env, plugins }: ServeOptions): Promise<RunningServer> {
-  const initialConfig = loadConfig(env);
+  const initialConfig = loadAllSettings(env);
   const listeners: Listener[] = [];
   const listen = (
     variable: "PORT" | "BACKEND_PORT",
@@ -88,7 +89,7 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const web = initialConfig.role === "backend" ? undefined : listen("PORT", initialConfig.web);
     const backend = initialConfig.role === "web" ? undefined : listen("BACKEND_PORT", initialConfig.backend);
     const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
-    const config = loadConfig({ ...env, ...omitUndefined(ports) });
+    const config = loadAllSettings({ ...env, ...omitUndefined(ports) });
     await yieldToEventLoop();
     const external = await loadExternalPlugins([...config.plugins, ...plugins]);
     kernel = await openKernel(config);

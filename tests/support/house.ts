@@ -8,6 +8,7 @@ import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import type { Plugin } from "../../src/kernel/plugin.ts";
 import { type App, createApp } from "../../src/server/app.ts";
+import { allSettings } from "../../src/server/settings.ts";
 import { temporaryDir } from "./process.ts";
 
 export interface HouseOptions {
@@ -33,7 +34,7 @@ export async function openHouse({ env = {}, plugins = [], dir }: HouseOptions = 
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
   const settings = { DATA_DIR: join(folder, "data"), RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
-  const kernel = await openKernel(loadConfig(settings, { cwd: folder }));
+  const kernel = await openKernel(loadConfig(settings, { cwd: folder, settings: allSettings }));
   const app = await built(kernel, plugins);
   const web = listen(app.web);
   const backend = listen(app.backend);

@@ -1,4 +1,5 @@
 // The gateway's patience: how long it waits, for whom, and how much it holds.
+
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
@@ -9,6 +10,7 @@ import { demoFetch } from "../demo/demo-provider.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import { createProviderHealth } from "../providers/provider-health.ts";
 import { createProviders, type ProviderId } from "../providers/providers.ts";
+import { providerSettings } from "../settings.ts";
 import { createPassthrough, type SettledCall } from "./passthrough.ts";
 import { createProviderCalls } from "./provider-calls.ts";
 
@@ -16,7 +18,11 @@ import { createProviderCalls } from "./provider-calls.ts";
 function passthroughWith(timeouts: { streamTimeout?: number; wholeTimeout?: number; idleTimeout?: number } = {}) {
   const metrics = createMetrics();
   metrics.stop();
-  const providers = createProviders({ settings: loadConfig({}, { cwd: "/" }).providers, demo: demoFetch, log: silent });
+  const providers = createProviders({
+    settings: loadConfig({}, { cwd: "/" }).of(providerSettings).providers,
+    demo: demoFetch,
+    log: silent,
+  });
   const health = createProviderHealth({ providers, metrics, log: silent });
   return createPassthrough({ calls: createProviderCalls({ health, metrics }), log: silent, ...timeouts });
 }

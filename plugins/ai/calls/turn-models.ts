@@ -1,13 +1,15 @@
 // Models for the agents' own turns: which one, with whose key, and what it may cost.
+
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import type { Config, ProviderId } from "../../../src/kernel/config/config.ts";
+import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import type { BudgetScope, Ledger, Reservation } from "../ledger/ledger.ts";
 import type { Candidates } from "../providers/candidates.ts";
 import type { Catalogue } from "../providers/catalogue.ts";
 import { canonicalModelId, DEMO_ENTRY, parseModelReference } from "../providers/catalogue-entry.ts";
 import { acceptsOggAudio } from "../providers/input-modalities.ts";
 import { costMicroUsd, estimateTokensUpperBound, type Pricing } from "../providers/pricing.ts";
-import { type Providers, providerIds, type Upstream } from "../providers/providers.ts";
+import { type ProviderId, type Providers, providerIds, type Upstream } from "../providers/providers.ts";
+import type { providerSettings } from "../settings.ts";
 import { relabelOggRequests, withOggAudio } from "./ogg-audio.ts";
 import { promptSize } from "./prompt-size.ts";
 import type { ProviderCalls } from "./provider-calls.ts";
@@ -66,7 +68,7 @@ const DEFAULT_MODELS: Readonly<Record<ProviderId, { model_a: string; model_b: st
 };
 
 interface Deps {
-  config: Pick<Config, "models">;
+  settings: Pick<SettingsOf<typeof providerSettings>, "models">;
   providers: Providers;
   catalogue: Catalogue;
   candidates: Pick<Candidates, "alternatives">;
@@ -76,7 +78,7 @@ interface Deps {
   trafficMeter: TrafficMeter;
 }
 
-export function createTurnModels({ config, providers, catalogue, candidates, calls, ledger, trafficMeter }: Deps) {
+export function createTurnModels({ settings, providers, catalogue, candidates, calls, ledger, trafficMeter }: Deps) {
   const turnCalls = createTurnCalls({ calls });
   const models = new Map<string, Promise<LanguageModelV4>>();
 
@@ -94,7 +96,7 @@ export function createTurnModels({ config, providers, catalogue, candidates, cal
   }
 
   function defaultModel(choice: "model_a" | "model_b", keys: ModelSelection["keys"]) {
-    const named = config.models[choice];
+    const named = settings.models[choice];
     const eligible = usableProviders(keys);
     if (eligible.includes(named.provider)) return { provider: named.provider, modelId: named.model };
     const provider = eligible[0];
@@ -106,7 +108,7 @@ export function createTurnModels({ config, providers, catalogue, candidates, cal
 
   /** The model that a provider answers with where it alone is named; its own id. */
   function modelOfProvider(provider: ProviderId): string {
-    const { provider: first, model } = config.models.model_a;
+    const { provider: first, model } = settings.models.model_a;
     if (first === provider) return model;
     const local = providers.operatorUpstream(provider)?.local ? catalogue.listedModels(provider)[0]?.id : undefined;
     return local ?? DEFAULT_MODELS[provider].model_a;

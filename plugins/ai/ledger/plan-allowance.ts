@@ -1,6 +1,8 @@
 // What plans include of the operator's keys each month.
-import type { Config } from "../../../src/kernel/config/config.ts";
+
+import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { isActiveSubscription, type User } from "../../auth/index.ts";
+import type { budgetSettings } from "../settings.ts";
 
 export interface PlanAllowance {
   /** The plan in force: without an active subscription `free`. */
@@ -9,20 +11,20 @@ export interface PlanAllowance {
   microUsd: number;
 }
 
+type PlanBudgets = SettingsOf<typeof budgetSettings>["planMicroUsd"];
+
 interface Deps {
-  config: Pick<Config, "planBudgetsMicroUsd">;
+  budgets: PlanBudgets;
   /** Whether it is one wherever it signs in: an address that nobody has verified makes no admin here. */
   isAdmin(user: User): boolean;
 }
 
 /** Admins have no limit: the keys are theirs. */
-export function allowanceOf(user: User | undefined, { config, isAdmin }: Deps): PlanAllowance {
-  const { planBudgetsMicroUsd: budgets } = config;
+export function allowanceOf(user: User | undefined, { budgets, isAdmin }: Deps): PlanAllowance {
   const subscription = user && isActiveSubscription(user.subscription) ? user.subscription : undefined;
   const plan = subscription?.plan ?? "free";
   if (user && isAdmin(user)) return { plan, microUsd: Number.POSITIVE_INFINITY };
   return { plan, microUsd: isPlan(plan, budgets) ? budgets[plan] : budgets.free };
 }
 
-const isPlan = (plan: string, budgets: Config["planBudgetsMicroUsd"]): plan is keyof typeof budgets =>
-  Object.hasOwn(budgets, plan);
+const isPlan = (plan: string, budgets: PlanBudgets): plan is keyof typeof budgets => Object.hasOwn(budgets, plan);

@@ -1,5 +1,5 @@
 // Well-known models with their prices and context windows: what is shown before, and beside, the providers' live lists.
-import type { ProviderId } from "../../../src/kernel/config/config.ts";
+import type { ProviderId } from "./registry.ts";
 
 /**
  * When these figures were taken, and from where (MIT licensed, collected from the providers' price pages);

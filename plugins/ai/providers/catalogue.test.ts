@@ -1,9 +1,11 @@
 // Which models there are, which one is best, and who serves it.
+
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { silent } from "../../../tests/support/database.ts";
 import { startUpstream } from "../../../tests/support/upstream.ts";
 import { demoFetch } from "../demo/demo-provider.ts";
+import { providerSettings } from "../settings.ts";
 import { bodyOf, serveAi } from "../support.test.ts";
 import { CATALOGUE } from "./catalogue-data.ts";
 import { canonicalModelId } from "./catalogue-entry.ts";
@@ -149,7 +151,7 @@ describe("with providers", () => {
 test("an Ollama on this machine is used while it answers", async () => {
   const ollama = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ version: "1", data: [] }) });
   const providers = createProviders({
-    settings: loadConfig({}, { cwd: "/" }).providers,
+    settings: loadConfig({}, { cwd: "/" }).of(providerSettings).providers,
     demo: demoFetch,
     log: silent,
     ollamaUrl: `http://127.0.0.1:${ollama.port}`,

@@ -1,6 +1,7 @@
 // What a model takes beside text: as its provider's list says, else as its family is known to.
-import type { ProviderId } from "../../../src/kernel/config/config.ts";
+
 import { canonicalModelId } from "./catalogue-entry.ts";
+import type { ProviderId } from "./registry.ts";
 
 /** Kinds of files a message to a model may carry. `audio` is MP3 and WAV; `ogg`, as chat apps record, is taken by fewer. */
 export type InputModality = "image" | "audio" | "ogg" | "pdf";

@@ -1,10 +1,12 @@
 // Providers are probed in the background, and what was found is told from memory.
+
 import { afterEach, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
 import { silent } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { demoFetch } from "../demo/demo-provider.ts";
+import { providerSettings } from "../settings.ts";
 import { createProviderHealth, type ProviderHealth } from "./provider-health.ts";
 import { createProviders } from "./providers.ts";
 
@@ -25,7 +27,7 @@ function stand() {
     PROVIDER_5_API_KEY: "k",
     PROVIDER_5_BASE_URL: "http://five",
   };
-  const { providers: settings } = loadConfig(env, { cwd: "/" });
+  const { providers: settings } = loadConfig(env, { cwd: "/" }).of(providerSettings);
   const providers = createProviders({ settings, demo: demoFetch, log: silent, fetch: send });
   const metrics = createMetrics();
   metrics.stop();

@@ -1,10 +1,11 @@
 // The five providers: which of them can serve, where, and with which key.
-import type { Config, ProviderId } from "../../../src/kernel/config/config.ts";
-import { isLoopbackUrl, providerIds } from "../../../src/kernel/config/config.ts";
-import type { Log } from "../../../src/kernel/telemetry/log.ts";
 
-export type { ProviderId } from "../../../src/kernel/config/config.ts";
-export { providerIds } from "../../../src/kernel/config/config.ts";
+import { isLoopbackUrl, type SettingsOf } from "../../../src/kernel/config/config.ts";
+import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import type { providerSettings } from "../settings.ts";
+import { type ProviderId, providerIds } from "./registry.ts";
+
+export { type ProviderId, providerIds } from "./registry.ts";
 
 /** `fetch` without the extras of the global one, so that a plain function (the demo model, a test) can stand in. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -41,7 +42,7 @@ export interface Providers {
 }
 
 interface Options {
-  settings: Config["providers"];
+  settings: SettingsOf<typeof providerSettings>["providers"];
   demo: Fetch;
   log: Log;
   fetch?: Fetch;

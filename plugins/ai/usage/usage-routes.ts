@@ -1,22 +1,26 @@
 // The web's routes of usage: what an account and its agents have used, by day, by model, by agent.
+
 import { Elysia, type Static } from "elysia";
+import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth } from "../../auth/index.ts";
 import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 import { type Period, periodEnd, periodStart } from "../ledger/budgets.ts";
 import { allowanceOf } from "../ledger/plan-allowance.ts";
+import type { budgetSettings } from "../settings.ts";
 import { accountUsage, agentUsage, usageQuery } from "./usage-model.ts";
 import { createUsageReports, type DayRange, dateOf, MAX_DAYS, parseDayRange } from "./usage-reports.ts";
 
-interface Deps extends Pick<Kernel, "database" | "config"> {
+interface Deps extends Pick<Kernel, "database"> {
+  budgets: SettingsOf<typeof budgetSettings>["planMicroUsd"];
   authService: Pick<ServiceOf<typeof auth>, "administration" | "identities">;
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards" | "list" | "settings">;
 }
 
 const description = `Days are UTC; without \`from\` the last 30, at most ${MAX_DAYS}. Calls under way are not in it yet.`;
 
-export function usageRoutes({ database, config, authService, agents }: Deps) {
+export function usageRoutes({ database, budgets, authService, agents }: Deps) {
   const reports = createUsageReports({ database });
   const dates = ({ from, to }: DayRange) => ({ from: dateOf(from), to: dateOf(to) });
 
@@ -40,7 +44,7 @@ export function usageRoutes({ database, config, authService, agents }: Deps) {
           agents.list(user.id),
         ]);
         const names = new Map(ownAgents.map(({ id, name }) => [id, name]));
-        const { plan, microUsd } = allowanceOf(user, { config, isAdmin: authService.administration.isAdmin });
+        const { plan, microUsd } = allowanceOf(user, { budgets, isAdmin: authService.administration.isAdmin });
         return {
           ...dates(range),
           ...report,

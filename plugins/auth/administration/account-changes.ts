@@ -1,5 +1,6 @@
 // Changes that administrators make to an account. Uses optimistic concurrency: the batch aborts if the account has
 // changed since it was read, and the change is built again.
+
 import { and, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
 import { GuardFailed, guard, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError, invalidInput, notFound } from "../../../src/kernel/errors.ts";
@@ -7,6 +8,7 @@ import type { AuthServices } from "../auth-services.ts";
 import { name as nameRule } from "../model.ts";
 import { subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion, DeletionRequest } from "../settings/account-deletion.ts";
+import { adminSettings } from "../settings.ts";
 import { isActiveSubscription, type Plan, type Subscription, type User } from "../users.ts";
 
 /** An entry for the audit log: an action such as `user.disable`, with old and new values. */
@@ -73,6 +75,7 @@ type Deps = Pick<AuthServices, "kernel" | "users" | "sessions" | "oneTimeLinks" 
 export function createAccountChanges(deps: Deps): AccountChanges {
   const { kernel, users, sessions, oneTimeLinks, mails, deletion } = deps;
   const { config, database, events, jobs } = kernel;
+  const { emails: adminEmails } = config.of(adminSettings);
   const { drizzle } = database;
 
   const listeners: ((userId: string) => Promise<void>)[] = [];
@@ -104,11 +107,11 @@ export function createAccountChanges(deps: Deps): AccountChanges {
     throw new AppError(409, "ACCOUNT_CHANGING", "This account is being changed by others. Try again.");
   }
 
-  const isWorkingAdmin = (user: User) => user.disabledAt === null && isAdminAccount(user, config.adminEmails);
+  const isWorkingAdmin = (user: User) => user.disabledAt === null && isAdminAccount(user, adminEmails);
 
   /** Aborts the batch with GuardFailed `last-admin` if no other enabled account is an admin. */
   const requireAnotherAdminStatements = (id: string) => {
-    const others = and(ne(userTable.id, id), isNull(userTable.disabledAt), adminCondition(config.adminEmails));
+    const others = and(ne(userTable.id, id), isNull(userTable.disabledAt), adminCondition(adminEmails));
     const unchanged = { isAdmin: sql`${userTable.isAdmin}` };
     return [statement(drizzle.update(userTable).set(unchanged).where(others)), guard(LAST_ADMIN)];
   };
@@ -156,8 +159,7 @@ export function createAccountChanges(deps: Deps): AccountChanges {
   return {
     update: (id, requested, auditStatement, { keepAnAdmin }) =>
       changeAccount(id, (current) => {
-        if (requested.isAdmin === false && isConfiguredAdmin(current, config.adminEmails))
-          throw adminByConfigurationError();
+        if (requested.isAdmin === false && isConfiguredAdmin(current, adminEmails)) throw adminByConfigurationError();
         const before = fieldsOf(current);
         const after = { ...before, ...requested };
         if (requested.name !== undefined) after.name = requireName(requested.name, current.email);

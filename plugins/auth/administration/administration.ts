@@ -1,4 +1,5 @@
 // What administrators may do with accounts: find, create and change them, and restore the access of their owners.
+
 import { and, count, desc, eq, gt, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
 import { GuardFailed, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -8,6 +9,7 @@ import { isInternalEmail, normalizeEmail, requireEmail } from "../email.ts";
 import { requirePassword } from "../password/passwords.ts";
 import { apiKeys, authSessions, subscriptions, users as userTable } from "../schema.ts";
 import type { Deletion } from "../settings/account-deletion.ts";
+import { adminSettings } from "../settings.ts";
 import type { User } from "../users.ts";
 import {
   type AccountChanges,
@@ -84,13 +86,14 @@ type Deps = Pick<
 export function createAdministration(services: Deps): Administration {
   const { kernel, users, passwords, oneTimeLinks, mails, twoFactor } = services;
   const { config, database } = kernel;
+  const { emails: adminEmails } = config.of(adminSettings);
   const { drizzle } = database;
 
   const statusConditions: Record<(typeof ACCOUNT_STATUSES)[number], SQL | undefined> = {
     active: isNull(userTable.disabledAt),
     disabled: isNotNull(userTable.disabledAt),
     unverified: eq(userTable.emailVerified, false),
-    admin: adminCondition(config.adminEmails),
+    admin: adminCondition(adminEmails),
   };
 
   async function byId(id: string): Promise<User> {
@@ -116,7 +119,7 @@ export function createAdministration(services: Deps): Administration {
       return user;
     },
 
-    isAdmin: (user) => isAdminAccount(user, config.adminEmails),
+    isAdmin: (user) => isAdminAccount(user, adminEmails),
 
     async list({ query, status, limit, offset }) {
       const where = and(status && statusConditions[status], query ? matchesQuery(query) : undefined);

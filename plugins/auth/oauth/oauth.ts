@@ -1,8 +1,10 @@
 // Sign-in with Google and GitHub: redirects to the provider, then signs in the identity it returns. With two-factor on,
 // a code is required first (see second-step.ts).
+
 import { notFound } from "../../../src/kernel/errors.ts";
 import type { AuthServices } from "../auth-services.ts";
 import type { SignInEvidence } from "../sessions.ts";
+import { signInSettings } from "../settings.ts";
 import { safeCallbackPath } from "../sign-in/callback-url.ts";
 import { createFlows } from "./flows.ts";
 import { createGithub } from "./github.ts";
@@ -55,6 +57,7 @@ const CODE_PAGE = "/login?step=code";
 
 export function createOAuth(services: AuthServices): OAuth {
   const { config, limits } = services.kernel;
+  const { oauth } = config.of(signInSettings);
   const flows = createFlows(services.kernel);
   const accounts = createProviderAccounts(services);
   const secondStep = createSecondStep({ ...services, accounts });
@@ -68,10 +71,10 @@ export function createOAuth(services: AuthServices): OAuth {
   function createConfigured<Name extends ProviderName>(
     name: Name,
     create: (
-      settings: (typeof config.oauth)[Name] & { clientId: string; clientSecret: string; redirectUri: string },
+      settings: (typeof oauth)[Name] & { clientId: string; clientSecret: string; redirectUri: string },
     ) => Provider,
   ): Provider | undefined {
-    const settings = config.oauth[name];
+    const settings = oauth[name];
     const { clientId, clientSecret } = settings;
     if (!clientId || !clientSecret) return undefined;
     return create({ ...settings, clientId, clientSecret, redirectUri: redirectUri(name) });

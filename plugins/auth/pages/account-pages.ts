@@ -1,9 +1,12 @@
 // Serves the pages of sign-in, sign-up and mailed links. A content security policy allows only their own inline script
 // and style, known by their hashes.
+
 import { Elysia } from "elysia";
+import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { openRoutes } from "../../../src/kernel/http/route-guards.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { contentPolicy, escapeHtml, fillTemplate, pageHeaders } from "../../../src/kernel/util/html.ts";
+import { signInSettings } from "../settings.ts";
 import layout from "./layout.htm" with { type: "text" };
 import login from "./login.htm" with { type: "text" };
 import register from "./register.htm" with { type: "text" };
@@ -14,7 +17,7 @@ import verifyEmail from "./verify-email.htm" with { type: "text" };
 /** `/login`, `/register`, `/reset-password`, `/verify-email` and `/setup`. */
 export function pageRoutes({ config }: Pick<Kernel, "config">) {
   const hiddenRoute = { open: true, detail: { hide: true } } as const;
-  const providers = providerButtons(config.oauth);
+  const providers = providerButtons(config.of(signInSettings).oauth);
   return new Elysia({ name: "auth.pages" })
     .use(openRoutes)
     .get("/login", createAccountPage(login, "Sign in", providers), hiddenRoute)
@@ -27,7 +30,7 @@ export function pageRoutes({ config }: Pick<Kernel, "config">) {
 const PROVIDER_LABELS = { google: "Google", github: "GitHub" } as const;
 
 /** A link for each configured provider; empty if there is none. */
-function providerButtons(oauth: Kernel["config"]["oauth"]): string {
+function providerButtons(oauth: SettingsOf<typeof signInSettings>["oauth"]): string {
   const configured = (["google", "github"] as const).filter((id) => oauth[id].clientId && oauth[id].clientSecret);
   const links = configured.map(
     (id) => `<a class="button other keep" href="/api/auth/oauth/${id}">Continue with ${PROVIDER_LABELS[id]}</a>\n`,

@@ -1,16 +1,18 @@
 // The routes of password reset: request a link, which gets the same response for every address, and use it.
+
 import { Elysia } from "elysia";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { requireEmailSyntax } from "../email.ts";
 import { forgotPasswordBody, messageResponse, resetPasswordBody } from "../model.ts";
+import { signInSettings } from "../settings.ts";
 import { createBotDetection } from "../visitors/bot-detection.ts";
 import { visitorGuards } from "../visitors/visitor-guards.ts";
 import type { PasswordReset } from "./password-reset.ts";
 
 export function passwordResetRoutes({ kernel: { config, limits } }: AuthServices, reset: PasswordReset) {
   return new Elysia({ name: "auth.password-reset" })
-    .use(visitorGuards({ botDetection: createBotDetection(config), limits }))
+    .use(visitorGuards({ botDetection: createBotDetection(config.of(signInSettings)), limits }))
     .post(
       "/api/auth/forgot-password",
       async ({ body }) => {

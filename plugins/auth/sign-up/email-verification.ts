@@ -1,4 +1,5 @@
 // Verifies email addresses by a mailed one-time link: opening it proves access to the mailbox.
+
 import { type Database, GuardFailed, guard, type Statement } from "../../../src/kernel/database/database.ts";
 import { forbidden } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -8,6 +9,7 @@ import { isInternalEmail } from "../email.ts";
 import type { LinkedAccounts } from "../linked-accounts.ts";
 import type { MailRecipient, Mails } from "../mails/mails.ts";
 import { invalidLink, type OneTimeLinks } from "../one-time-links.ts";
+import { adminSettings } from "../settings.ts";
 import type { TwoFactor } from "../two-factor/two-factor.ts";
 import type { Users } from "../users.ts";
 
@@ -37,7 +39,7 @@ interface Deps {
   keys: Pick<ApiKeys, "listByUser">;
   twoFactor: Pick<TwoFactor, "enabledSince">;
   database: Pick<Database, "write">;
-  config: Pick<Kernel["config"], "baseUrl" | "adminEmails">;
+  config: Pick<Kernel["config"], "baseUrl" | "of">;
   users: Users;
   oneTimeLinks: OneTimeLinks;
   mails: Mails;
@@ -45,6 +47,7 @@ interface Deps {
 
 export function createEmailVerification(deps: Deps): EmailVerification {
   const { database, config, users, oneTimeLinks, mails, linkedAccounts, keys, twoFactor } = deps;
+  const { emails: adminEmails } = config.of(adminSettings);
 
   /** Whether the account has linked accounts, API keys or a second factor besides the password. */
   async function hasOtherSignInMethods(userId: string): Promise<boolean> {
@@ -71,7 +74,7 @@ export function createEmailVerification(deps: Deps): EmailVerification {
     async verify(token, signedInAs) {
       const { userId, email } = (await oneTimeLinks.find("verify-email", token)) ?? {};
       if (!userId || !email) throw invalidLink();
-      if (signedInAs !== userId && (config.adminEmails.includes(email) || (await hasOtherSignInMethods(userId)))) {
+      if (signedInAs !== userId && (adminEmails.includes(email) || (await hasOtherSignInMethods(userId)))) {
         throw forbidden("SIGN_IN_FIRST", "Sign in to this account first, then open the link again.");
       }
       try {

@@ -1,10 +1,12 @@
 // The routes that create an account: sign-up, and the first admin account.
+
 import { Elysia } from "elysia";
 import { documentErrors } from "../../../src/kernel/http/openapi/route-documentation.ts";
 import { type AuthServices, tags } from "../auth-services.ts";
 import { requireEmail } from "../email.ts";
 import { accountSummary, firstAdminBody, signInResponse, signUpBody } from "../model.ts";
 import { requirePassword } from "../password/passwords.ts";
+import { signInSettings } from "../settings.ts";
 import { createBotDetection } from "../visitors/bot-detection.ts";
 import { preferredLanguage } from "../visitors/preferred-language.ts";
 import { visitorGuards } from "../visitors/visitor-guards.ts";
@@ -19,7 +21,7 @@ export function signUpRoutes(services: AuthServices) {
   const signUp = createSignUp({ ...services, referrals: createReferrals(services) });
 
   return new Elysia({ name: "auth.sign-up" })
-    .use(visitorGuards({ botDetection: createBotDetection(config), limits }))
+    .use(visitorGuards({ botDetection: createBotDetection(config.of(signInSettings)), limits }))
     .post(
       "/api/register",
       ({ body, request }) =>

@@ -1,6 +1,8 @@
 // Detects bots by request headers and a honeypot field; BOT_DETECTION sets how strictly.
-import type { Config } from "../../../src/kernel/config/config.ts";
+
+import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { forbidden } from "../../../src/kernel/errors.ts";
+import type { signInSettings } from "../settings.ts";
 
 export interface BotDetection {
   /** Throws 403 `BOT_DETECTED` if the headers look automated. */
@@ -63,7 +65,9 @@ interface UserAgentClassifier {
   isCrawler(userAgent: string): boolean;
 }
 
-export function createBotDetection({ botDetection }: Pick<Config, "botDetection">): BotDetection {
+export function createBotDetection({
+  botDetection,
+}: Pick<SettingsOf<typeof signInSettings>, "botDetection">): BotDetection {
   let classifier: Promise<UserAgentClassifier> | undefined;
 
   async function isRefused(userAgent: string): Promise<boolean> {

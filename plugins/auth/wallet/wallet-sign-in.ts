@@ -1,11 +1,11 @@
 // Sign-In with Ethereum: checks a signed message and resolves or creates the account of the wallet. A message works
 // once.
 import type { Address } from "viem";
-import { WALLET_EMAIL_DOMAIN } from "../../../src/kernel/config/config.ts";
 import { GuardFailed, isUniqueViolation, type Statement } from "../../../src/kernel/database/database.ts";
 import { AppError, forbidden } from "../../../src/kernel/errors.ts";
 import type { Chain } from "../../chains/index.ts";
 import type { AuthServices } from "../auth-services.ts";
+import { WALLET_EMAIL_DOMAIN } from "../email.ts";
 import type { SignInEvidence } from "../sessions.ts";
 import { isTotpRequired } from "../two-factor/two-factor.ts";
 import type { AccountSummary } from "../users.ts";

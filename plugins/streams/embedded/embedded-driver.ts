@@ -1,8 +1,10 @@
 // The stream driver that receives and serves video in this process. It opens the port, and loads its code, with the first stream.
+
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
+import { streamSettings } from "../settings.ts";
 import type { StreamDriver, StreamHooks } from "../stream-driver.ts";
 import type { Broadcasts } from "./broadcasts.ts";
 import type { Ingest } from "./ingest.ts";
@@ -17,7 +19,7 @@ export function createEmbeddedDriver(
   { config, log }: Pick<Kernel, "config" | "log">,
   hooks: StreamHooks,
 ): StreamDriver {
-  const { rtmpUrl, rtmpPort, playbackUrl } = config.streams;
+  const { rtmpUrl, rtmpPort, playbackUrl, hasCustomRtmpUrl } = config.of(streamSettings);
   const { host } = config.web;
   const folder = join(config.dataDir, STREAMS_FOLDER);
   let broadcasts: Broadcasts | undefined;
@@ -56,7 +58,7 @@ export function createEmbeddedDriver(
 
   /** With port 0 the address is known once the system has chosen a port. */
   function serverAddress(): string {
-    if (rtmpPort !== 0 || !ingest || config.sources.STREAM_RTMP_URL !== "default") return rtmpUrl;
+    if (rtmpPort !== 0 || !ingest || hasCustomRtmpUrl) return rtmpUrl;
     return rtmpUrl.replace(/:0\//, `:${ingest.port}/`);
   }
 

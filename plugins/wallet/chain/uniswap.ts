@@ -1,9 +1,11 @@
 // The swap venue for Uniswap v3, which is deployed on both chains: quotes every direct pool, and swaps at the best one.
+
 import type { Address } from "viem";
 import type { Config } from "../../../src/kernel/config/config.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Chain, ChainName } from "../../chains/index.ts";
 import { unusableResponse } from "../../chains/index.ts";
+import { walletSettings } from "../settings.ts";
 import type { Swap, SwapVenue } from "./swap-venue.ts";
 import { isReverted, TOKEN_ABI } from "./token-contract.ts";
 
@@ -77,13 +79,14 @@ const ROUTER = [
 ] as const;
 
 interface Deps {
-  config: Pick<Config, "chains">;
+  config: Pick<Config, "of">;
   chainOf(network: ChainName): Chain;
 }
 
 export function createUniswapVenue({ config, chainOf }: Deps): SwapVenue {
+  const { contracts } = config.of(walletSettings);
   const contractsOf = (network: ChainName) => {
-    const { swapRouter, swapQuoter } = config.chains[network === "mainnet_chain" ? "mainnet" : "testnet"];
+    const { swapRouter, swapQuoter } = contracts[network === "mainnet_chain" ? "mainnet" : "testnet"];
     return { router: swapRouter as Address, quoter: swapQuoter as Address };
   };
 

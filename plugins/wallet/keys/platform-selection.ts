@@ -1,5 +1,7 @@
 // Selects the driver of the managed wallet platform by the configuration.
-import type { Config } from "../../../src/kernel/config/config.ts";
+
+import type { SettingsOf } from "../../../src/kernel/config/config.ts";
+import type { walletSettings } from "../settings.ts";
 import { createCdpPlatform } from "./cdp-platform.ts";
 import type { Keyring } from "./keyring.ts";
 import { createLocalPlatform } from "./local-platform.ts";
@@ -10,7 +12,10 @@ export type PlatformSelection =
   | { platform: WalletPlatform; kind: "local" | "cdp" }
   | { platform: undefined; setup: string };
 
-export function selectPlatform({ walletPlatform: { kind, cdp } }: Config, keys: Keyring): PlatformSelection {
+export function selectPlatform(
+  { platform: { kind, cdp } }: SettingsOf<typeof walletSettings>,
+  keys: Keyring,
+): PlatformSelection {
   if (kind === "none") {
     const setup =
       "Set WALLET_PLATFORM=local to keep keys on this server, or WALLET_PLATFORM=cdp with CDP_API_KEY_ID, CDP_API_KEY_SECRET and CDP_WALLET_SECRET, and restart.";

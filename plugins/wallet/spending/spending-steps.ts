@@ -12,6 +12,7 @@ import type { NonceQueues } from "../chain/nonce-queues.ts";
 import { type SpendPlan, serializePlan } from "../chain/spend-plan.ts";
 import type { WalletBalances } from "../chain/token-contract.ts";
 import type { Wallet } from "../keys/wallets.ts";
+import { walletSettings } from "../settings.ts";
 import { type Ledger, type NewSpend, type NonceQueue, type Spend, type SpendDetails, toIntent } from "./ledger.ts";
 import type { Intent } from "./policy.ts";
 import { hashRequest } from "./request-hash.ts";
@@ -83,15 +84,16 @@ const ESTIMATED_GAS = 100_000n;
 
 type Deps = Pick<Kernel, "database"> & {
   chains: Chains;
-  config: Pick<Config, "chains">;
+  config: Pick<Config, "of">;
   ledger: Ledger;
   nonceQueues: Pick<NonceQueues, "wakeStatement">;
 };
 
 export function createSpendingSteps({ config, chains, database, ledger, nonceQueues }: Deps): SpendingSteps {
+  const { contracts } = config.of(walletSettings);
   const chainKey = (network: ChainName) => (network === "mainnet_chain" ? "mainnet" : "testnet");
   const chainOf = (network: ChainName) => chains[chainKey(network)];
-  const stablecoinOf = (network: ChainName) => config.chains[chainKey(network)].stablecoin as Address;
+  const stablecoinOf = (network: ChainName) => contracts[chainKey(network)].stablecoin as Address;
 
   const steps: SpendingSteps = {
     chainOf,

@@ -1,7 +1,9 @@
 // Decides which users' events an endpoint may receive. It is checked at the dispatch and before each attempt, since rights change.
+
 import { type Config, isLoopbackHost } from "../../../src/kernel/config/config.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Administration, auth, Identity, User } from "../../auth/index.ts";
+import { adminSettings } from "../../auth/settings.ts";
 import type { Endpoint, EventScope } from "./endpoints.ts";
 
 /** Whether the endpoint may receive an event about this user (null: about none). */
@@ -15,12 +17,13 @@ export interface EventAccess {
 }
 
 interface Deps {
-  config: Pick<Config, "baseUrl" | "adminEmails">;
+  config: Pick<Config, "baseUrl" | "of">;
   users: Pick<ServiceOf<typeof auth>["users"], "byId">;
   administration: Pick<Administration, "isAdmin">;
 }
 
 export function createEventAccess({ config, users, administration: { isAdmin } }: Deps): EventAccess {
+  const { emails: adminEmails } = config.of(adminSettings);
   const trustsLoopback = isLoopbackHost(new URL(config.baseUrl).hostname);
 
   /**
@@ -28,7 +31,7 @@ export function createEventAccess({ config, users, administration: { isAdmin } }
    * without a request, so the right was checked when the endpoint got its scope, and counts only for that address.
    */
   const isAdminByUnverifiedEmail = ({ email }: User, allEventsByEmail: string | null) =>
-    trustsLoopback && allEventsByEmail === email && config.adminEmails.includes(email);
+    trustsLoopback && allEventsByEmail === email && adminEmails.includes(email);
 
   return {
     async filterFor({ userId, allEvents, allEventsByEmail }) {

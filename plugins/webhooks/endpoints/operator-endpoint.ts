@@ -1,14 +1,16 @@
 // The operator's endpoint: a row without address and secret, which stay in the configuration (WEBHOOK_URL, WEBHOOK_SECRET).
 import type { Config } from "../../../src/kernel/config/config.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import { webhookSettings } from "../settings.ts";
 import { LATEST_SEQ_SQL } from "./endpoint-statements.ts";
 import type { DeliveryTarget } from "./endpoints.ts";
 
 export const OPERATOR_ENDPOINT_ID = "operator";
 
 /** Creates or reactivates the operator's endpoint as configured; deletes it if the configuration has none. */
-export function operatorEndpointStatements({ webhook }: Pick<Config, "webhook">, now: number): Statement[] {
-  if (!webhook.url || !webhook.secret) {
+export function operatorEndpointStatements(config: Pick<Config, "of">, now: number): Statement[] {
+  const { url, secret } = config.of(webhookSettings);
+  if (!url || !secret) {
     return [{ sql: "DELETE FROM webhook_endpoints WHERE id = ?", args: [OPERATOR_ENDPOINT_ID] }];
   }
   return [
@@ -22,8 +24,7 @@ export function operatorEndpointStatements({ webhook }: Pick<Config, "webhook">,
   ];
 }
 
-export const operatorTarget = ({ webhook }: Pick<Config, "webhook">): DeliveryTarget => ({
-  url: webhook.url ?? "",
-  secrets: [webhook.secret ?? ""],
-  ownerDeleted: false,
-});
+export function operatorTarget(config: Pick<Config, "of">): DeliveryTarget {
+  const { url = "", secret = "" } = config.of(webhookSettings);
+  return { url, secrets: [secret], ownerDeleted: false };
+}

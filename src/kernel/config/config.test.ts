@@ -2,17 +2,27 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ConfigError, type Environment, isLoopbackUrl, loadConfig, type ReadOptions } from "./config.ts";
-import { variableNames } from "./variables.ts";
+import {
+  ConfigError,
+  defineSettings,
+  type Environment,
+  isLoopbackUrl,
+  type LoadOptions,
+  loadConfig,
+} from "./config.ts";
+import { kernelGroups } from "./kernel-settings.ts";
+import { oneOf, port } from "./parsers.ts";
+import { warning } from "./section.ts";
+import { optional, withDefault } from "./variable.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "berth-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const load = (env: Environment = {}, options: ReadOptions = {}) =>
+const load = (env: Environment = {}, options: LoadOptions = {}) =>
   loadConfig(env, { cwd: folder, dotenv: false, terminal: false, ...options });
 
 /** The one line a bad environment is refused with. */
-function refusal(env: Environment, options?: ReadOptions): string {
+function refusal(env: Environment, options?: LoadOptions): string {
   try {
     load(env, options);
   } catch (error) {
@@ -36,27 +46,23 @@ describe("an empty environment", () => {
       database: { remote: false, file: join(folder, "data/berth.db"), url: `file:${join(folder, "data/berth.db")}` },
       log: { level: "info", format: "json" },
       rateLimits: { enabled: true, overrides: {} },
-      channels: { channel_a: { mode: "polling" } },
-      gating: { minBalance: 10n ** 18n },
-      publicBudgetMicroUsd: 1_000_000,
-      planBudgetsMicroUsd: { free: 1_000_000, starter: 10_000_000, pro: 50_000_000, enterprise: 500_000_000 },
       shutdownGraceMs: 20_000,
     });
     expect(config.secretKey).toBeUndefined();
     expect(config.smtp.url).toBeUndefined();
-    expect(config.adminEmails).toEqual([]);
-    expect(config.gating.token).toBeUndefined();
   });
 
   test("comes from defaults alone", () => {
-    expect(Object.keys(config.sources)).toEqual(variableNames);
+    expect(Object.keys(config.sources)).toEqual(
+      Object.values(kernelGroups).flatMap(({ variables }) => Object.keys(variables)),
+    );
     expect(new Set(Object.values(config.sources))).toEqual(new Set(["default", "not set"]));
   });
 
   test("is frozen to its leaves", () => {
     expect(Object.isFrozen(config)).toBe(true);
-    expect(Object.isFrozen(config.channels.channel_a)).toBe(true);
-    expect(Object.isFrozen(config.verification.schemas)).toBe(true);
+    expect(Object.isFrozen(config.backend)).toBe(true);
+    expect(Object.isFrozen(config.corsOrigins)).toBe(true);
   });
 
   test("logs prettily on a terminal", () => {
@@ -100,10 +106,6 @@ describe("derived defaults", () => {
     const config = load({ BASE_URL: "https://berth.example/" });
     expect(config.baseUrl).toBe("https://berth.example");
     expect(config.agentsDomain).toBe("berth.example");
-    expect(config.social.audience).toBe("berth.example");
-    expect(config.channels.channel_a.mode).toBe("webhook");
-    expect(config.streams.rtmpUrl).toBe("rtmp://berth.example:1935/live");
-    expect(config.streams.playbackUrl).toBe("https://berth.example/live");
   });
 
   test("port 0 leaves the choice to the system", () => {
@@ -134,17 +136,6 @@ describe("values with a form of their own", () => {
       { CORS_ORIGINS: "https://A.example/,http://b.example:81" },
       { corsOrigins: ["https://a.example", "http://b.example:81"] },
     ],
-    [{ SIGNUP_TRIAL: "starter:7d" }, { signupTrial: { plan: "starter", durationMs: 604_800_000 } }],
-    [{ MODEL_A: "provider_3:llama3.2:1b" }, { models: { model_a: { provider: "provider_3", model: "llama3.2:1b" } } }],
-    [{ ADMIN_EMAILS: " Ann@Berth.example ,ann@berth.example" }, { adminEmails: ["ann@berth.example"] }],
-    [{ ADMIN_EMAILS: "0xAbc@Wallet.invalid,ann@berth.example" }, { adminEmails: ["ann@berth.example"] }],
-    [{ AI_PUBLIC_BUDGET_USD_PER_DAY: "0.25" }, { publicBudgetMicroUsd: 250_000 }],
-    [{ AI_PUBLIC_BUDGET_USD_PER_DAY: "0" }, { publicBudgetMicroUsd: 0 }],
-    [
-      { AI_PLAN_BUDGETS_USD_PER_MONTH: "free:0, pro:20.50" },
-      { planBudgetsMicroUsd: { free: 0, starter: 10_000_000, pro: 20_500_000, enterprise: 500_000_000 } },
-    ],
-    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "off" }, { planBudgetsMicroUsd: { free: Number.POSITIVE_INFINITY } }],
     [{ SHUTDOWN_GRACE: "500ms" }, { shutdownGraceMs: 500 }],
     [{ PLUGINS: "./a.ts,/opt/b.ts" }, { plugins: [join(folder, "a.ts"), "/opt/b.ts"] }],
     [
@@ -153,13 +144,6 @@ describe("values with a form of their own", () => {
     ],
     [{ DATABASE_URL: "file:other.db" }, { database: { file: join(folder, "other.db"), remote: false } }],
     [{ DATABASE_URL: "file:///srv/b.db" }, { database: { file: "/srv/b.db" } }],
-    [
-      { PROVIDER_3_BASE_URL: "http://127.0.0.1:11434/v1/" },
-      {
-        providers: { provider_3: { baseUrl: "http://127.0.0.1:11434/v1", hasCustomBaseUrl: true, apiKey: undefined } },
-      },
-    ],
-    [{ BOT_DETECTION: "STRICT" }, { botDetection: "strict" }],
   ])("%j", (env, expected) => {
     expect(load(env)).toMatchObject(expected);
   });
@@ -190,22 +174,7 @@ describe("a bad value is refused with one line: variable, what was found, what i
     [{ RATE_LIMITS: "5/m" }],
     [{ TRUSTED_PROXIES: "10.0.0.0/8,all" }],
     [{ CORS_ORIGINS: "*" }],
-    [{ SIGNUP_TRIAL: "free:7d" }],
-    [{ SIGNUP_TRIAL: "starter" }],
-    [{ MODEL_A: "gpt-5" }],
-    [{ MODEL_B: "provider_6:x" }],
-    [{ GATING_MIN_BALANCE: "1.5" }],
-    [{ GATING_TOKEN_ADDRESS: "0x12" }],
-    [{ AI_PUBLIC_BUDGET_USD_PER_DAY: "-1" }],
-    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "gold:5" }],
-    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "free:-1" }],
-    [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "free" }],
-    [{ ADMIN_EMAILS: "ann" }],
     [{ SMTP_URL: "mail.example" }],
-    [{ STREAM_DRIVER: "on" }],
-    [{ CHANNEL_A_MODE: "push" }],
-    [{ PROVIDER_1_BASE_URL: "https://x.example/v1?key=1" }],
-    [{ VERIFY_ATTESTERS: "0x1,0x2" }],
     [{ OUTBOUND_ALLOW: "10.0.0.0/33" }],
   ])("%j", (env) => {
     const line = refusal(env);
@@ -224,6 +193,63 @@ describe("a bad value is refused with one line: variable, what was found, what i
 
   test("and blames the cause, not what is derived from it", () => {
     expect(refusal({ PORT: "x", BASE_URL: "" })).toStartWith("PORT:");
+  });
+});
+
+describe("the section of a capability", () => {
+  const harbour = (parsed: string[] = []) =>
+    defineSettings({
+      name: "harbour",
+      variables: {
+        HARBOUR_PORT: withDefault(port, { description: "`PORT`", compute: ({ text }) => text("PORT") }, "Its port."),
+        HARBOUR_TIDE: optional(oneOf("high", "low"), "Its tide.", "secret"),
+      },
+      build(values, { kernel, sources }) {
+        parsed.push(kernel.baseUrl);
+        return {
+          port: values.HARBOUR_PORT,
+          tide: { state: values.HARBOUR_TIDE, isSet: sources.HARBOUR_TIDE !== "not set" },
+        };
+      },
+      validate: ({ HARBOUR_PORT }, { kernel }) =>
+        HARBOUR_PORT === kernel.backend.port
+          ? [{ ...warning("HARBOUR_PORT", "is the backend's."), severity: "error" as const }]
+          : [],
+    });
+  const settings = [...Object.values(kernelGroups), harbour()];
+
+  test("is parsed at the first use, once, and frozen", () => {
+    const parsed: string[] = [];
+    const section = harbour(parsed);
+    const config = load({ PORT: "4000", HARBOUR_TIDE: "high" });
+    expect(parsed).toEqual([]);
+    expect(config.of(section)).toEqual({ port: 4000, tide: { state: "high", isSet: true } });
+    expect(config.of(section)).toBe(config.of(section));
+    expect(parsed).toEqual(["http://localhost:4000"]);
+    expect(Object.isFrozen(config.of(section).tide)).toBe(true);
+  });
+
+  test("is refused at the first use when a value is bad", () => {
+    expect(() => load({ HARBOUR_PORT: "x" }).of(harbour())).toThrow('HARBOUR_PORT: found "x"');
+  });
+
+  test("stops the start when it is listed and a value is bad, or its own check fails", () => {
+    expect(refusal({ HARBOUR_TIDE: "ebb" }, { settings })).toBe(
+      'HARBOUR_TIDE: found "*** (3 characters)"; allowed is high, low.',
+    );
+    expect(refusal({ HARBOUR_PORT: "3001" }, { settings })).toBe("HARBOUR_PORT: is the backend's.");
+  });
+
+  test("replaces another of the same name", () => {
+    const replacement = defineSettings({ name: "harbour", variables: {}, build: () => ({ port: 1, tide: "none" }) });
+    const config = load({}, { settings: [...Object.values(kernelGroups), replacement] });
+    expect(config.of<unknown>(harbour())).toEqual({ port: 1, tide: "none" });
+  });
+
+  test("adds to the sources and to the secrets", () => {
+    const config = load({ HARBOUR_TIDE: "low", SMTP_URL: "smtp://ann:a%2Fb-c@mail.example" }, { settings });
+    expect(config.sources).toMatchObject({ HARBOUR_TIDE: "environment", HARBOUR_PORT: "default" });
+    expect(config.secrets).toEqual(["a/b-c", "low"]);
   });
 });
 

@@ -1,14 +1,12 @@
-// docs/configuration.md, made from the table of variables: `bun src/kernel/config/configuration-page.ts` writes it, a test says when it is old.
+// Makes docs/configuration.md from the declared variables.
 
-import { join } from "node:path";
-import { type Default, variableNames, variables } from "./variables.ts";
+import type { VariableGroup } from "./section.ts";
+import type { Default } from "./variable.ts";
 
-export const pagePath = join(import.meta.dir, "../../../docs/configuration.md");
-
-/** The page as it should be. */
-export function configurationPage(): string {
-  const rows = variableNames.map((name) => {
-    const { description, defaultValue, parser } = variables[name];
+/** The page: one row for each variable, in the order of the groups. */
+export function configurationPage(groups: readonly VariableGroup[]): string {
+  const variables = groups.flatMap((group) => Object.entries(group.variables));
+  const rows = variables.map(([name, { description, defaultValue, parser }]) => {
     return `| \`${name}\` | ${formatDefault(defaultValue)} | ${escapeCell(description)} | ${escapeCell(parser.allowed)} |`;
   });
   return `# Configuration
@@ -16,7 +14,7 @@ export function configurationPage(): string {
 Every setting is an environment variable, and none is required. A \`.env\` file in the working directory is read by every
 command alike; the real environment wins, and an empty value counts as not set. \`berth doctor\` shows what is in force.
 
-<!-- Made by \`bun src/kernel/config/configuration-page.ts\` from src/kernel/config/variables.ts. -->
+<!-- Made by \`bun src/server/configuration-page.ts\` from the sections in src/server/settings.ts. -->
 
 | Variable | Default | Meaning | Allowed |
 |---|---|---|---|
@@ -31,5 +29,3 @@ function formatDefault(defaultValue: Default | undefined): string {
   if (typeof defaultValue !== "string") return escapeCell(defaultValue.description);
   return defaultValue === "" ? "empty" : `\`${escapeCell(defaultValue)}\``;
 }
-
-if (import.meta.main) await Bun.write(pagePath, configurationPage());

@@ -18,7 +18,8 @@ export interface Parser<T> {
   parse(text: string, context: ParseContext): T | undefined;
 }
 
-const parser = <T>(allowed: string, parse: Parser<T>["parse"]): Parser<T> => ({ allowed, parse });
+/** A parser from the words that describe the allowed values and the function that reads them. */
+export const parser = <T>(allowed: string, parse: Parser<T>["parse"]): Parser<T> => ({ allowed, parse });
 
 /** Text that matches a pattern. */
 const textMatching = (allowed: string, pattern: RegExp) =>
@@ -96,7 +97,7 @@ const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const isUnit = (unit: string | undefined): unit is keyof typeof UNIT_MS => unit !== undefined && unit in UNIT_MS;
 
 /** "20s" to 20000. */
-function parseDuration(text: string): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
   return isUnit(unit) ? Number(count) * UNIT_MS[unit] : undefined;
 }
@@ -151,60 +152,6 @@ export const commaSeparated = <T>(itemParser: Parser<T>): Parser<T[]> =>
     }
     return values;
   });
-
-export const providerIds = ["provider_1", "provider_2", "provider_3", "provider_4", "provider_5"] as const;
-export type ProviderId = (typeof providerIds)[number];
-
-/** One model of one provider. `model` is the provider's own id. */
-export interface ModelRef {
-  provider: ProviderId;
-  model: string;
-}
-
-export const modelRef: Parser<ModelRef> = parser(
-  "provider_N:model-id, such as provider_1:openai/gpt-5-mini",
-  (text) => {
-    const [, name, model] = /^(provider_\d):(\S+)$/.exec(text) ?? [];
-    const provider = providerIds.find((id) => id === name);
-    return provider && model ? { provider, model } : undefined;
-  },
-);
-
-/** A subscription given to each new account. */
-export interface Trial {
-  plan: "starter" | "pro" | "enterprise";
-  durationMs: number;
-}
-
-export const trial: Parser<Trial> = parser("PLAN:TIME, such as starter:7d (starter, pro, enterprise)", (text) => {
-  const [name, time = ""] = text.split(":");
-  const plan = oneOf("starter", "pro", "enterprise").parse(name ?? "", { cwd: "/", terminal: false });
-  const durationMs = parseDuration(time);
-  return plan && durationMs ? { plan, durationMs } : undefined;
-});
-
-/** What each plan includes, in whole micro-USD a month. */
-export type PlanBudgets = Record<"free" | "starter" | "pro" | "enterprise", number>;
-
-/** Plans that are not named keep what they have by default. */
-export const planBudgets: Parser<PlanBudgets> = parser(
-  "off, or PLAN:USD pairs with commas between, such as free:0,pro:20.50 (free, starter, pro, enterprise)",
-  (text, context) => {
-    const budgets: PlanBudgets = { free: 1_000_000, starter: 10_000_000, pro: 50_000_000, enterprise: 500_000_000 };
-    if (text.toLowerCase() === "off") {
-      const none = Number.POSITIVE_INFINITY;
-      return { free: none, starter: none, pro: none, enterprise: none };
-    }
-    for (const pair of text.split(",")) {
-      const [name = "", usd = ""] = pair.trim().split(":");
-      const plan = oneOf("free", "starter", "pro", "enterprise").parse(name, context);
-      const amount = microUsd.parse(usd, context);
-      if (plan === undefined || amount === undefined) return undefined;
-      budgets[plan] = amount;
-    }
-    return budgets;
-  },
-);
 
 export const rateLimitRules = [
   "sign-up",

@@ -1,25 +1,19 @@
-// Finds every variable's text, parses it, and remembers where it came from; nothing here throws for a bad value.
+// Finds each variable's text, parses it, and records where it came from; a bad value is reported, never thrown.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import {
-  type DefaultContext,
-  type Secrecy,
-  type Values,
-  type VariableName,
-  variableNames,
-  variables,
-} from "./variables.ts";
+import type { VariableGroup } from "./section.ts";
+import type { DefaultContext, Secrecy, Variable } from "./variable.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ReadOptions {
-  /** Where `.env` is looked for and relative paths start. Default: the process's working directory. */
+  /** The folder of the `.env` file and of relative paths. Default: the process's working directory. */
   cwd?: string | undefined;
   /** The text of the `.env` file, or false to read none. Default: `.env` in `cwd`, when there is one. */
   dotenv?: string | false | undefined;
-  /** Whether standard output is a terminal. Default: as it is. */
+  /** Whether standard output is a terminal. Default: detected. */
   terminal?: boolean | undefined;
 }
 
@@ -27,70 +21,93 @@ export type VariableSource = "environment" | ".env file" | "default" | "not set"
 
 /** One variable as it was found. */
 export interface ResolvedVariable {
-  name: VariableName;
+  name: string;
   /** The text in force; undefined when it is not set and has no default. */
   text: string | undefined;
   source: VariableSource;
-  /** What is wrong with it, as one line that can be shown to anyone. */
+  secrecy: Secrecy;
+  /** An error message in one line that can be shown to anyone; undefined when the value is good. */
   problem: string | undefined;
 }
 
-export interface ResolvedVariables {
+export interface ResolvedGroup {
   list: ResolvedVariable[];
-  /** Parsed values; those with a problem are undefined, so check `list` before use. */
-  values: Values;
-  /** Names in the `.env` file that Berth does not know: spelling mistakes, most of the time. */
-  unknown: string[];
+  /** Parsed values by name; those with a problem are undefined, so check `list` before use. */
+  values: Record<string, unknown>;
 }
 
-/** Reads the whole table from the environment and the `.env` file; an empty value counts as not set. */
-export function readVariables(env: Environment, options: ReadOptions = {}): ResolvedVariables {
+export interface VariableReader {
+  /** Reads the variables of a group. The result is not kept. */
+  read(group: VariableGroup): ResolvedGroup;
+  /** Names in the `.env` file that no known group declares: spelling mistakes, most of the time. */
+  unknownNames(): string[];
+}
+
+/**
+ * Makes a reader of the environment and the `.env` file, which is read here, once. An empty value counts as not set.
+ * Computed defaults may refer to the variables of `groups` and of the group that is being read.
+ * Throws ConfigError when there is a `.env` file that can't be read.
+ */
+export function createVariableReader(
+  env: Environment,
+  options: ReadOptions,
+  groups: readonly VariableGroup[],
+): VariableReader {
   const cwd = options.cwd ?? process.cwd();
   const file = options.dotenv === false ? {} : parseEnv(options.dotenv ?? readDotenv(cwd));
+  const declared = new Map<string, Variable<unknown>>();
   const texts = new Map<string, { text: string | undefined; source: VariableSource }>();
 
   const context: DefaultContext = {
     cwd,
     terminal: options.terminal ?? process.stdout.isTTY === true,
-    text: (name) => resolveVariable(name).text ?? "",
+    text: (name) => {
+      const variable = declared.get(name);
+      if (!variable) throw new Error(`No variable is called ${name}.`);
+      return resolveText(name, variable).text ?? "";
+    },
   };
 
-  function resolveVariable(name: string) {
+  function declare({ variables }: VariableGroup): void {
+    for (const [name, variable] of Object.entries(variables)) declared.set(name, variable);
+  }
+
+  function resolveText(name: string, variable: Variable<unknown>) {
     const known = texts.get(name);
     if (known) return known;
-    const variable = variableNames.find((one) => one === name);
-    if (!variable) throw new Error(`No variable is called ${name}.`);
-    const resolved = findText(variable);
+    const resolved = findText(name, variable);
     texts.set(name, resolved);
     return resolved;
   }
 
-  function findText(name: VariableName): { text: string | undefined; source: VariableSource } {
+  function findText(name: string, { defaultValue }: Variable<unknown>) {
     // A variable that is set but empty in the real environment switches off the file's.
     const environmentValue = env[name];
     const text = (environmentValue ?? file[name])?.trim();
-    if (text) return { text, source: environmentValue === undefined ? ".env file" : "environment" };
-    const { defaultValue } = variables[name];
-    if (defaultValue === undefined) return { text: undefined, source: "not set" };
-    return { text: typeof defaultValue === "string" ? defaultValue : defaultValue.compute(context), source: "default" };
+    if (text) return { text, source: environmentValue === undefined ? ".env file" : "environment" } as const;
+    if (defaultValue === undefined) return { text: undefined, source: "not set" } as const;
+    const defaultText = typeof defaultValue === "string" ? defaultValue : defaultValue.compute(context);
+    return { text: defaultText, source: "default" } as const;
   }
 
-  const values: Partial<Record<VariableName, unknown>> = {};
-  const list = variableNames.map((name): ResolvedVariable => {
-    const { text, source } = resolveVariable(name);
-    const { parser, secrecy } = variables[name];
-    const value = text === undefined ? undefined : parser.parse(text, context);
-    values[name] = value;
-    const isInvalid = text !== undefined && value === undefined;
-    return {
-      name,
-      text,
-      source,
-      problem: isInvalid ? invalidValueMessage(name, text, secrecy, parser.allowed) : undefined,
-    };
-  });
-  const unknown = Object.keys(file).filter((name) => !(name in variables));
-  return { list, values: values as Values, unknown };
+  for (const group of groups) declare(group);
+  return {
+    read(group) {
+      declare(group);
+      const values: Record<string, unknown> = {};
+      const list = Object.entries(group.variables).map(([name, variable]): ResolvedVariable => {
+        const { text, source } = resolveText(name, variable);
+        const { parser, secrecy } = variable;
+        const value = text === undefined ? undefined : parser.parse(text, context);
+        values[name] = value;
+        const isInvalid = text !== undefined && value === undefined;
+        const problem = isInvalid ? invalidValueMessage(name, text, secrecy, parser.allowed) : undefined;
+        return { name, text, source, secrecy, problem };
+      });
+      return { list, values };
+    },
+    unknownNames: () => Object.keys(file).filter((name) => !declared.has(name)),
+  };
 }
 
 const invalidValueMessage = (name: string, text: string, secrecy: Secrecy, allowed: string) =>
@@ -108,13 +125,28 @@ export function maskValue(text: string, secrecy: Secrecy): string {
   return escapeToOneLine(start === text.replace(/\/+$/, "") ? start : `${start}/***`);
 }
 
-/** One line, whatever is in it, and not too long a one. */
+/** At most 200 characters, without line breaks. */
 function escapeToOneLine(text: string): string {
   const short = text.length > 200 ? `${text.slice(0, 200)}…` : text;
   return JSON.stringify(short).slice(1, -1);
 }
 
-/** A `.env` that is not there is fine; one that can't be read is not, since its settings would silently not count. */
+/** The text to keep out of the log: a secret as a whole, and the password of an address. */
+export function secretOf({ text, secrecy }: ResolvedVariable): string | undefined {
+  if (text === undefined || secrecy === "open") return undefined;
+  return secrecy === "secret" ? text : decodePassword(URL.parse(text)?.password);
+}
+
+function decodePassword(password: string | undefined): string | undefined {
+  if (!password) return undefined;
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
+
+/** A missing `.env` is fine; one that can't be read is an error, since its settings would be ignored silently. */
 function readDotenv(cwd: string): string {
   try {
     return readFileSync(join(cwd, ".env"), "utf8");

@@ -1,8 +1,10 @@
 // Runs `berth health`: exits with 0 if /healthz responds. For health checks of containers.
-import { environment, loadConfig } from "../../kernel/config/config.ts";
+
+import { environment } from "../../kernel/config/config.ts";
+import { loadAllSettings } from "../settings.ts";
 
 export async function healthCommand(): Promise<number> {
-  const { role, web, backend } = loadConfig(environment());
+  const { role, web, backend } = loadAllSettings(environment());
   const { host, port } = role === "backend" ? backend : web;
   const name = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
   const address = `${name}:${port}`;

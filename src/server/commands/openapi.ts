@@ -1,10 +1,12 @@
 // Runs `berth openapi`: prints the document of /swagger/json, from an application in a temporary folder.
+
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../kernel/config/config.ts";
 import { openKernel } from "../../kernel/kernel.ts";
 import { createApp } from "../app.ts";
+import { allSettings } from "../settings.ts";
 
 export async function openapiCommand(surfaceName = "web"): Promise<number> {
   if (surfaceName !== "web" && surfaceName !== "backend") {
@@ -13,7 +15,9 @@ export async function openapiCommand(surfaceName = "web"): Promise<number> {
   }
   const dir = await mkdtemp(join(tmpdir(), "berth-openapi-"));
   try {
-    const kernel = await openKernel(loadConfig({ DATA_DIR: dir, LOG_LEVEL: "error" }, { cwd: dir }));
+    const kernel = await openKernel(
+      loadConfig({ DATA_DIR: dir, LOG_LEVEL: "error" }, { cwd: dir, settings: allSettings }),
+    );
     try {
       const response = await createApp(kernel)[surfaceName].handle(new Request("http://localhost/swagger/json"));
       process.stdout.write(`${JSON.stringify(await response.json(), null, 2)}\n`);

@@ -1,5 +1,7 @@
 // Runs `berth user …`: manages accounts, also while the service runs.
-import { type Config, environment, loadConfig } from "../../kernel/config/config.ts";
+
+import { type Config, environment } from "../../kernel/config/config.ts";
+import { loadAllSettings } from "../settings.ts";
 
 export type UserFlags = Readonly<Record<string, string | boolean | string[] | undefined>>;
 
@@ -120,7 +122,7 @@ export async function userCommand([name = "", ...positionals]: string[], flags: 
   if (positionals.length !== action.positionals || Object.keys(flags).some((flag) => !action.flags.includes(flag))) {
     return usage([action]);
   }
-  process.stdout.write(await action.run(createCommandSender(loadConfig(environment())), positionals, flags));
+  process.stdout.write(await action.run(createCommandSender(loadAllSettings(environment())), positionals, flags));
   return 0;
 }
 

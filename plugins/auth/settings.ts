@@ -1,0 +1,81 @@
+// The settings of accounts: who is an admin, sign-in with Google and GitHub, bot detection, and the trial of new accounts.
+
+import { anyText, email, httpUrl, oneOf, type Parser, parseDuration, parser } from "../../src/kernel/config/parsers.ts";
+import { defineSettings, requireBoth, warning } from "../../src/kernel/config/section.ts";
+import { listOf, optional, withDefault } from "../../src/kernel/config/variable.ts";
+import { WALLET_EMAIL_DOMAIN } from "./email.ts";
+
+export const adminSettings = defineSettings({
+  name: "admins",
+  variables: {
+    ADMIN_EMAILS: listOf(email, "Accounts with these addresses, once verified, are admins."),
+  },
+  build: ({ ADMIN_EMAILS }) => ({
+    /** NFC, lower case. Without addresses of wallets: they receive no mail, and anyone can make a wallet. */
+    emails: ADMIN_EMAILS.filter((email) => !email.endsWith(WALLET_EMAIL_DOMAIN)),
+  }),
+  validate: ({ ADMIN_EMAILS }) =>
+    ADMIN_EMAILS.some((email) => email.endsWith(WALLET_EMAIL_DOMAIN))
+      ? [
+          warning(
+            "ADMIN_EMAILS",
+            "names a wallet's address, which has no effect here; make its account an admin with berth user admin.",
+          ),
+        ]
+      : [],
+});
+
+export const signInSettings = defineSettings({
+  name: "sign-in",
+  variables: {
+    GOOGLE_CLIENT_ID: optional(anyText, "Google sign-in, with its secret."),
+    GOOGLE_CLIENT_SECRET: optional(anyText, "Secret of that client.", "secret"),
+    GOOGLE_ISSUER: withDefault(httpUrl, "https://accounts.google.com", "OpenID issuer of that sign-in."),
+    GITHUB_CLIENT_ID: optional(anyText, "GitHub sign-in, with its secret."),
+    GITHUB_CLIENT_SECRET: optional(anyText, "Secret of that client.", "secret"),
+    GITHUB_BASE_URL: withDefault(httpUrl, "https://github.com", "Where GitHub's sign-in pages are."),
+    GITHUB_API_URL: withDefault(httpUrl, "https://api.github.com", "Where GitHub's API is."),
+    BOT_DETECTION: withDefault(
+      oneOf("off", "standard", "strict"),
+      "standard",
+      "Who is refused at sign-up and forgot-password: `standard` lets plain API clients pass, `strict` only browsers.",
+    ),
+  },
+  build: (v) => ({
+    oauth: {
+      google: { clientId: v.GOOGLE_CLIENT_ID, clientSecret: v.GOOGLE_CLIENT_SECRET, issuer: v.GOOGLE_ISSUER },
+      github: {
+        clientId: v.GITHUB_CLIENT_ID,
+        clientSecret: v.GITHUB_CLIENT_SECRET,
+        baseUrl: v.GITHUB_BASE_URL,
+        apiUrl: v.GITHUB_API_URL,
+      },
+    },
+    botDetection: v.BOT_DETECTION,
+  }),
+  validate: (v) => [
+    ...requireBoth(v, "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"),
+    ...requireBoth(v, "GITHUB_CLIENT_ID", "GITHUB_CLIENT_SECRET"),
+  ],
+});
+
+/** A subscription given to each new account. */
+interface Trial {
+  plan: "starter" | "pro" | "enterprise";
+  durationMs: number;
+}
+
+const trial: Parser<Trial> = parser("PLAN:TIME, such as starter:7d (starter, pro, enterprise)", (text, context) => {
+  const [name = "", time = ""] = text.split(":");
+  const plan = oneOf("starter", "pro", "enterprise").parse(name, context);
+  const durationMs = parseDuration(time);
+  return plan && durationMs ? { plan, durationMs } : undefined;
+});
+
+export const trialSettings = defineSettings({
+  name: "trial",
+  variables: {
+    SIGNUP_TRIAL: optional(trial, "Subscription of each new account, such as `starter:7d`."),
+  },
+  build: ({ SIGNUP_TRIAL }) => ({ signupTrial: SIGNUP_TRIAL }),
+});

@@ -1,0 +1,41 @@
+// Lists every setting of Berth, in the order of docs/configuration.md and `berth doctor`.
+
+import { budgetSettings, providerSettings } from "../../plugins/ai/settings.ts";
+import { adminSettings, signInSettings, trialSettings } from "../../plugins/auth/settings.ts";
+import { chainSettings } from "../../plugins/chains/settings.ts";
+import { channelSettings } from "../../plugins/channels/settings.ts";
+import { gatingSettings } from "../../plugins/gating/settings.ts";
+import { socialSettings } from "../../plugins/social/settings.ts";
+import { streamSettings } from "../../plugins/streams/settings.ts";
+import { verificationSettings } from "../../plugins/verification/settings.ts";
+import { walletSettings } from "../../plugins/wallet/settings.ts";
+import { webhookSettings } from "../../plugins/webhooks/settings.ts";
+import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
+import { kernelGroups } from "../kernel/config/kernel-settings.ts";
+import type { SettingsSection, VariableGroup } from "../kernel/config/section.ts";
+
+const { place, output, requests, extensions, operation } = kernelGroups;
+
+export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
+  place,
+  adminSettings,
+  output,
+  signInSettings,
+  requests,
+  trialSettings,
+  providerSettings,
+  channelSettings,
+  chainSettings,
+  gatingSettings,
+  socialSettings,
+  walletSettings,
+  verificationSettings,
+  streamSettings,
+  webhookSettings,
+  extensions,
+  budgetSettings,
+  operation,
+];
+
+/** The whole configuration of this process; every command starts with it. Throws ConfigError, as `loadConfig` does. */
+export const loadAllSettings = (env: Environment): Config => loadConfig(env, { settings: allSettings });
