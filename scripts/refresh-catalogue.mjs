@@ -1,20 +1,12 @@
-// Updates prices and context windows in plugins/ai/providers/catalogue-data.ts from the list of models.dev, or from a file of
-// the same form: node scripts/refresh-catalogue.mjs [FILE | URL] [--check]. The models' tags, except `long`, are kept.
+// Updates prices and context windows in plugins/ai/providers/definitions from the list of models.dev, or from a file of the
+// same form: node scripts/refresh-catalogue.mjs [FILE | URL] [--check]. The models' tags, except `long`, are kept.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 const SOURCE = "https://models.dev";
-/** The names of Berth's providers in the list. */
-const NAMES = {
-  provider_1: "openrouter",
-  provider_2: "google",
-  provider_3: "groq",
-  provider_4: "anthropic",
-  provider_5: "openai",
-};
 /** The context window, in tokens, from which a model is tagged for long texts. */
 const LONG = 900_000;
 
@@ -25,9 +17,10 @@ const { values, positionals } = parseArgs({
     check: { type: "boolean", default: false },
     /** The date of the list. */
     date: { type: "string", default: new Date().toISOString().slice(0, 10) },
+    /** The folder of the definitions. */
     data: {
       type: "string",
-      default: join(dirname(fileURLToPath(import.meta.url)), "../plugins/ai/providers/catalogue-data.ts"),
+      default: join(dirname(fileURLToPath(import.meta.url)), "../plugins/ai/providers/definitions"),
     },
   },
 });
@@ -40,17 +33,23 @@ async function read(source) {
 }
 
 const list = await read(positionals[0] ?? `${SOURCE}/api.json`);
-const text = readFileSync(values.data, "utf8");
 let changes = 0;
 let missing = 0;
-let provider = "";
 
-const lines = text.split("\n").map((line) => {
-  provider = /^ {2}(provider_\d): \[/.exec(line)?.[1] ?? provider;
+const refreshed = readdirSync(values.data).map((name) => {
+  const path = join(values.data, name);
+  const text = readFileSync(path, "utf8");
+  const [, provider] = /^ {2}id: "(provider_\d+)",$/m.exec(text) ?? [];
+  const [, priceListId] = /^ {2}priceListId: "([^"]+)",$/m.exec(text) ?? [];
+  return { path, text, lines: text.split("\n").map((line) => refreshLine(line, provider, priceListId)) };
+});
+
+/** The line of a model with its newest figures; any other line as it is. */
+function refreshLine(line, provider, priceListId) {
   const model = /^ {4}\["([^"]+)", (.+)\],$/.exec(line);
   if (!model) return line;
   const [, id, rest] = model;
-  const found = list[NAMES[provider]]?.models?.[id];
+  const found = list[priceListId]?.models?.[id];
   const price = (usd) => (typeof usd === "number" && usd >= 0 ? String(usd) : undefined);
   const input = price(found?.cost?.input);
   const output = price(found?.cost?.output);
@@ -66,7 +65,7 @@ const lines = text.split("\n").map((line) => {
     console.log(`${provider}:${id}\n- ${line.trim()}\n+ ${newLine.trim()}`);
   }
   return newLine;
-});
+}
 
 function chatRow(id, [, names, , , oldWindow, tags], input, output, context) {
   // Some entries of the list have no context window; then the old one is kept.
@@ -83,6 +82,8 @@ function grouped(count) {
 console.log(`${changes} changed, ${missing} not found.`);
 if (values.check) process.exitCode = changes > 0 ? 1 : 0;
 else {
-  const dated = lines.join("\n").replace(/(CATALOGUE_DATE = )"[^"]*"/, `$1"${values.date}"`);
-  if (dated !== text) writeFileSync(values.data, dated);
+  for (const { path, text, lines } of refreshed) {
+    const dated = lines.join("\n").replace(/(CATALOGUE_DATE = )"[^"]*"/, `$1"${values.date}"`);
+    if (dated !== text) writeFileSync(path, dated);
+  }
 }

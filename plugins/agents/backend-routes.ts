@@ -13,7 +13,6 @@ import {
   extractConfigText,
 } from "./configuration/config-response.ts";
 import type { ConfigStore } from "./configuration/config-store.ts";
-import { requireConfig } from "./configuration/settings.ts";
 import {
   agentDetail,
   agentListResponse,
@@ -48,7 +47,7 @@ export function backendRoutes({ accounts, guards, agents, configs, provision, vi
   type Change = { agent: Agent; body: Static<typeof changeBody>; request: Request };
   async function change({ agent, body: { name, model }, request }: Change) {
     const config = extractConfigText(contextOf(request).bodyText);
-    if (config !== undefined) requireConfig(config);
+    if (config !== undefined) configs.requireValid(config);
     const fields = {
       ...(name === undefined ? {} : { name: requireName(name) }),
       ...(model === undefined ? {} : { model: requireModel(model) }),

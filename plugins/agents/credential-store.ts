@@ -5,22 +5,16 @@ import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { createCache } from "../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../src/kernel/util/memory-size.ts";
-import { type ProviderId, providerIds } from "../ai/settings.ts";
+import { type ProviderId, providerSettings } from "../ai/settings.ts";
 import type { AgentHooks } from "./agent-hooks.ts";
 import { type AgentStore, cacheSize } from "./agent-store.ts";
 import { credentials } from "./schema.ts";
 
-export const CREDENTIAL_KINDS = [
-  "provider_1",
-  "provider_2",
-  "provider_3",
-  "provider_4",
-  "provider_5",
-  "channel_a",
-  "channel_b",
-  "channel_c",
-] as const;
-export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
+const CHANNEL_KINDS = ["channel_a", "channel_b", "channel_c"] as const;
+export type CredentialKind = ProviderId | (typeof CHANNEL_KINDS)[number];
+
+/** These come first in the summary, whose order of keys is older than the registry of providers. */
+const FIRST_IN_SUMMARY: readonly string[] = ["provider_4", "provider_5"];
 
 /** An agent's own, or the defaults of a user for all agents that have none of their own. */
 export interface CredentialOwner {
@@ -28,8 +22,8 @@ export interface CredentialOwner {
   id: string;
 }
 
-/** Interface, "Credentials summary": all kinds but `provider_3`, which needs none. */
-export type CredentialsSummary = Record<Exclude<CredentialKind, "provider_3">, boolean>;
+/** Whether there is a credential, by kind. Providers that need none are left out. */
+export type CredentialsSummary = Record<string, boolean>;
 
 export interface CredentialStore {
   /** Seals and keeps a value; an empty one clears it. `kind` and the value are checked: 400. Says whether one is set now. */
@@ -68,6 +62,13 @@ export function createCredentialStore({
   agents,
   hooks,
 }: Deps): CredentialStore {
+  const { registry } = config.of(providerSettings);
+  const kinds: readonly CredentialKind[] = [...registry.ids, ...CHANNEL_KINDS];
+  const requiredProviders = registry.all.filter(({ credential }) => credential.required).map(({ id }) => id);
+  const summaryKinds = [...requiredProviders, ...CHANNEL_KINDS].sort(
+    (a, b) => Number(FIRST_IN_SUMMARY.includes(b)) - Number(FIRST_IN_SUMMARY.includes(a)),
+  );
+
   keyRotation.registerColumn({
     label: "credentials",
     table: "credentials",
@@ -125,7 +126,7 @@ export function createCredentialStore({
 
   return {
     async set(owner, kind, value) {
-      const known = requireKind(kind);
+      const known = requireKind(kinds, kind);
       const secret = requireValue(value);
       if (secret !== "") log.redactSecret(secret);
       await database.write([secret === "" ? deleteStatement(owner, known) : upsertStatement(owner, known, secret)]);
@@ -135,8 +136,9 @@ export function createCredentialStore({
 
     forgetStatement: (userId) => ({
       sql: `DELETE FROM credentials WHERE (owner_kind = 'user' AND owner_id = ?1)
-        OR (owner_kind = 'agent' AND kind LIKE 'provider%' AND owner_id IN (SELECT id FROM agents WHERE user_id = ?1))`,
-      args: [userId],
+        OR (owner_kind = 'agent' AND kind IN (SELECT value FROM json_each(?2))
+          AND owner_id IN (SELECT id FROM agents WHERE user_id = ?1))`,
+      args: [userId, JSON.stringify(registry.ids)],
       after: () => known.clear(),
     }),
 
@@ -157,7 +159,7 @@ export function createCredentialStore({
     async providerKeys(agentId) {
       const keys: Partial<Record<ProviderId, string>> = {};
       const candidates = await loadCandidates(agentId);
-      for (const provider of providerIds) {
+      for (const provider of registry.ids) {
         const key = openFirst(candidates, provider);
         if (key !== undefined) keys[provider] = key;
       }
@@ -167,15 +169,7 @@ export function createCredentialStore({
     async summary(agentId) {
       const found = new Set<string>();
       for (const owner of await ownersOf(agentId)) for (const kind of (await loadSealed(owner)).keys()) found.add(kind);
-      return {
-        provider_4: found.has("provider_4"),
-        provider_5: found.has("provider_5"),
-        provider_1: found.has("provider_1"),
-        provider_2: found.has("provider_2"),
-        channel_a: found.has("channel_a"),
-        channel_b: found.has("channel_b"),
-        channel_c: found.has("channel_c"),
-      };
+      return Object.fromEntries(summaryKinds.map((kind) => [kind, found.has(kind)]));
     },
   };
 
@@ -200,9 +194,9 @@ export function createCredentialStore({
 /** What a sealed text is bound to, so that one moved to another row does not open. */
 const sealContext = ({ kind: owner, id }: CredentialOwner, kind: CredentialKind) => `${owner}:${id}:credential:${kind}`;
 
-function requireKind(kind: string): CredentialKind {
-  const found = CREDENTIAL_KINDS.find((known) => known === kind);
-  if (!found) throw invalidInput({ path: "key", message: `The kind is one of: ${CREDENTIAL_KINDS.join(", ")}.` });
+function requireKind(kinds: readonly CredentialKind[], kind: string): CredentialKind {
+  const found = kinds.find((known) => known === kind);
+  if (!found) throw invalidInput({ path: "key", message: `The kind is one of: ${kinds.join(", ")}.` });
   return found;
 }
 

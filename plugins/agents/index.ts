@@ -37,11 +37,10 @@ export type {
   McpServerSettings,
   ScheduleSettings,
 } from "./configuration/settings.ts";
-export {
-  CREDENTIAL_KINDS,
-  type CredentialKind,
-  type CredentialOwner,
-  type CredentialsSummary,
+export type {
+  CredentialKind,
+  CredentialOwner,
+  CredentialsSummary,
 } from "./credential-store.ts";
 export type { LogLevel, LogLine } from "./logs/log-store.ts";
 export { agentDetail, agentResponse, provisionedResponse, provisioningErrors } from "./model.ts";

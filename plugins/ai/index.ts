@@ -1,4 +1,4 @@
-// The AI layer: models of five providers behind one door, for everyone on the backend surface and for the agents' own turns.
+// The AI plugin: serves the models of all registered providers to API clients on the backend surface and to agents' turns.
 
 import { Elysia } from "elysia";
 import { AppError } from "../../src/kernel/errors.ts";
@@ -20,23 +20,14 @@ import { createProviderCalls } from "./calls/provider-calls.ts";
 import { createTrafficMeter } from "./calls/traffic-meter.ts";
 import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
 import { demoFetch } from "./demo/demo-provider.ts";
-import {
-  aiHealth,
-  costEstimate,
-  estimateBody,
-  modelList,
-  openAiModelList,
-  providerModels,
-  selectBody,
-  selectedModel,
-} from "./model.ts";
+import { aiHealth, costEstimate, createModelSchemas, estimateBody, openAiModelList, selectBody } from "./model.ts";
 import { createCandidates } from "./providers/candidates.ts";
 import { createCatalogue } from "./providers/catalogue.ts";
 import { type CatalogueEntry, toWireModel } from "./providers/catalogue-entry.ts";
-import type { InputModality } from "./providers/input-modalities.ts";
 import { costUsd } from "./providers/pricing.ts";
+import type { InputModality, ProviderId } from "./providers/provider.ts";
 import { createProviderHealth } from "./providers/provider-health.ts";
-import { createProviders, type ProviderId, providerIds } from "./providers/providers.ts";
+import { createProviders } from "./providers/providers.ts";
 import { warnAboutUnknownModels } from "./providers/unknown-model-warnings.ts";
 import { budgetSettings, providerSettings } from "./settings.ts";
 
@@ -46,16 +37,18 @@ export { promptSize } from "./calls/prompt-size.ts";
 export type { TurnModel } from "./calls/turn-models.ts";
 export type { BudgetScope, Reservation } from "./ledger/ledger.ts";
 export type { Model } from "./providers/catalogue-entry.ts";
-export type { InputModality } from "./providers/input-modalities.ts";
+export type { InputModality } from "./providers/provider.ts";
 
 export const ai = plugin("ai", (host) => {
   const { kernel } = host;
   const { config, limits, log, metrics } = kernel;
   const settings = config.of(providerSettings);
+  const { registry } = settings;
+  const { modelList, providerModels, selectedModel } = createModelSchemas(registry);
   const authService = host.use(auth);
   const { identities } = authService;
   const agentService = host.use(agents);
-  const providers = createProviders({ settings: settings.providers, demo: demoFetch, log });
+  const providers = createProviders({ settings, demo: demoFetch, log });
   const health = createProviderHealth({ providers, metrics, log });
   const catalogue = createCatalogue({ providers, log });
   const candidates = createCandidates({ providers, health, catalogue });
@@ -75,7 +68,7 @@ export const ai = plugin("ai", (host) => {
   const open = createApiCalls({
     candidates,
     catalogue,
-    passthrough: createPassthrough({ calls, log }),
+    passthrough: createPassthrough({ registry, calls, log }),
     ledger,
     budget: config.of(budgetSettings).publicMicroUsd,
     cachedCall: billing.cachedCall,
@@ -129,29 +122,21 @@ export const ai = plugin("ai", (host) => {
       "/api/ai/models",
       async () => {
         const models = (await catalogue.list()).map(toWireWithHealth);
-        const of = (id: string) => models.filter(({ provider }) => provider === id).length;
-        return {
-          models,
-          count: models.length,
-          provider_1: of("provider_1"),
-          provider_2: of("provider_2"),
-          provider_3: of("provider_3"),
-          provider_4: of("provider_4"),
-          provider_5: of("provider_5"),
-          timestamp: now(),
-        };
+        const countOf = (id: ProviderId) => models.filter(({ provider }) => provider === id).length;
+        const counts: Record<ProviderId, number> = Object.fromEntries(registry.ids.map((id) => [id, countOf(id)]));
+        return { models, count: models.length, ...counts, timestamp: now() };
       },
       { open: true, response: { 200: modelList }, detail: { tags, summary: "All models" } },
     )
     .get(
       "/api/ai/models/:provider",
       async ({ params }) => {
-        const provider = providerIds.find((id) => id === params.provider);
+        const provider = registry.find(params.provider)?.id;
         if (!provider) {
           throw new AppError(
             404,
             "UNKNOWN_PROVIDER",
-            `There is no such provider; there are ${providerIds.join(", ")}.`,
+            `There is no such provider; there are ${registry.ids.join(", ")}.`,
           );
         }
         const models = (await catalogue.list()).filter((one) => one.provider === provider).map(toWireWithHealth);
@@ -268,12 +253,12 @@ export const ai = plugin("ai", (host) => {
       ...turnModels,
       /** What an agent gets that names no more than its provider. `baseUrl` is shown to anybody: no password is in it. */
       providerConfig(provider: ProviderId) {
-        const url = new URL(settings.providers[provider].baseUrl);
+        const url = new URL(settings.of(provider).baseUrl);
         const publicBaseUrl = `${url.origin}${url.pathname.replace(/\/$/, "")}`;
         return {
           model: turnModels.modelOfProvider(provider),
           baseUrl: publicBaseUrl,
-          requiresKey: provider !== "provider_3",
+          requiresKey: registry.get(provider).credential.required,
         };
       },
       turnCache: billing.turnCache,

@@ -1,50 +1,45 @@
-// What the AI layer looks like on the wire.
+// Schemas of the AI layer on the wire.
 import { t } from "elysia";
 import { taskTypes } from "./providers/catalogue-entry.ts";
+import type { ProviderId } from "./providers/provider.ts";
+import type { ProviderRegistry } from "./providers/registry.ts";
 
 const timestamp = t.String({ description: "ISO 8601" });
-const provider = t.Union([
-  t.Literal("provider_1"),
-  t.Literal("provider_2"),
-  t.Literal("provider_3"),
-  t.Literal("provider_4"),
-  t.Literal("provider_5"),
-]);
 const taskTypeList = taskTypes.join(", ");
 
-export const aiModel = t.Object({
-  id: t.String({ description: "The provider's own id" }),
-  name: t.String(),
-  provider,
-  description: t.String(),
-  tags: t.Array(t.String(), { description: `Task types: ${taskTypeList}` }),
-  inputCost: t.Number({ description: "USD per million input tokens" }),
-  outputCost: t.Number({ description: "USD per million output tokens" }),
-  contextWindow: t.Number({ description: "Tokens" }),
-  available: t.Boolean({ description: "Can be called now, on the operator's keys" }),
-});
+/** The schemas that name providers. */
+export function createModelSchemas({ ids }: Pick<ProviderRegistry, "ids">) {
+  const provider = t.Unsafe<ProviderId>(t.Union(ids.map((id) => t.Literal(id))));
+  const aiModel = t.Object({
+    id: t.String({ description: "The provider's own id" }),
+    name: t.String(),
+    provider,
+    description: t.String(),
+    tags: t.Array(t.String(), { description: `Task types: ${taskTypeList}` }),
+    inputCost: t.Number({ description: "USD per million input tokens" }),
+    outputCost: t.Number({ description: "USD per million output tokens" }),
+    contextWindow: t.Number({ description: "Tokens" }),
+    available: t.Boolean({ description: "Can be called now, on the operator's keys" }),
+  });
+  const models = t.Array(aiModel);
+  const counts: Record<ProviderId, ReturnType<typeof t.Integer>> = Object.fromEntries(
+    ids.map((id) => [id, t.Integer()]),
+  );
+  return {
+    modelList: t.Object({ models, count: t.Integer(), ...counts, timestamp }),
+    providerModels: t.Object({ provider, models, count: t.Integer(), timestamp }),
+    selectedModel: t.Object({ model: aiModel, taskType: t.String(), timestamp }),
+  };
+}
 
 export const aiHealth = t.Object({
   status: t.Union([t.Literal("healthy"), t.Literal("degraded")], {
     description: "Only configured providers count: healthy when all can be reached, degraded when some are down",
   }),
-  providers: t.Record(t.String(), t.Boolean(), { description: "All five; one that is not configured is false" }),
+  providers: t.Record(t.String(), t.Boolean(), { description: "All providers; one that is not configured is false" }),
   demo: t.Boolean({ description: "The built-in demo model serves, for want of a key" }),
   timestamp,
 });
-
-export const modelList = t.Object({
-  models: t.Array(aiModel),
-  count: t.Integer(),
-  provider_1: t.Integer(),
-  provider_2: t.Integer(),
-  provider_3: t.Integer(),
-  provider_4: t.Integer(),
-  provider_5: t.Integer(),
-  timestamp,
-});
-
-export const providerModels = t.Object({ provider, models: t.Array(aiModel), count: t.Integer(), timestamp });
 
 export const selectBody = t.Object({
   taskType: t.Optional(
@@ -55,7 +50,6 @@ export const selectBody = t.Object({
     }),
   ),
 });
-export const selectedModel = t.Object({ model: aiModel, taskType: t.String(), timestamp });
 
 const tokenCount = (which: string) =>
   // Elysia's Integer takes digits in a text for a number; a number that must be whole doesn't.

@@ -1,11 +1,13 @@
 // The settings of AI: the operator's keys and models, and what may be spent on them.
 
 import { anyText, httpUrl, microUsd, oneOf, type Parser, parser } from "../../src/kernel/config/parsers.ts";
-import { defineSettings } from "../../src/kernel/config/section.ts";
-import { optional, withDefault } from "../../src/kernel/config/variable.ts";
-import { type ProviderId, providerIds } from "./providers/registry.ts";
+import { defineSettings, type SettingsSection } from "../../src/kernel/config/section.ts";
+import { optional, type Variable, withDefault } from "../../src/kernel/config/variable.ts";
+import type { ProviderDefinition, ProviderId } from "./providers/provider.ts";
+import { builtInProviders, createProviderRegistry, type ProviderRegistry } from "./providers/registry.ts";
 
-export { type ProviderId, providerIds };
+export type { ProviderId } from "./providers/provider.ts";
+export type { ProviderRegistry } from "./providers/registry.ts";
 
 /** One model of one provider. `model` is the provider's own id. */
 export interface ModelRef {
@@ -13,73 +15,90 @@ export interface ModelRef {
   model: string;
 }
 
-const modelRef: Parser<ModelRef> = parser("provider_N:model-id, such as provider_1:openai/gpt-5-mini", (text) => {
-  const [, name, model] = /^(provider_\d):(\S+)$/.exec(text) ?? [];
-  const provider = providerIds.find((id) => id === name);
-  return provider && model ? { provider, model } : undefined;
-});
+/** What the operator has set for one provider. */
+export interface ProviderSettings {
+  apiKey: string | undefined;
+  baseUrl: string;
+  label: string;
+  /** The operator set the address; where no key is required, that is enough to use the provider. */
+  hasCustomBaseUrl: boolean;
+}
 
-export const providerSettings = defineSettings({
-  name: "providers",
-  variables: {
-    PROVIDER_1_API_KEY: optional(anyText, "Key for provider 1.", "secret"),
-    PROVIDER_1_BASE_URL: withDefault(
+interface AllProviderSettings {
+  registry: ProviderRegistry;
+  of(id: ProviderId): Readonly<ProviderSettings>;
+  models: { model_a: ModelRef; model_b: ModelRef };
+}
+
+export type ProviderSection = SettingsSection<AllProviderSettings> & { readonly registry: ProviderRegistry };
+
+type ProviderVariables = { readonly [Name in `PROVIDER_${string}`]: Variable<string | undefined> };
+type ModelVariables = { readonly [Name in "MODEL_A" | "MODEL_B"]: Variable<ModelRef> };
+
+const modelRef = (registry: ProviderRegistry): Parser<ModelRef> =>
+  parser(`provider_N:model-id, such as ${registry.default.id}:${registry.default.defaultModels.model_b}`, (text) => {
+    const reference = /\s/.test(text) ? undefined : registry.parseReference(text);
+    return reference && { provider: reference.provider, model: reference.modelId };
+  });
+
+/**
+ * Declares the variables of these providers, and hands their registry to every plugin: `config.of(providerSettings)` is
+ * of whichever section `loadConfig` was given under this name.
+ */
+export function createProviderSettings(definitions: readonly ProviderDefinition[]): ProviderSection {
+  const registry = createProviderRegistry(definitions);
+  const model = (choice: "model_a" | "model_b", description: string) =>
+    withDefault(modelRef(registry), `${registry.default.id}:${registry.default.defaultModels[choice]}`, description);
+  const variables: ProviderVariables & ModelVariables = Object.assign({}, ...definitions.map(variablesOf), {
+    MODEL_A: model("model_a", "Model behind the choice `model_a`, the default."),
+    MODEL_B: model("model_b", "Model behind the choice `model_b`."),
+  });
+  const section = defineSettings({
+    name: "providers",
+    variables,
+    build(v, { sources }): AllProviderSettings {
+      const settings = definitions.map(
+        ({ id, env, baseUrl, label }) =>
+          [
+            id,
+            Object.freeze<ProviderSettings>({
+              apiKey: v[`${env}_API_KEY`],
+              baseUrl: v[`${env}_BASE_URL`] ?? baseUrl,
+              label: v[`${env}_LABEL`] ?? label,
+              hasCustomBaseUrl: sources[`${env}_BASE_URL`] !== "default",
+            }),
+          ] as const,
+      );
+      const byId = new Map(settings);
+      return {
+        registry,
+        of(id) {
+          const found = byId.get(id);
+          if (!found) throw new Error(`No provider is registered as ${id}.`);
+          return found;
+        },
+        models: { model_a: v.MODEL_A, model_b: v.MODEL_B },
+      };
+    },
+  });
+  return { ...section, registry };
+}
+
+function variablesOf({ id, env, baseUrl, baseUrlNote, keyNote, label }: ProviderDefinition) {
+  const name = id.replace("_", " ");
+  const sentence = (start: string, separator: string, note?: string) => `${start}${note ? separator + note : ""}.`;
+  return {
+    [`${env}_API_KEY`]: optional(anyText, sentence(`Key for ${name}`, "; ", keyNote), "secret"),
+    [`${env}_BASE_URL`]: withDefault(
       httpUrl,
-      "https://openrouter.ai/api/v1",
-      "OpenAI-compatible address of provider 1.",
+      baseUrl,
+      sentence(`OpenAI-compatible address of ${name}`, ", ", baseUrlNote),
     ),
-    PROVIDER_1_LABEL: withDefault(anyText, "OpenRouter", "Name of provider 1, for people."),
-    PROVIDER_2_API_KEY: optional(anyText, "Key for provider 2.", "secret"),
-    PROVIDER_2_BASE_URL: withDefault(
-      httpUrl,
-      "https://generativelanguage.googleapis.com/v1beta/openai",
-      "OpenAI-compatible address of provider 2.",
-    ),
-    PROVIDER_2_LABEL: withDefault(anyText, "Google Gemini", "Name of provider 2, for people."),
-    PROVIDER_3_API_KEY: optional(anyText, "Key for provider 3; a local server needs none.", "secret"),
-    PROVIDER_3_BASE_URL: withDefault(
-      httpUrl,
-      "https://api.groq.com/openai/v1",
-      "OpenAI-compatible address of provider 3, such as a local Ollama's `http://127.0.0.1:11434/v1`.",
-    ),
-    PROVIDER_3_LABEL: withDefault(anyText, "Groq", "Name of provider 3, for people."),
-    PROVIDER_4_API_KEY: optional(anyText, "Key for provider 4.", "secret"),
-    PROVIDER_4_BASE_URL: withDefault(
-      httpUrl,
-      "https://api.anthropic.com/v1",
-      "OpenAI-compatible address of provider 4.",
-    ),
-    PROVIDER_4_LABEL: withDefault(anyText, "Anthropic", "Name of provider 4, for people."),
-    PROVIDER_5_API_KEY: optional(anyText, "Key for provider 5.", "secret"),
-    PROVIDER_5_BASE_URL: withDefault(httpUrl, "https://api.openai.com/v1", "OpenAI-compatible address of provider 5."),
-    PROVIDER_5_LABEL: withDefault(anyText, "OpenAI", "Name of provider 5, for people."),
-    MODEL_A: withDefault(
-      modelRef,
-      "provider_1:anthropic/claude-sonnet-4.5",
-      "Model behind the choice `model_a`, the default.",
-    ),
-    MODEL_B: withDefault(modelRef, "provider_1:openai/gpt-5-mini", "Model behind the choice `model_b`."),
-  },
-  build(v, { sources }) {
-    const provider = (n: 1 | 2 | 3 | 4 | 5) => ({
-      apiKey: v[`PROVIDER_${n}_API_KEY`],
-      baseUrl: v[`PROVIDER_${n}_BASE_URL`],
-      label: v[`PROVIDER_${n}_LABEL`],
-      /** The operator set the address; for provider 3 that is enough to use it without a key. */
-      hasCustomBaseUrl: sources[`PROVIDER_${n}_BASE_URL`] !== "default",
-    });
-    return {
-      providers: {
-        provider_1: provider(1),
-        provider_2: provider(2),
-        provider_3: provider(3),
-        provider_4: provider(4),
-        provider_5: provider(5),
-      },
-      models: { model_a: v.MODEL_A, model_b: v.MODEL_B },
-    };
-  },
-});
+    [`${env}_LABEL`]: withDefault(anyText, label, `Name of ${name}, for people.`),
+  };
+}
+
+export const providerSettings = createProviderSettings(builtInProviders);
 
 /** What each plan includes, in whole micro-USD a month. */
 type PlanBudgets = Record<"free" | "starter" | "pro" | "enterprise", number>;

@@ -1,17 +1,20 @@
 // The backend's routes of provisioning with channel tokens: the one place where such agents are made and claimed.
+
 import { Elysia } from "elysia";
+import type { Config } from "../../src/kernel/config/config.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import { contextOf } from "../../src/kernel/http/request-context.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { providerSettings } from "../ai/settings.ts";
 import type { auth, Caller } from "../auth/index.ts";
 import {
   CLAIM_ERRORS,
   claimBody,
   claimResponse,
+  createProvisionBody,
   PROVISION_ERRORS,
-  provisionBody,
   provisionResponse,
   SHOWN_ONCE_FIELDS,
 } from "./model.ts";
@@ -23,13 +26,16 @@ export const PROVISION_ACTION = "provisioning.make";
 export const CLAIM_ACTION = "provisioning.claim";
 
 interface Deps {
+  config: Config;
   limits: RateLimiter;
   identities: ServiceOf<typeof auth>["identities"];
   idempotency: Idempotency;
   provisioning: Provisioning;
 }
 
-export function backendRoutes({ limits, identities, idempotency, provisioning }: Deps) {
+export function backendRoutes({ config, limits, identities, idempotency, provisioning }: Deps) {
+  const { registry } = config.of(providerSettings);
+  const provisionBody = createProvisionBody(registry);
   const detail = { tags: ["Channels"] };
   /** Kept here and not on the web surface, so that the answer is in the write of the work itself. */
   const idempotencyCaller = (request: Request, userId: string) => (userId === "" ? { request } : { request, userId });
@@ -47,7 +53,7 @@ export function backendRoutes({ limits, identities, idempotency, provisioning }:
       "/api/provision",
       async ({ body, caller, request }) => {
         await countAgainstLimit(caller);
-        const provisionRequest = parseProvisionRequest(body, contextOf(request).bodyText ?? "");
+        const provisionRequest = parseProvisionRequest(body, contextOf(request).bodyText ?? "", registry);
         const respond = async (responseStatements: Parameters<Provisioning["make"]>[2]) =>
           Response.json(await provisioning.make(caller, provisionRequest, responseStatements, request.signal), {
             status: 201,

@@ -1,7 +1,7 @@
 // Provisioning with channel tokens on the wire. Interface, "Provision with channel tokens"; contract §6.
 import { type Static, t } from "elysia";
+import type { ProviderRegistry } from "../ai/settings.ts";
 
-export const PROVIDERS = ["provider_1", "provider_2", "provider_3", "provider_4", "provider_5"] as const;
 export const PLANS = ["free", "pro", "enterprise"] as const;
 
 /** The field each token comes and goes under, and its other name. */
@@ -31,29 +31,32 @@ const oneOf = <const Value extends string>(values: readonly Value[], description
     ),
   );
 
-export const provisionBody = t.Object({
-  channelAToken: token("A bot's token of the first channel. At least one token is needed; an empty one counts as none"),
-  channelAUserId: ownerId(
-    "The owner's numeric id there: who may talk to the agent, unless its configuration says more",
-  ),
-  channelBBotToken: token("A bot's token of the second channel"),
-  channelCToken: token("A token of the third channel; numbers and accounts are found by it"),
-  telegramToken: token("The same as `channelAToken`, which comes first"),
-  telegramUserId: ownerId("The same as `channelAUserId`, which comes first"),
-  discordBotToken: token("The same as `channelBBotToken`, which comes first"),
-  whatsappToken: token("The same as `channelCToken`, which comes first"),
-  aiProvider: oneOf(PROVIDERS, "Whose model the agent gets; `provider_1` where it is left out"),
-  apiKey: t.Optional(
-    t.String({
-      maxLength: 4_096,
-      pattern: "^\\s*[\\x21-\\x7e]*\\s*$",
-      description: "A key for that provider, kept as the agent's own",
-      error: "A key is up to 4,096 printable ASCII characters without spaces.",
-    }),
-  ),
-  plan: oneOf(PLANS, "A hint that is kept and grants nothing; `free` where it is left out"),
-});
-export type ProvisionBody = Static<typeof provisionBody>;
+export const createProvisionBody = (registry: ProviderRegistry) =>
+  t.Object({
+    channelAToken: token(
+      "A bot's token of the first channel. At least one token is needed; an empty one counts as none",
+    ),
+    channelAUserId: ownerId(
+      "The owner's numeric id there: who may talk to the agent, unless its configuration says more",
+    ),
+    channelBBotToken: token("A bot's token of the second channel"),
+    channelCToken: token("A token of the third channel; numbers and accounts are found by it"),
+    telegramToken: token("The same as `channelAToken`, which comes first"),
+    telegramUserId: ownerId("The same as `channelAUserId`, which comes first"),
+    discordBotToken: token("The same as `channelBBotToken`, which comes first"),
+    whatsappToken: token("The same as `channelCToken`, which comes first"),
+    aiProvider: oneOf(registry.ids, `Whose model the agent gets; \`${registry.default.id}\` where it is left out`),
+    apiKey: t.Optional(
+      t.String({
+        maxLength: 4_096,
+        pattern: "^\\s*[\\x21-\\x7e]*\\s*$",
+        description: "A key for that provider, kept as the agent's own",
+        error: "A key is up to 4,096 printable ASCII characters without spaces.",
+      }),
+    ),
+    plan: oneOf(PLANS, "A hint that is kept and grants nothing; `free` where it is left out"),
+  });
+export type ProvisionBody = Static<ReturnType<typeof createProvisionBody>>;
 
 const nullable = (description: string) => t.Union([t.String({ description }), t.Null()]);
 const masked = nullable("All but the last four characters are hidden");

@@ -1,12 +1,14 @@
 // What a request for an agent with channels asks for, under whichever names it says it.
+
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
+import type { ProviderId, ProviderRegistry } from "../ai/settings.ts";
 import { parseOwnerId, type SubmittedToken } from "../channels/index.ts";
-import { type PLANS, type PROVIDERS, type ProvisionBody, TOKEN_FIELDS, UNSUPPORTED_FIELDS } from "./model.ts";
+import { type PLANS, type ProvisionBody, TOKEN_FIELDS, UNSUPPORTED_FIELDS } from "./model.ts";
 
 export interface ProvisionRequest {
   /** At least one, each of another channel. */
   tokens: SubmittedToken[];
-  aiProvider: (typeof PROVIDERS)[number];
+  aiProvider: ProviderId;
   apiKey: string | undefined;
   plan: (typeof PLANS)[number];
 }
@@ -16,7 +18,7 @@ export interface ProvisionRequest {
  * `CHANNEL_TOKEN_REQUIRED`, and for an owner who is not named by a number.
  * @param text the body as it came: the schema leaves out what it does not know
  */
-export function parseProvisionRequest(body: ProvisionBody, text: string): ProvisionRequest {
+export function parseProvisionRequest(body: ProvisionBody, text: string, registry: ProviderRegistry): ProvisionRequest {
   rejectUnsupportedFields(text);
   const tokens = TOKEN_FIELDS.flatMap(({ channel, field, alias }): SubmittedToken[] => {
     const name = isGiven(body[field]) ? field : alias;
@@ -28,7 +30,7 @@ export function parseProvisionRequest(body: ProvisionBody, text: string): Provis
   if (tokens.length === 0) throw tokenRequired();
   return {
     tokens,
-    aiProvider: body.aiProvider ?? "provider_1",
+    aiProvider: body.aiProvider ?? registry.default.id,
     apiKey: isGiven(body.apiKey) ? body.apiKey : undefined,
     plan: body.plan ?? "free",
   };

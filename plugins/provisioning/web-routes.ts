@@ -1,5 +1,7 @@
 // The web's routes of provisioning with channel tokens: anybody may ask, so often from one address; the backend does it.
+
 import { Elysia } from "elysia";
+import type { Config } from "../../src/kernel/config/config.ts";
 import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
@@ -7,12 +9,21 @@ import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { guarded, openRoutes } from "../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { providerSettings } from "../ai/settings.ts";
 import { type auth, createAccountPage, type Identity } from "../auth/index.ts";
 import { CLAIM_ACTION, PROVISION_ACTION } from "./backend-routes.ts";
 import claimPage from "./claim.htm" with { type: "text" };
-import { CLAIM_ERRORS, claimBody, claimResponse, PROVISION_ERRORS, provisionBody, provisionResponse } from "./model.ts";
+import {
+  CLAIM_ERRORS,
+  claimBody,
+  claimResponse,
+  createProvisionBody,
+  PROVISION_ERRORS,
+  provisionResponse,
+} from "./model.ts";
 
 interface Deps {
+  config: Config;
   backend: BackendTransport;
   identities: ServiceOf<typeof auth>["identities"];
   limits: RateLimiter;
@@ -21,7 +32,8 @@ interface Deps {
 /** Said by the backend, and of use to the caller. */
 const FORWARDED_HEADERS = ["idempotency-replayed"];
 
-export function webRoutes({ backend, identities, limits }: Deps) {
+export function webRoutes({ config, backend, identities, limits }: Deps) {
+  const provisionBody = createProvisionBody(config.of(providerSettings).registry);
   const tags = ["Channels"];
 
   const guards = new Elysia({ name: "provisioning.guards" }).macro({

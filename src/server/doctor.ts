@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type ProviderSection, providerSettings } from "../../plugins/ai/settings.ts";
 import {
   type Config,
   ConfigError,
@@ -11,7 +12,12 @@ import {
   inspectConfig,
 } from "../kernel/config/config.ts";
 import { maskValue, type ReadOptions, type ResolvedVariable } from "../kernel/config/variable-reader.ts";
-import { allSettings } from "./settings.ts";
+import { settingsWith } from "./settings.ts";
+
+export interface DoctorOptions extends Omit<ReadOptions, "cwd"> {
+  /** Default: the built-in providers. */
+  providers?: ProviderSection;
+}
 
 export interface DoctorReport {
   /** Lines for a terminal; secrets are masked. */
@@ -25,10 +31,14 @@ export interface DoctorReport {
  *
  * @example const { text, exitCode } = doctorReport(process.env, process.cwd());
  */
-export function doctorReport(env: Environment, cwd: string, options: Omit<ReadOptions, "cwd"> = {}): DoctorReport {
+export function doctorReport(
+  env: Environment,
+  cwd: string,
+  { providers = providerSettings, ...options }: DoctorOptions = {},
+): DoctorReport {
   let inspection: ConfigInspection;
   try {
-    inspection = inspectConfig(env, { ...options, cwd, settings: allSettings });
+    inspection = inspectConfig(env, { ...options, cwd, settings: settingsWith(providers) });
   } catch (error) {
     if (error instanceof ConfigError) return { text: `✗ ${error.message}\n`, exitCode: 1 };
     throw error;
@@ -36,12 +46,14 @@ export function doctorReport(env: Environment, cwd: string, options: Omit<ReadOp
   const { list, config } = inspection;
   const findings = [...inspection.findings, ...(config ? checkFileSystem(config) : [])];
   const errors = findings.filter(isErrorFinding);
+  const modelVariables = namesThatConfigureModels(providers);
+  const hasProvider = list.some(
+    ({ name, source }) => modelVariables.has(name) && source !== "default" && source !== "not set",
+  );
   const sections = [
     formatVariables(list, new Set(findings.map(({ name }) => name))),
     ...findings.map(({ severity, message }) => `${severity === "error" ? "✗" : "!"} ${message}`),
-    ...(list.some(configuresModel)
-      ? []
-      : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
+    ...(hasProvider ? [] : ["! No AI provider is set up: a local Ollama, or else the demo model, answers."]),
     errors.length > 0 ? `${errors.length} wrong: the start would be refused.` : "Nothing is wrong.",
   ];
   return { text: `${sections.join("\n")}\n`, exitCode: errors.length > 0 ? 1 : 0 };
@@ -49,9 +61,14 @@ export function doctorReport(env: Environment, cwd: string, options: Omit<ReadOp
 
 const isErrorFinding = ({ severity }: Finding) => severity === "error";
 
-/** Whether a variable sets the key of a provider, or the server of provider 3. */
-const configuresModel = ({ name, source }: ResolvedVariable) =>
-  source !== "default" && source !== "not set" && /^PROVIDER_(\d_API_KEY|3_BASE_URL)$/.test(name);
+/** The keys of all providers, and the addresses of those that need no key. */
+const namesThatConfigureModels = ({ registry }: ProviderSection) =>
+  new Set(
+    registry.all.flatMap(({ env, credential }) => [
+      `${env}_API_KEY`,
+      ...(credential.required ? [] : [`${env}_BASE_URL`]),
+    ]),
+  );
 
 function formatVariables(list: ResolvedVariable[], highlighted: Set<string>): string {
   const nameWidth = Math.max(...list.map(({ name }) => name.length));

@@ -58,17 +58,20 @@ describe("values with a form of their own", () => {
       { planMicroUsd: { free: 0, starter: 10_000_000, pro: 20_500_000, enterprise: 500_000_000 } },
     ],
     [{ AI_PLAN_BUDGETS_USD_PER_MONTH: "off" }, budgetSettings, { planMicroUsd: { free: Number.POSITIVE_INFINITY } }],
-    [
-      { PROVIDER_3_BASE_URL: "http://127.0.0.1:11434/v1/" },
-      providerSettings,
-      {
-        providers: { provider_3: { baseUrl: "http://127.0.0.1:11434/v1", hasCustomBaseUrl: true, apiKey: undefined } },
-      },
-    ],
     [{ BOT_DETECTION: "STRICT" }, signInSettings, { botDetection: "strict" }],
   ])("%j", (env, section, expected) => {
     expect(load(env).of(section)).toMatchObject(expected);
   });
+});
+
+test("a provider's own address is told from the default one", () => {
+  const { of } = load({ PROVIDER_3_BASE_URL: "http://127.0.0.1:11434/v1/" }).of(providerSettings);
+  expect(of("provider_3")).toMatchObject({
+    baseUrl: "http://127.0.0.1:11434/v1",
+    hasCustomBaseUrl: true,
+    apiKey: undefined,
+  });
+  expect(of("provider_1").hasCustomBaseUrl).toBe(false);
 });
 
 describe("a bad value of any section stops the start with one line", () => {

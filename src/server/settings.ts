@@ -37,5 +37,9 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   operation,
 ];
 
+/** The same list with these sections in place of those of the same name: registries with rows added from outside. */
+export const settingsWith = (...replacements: readonly SettingsSection[]): typeof allSettings =>
+  allSettings.map((group) => replacements.find(({ name }) => "name" in group && name === group.name) ?? group);
+
 /** The whole configuration of this process; every command starts with it. Throws ConfigError, as `loadConfig` does. */
 export const loadAllSettings = (env: Environment): Config => loadConfig(env, { settings: allSettings });

@@ -2,13 +2,13 @@
 
 import { join } from "node:path";
 import type { ServerWebSocket } from "bun";
-import { loadConfig } from "../../src/kernel/config/config.ts";
+import { loadConfig, type SettingsSection } from "../../src/kernel/config/config.ts";
 import type { Surface } from "../../src/kernel/http/surface.ts";
 import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import type { Plugin } from "../../src/kernel/plugin.ts";
 import { type App, createApp } from "../../src/server/app.ts";
-import { allSettings } from "../../src/server/settings.ts";
+import { settingsWith } from "../../src/server/settings.ts";
 import { temporaryDir } from "./process.ts";
 
 export interface HouseOptions {
@@ -16,6 +16,8 @@ export interface HouseOptions {
   env?: Record<string, string>;
   /** Beside the built-in ones. */
   plugins?: Plugin<unknown>[];
+  /** Sections in place of the built-in ones of the same name, such as a registry with a row more. */
+  sections?: SettingsSection[];
   /** Left alone afterwards. Default: a new one, removed afterwards. */
   dir?: string;
 }
@@ -30,11 +32,11 @@ export interface House extends AsyncDisposable {
 }
 
 /** Background work is not started: what a test needs of it, it starts itself. */
-export async function openHouse({ env = {}, plugins = [], dir }: HouseOptions = {}): Promise<House> {
+export async function openHouse({ env = {}, plugins = [], sections = [], dir }: HouseOptions = {}): Promise<House> {
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
   const settings = { DATA_DIR: join(folder, "data"), RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };
-  const kernel = await openKernel(loadConfig(settings, { cwd: folder, settings: allSettings }));
+  const kernel = await openKernel(loadConfig(settings, { cwd: folder, settings: settingsWith(...sections) }));
   const app = await built(kernel, plugins);
   const web = listen(app.web);
   const backend = listen(app.backend);

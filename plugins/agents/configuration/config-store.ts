@@ -5,6 +5,7 @@ import { notFound } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { createCache } from "../../../src/kernel/util/cache.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
+import { providerSettings } from "../../ai/settings.ts";
 import type { AgentHooks } from "../agent-hooks.ts";
 import { agentNotFound, cacheSize } from "../agent-store.ts";
 import { agentConfigs, agents } from "../schema.ts";
@@ -23,6 +24,8 @@ export interface ConfigStore {
    * out.
    */
   settings(agentId: string): Promise<AgentSettings>;
+  /** Checks a text before it is stored, as `requireConfig` does. */
+  requireValid(text: string): AgentSettings;
   /** Checks (`requireConfig`) and stores a new version; 404 when the agent is gone. */
   save(agentId: string, text: string): Promise<void>;
   /** Stores a new version as part of a larger batch. The caller has checked the text with `requireConfig`. */
@@ -48,6 +51,8 @@ export interface ConfigVersion {
 type Deps = Pick<Kernel, "database" | "config"> & { hooks: AgentHooks };
 
 export function createConfigStore({ database, config, hooks }: Deps): ConfigStore {
+  const keyShapes = config.of(providerSettings).registry.all.map(({ credential }) => credential.shape);
+  const requireValid = (body: string) => requireConfig(body, keyShapes);
   const db = database.drizzle;
   const settingsCache = createCache<{ settings: AgentSettings; size: number }>({
     entries: cacheSize({ config, database }),
@@ -88,13 +93,14 @@ export function createConfigStore({ database, config, hooks }: Deps): ConfigStor
   }
 
   return {
+    requireValid,
     text,
     saveStatements,
     memoryBytes: (agentId) => estimateMemorySize(settingsCache.peek(agentId)),
     settings: async (agentId) => (await settingsCache.get(agentId, () => load(agentId))).settings,
 
     async save(agentId, body) {
-      requireConfig(body);
+      requireValid(body);
       const touch = db.update(agents).set({ updatedAt: Date.now() }).where(eq(agents.id, agentId));
       try {
         await database.write([statement(touch), guard("agent"), ...saveStatements(agentId, body)]);

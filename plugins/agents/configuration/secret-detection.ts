@@ -10,15 +10,15 @@ const SECRET_SHAPES: readonly RegExp[] = [
   /(?<!\d)\d{6,}:[\w-]{30,}/,
   /(?<![\w-])[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,}/,
   /(?<![\w-])EAA[A-Za-z0-9]{40,}/,
-  // Providers and Berth's own keys.
-  /(?<![A-Za-z0-9])(?:bk_|sk-|gsk_|whsec_|ghp_|github_pat_|xox[abp]-)[\w-]{16,}/,
-  /(?<![\w-])AIza[\w-]{30,}/,
+  // Berth's own keys, and those of GitHub and Slack; AI providers declare theirs in their definitions.
+  /(?<![A-Za-z0-9])(?:bk_|whsec_|ghp_|github_pat_|xox[abp]-)[\w-]{16,}/,
   // JSON web tokens, and passwords in addresses.
   /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/,
   /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/?#"'@:]{0,200}:[^\s/?#"'@]{1,200}@/i,
 ];
 
-const looksLikeSecret = (text: string) => SECRET_SHAPES.some((shape) => shape.test(text));
+const looksLikeSecret = (text: string, keyShapes: readonly RegExp[]) =>
+  SECRET_SHAPES.some((shape) => shape.test(text)) || keyShapes.some((shape) => shape.test(text));
 
 const isSecretName = (name: string) => SECRET_NAME.test(name.replace(/[-_\s]/g, "").toLowerCase());
 
@@ -26,14 +26,14 @@ const isSecretName = (name: string) => SECRET_NAME.test(name.replace(/[-_\s]/g, 
  * The path of the first secret in a parsed JSON value; undefined when there is none. A name gives a text away, a shape
  * any text. The path never holds the secret, even where that is the name of a member.
  */
-export function findSecret(value: unknown, path = ""): string | undefined {
-  if (typeof value === "string") return looksLikeSecret(value) ? path : undefined;
+export function findSecret(value: unknown, keyShapes: readonly RegExp[], path = ""): string | undefined {
+  if (typeof value === "string") return looksLikeSecret(value, keyShapes) ? path : undefined;
   if (typeof value !== "object" || value === null) return undefined;
   for (const [name, item] of Object.entries(value)) {
-    if (looksLikeSecret(name)) return path;
+    if (looksLikeSecret(name, keyShapes)) return path;
     const inner = path ? `${path}.${name}` : name;
     if (typeof item === "string" && item !== "" && isSecretName(name)) return inner;
-    const found = findSecret(item, inner);
+    const found = findSecret(item, keyShapes, inner);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -1,9 +1,17 @@
 // What a configuration may hold: anything, but a known key of the wrong type, or a secret.
+
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { rawJsonMember } from "../../../src/kernel/util/json-text.ts";
 import { quickest } from "../../../tests/support/eventually.ts";
-import { readSettings, requireConfig } from "./settings.ts";
+import { builtInProviders } from "../../ai/providers/registry.ts";
+import { readSettings, requireConfig as requireConfigWith } from "./settings.ts";
+
+const requireConfig = (text: string) =>
+  requireConfigWith(
+    text,
+    builtInProviders.map(({ credential }) => credential.shape),
+  );
 
 function refusalOf(config: unknown): AppError {
   try {

@@ -215,8 +215,9 @@ export function readSettings(config: object): { settings: AgentSettings; issues:
 /**
  * Checks the text of a configuration before it is stored. 400: not a JSON object (`INVALID_CONFIG`), over 64 KiB
  * (`CONFIG_TOO_LARGE`), a known key of the wrong type (named in `issues`), or a secret in it (`SECRET_IN_CONFIG`).
+ * @param keyShapes the keys of the registered providers
  */
-export function requireConfig(text: string): AgentSettings {
+export function requireConfig(text: string, keyShapes: readonly RegExp[]): AgentSettings {
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) {
     throw new AppError(400, "CONFIG_TOO_LARGE", "A configuration has at most 64 KiB.", { limit: MAX_CONFIG_BYTES });
   }
@@ -226,7 +227,7 @@ export function requireConfig(text: string): AgentSettings {
   }
   const { settings, issues } = readSettings(config);
   if (issues.length > 0) throw invalidInput(issues);
-  const secret = findSecret(config);
+  const secret = findSecret(config, keyShapes);
   if (secret !== undefined) {
     const message = "This looks like a secret, and a configuration is shown as it is. Set it as a credential instead.";
     throw invalidInput({ path: secret, message }, "SECRET_IN_CONFIG");

@@ -4,7 +4,6 @@ import { AppError, invalidInput } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { Agent, AgentStore, ModelChoice } from "../agent-store.ts";
 import type { ConfigStore } from "../configuration/config-store.ts";
-import { requireConfig } from "../configuration/settings.ts";
 import { RUNTIME_VERSION } from "../runtime-version.ts";
 import { MODEL_CHOICES } from "../schema.ts";
 import { IS_WITHIN_QUOTA, quotaError } from "./agent-quota.ts";
@@ -61,7 +60,7 @@ export function createProvisioner({ database, events, agents, configs }: Deps) {
     } = request;
     const trimmedName = requireName(name);
     const choice = requireModel(model);
-    requireConfig(config);
+    configs.requireValid(config);
     const tierHint = tier !== undefined && TIERS.includes(tier) ? tier : null;
 
     for (let attempt = 1; ; attempt++) {

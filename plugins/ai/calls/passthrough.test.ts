@@ -8,8 +8,10 @@ import { eventually } from "../../../tests/support/eventually.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import { demoFetch } from "../demo/demo-provider.ts";
 import type { Candidate } from "../providers/candidates.ts";
+import type { ProviderId } from "../providers/provider.ts";
 import { createProviderHealth } from "../providers/provider-health.ts";
-import { createProviders, type ProviderId } from "../providers/providers.ts";
+import { createProviders } from "../providers/providers.ts";
+import { builtInProviders, createProviderRegistry } from "../providers/registry.ts";
 import { providerSettings } from "../settings.ts";
 import { createPassthrough, type SettledCall } from "./passthrough.ts";
 import { createProviderCalls } from "./provider-calls.ts";
@@ -19,12 +21,12 @@ function passthroughWith(timeouts: { streamTimeout?: number; wholeTimeout?: numb
   const metrics = createMetrics();
   metrics.stop();
   const providers = createProviders({
-    settings: loadConfig({}, { cwd: "/" }).of(providerSettings).providers,
+    settings: loadConfig({}, { cwd: "/" }).of(providerSettings),
     demo: demoFetch,
     log: silent,
   });
   const health = createProviderHealth({ providers, metrics, log: silent });
-  return createPassthrough({ calls: createProviderCalls({ health, metrics }), log: silent, ...timeouts });
+  return createPassthrough({ registry, calls: createProviderCalls({ health, metrics }), log: silent, ...timeouts });
 }
 
 let slow: Upstream;
@@ -38,8 +40,18 @@ afterEach(async () => {
   await quick.stop();
 });
 
+const registry = createProviderRegistry(builtInProviders);
 const candidate = (provider: ProviderId, baseUrl: string): Candidate => ({
-  upstream: { provider, label: provider, baseUrl, apiKey: undefined, demo: false, local: false, fetch },
+  upstream: {
+    provider,
+    definition: registry.get(provider),
+    label: provider,
+    baseUrl,
+    apiKey: undefined,
+    demo: false,
+    local: false,
+    fetch,
+  },
   modelId: "m",
   pricing: { input: 0, output: 0 },
 });

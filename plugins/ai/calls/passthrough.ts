@@ -4,10 +4,11 @@ import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import { authHeaders, type Upstream } from "../providers/providers.ts";
+import type { ProviderRegistry } from "../providers/registry.ts";
 import { type CallUsage, estimateUsage, findLastUsage } from "../providers/token-usage.ts";
 import type { ChatBody } from "./chat-request.ts";
 import type { ProviderCalls, ProviderResponse } from "./provider-calls.ts";
-import { errorFromResponse } from "./provider-errors.ts";
+import { createKeyPattern, errorFromResponse } from "./provider-errors.ts";
 import { type BodyReader, bodyReader, relayStream } from "./stream-relay.ts";
 import { createUsageTap } from "./usage-tap.ts";
 
@@ -49,6 +50,7 @@ export interface Passthrough {
 }
 
 interface Options {
+  registry: ProviderRegistry;
   calls: ProviderCalls;
   log: Pick<Log, "warn">;
   /** Milliseconds until the first byte of a stream, and of a whole answer, which takes as long as the model writes. */
@@ -64,7 +66,8 @@ const BERTH_FIELDS = ["taskType"] as const;
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 export function createPassthrough(options: Options): Passthrough {
-  const { calls, log, streamTimeout = 120_000, wholeTimeout = 600_000, idleTimeout = 120_000 } = options;
+  const { registry, calls, log, streamTimeout = 120_000, wholeTimeout = 600_000, idleTimeout = 120_000 } = options;
+  const keyPattern = createKeyPattern(registry);
 
   interface PassthroughRequest {
     path: string;
@@ -83,7 +86,7 @@ export function createPassthrough(options: Options): Passthrough {
     async function receive(providerResponse: ProviderResponse): Promise<Response> {
       const { candidate, response } = providerResponse;
       const { upstream } = candidate;
-      if (!response.ok) throw await errorFromResponse(response, upstream);
+      if (!response.ok) throw await errorFromResponse(response, upstream, keyPattern);
       const headers = responseHeaders(response, candidate);
       const settle = (usage: CallUsage) => {
         providerResponse.markEnded();
@@ -191,8 +194,7 @@ function chatBodyFor(
   if (maxTokens !== undefined) {
     const limits = (["max_tokens", "max_completion_tokens"] as const).filter((field) => body[field] != null);
     for (const field of limits) if (Number(body[field]) > maxTokens) changes[field] = String(maxTokens);
-    // OpenAI's newer models refuse the older name; the others know only that.
-    const name = upstream.provider === "provider_5" ? "max_completion_tokens" : "max_tokens";
+    const name = upstream.definition.capabilities.maxTokensField;
     if (limits.length === 0 && pricing.output > 0) changes[name] = String(maxTokens);
   }
   return setJsonMembers(text, changes);

@@ -1,14 +1,26 @@
 // Who is asked, in which order, for how long, and how often.
+
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import { createCircuitBreaker } from "../providers/circuit-breaker.ts";
-import type { ProviderId } from "../providers/providers.ts";
+import type { ProviderId } from "../providers/provider.ts";
+import { builtInProviders, createProviderRegistry } from "../providers/registry.ts";
 import { createProviderCalls, type ProviderCall } from "./provider-calls.ts";
 
+const registry = createProviderRegistry(builtInProviders);
 const candidate = (provider: ProviderId, local = false): Candidate => ({
-  upstream: { provider, label: provider, baseUrl: "", apiKey: undefined, demo: false, local, fetch },
+  upstream: {
+    provider,
+    definition: registry.get(provider),
+    label: provider,
+    baseUrl: "",
+    apiKey: undefined,
+    demo: false,
+    local,
+    fetch,
+  },
   modelId: "m",
   pricing: { input: 0, output: 0 },
 });

@@ -8,7 +8,7 @@ import type { Upstream } from "../providers/providers.ts";
 import {
   circuitOpenError,
   clientClosedError,
-  errorFromResponse,
+  failureFromResponse,
   isProviderFailure,
   isRetryable,
   noProviderError,
@@ -107,7 +107,7 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
         ? request.send(candidate, abort.signal)
         : sendWithRetry(request, candidate, abort.signal));
       const failed = isProviderFailure(response.status);
-      if (failed && candidatesLeft > 0) throw await errorFromResponse(response, upstream);
+      if (failed && candidatesLeft > 0) throw await failureFromResponse(response, upstream);
       const result = await request.receive({
         candidate,
         response,

@@ -1,6 +1,8 @@
 // What goes wrong with a provider, in Berth's words: its own only where they are about the caller's request, and never a key.
+
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Upstream } from "../providers/providers.ts";
+import type { ProviderRegistry } from "../providers/registry.ts";
 
 /** Statuses that are about the request, and so the caller's to see. Contract §7. */
 const CALLER_ERROR_STATUSES = new Set([400, 404, 413, 422, 429]);
@@ -37,19 +39,28 @@ export const circuitOpenError = ({ label }: Upstream, retryAfterMs: number) =>
 export const noProviderError = () => new AppError(404, "NO_MODELS", "No configured provider serves this model.");
 export const clientClosedError = () => new AppError(499, "CLIENT_GONE", "The client went away before the answer.");
 
+/** The error for a response that another provider may be asked after. Drops its body. */
+export async function failureFromResponse(response: Response, { label }: Pick<Upstream, "label">): Promise<AppError> {
+  await response.body?.cancel();
+  return new AppError(502, "PROVIDER_FAILED", `${label} failed to answer.`, {}, statusCause(response, label));
+}
+
+const statusCause = ({ status }: Response, label: string) => ({ cause: new Error(`${label} answered ${status}.`) });
+
 /** The error for an answer that is none. Reads the start of its body, and rejects where that breaks off. */
-export async function errorFromResponse(response: Response, { label, apiKey }: Upstream): Promise<AppError> {
+export async function errorFromResponse(
+  response: Response,
+  { label, apiKey }: Upstream,
+  keyPattern: RegExp,
+): Promise<AppError> {
   const { status } = response;
-  const cause = { cause: new Error(`${label} answered ${status}.`) };
-  if (isProviderFailure(status)) {
-    await response.body?.cancel();
-    return new AppError(502, "PROVIDER_FAILED", `${label} failed to answer.`, {}, cause);
-  }
+  if (isProviderFailure(status)) return failureFromResponse(response, { label });
+  const cause = statusCause(response, label);
   if (!CALLER_ERROR_STATUSES.has(status)) {
     await response.body?.cancel();
     return new AppError(502, "PROVIDER_MISCONFIGURED", `${label} does not accept Berth's calls.`, {}, cause);
   }
-  const providerText = providerMessage(await readStart(response), apiKey);
+  const providerText = providerMessage(await readStart(response), apiKey, keyPattern);
   const message = `${label} refused the request${providerText ? `: ${providerText}` : "."}`;
   const isRateLimited = status === 429;
   const code = isRateLimited ? "PROVIDER_RATE_LIMITED" : "PROVIDER_REFUSED";
@@ -74,7 +85,7 @@ async function readStart(response: Response): Promise<string> {
 }
 
 /** The sentence in an error body of one of the usual forms, without anything that looks like a key. */
-function providerMessage(text: string, apiKey: string | undefined): string | undefined {
+function providerMessage(text: string, apiKey: string | undefined, keyPattern: RegExp): string | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -83,16 +94,21 @@ function providerMessage(text: string, apiKey: string | undefined): string | und
     return undefined;
   }
   const error = findErrorMessage(Array.isArray(parsed) ? parsed[0] : parsed);
-  return error && redactKeys(error, apiKey).slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
+  return error && redactKeys(error, apiKey, keyPattern).slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
 }
 
-/** What providers' keys look like, masked ones too. */
-const KEY_PATTERN = /\b(?:sk|gsk|AIza|xai|key)[-_]?[\w*.-]{8,}/g;
+/** Key prefixes of others whose errors a provider may relay, and a common one. */
+const OTHER_KEY_PREFIXES = ["xai", "key"];
 
-/** A provider's words without the key it was called with, and without what looks like one. */
-function redactKeys(text: string, apiKey: string | undefined): string {
-  return (apiKey ? text.replaceAll(apiKey, "***") : text).replace(KEY_PATTERN, "***");
+/** Matches the keys of every registered provider, masked ones too. */
+export function createKeyPattern({ all }: Pick<ProviderRegistry, "all">): RegExp {
+  const prefixes = new Set([...all.map(({ credential }) => RegExp.escape(credential.prefix)), ...OTHER_KEY_PREFIXES]);
+  return new RegExp(`\\b(?:${[...prefixes].join("|")})[-_]?[\\w*.-]{8,}`, "g");
 }
+
+/** A provider's message without the key it was called with, and without any text that looks like a key. */
+const redactKeys = (text: string, apiKey: string | undefined, keyPattern: RegExp) =>
+  (apiKey ? text.replaceAll(apiKey, "***") : text).replace(keyPattern, "***");
 
 function findErrorMessage(body: unknown): string | undefined {
   if (typeof body !== "object" || body === null) return undefined;

@@ -5,10 +5,10 @@ import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import type { BudgetScope, Ledger, Reservation } from "../ledger/ledger.ts";
 import type { Candidates } from "../providers/candidates.ts";
 import type { Catalogue } from "../providers/catalogue.ts";
-import { canonicalModelId, DEMO_ENTRY, parseModelReference } from "../providers/catalogue-entry.ts";
-import { acceptsOggAudio } from "../providers/input-modalities.ts";
+import { canonicalModelId, DEMO_ENTRY } from "../providers/catalogue-entry.ts";
 import { costMicroUsd, estimateTokensUpperBound, type Pricing } from "../providers/pricing.ts";
-import { type ProviderId, type Providers, providerIds, type Upstream } from "../providers/providers.ts";
+import type { ProviderId } from "../providers/provider.ts";
+import type { Providers, Upstream } from "../providers/providers.ts";
 import type { providerSettings } from "../settings.ts";
 import { relabelOggRequests, withOggAudio } from "./ogg-audio.ts";
 import { promptSize } from "./prompt-size.ts";
@@ -58,15 +58,6 @@ const MAX_OUTPUT_TOKENS = 200_000;
 /** Models that are kept, each with its client. */
 const MAX_CACHED_CLIENTS = 1_000;
 
-/** What stands in for `model_a` and `model_b` where the provider they name is not to be had. */
-const DEFAULT_MODELS: Readonly<Record<ProviderId, { model_a: string; model_b: string }>> = {
-  provider_1: { model_a: "anthropic/claude-sonnet-4.5", model_b: "openai/gpt-5-mini" },
-  provider_2: { model_a: "gemini-3.5-flash", model_b: "gemini-2.5-flash-lite" },
-  provider_3: { model_a: "openai/gpt-oss-120b", model_b: "llama-3.1-8b-instant" },
-  provider_4: { model_a: "claude-sonnet-4-5", model_b: "claude-haiku-4-5" },
-  provider_5: { model_a: "gpt-5.4-mini", model_b: "gpt-5-mini" },
-};
-
 interface Deps {
   settings: Pick<SettingsOf<typeof providerSettings>, "models">;
   providers: Providers;
@@ -79,6 +70,7 @@ interface Deps {
 }
 
 export function createTurnModels({ settings, providers, catalogue, candidates, calls, ledger, trafficMeter }: Deps) {
+  const { registry } = providers;
   const turnCalls = createTurnCalls({ calls });
   const models = new Map<string, Promise<LanguageModelV4>>();
 
@@ -90,7 +82,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
 
   /** Providers in the order in which they are asked when none is named. */
   function usableProviders(keys: ModelSelection["keys"]): ProviderId[] {
-    const own = providerIds.filter((id) => keys[id] !== undefined);
+    const own = registry.ids.filter((id) => keys[id] !== undefined);
     const others = providers.configuredUpstreams().filter(({ demo, provider }) => !demo && !own.includes(provider));
     return [...own, ...others.map(({ provider }) => provider)];
   }
@@ -103,7 +95,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
     if (!provider) return undefined;
     const local = providers.operatorUpstream(provider)?.local ? catalogue.listedModels(provider) : [];
     const modelId = local[choice === "model_b" ? Math.min(1, local.length - 1) : 0]?.id;
-    return { provider, modelId: modelId ?? DEFAULT_MODELS[provider][choice] };
+    return { provider, modelId: modelId ?? registry.get(provider).defaultModels[choice] };
   }
 
   /** The model that a provider answers with where it alone is named; its own id. */
@@ -111,11 +103,11 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
     const { provider: first, model } = settings.models.model_a;
     if (first === provider) return model;
     const local = providers.operatorUpstream(provider)?.local ? catalogue.listedModels(provider)[0]?.id : undefined;
-    return local ?? DEFAULT_MODELS[provider].model_a;
+    return local ?? registry.get(provider).defaultModels.model_a;
   }
 
   function customModel(reference: string, keys: ModelSelection["keys"]) {
-    const named = parseModelReference(reference);
+    const named = registry.parseReference(reference);
     if (named) return upstreamFor(named.provider, keys)?.demo === false ? named : undefined;
     const eligible = usableProviders(keys);
     const listed = eligible.flatMap((provider) => catalogue.listedModels(provider));
@@ -151,7 +143,8 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
       contextWindow: windowKnown ? contextWindow : undefined,
       ownKey: keys[provider] !== undefined,
       isPinned:
-        keys[provider] !== undefined || (custom !== undefined && parseModelReference(configModel ?? "") !== undefined),
+        keys[provider] !== undefined ||
+        (custom !== undefined && registry.parseReference(configModel ?? "") !== undefined),
     };
   }
 
@@ -169,7 +162,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
   async function createClient(model: TurnModel, upstream: Upstream): Promise<LanguageModelV4> {
     const { createOpenAI } = await import("@ai-sdk/openai");
     const send = trafficMeter.meteredFetch(turnCalls.fetch(upstream, () => alternativesTo(model)));
-    const acceptsOgg = acceptsOggAudio(model.provider);
+    const acceptsOgg = registry.get(model.provider).capabilities.oggAudio;
     const provider = createOpenAI({
       apiKey: model.apiKey ?? "none",
       baseURL: upstream.baseUrl,
@@ -245,7 +238,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
 }
 
 export const DEMO_MODEL: TurnModel = {
-  provider: "provider_1",
+  provider: DEMO_ENTRY.provider,
   modelId: DEMO_ENTRY.id,
   apiKey: undefined,
   label: "demo (built-in demo model)",

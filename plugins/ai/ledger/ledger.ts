@@ -5,7 +5,7 @@ import { sqliteCode } from "../../../src/kernel/database/errors.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { costMicroUsd, type Pricing } from "../providers/pricing.ts";
-import type { ProviderId } from "../providers/providers.ts";
+import type { ProviderId } from "../providers/provider.ts";
 import { type CallUsage, isTokenCount } from "../providers/token-usage.ts";
 import type { AccountBalances, BalanceHold } from "./account-balances.ts";
 import { type BudgetHold, type BudgetPeriod, type BudgetRefusal, type BudgetScope, createBudgets } from "./budgets.ts";

@@ -1,16 +1,10 @@
 // Who would answer: for a model that is named, for a task, or in place of a provider that failed.
 import type { Catalogue } from "./catalogue.ts";
-import { EMBEDDING_MODELS } from "./catalogue-data.ts";
-import {
-  type CatalogueEntry,
-  canonicalModelId,
-  DEMO_ENTRY,
-  parseModelReference,
-  taskTypes,
-} from "./catalogue-entry.ts";
+import { type CatalogueEntry, canonicalModelId, DEMO_ENTRY, taskTypes } from "./catalogue-entry.ts";
 import { FALLBACK_PRICING, FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
+import type { ProviderId } from "./provider.ts";
 import type { ProviderHealth } from "./provider-health.ts";
-import type { ProviderId, Providers, Upstream } from "./providers.ts";
+import type { Providers, Upstream } from "./providers.ts";
 
 /** One place that would answer for a model, and the name it has there. */
 export interface Candidate {
@@ -47,6 +41,8 @@ interface Deps {
 const MAX_CACHED_REFERENCES = 2_000;
 
 export function createCandidates({ providers, health, catalogue }: Deps): Candidates {
+  const { registry } = providers;
+  const embeddingRows = registry.all.flatMap(({ embeddingModels }) => embeddingModels);
   const candidatesByReference = new Map<string, readonly Candidate[]>();
   const alternativesByModel = new Map<string, readonly Candidate[]>();
   let cachedForEntries: readonly CatalogueEntry[] | undefined;
@@ -67,7 +63,7 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
     if (!first) return [];
     // The demo answers whatever model is asked for, and says so: everything can be tried without a key.
     if (first.demo) return [candidate(first, DEMO_ENTRY.id)];
-    const named = parseModelReference(reference);
+    const named = registry.parseReference(reference);
     if (named) {
       const upstream = providers.operatorUpstream(named.provider);
       return upstream ? [candidate(upstream, named.modelId)] : [];
@@ -131,10 +127,18 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
 
   const bestForTask = (taskType: string) => mostSuitable(taskType, ({ provider }) => !isDown(provider));
 
+  /** An embedding model costs the same at every provider: the price of its maker. */
+  function embeddingCandidate(upstream: Upstream, modelId: string): Candidate {
+    const wanted = canonicalModelId(modelId);
+    const row = embeddingRows.find(([id]) => canonicalModelId(id) === wanted);
+    const known = row ? { input: fromUsdPerMillion(row[1]), output: 0 } : { input: FALLBACK_PRICING.input, output: 0 };
+    return { upstream, modelId, pricing: upstream.local ? FREE : known };
+  }
+
   function forEmbedding(reference: string): readonly Candidate[] {
     catalogue.listKnown();
     const configured = providers.configuredUpstreams().filter(({ demo }) => !demo);
-    const named = parseModelReference(reference);
+    const named = registry.parseReference(reference);
     if (named) {
       const upstream = configured.find(({ provider }) => provider === named.provider);
       return upstream ? [embeddingCandidate(upstream, named.modelId)] : [];
@@ -164,18 +168,8 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
   };
 }
 
-const builtInEmbeddingIds = ({ provider, local }: Upstream) =>
-  local ? [] : EMBEDDING_MODELS[provider].map(([id]) => id);
-
-/** Whoever sells it, a model that embeds costs what its maker takes. */
-function embeddingCandidate(upstream: Upstream, modelId: string): Candidate {
-  const wanted = canonicalModelId(modelId);
-  const row = Object.values(EMBEDDING_MODELS)
-    .flat()
-    .find(([id]) => canonicalModelId(id) === wanted);
-  const known = row ? { input: fromUsdPerMillion(row[1]), output: 0 } : { input: FALLBACK_PRICING.input, output: 0 };
-  return { upstream, modelId, pricing: upstream.local ? FREE : known };
-}
+const builtInEmbeddingIds = ({ definition, local }: Upstream) =>
+  local ? [] : definition.embeddingModels.map(([id]) => id);
 
 const isTaskType = (text: string): text is (typeof taskTypes)[number] => taskTypes.some((type) => type === text);
 

@@ -1,7 +1,8 @@
 // One model: its wire form and exact price, made from a row of the table; its names in many spellings; the demo.
-import type { CatalogueRow } from "./catalogue-data.ts";
+
 import { FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
-import { type ProviderId, providerIds } from "./providers.ts";
+import type { CatalogueRow, ProviderId } from "./provider.ts";
+import { defaultProvider } from "./registry.ts";
 
 /** Task types that models are chosen by; anything else counts as `general`. */
 export const taskTypes = ["general", "coding", "analysis", "creative", "long"] as const;
@@ -30,13 +31,6 @@ export interface CatalogueEntry extends Model {
 }
 
 const LONG_WINDOW_TOKENS = 900_000;
-
-/** `provider_N:id` in two parts; undefined for a bare id. */
-export function parseModelReference(reference: string): { provider: ProviderId; modelId: string } | undefined {
-  const [, name, modelId] = /^(provider_\d):(.+)$/s.exec(reference) ?? [];
-  const provider = providerIds.find((id) => id === name);
-  return provider && modelId ? { provider, modelId } : undefined;
-}
 
 /** The same for every spelling of one model: `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929`. */
 export function canonicalModelId(id: string): string {
@@ -77,7 +71,7 @@ export const DEMO_ENTRY: CatalogueEntry = withPricing(
   {
     id: "demo",
     name: "Demo model",
-    provider: "provider_1",
+    provider: defaultProvider.id,
     description: "Built into Berth, to try things without a key. It follows rules and is no language model.",
     tags: [...taskTypes],
     contextWindow: 8_192,

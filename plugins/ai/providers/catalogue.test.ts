@@ -7,9 +7,11 @@ import { startUpstream } from "../../../tests/support/upstream.ts";
 import { demoFetch } from "../demo/demo-provider.ts";
 import { providerSettings } from "../settings.ts";
 import { bodyOf, serveAi } from "../support.test.ts";
-import { CATALOGUE } from "./catalogue-data.ts";
 import { canonicalModelId } from "./catalogue-entry.ts";
 import { createProviders } from "./providers.ts";
+import { builtInProviders, createProviderRegistry } from "./registry.ts";
+
+const registry = createProviderRegistry(builtInProviders);
 
 const noon = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 type Listed = { id: string; provider: string; inputCost: number; available: boolean; name: string }[];
@@ -23,7 +25,11 @@ describe("without a key anywhere", () => {
     expect(available).toEqual([
       expect.objectContaining({ id: "demo", name: "Demo model", provider: "provider_1", inputCost: 0, outputCost: 0 }),
     ]);
-    expect(body).toMatchObject({ count: listed(body).length, provider_1: 1, provider_5: CATALOGUE.provider_5.length });
+    expect(body).toMatchObject({
+      count: listed(body).length,
+      provider_1: 1,
+      provider_5: registry.get("provider_5").models.length,
+    });
     expect(body.timestamp).toMatch(noon);
     expect(await bodyOf(await berth.get("/v1/models"))).toEqual({
       object: "list",
@@ -104,7 +110,7 @@ describe("with providers", () => {
     const env = { PROVIDER_5_API_KEY: "k", PROVIDER_5_BASE_URL: gone.url };
     await using berth = await serveAi(env);
     const models = listed(await bodyOf(await berth.get("/api/ai/models/provider_5")));
-    expect(models).toHaveLength(CATALOGUE.provider_5.length);
+    expect(models).toHaveLength(registry.get("provider_5").models.length);
     expect(models.every(({ available }) => available)).toBe(true);
     const down = await berth.get("/api/ai/health");
     expect(down.status).toBe(503);
@@ -151,7 +157,7 @@ describe("with providers", () => {
 test("an Ollama on this machine is used while it answers", async () => {
   const ollama = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ version: "1", data: [] }) });
   const providers = createProviders({
-    settings: loadConfig({}, { cwd: "/" }).of(providerSettings).providers,
+    settings: loadConfig({}, { cwd: "/" }).of(providerSettings),
     demo: demoFetch,
     log: silent,
     ollamaUrl: `http://127.0.0.1:${ollama.port}`,

@@ -1,21 +1,20 @@
 // Which models there are: the providers' live lists, merged with the built-in table of prices, windows and task types.
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
-import { CATALOGUE } from "./catalogue-data.ts";
 import {
   type CatalogueEntry,
   canonicalModelId,
   DEMO_ENTRY,
   entryFromRow,
   guessTaskTypes,
-  parseModelReference,
   pricingOfRow,
   type UnpricedEntry,
   withPricing,
 } from "./catalogue-entry.ts";
-import { addOggAudio, guessInputModalities, type InputModality } from "./input-modalities.ts";
+import { addOggAudio, guessInputModalities } from "./input-modalities.ts";
 import { fetchModelList, type ListedModel } from "./model-list.ts";
 import { FALLBACK_PRICING, FREE } from "./pricing.ts";
-import { type ProviderId, type Providers, providerIds, type Upstream } from "./providers.ts";
+import type { InputModality, ProviderId } from "./provider.ts";
+import type { Providers, Upstream } from "./providers.ts";
 
 export interface Catalogue {
   /** All models. Waits for a live list only while there is none at all (a few seconds at most). */
@@ -58,10 +57,11 @@ interface Deps {
 
 /** The models of the providers that are configured; live lists are kept 10 minutes and served stale meanwhile. */
 export function createCatalogue({ providers, log }: Deps): Catalogue {
+  const { registry } = providers;
   const builtInRows = new Map(
-    providerIds.map((id) => [id, new Map(CATALOGUE[id].map((row) => [row[0], row]))] as const),
+    registry.all.map(({ id, models }) => [id, new Map(models.map((row) => [row[0], row]))] as const),
   );
-  const builtInEntries = providerIds.flatMap((id) => CATALOGUE[id].map((row) => entryFromRow(id, row, false)));
+  const builtInEntries = registry.all.flatMap(({ id, models }) => models.map((row) => entryFromRow(id, row, false)));
   let liveLists = new Map<ProviderId, LiveList>();
   let cachedEntries: readonly CatalogueEntry[] | undefined;
   let isReady = false;
@@ -121,13 +121,13 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
   }
 
   function entries(): readonly CatalogueEntry[] {
-    cachedEntries ??= providerIds.flatMap((id) => {
+    cachedEntries ??= registry.all.flatMap(({ id, models }) => {
       const upstream = providers.operatorUpstream(id);
       if (upstream?.demo) return [DEMO_ENTRY];
       const listed = upstream && liveLists.get(id)?.models;
       if (listed) return listed.map((model) => entryFromLive(id, model));
       // A local server without a list has nothing to do with the table of the public provider.
-      return upstream?.local ? [] : CATALOGUE[id].map((row) => entryFromRow(id, row, upstream !== undefined));
+      return upstream?.local ? [] : models.map((row) => entryFromRow(id, row, upstream !== undefined));
     });
     return cachedEntries;
   }
@@ -152,7 +152,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
   function entryForUnlisted(provider: ProviderId, id: string): CatalogueEntry {
     const upstream = providers.operatorUpstream(provider);
     if (upstream?.demo) return DEMO_ENTRY;
-    const sameModelRow = CATALOGUE[provider].find((row) => canonicalModelId(row[0]) === canonicalModelId(id));
+    const sameModelRow = registry.get(provider).models.find((row) => canonicalModelId(row[0]) === canonicalModelId(id));
     const contextWindow = sameModelRow?.[5] ?? 32_768;
     const entry: UnpricedEntry = {
       id,
@@ -182,7 +182,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
   }
 
   function find(reference: string): CatalogueEntry | undefined {
-    const named = parseModelReference(reference);
+    const named = registry.parseReference(reference);
     const listed = [...entries(), ...builtInEntries].filter((one) => !named || one.provider === named.provider);
     const wanted = named?.modelId ?? reference;
     const exact = listed.filter(({ id }) => id === wanted);
@@ -200,8 +200,9 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     entry: entryOf,
     async inputModalities(provider, modelId) {
       await refreshAndList();
+      const definition = registry.get(provider);
       const listed = liveLists.get(provider)?.models?.find(({ id }) => id === modelId);
-      return addOggAudio(provider, listed?.inputs ?? guessInputModalities(provider, modelId));
+      return addOggAudio(definition, listed?.inputs ?? guessInputModalities(definition, modelId));
     },
     untilReady() {
       if (isReady) return undefined;
@@ -210,7 +211,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     },
     async isOffered(reference, ownKeyProviders) {
       await refreshAndList();
-      const parsed = parseModelReference(reference);
+      const parsed = registry.parseReference(reference);
       const named = parsed?.provider;
       const wanted = canonicalModelId(parsed?.modelId ?? reference);
       // The demo stands in for a provider, and says nothing of what that one has.

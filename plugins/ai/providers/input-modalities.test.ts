@@ -3,8 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { promptSize } from "../calls/prompt-size.ts";
-import { CATALOGUE } from "./catalogue-data.ts";
 import { guessInputModalities, parseInputModalities } from "./input-modalities.ts";
+import { builtInProviders, createProviderRegistry } from "./registry.ts";
+
+const registry = createProviderRegistry(builtInProviders);
 
 describe("kinds of files", () => {
   test.each([
@@ -27,12 +29,13 @@ describe("kinds of files", () => {
     ["provider_5", "gpt-3.5-turbo", []],
     ["provider_5", "fake-small", []],
   ] as const)("%s: %s", (provider, id, expected) => {
-    expect(guessInputModalities(provider, id)).toEqual([...expected]);
+    expect(guessInputModalities(registry.get(provider), id)).toEqual([...expected]);
   });
 
   test("every model of Google, Anthropic and OpenAI in the table takes pictures", () => {
     for (const provider of ["provider_2", "provider_4", "provider_5"] as const)
-      for (const [id] of CATALOGUE[provider]) expect(guessInputModalities(provider, id), id).toContain("image");
+      for (const [id] of registry.get(provider).models)
+        expect(guessInputModalities(registry.get(provider), id), id).toContain("image");
   });
 
   test("a list says better than a name", () => {

@@ -1,6 +1,7 @@
 // Reads a provider's own list of models, in the dialects of the five.
-import { type InputModality, parseInputModalities } from "./input-modalities.ts";
+import { parseInputModalities } from "./input-modalities.ts";
 import { fromUsdPerToken, type Pricing } from "./pricing.ts";
+import type { InputModality } from "./provider.ts";
 import { authHeaders, type Upstream } from "./providers.ts";
 
 export interface ListedModel {

@@ -1,7 +1,7 @@
 // Costs are exact, whatever the price and the number of tokens.
 import { expect, test } from "bun:test";
-import { CATALOGUE } from "./catalogue-data.ts";
 import { costMicroUsd, costUsd, fromUsdPerMillion, fromUsdPerToken } from "./pricing.ts";
+import { builtInProviders } from "./registry.ts";
 
 /** The same by hand: decimal text to integers of 1e-12 USD, and back. */
 function byHand(inputUsd: number, outputUsd: number, input: bigint, output: bigint): string {
@@ -15,7 +15,7 @@ function byHand(inputUsd: number, outputUsd: number, input: bigint, output: bigi
 
 test("every model of the table, from one token to 2^53", () => {
   const counts = [0, 1, 7, 999, 1_000_000, 123_456_789, Number.MAX_SAFE_INTEGER];
-  for (const [id, , , input, output] of Object.values(CATALOGUE).flat()) {
+  for (const [id, , , input, output] of builtInProviders.flatMap(({ models }) => models)) {
     const pricing = { input: fromUsdPerMillion(input), output: fromUsdPerMillion(output) };
     for (const first of counts) {
       for (const second of counts) {

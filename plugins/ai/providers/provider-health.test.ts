@@ -27,7 +27,7 @@ function stand() {
     PROVIDER_5_API_KEY: "k",
     PROVIDER_5_BASE_URL: "http://five",
   };
-  const { providers: settings } = loadConfig(env, { cwd: "/" }).of(providerSettings);
+  const settings = loadConfig(env, { cwd: "/" }).of(providerSettings);
   const providers = createProviders({ settings, demo: demoFetch, log: silent, fetch: send });
   const metrics = createMetrics();
   metrics.stop();

@@ -2,7 +2,8 @@
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import type { Metrics } from "../../../src/kernel/telemetry/metrics.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
-import { authHeaders, type ProviderId, type Providers, type Upstream } from "./providers.ts";
+import type { ProviderId } from "./provider.ts";
+import { authHeaders, type Providers, type Upstream } from "./providers.ts";
 
 export interface ProviderHealth {
   /** Which can be reached and are not resting; those not configured are false. Waits for the first probe alone. */
@@ -114,13 +115,7 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
         const upstream = providers.operatorUpstream(id);
         return upstream !== undefined && isWorking(upstream);
       };
-      return {
-        provider_1: up("provider_1"),
-        provider_2: up("provider_2"),
-        provider_3: up("provider_3"),
-        provider_4: up("provider_4"),
-        provider_5: up("provider_5"),
-      };
+      return Object.fromEntries(providers.registry.ids.map((id) => [id, up(id)]));
     },
     isDown: (upstream) => !isWorking(upstream),
     breakerOf,

@@ -1,11 +1,10 @@
-// The five providers: which of them can serve, where, and with which key.
+// Decides which of the registered providers can serve, where, and with which key.
 
 import { isLoopbackUrl, type SettingsOf } from "../../../src/kernel/config/config.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import type { providerSettings } from "../settings.ts";
-import { type ProviderId, providerIds } from "./registry.ts";
-
-export { type ProviderId, providerIds } from "./registry.ts";
+import type { ProviderDefinition, ProviderId } from "./provider.ts";
+import { defaultProvider, type ProviderRegistry } from "./registry.ts";
 
 /** `fetch` without the extras of the global one, so that a plain function (the demo model, a test) can stand in. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -13,6 +12,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 /** A place that answers chat completions: an address with a key, or the demo model inside this process. */
 export interface Upstream {
   readonly provider: ProviderId;
+  readonly definition: ProviderDefinition;
   /** Name for people. */
   readonly label: string;
   /** Without a slash at its end; `/chat/completions` and `/models` are below it. */
@@ -25,6 +25,7 @@ export interface Upstream {
 }
 
 export interface Providers {
+  readonly registry: ProviderRegistry;
   /** Those that serve with the operator's keys, in order. Never empty: in the worst case it is the demo model. */
   configuredUpstreams(): readonly Upstream[];
   operatorUpstream(provider: ProviderId): Upstream | undefined;
@@ -42,7 +43,7 @@ export interface Providers {
 }
 
 interface Options {
-  settings: SettingsOf<typeof providerSettings>["providers"];
+  settings: Pick<SettingsOf<typeof providerSettings>, "registry" | "of">;
   demo: Fetch;
   log: Log;
   fetch?: Fetch;
@@ -55,16 +56,14 @@ const OLLAMA_TIMEOUT_MS = 300;
 /** Keys other than the operator's whose upstreams are remembered. */
 const MAX_OWN_KEY_UPSTREAMS = 1_000;
 
-/** Headers that say who calls. Anthropic's list of models wants its own two (docs.anthropic.com, Models API). */
-export function authHeaders({ provider, apiKey }: Upstream): Record<string, string> {
-  if (apiKey === undefined) return {};
-  const bearer = { authorization: `Bearer ${apiKey}` };
-  return provider === "provider_4" ? { ...bearer, "x-api-key": apiKey, "anthropic-version": "2023-06-01" } : bearer;
-}
+/** The headers that authenticate a call: the bearer token, and what the provider wants besides. */
+export const authHeaders = ({ definition, apiKey }: Upstream): Record<string, string> =>
+  apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}`, ...definition.authHeaders?.(apiKey) };
 
 /**
- * Reads the providers' settings. With no key anywhere and no own address for provider 3, a local Ollama is used while it
- * answers, else the demo model (contract §7). Nothing here delays the start: it is looked for in the background.
+ * Builds the upstreams of the operator's settings. Where none is configured, a local Ollama is used while it answers, as
+ * the first provider that may be a local server; else the demo model. It is looked for in the background, so that the start
+ * does not wait.
  */
 export function createProviders({
   settings,
@@ -73,13 +72,16 @@ export function createProviders({
   fetch: send = fetch,
   ollamaUrl = "http://127.0.0.1:11434",
 }: Options): Providers {
-  const upstreamsFromSettings = providerIds.flatMap((id): Upstream[] => {
-    const { apiKey, hasCustomBaseUrl } = settings[id];
-    const usable = apiKey !== undefined || (id === "provider_3" && hasCustomBaseUrl);
-    return usable ? [upstream(id, apiKey)] : [];
+  const { registry } = settings;
+  const upstreamsFromSettings = registry.all.flatMap((definition): Upstream[] => {
+    const { apiKey, hasCustomBaseUrl } = settings.of(definition.id);
+    const usable = apiKey !== undefined || (!definition.credential.required && hasCustomBaseUrl);
+    return usable ? [upstream(definition, apiKey)] : [];
   });
+  const localProvider = registry.all.find(({ capabilities }) => capabilities.localServer);
   const demoUpstream: Upstream = {
-    provider: "provider_1",
+    provider: defaultProvider.id,
+    definition: defaultProvider,
     label: "Demo model",
     baseUrl: "http://demo.invalid/v1",
     apiKey: undefined,
@@ -94,11 +96,13 @@ export function createProviders({
   /** By provider and hash of the key. */
   const ownKeyUpstreams = new Map<string, Upstream>();
 
-  function upstream(id: ProviderId, apiKey: string | undefined): Upstream {
-    const { baseUrl, label, hasCustomBaseUrl } = settings[id];
-    const local = id === "provider_3" && hasCustomBaseUrl && (apiKey === undefined || isLoopbackUrl(baseUrl));
+  function upstream(definition: ProviderDefinition, apiKey: string | undefined): Upstream {
+    const { baseUrl, label, hasCustomBaseUrl } = settings.of(definition.id);
+    const canBeLocal = definition.capabilities.localServer && hasCustomBaseUrl;
+    const local = canBeLocal && (apiKey === undefined || isLoopbackUrl(baseUrl));
     return {
-      provider: id,
+      provider: definition.id,
+      definition,
       label,
       baseUrl: baseUrl.replace(/\/+$/, ""),
       apiKey,
@@ -109,10 +113,11 @@ export function createProviders({
   }
 
   async function detectOllama(): Promise<void> {
+    if (!localProvider) return;
     const isRunning = await isOllamaRunning(send, ollamaUrl);
     if (isRunning !== activeUpstreams[0]?.demo) return;
     const ollama: Upstream = {
-      ...upstream("provider_3", undefined),
+      ...upstream(localProvider, undefined),
       label: "Ollama",
       baseUrl: `${ollamaUrl}/v1`,
       local: true,
@@ -133,7 +138,7 @@ export function createProviders({
     const cacheKey = `${provider} ${Bun.hash(apiKey).toString(36)}`;
     const known = ownKeyUpstreams.get(cacheKey);
     if (known?.apiKey === apiKey) return known;
-    const made = upstream(provider, apiKey);
+    const made = upstream(registry.get(provider), apiKey);
     const oldest = ownKeyUpstreams.size >= MAX_OWN_KEY_UPSTREAMS ? ownKeyUpstreams.keys().next().value : undefined;
     if (oldest !== undefined) ownKeyUpstreams.delete(oldest);
     ownKeyUpstreams.set(cacheKey, made);
@@ -141,6 +146,7 @@ export function createProviders({
   }
 
   return {
+    registry,
     configuredUpstreams: () => activeUpstreams,
     operatorUpstream: (provider) => activeUpstreams.find((one) => one.provider === provider),
     upstreamWithKey,

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { providerSettings } from "../../../plugins/ai/settings.ts";
 import { environment } from "../../kernel/config/config.ts";
 import { parseEvents } from "../../kernel/http/sse-parser.ts";
 import { type RunningServer, serve } from "../serve.ts";
@@ -32,7 +33,9 @@ export async function demoCommand(): Promise<number> {
 
 /** Takes only the settings of model providers from the operator's environment. */
 function demoEnvironment(dir: string): Record<string, string | undefined> {
-  const modelVariables = Object.entries(environment()).filter(([name]) => /^(PROVIDER_[1-5]_|MODEL_[AB]$)/.test(name));
+  const modelVariables = Object.entries(environment()).filter(([name]) =>
+    Object.hasOwn(providerSettings.variables, name),
+  );
   return { ...Object.fromEntries(modelVariables), DATA_DIR: dir, PORT: "0", BACKEND_PORT: "0", LOG_LEVEL: "error" };
 }
 

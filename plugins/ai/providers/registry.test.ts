@@ -1,18 +1,36 @@
-// The table of models: what it must hold to, and the script that brings it up to date.
+// The registry and its tables of models, and the script that brings the prices up to date.
 import { expect, test } from "bun:test";
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bun, run, temporaryDir } from "../../../tests/support/process.ts";
-import { CATALOGUE, CATALOGUE_DATE, CATALOGUE_SOURCE, EMBEDDING_MODELS } from "./catalogue-data.ts";
 import { taskTypes } from "./catalogue-entry.ts";
-import { providerIds } from "./providers.ts";
+import { CATALOGUE_DATE, CATALOGUE_SOURCE } from "./definitions/price-source.ts";
+import { builtInProviders, createProviderRegistry } from "./registry.ts";
+
+test("the ids of the built-in providers are part of the interface", () => {
+  const registry = createProviderRegistry(builtInProviders);
+  expect(registry.ids).toEqual(["provider_1", "provider_2", "provider_3", "provider_4", "provider_5"]);
+});
+
+test("a reference names a registered provider and a model, which may hold colons", () => {
+  const { parseReference } = createProviderRegistry(builtInProviders);
+  expect(parseReference("provider_3:llama3.2:1b")).toEqual({ provider: "provider_3", modelId: "llama3.2:1b" });
+  for (const text of ["provider_9:x", "provider_1:", "provider_1", "gpt-5", ":x"])
+    expect(parseReference(text)).toBeUndefined();
+});
+
+test("two providers can't share an id or a prefix of variables", () => {
+  const [first] = builtInProviders;
+  if (!first) throw new Error("There is no provider.");
+  expect(() => createProviderRegistry([first, { ...first, env: "PROVIDER_6" }])).toThrow("the same");
+  expect(() => createProviderRegistry([first, { ...first, id: "provider_6" }])).toThrow("the same");
+});
 
 test("each model is there once, with a price, a window and task types that are some", () => {
   expect(CATALOGUE_DATE).toMatch(/^\d{4}-\d\d-\d\d$/);
   expect(CATALOGUE_SOURCE).toMatch(/^https:/);
   const known: readonly string[] = taskTypes;
-  for (const provider of providerIds) {
-    const rows = CATALOGUE[provider];
+  for (const { models: rows, embeddingModels } of builtInProviders) {
     expect(new Set(rows.map(([id]) => id)).size).toBe(rows.length);
     for (const [, name, description, input, output, window, tags] of rows) {
       expect([name, description].every((text) => text !== "")).toBe(true);
@@ -23,38 +41,46 @@ test("each model is there once, with a price, a window and task types that are s
       expect(tags.split(" ").filter((tag) => !known.includes(tag))).toEqual([]);
       expect(tags.includes("long")).toBe(window >= 900_000);
     }
-    for (const [, input] of EMBEDDING_MODELS[provider]) expect(input).toBeGreaterThan(0);
+    for (const [, input] of embeddingModels) expect(input).toBeGreaterThan(0);
   }
 });
 
 test("every task type has a model of every provider that could serve it, but for long texts", () => {
   for (const type of taskTypes) {
-    for (const provider of providerIds) {
-      const able = CATALOGUE[provider].filter(([, , , , , , tags]) => tags.split(" ").includes(type));
-      if (type !== "long" || provider !== "provider_3") expect(able.length).toBeGreaterThan(0);
+    for (const { id, models } of builtInProviders) {
+      const able = models.filter(([, , , , , , tags]) => tags.split(" ").includes(type));
+      if (type !== "long" || id !== "provider_3") expect(able.length).toBeGreaterThan(0);
     }
   }
 });
 
 const root = join(import.meta.dir, "../../..");
 
-/** Runs the script over a copy of the table with such a list. */
+const definitions = join(import.meta.dir, "definitions");
+
+/** All definitions, after the date of their figures. */
+function textOf(folder: string): string {
+  const names = readdirSync(folder).sort((a, b) => Number(b === "price-source.ts") - Number(a === "price-source.ts"));
+  return names.map((name) => readFileSync(join(folder, name), "utf8")).join("");
+}
+
+/** Runs the script over a copy of the definitions with such a list. */
 async function refresh(list: unknown, ...more: string[]) {
   const dir = temporaryDir();
   try {
-    const data = join(dir.path, "catalogue-data.ts");
-    cpSync(join(import.meta.dir, "catalogue-data.ts"), data);
+    const data = join(dir.path, "definitions");
+    cpSync(definitions, data, { recursive: true });
     writeFileSync(join(dir.path, "list.json"), JSON.stringify(list));
     const script = join(root, "scripts/refresh-catalogue.mjs");
     const command = [bun, script, join(dir.path, "list.json"), "--data", data, "--date", "2030-01-02", ...more];
     const ran = await run(command, {}, dir.path);
-    return { ...ran, text: readFileSync(data, "utf8") };
+    return { ...ran, text: textOf(data) };
   } finally {
     dir.remove();
   }
 }
 
-const table = readFileSync(join(import.meta.dir, "catalogue-data.ts"), "utf8");
+const table = textOf(definitions);
 const list = {
   openai: {
     models: {

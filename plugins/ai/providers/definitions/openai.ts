@@ -1,0 +1,42 @@
+// OpenAI. https://platform.openai.com/docs/api-reference
+
+import type { ProviderDefinition } from "../provider.ts";
+
+export const openAi: ProviderDefinition = {
+  id: "provider_5",
+  label: "OpenAI",
+  env: "PROVIDER_5",
+  baseUrl: "https://api.openai.com/v1",
+  credential: { required: true, prefix: "sk", shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/ },
+  capabilities: {
+    modalities: ["image", "audio", "pdf"],
+    // WAV and MP3 alone.
+    oggAudio: false,
+    // The newer models refuse `max_tokens`.
+    maxTokensField: "max_completion_tokens",
+    localServer: false,
+  },
+  defaultModels: { model_a: "gpt-5.4-mini", model_b: "gpt-5-mini" },
+  priceListId: "openai",
+  // biome-ignore format: a table is read in rows
+  models: [
+    ["gpt-5.5", "GPT-5.5", "OpenAI's strongest, for difficult work", 5, 30, 1_050_000, "coding analysis creative long"],
+    ["gpt-5.4", "GPT-5.4", "OpenAI's all-rounder", 2.5, 15, 1_050_000, "general coding analysis creative long"],
+    ["gpt-5.4-mini", "GPT-5.4 mini", "Small and quick GPT-5.4", 0.75, 4.5, 400_000, "general coding"],
+    ["gpt-5.4-nano", "GPT-5.4 nano", "Smallest GPT-5.4, for simple tasks in bulk", 0.2, 1.25, 400_000, "general"],
+    ["gpt-5.3-codex", "GPT-5.3 Codex", "OpenAI's model for code", 1.75, 14, 400_000, "coding"],
+    ["gpt-5-mini", "GPT-5 Mini", "Small and quick GPT-5", 0.25, 2, 400_000, "general coding"],
+    ["gpt-4.1", "GPT-4.1", "Answers directly, with a long window", 2, 8, 1_047_576, "general coding long"],
+    ["gpt-4.1-mini", "GPT-4.1 mini", "Small GPT-4.1 with a long window", 0.4, 1.6, 1_047_576, "general long"],
+    ["gpt-4o", "GPT-4o", "OpenAI's earlier all-rounder", 2.5, 10, 128_000, "general creative"],
+    ["gpt-4o-mini", "GPT-4o mini", "Small, cheap, well known", 0.15, 0.6, 128_000, "general"],
+    ["o3", "o3", "Thinks before it answers", 2, 8, 200_000, "analysis coding"],
+    ["o4-mini", "o4-mini", "Small one that thinks before it answers", 1.1, 4.4, 200_000, "analysis coding"],
+  ],
+  // biome-ignore format: a table is read in rows
+  embeddingModels: [
+    ["text-embedding-3-small", 0.02],
+    ["text-embedding-3-large", 0.13],
+    ["text-embedding-ada-002", 0.1],
+  ],
+};

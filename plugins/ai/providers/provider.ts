@@ -1,0 +1,65 @@
+// The port of an AI provider: everything that Berth has to know of it, as data.
+
+/** The id on the wire, in the ledger, and as the kind of a credential. */
+export type ProviderId = `provider_${number}`;
+
+/** Kinds of files a message to a model may carry. `audio` is MP3 and WAV; `ogg`, as chat apps record, is taken by fewer. */
+export type InputModality = "image" | "audio" | "ogg" | "pdf";
+
+/**
+ * Provider's id, name, description, USD per million input and output tokens, context window in tokens, task types.
+ * A model carries a task type only when it is a sensible choice for it; `long` means a window of 900,000 tokens or more.
+ * Prices are those of the first tier, without discounts for cached input.
+ */
+export type CatalogueRow = readonly [
+  id: string,
+  name: string,
+  description: string,
+  input: number,
+  output: number,
+  contextWindow: number,
+  tags: string,
+];
+
+/** A model that turns text into vectors: provider's id, and USD per million tokens. */
+export type EmbeddingRow = readonly [id: string, input: number];
+
+export interface ProviderDefinition {
+  readonly id: ProviderId;
+  /** Name for people; the default of the variable `<env>_LABEL`. */
+  readonly label: string;
+  /** The prefix of the variables `_API_KEY`, `_BASE_URL` and `_LABEL`. */
+  readonly env: `PROVIDER_${string}`;
+  /** The OpenAI-compatible address, without a slash at its end. */
+  readonly baseUrl: string;
+  /** The end of the sentence that describes `<env>_BASE_URL`. */
+  readonly baseUrlNote?: string;
+  /** The end of the sentence that describes `<env>_API_KEY`. */
+  readonly keyNote?: string;
+  readonly credential: {
+    /** False: an address of the operator's own is enough, and the credentials summary leaves the kind out. */
+    readonly required: boolean;
+    /** The start of every key, to find masked keys in error messages. */
+    readonly prefix: string;
+    /** Matches a key anywhere in a text; linear in the text's length. */
+    readonly shape: RegExp;
+  };
+  readonly capabilities: {
+    /** Kinds of files that pass through the OpenAI-compatible endpoint at all. */
+    readonly modalities: readonly InputModality[];
+    /** A model that takes audio takes Ogg too. */
+    readonly oggAudio: boolean;
+    readonly maxTokensField: "max_tokens" | "max_completion_tokens";
+    /** An address of the operator's own is a local server, whose calls cost nothing; a local Ollama is used as this provider. */
+    readonly localServer: boolean;
+  };
+  /** Headers besides the bearer token. */
+  authHeaders?(apiKey: string): Record<string, string>;
+  /** The models behind the choices `model_a` and `model_b` where the operator names none of this provider. */
+  readonly defaultModels: { readonly model_a: string; readonly model_b: string };
+  /** The name of the provider in the price list; see scripts/refresh-catalogue.mjs. */
+  readonly priceListId: string;
+  /** Well-known models: shown before, and beside, the provider's live list. */
+  readonly models: readonly CatalogueRow[];
+  readonly embeddingModels: readonly EmbeddingRow[];
+}
