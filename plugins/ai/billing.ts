@@ -1,7 +1,8 @@
-// Money, put together: who pays for a call, where it is written down, who is told of a spent budget, and what is kept.
+// Wires the services that account for model calls: balances, budgets, ledger, notices, caches, and their routes.
 
 import { join } from "node:path";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
 import type { auth } from "../auth/index.ts";
 import { cacheBackendRoutes, cacheWebRoutes } from "./cache/cache-routes.ts";
@@ -16,8 +17,6 @@ import { allowanceOf } from "./ledger/plan-allowance.ts";
 import { pruneLedger } from "./ledger/retention.ts";
 import { budgetSettings } from "./settings.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
-
-const DAY = 86_400_000;
 
 interface Deps {
   kernel: Kernel;
@@ -45,7 +44,7 @@ export function createBilling({ kernel, authService, agents }: Deps) {
     balances,
     journalFile,
     onPaid: transfer.onPaid,
-    refused: budgetNotices.budgetRefused,
+    onRefused: budgetNotices.budgetRefused,
   });
   const cache = createResponseCache({ metrics });
   const turnCaches = createTurnCaches({ database, config, cache, ledger });
@@ -55,9 +54,9 @@ export function createBilling({ kernel, authService, agents }: Deps) {
 
   return {
     ledger,
-    /** Answers of the API from the cache. */
+    /** Serves API calls from the response cache. */
     cachedCall: createCachedCalls({ cache, ledger }),
-    /** Kept answers of an agent that has it turned on. */
+    /** The response cache of an agent that has it enabled. */
     turnCache: turnCaches.forTurn,
     backupRows: turnCaches.backupRows,
     web: usageRoutes({ database, budgets, authService, agents }).use(

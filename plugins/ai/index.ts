@@ -77,7 +77,7 @@ export const ai = plugin("ai", (host) => {
   const tags = ["AI"];
   const now = () => new Date().toISOString();
 
-  /** Counts the call, and finds out who calls where that can be known; keys of other makes are what OpenAI clients must send. */
+  /** Takes from the rate limit and identifies the caller. Foreign bearer tokens are ignored, since OpenAI clients must send one. */
   async function admitCaller(request: Request): Promise<string | undefined> {
     const decision = limits.take("ai", contextOf(request).address);
     if (!decision.allowed) throw limits.tooManyRequests(decision);
@@ -251,7 +251,7 @@ export const ai = plugin("ai", (host) => {
     secretPatterns: [/(?<![A-Za-z0-9])(?:sk-|gsk_)[\w+/=-]{6,}/g, /(?<![\w-])AIza[\w-]{24,}/g],
     service: {
       ...turnModels,
-      /** What an agent gets that names no more than its provider. `baseUrl` is shown to anybody: no password is in it. */
+      /** The model and address for an agent that names only a provider. `baseUrl` is public, so it has no password. */
       providerConfig(provider: ProviderId) {
         const url = new URL(settings.of(provider).baseUrl);
         const publicBaseUrl = `${url.origin}${url.pathname.replace(/\/$/, "")}`;
@@ -263,17 +263,17 @@ export const ai = plugin("ai", (host) => {
       },
       turnCache: billing.turnCache,
       backupRows: billing.backupRows,
-      /** The model that this agent's next turn would use. */
+      /** The model that the agent's next turn would use. */
       async turnModelOf({ id, model }: Pick<Agent, "id" | "model">) {
         const settings = await agentService.settings(id);
         const keys = await agentService.credentials.providerKeys(id);
         return turnModels.resolveTurnModel({ choice: model, configModel: settings.model, keys });
       },
-      /** No key is configured and no Ollama answers: what was not given a key of its own speaks with the demo model. */
+      /** Whether agents without a key of their own use the demo model, since no key is configured and no Ollama was found. */
       isDemo: providers.isDemo,
       spentMicroUsd: ledger.spentMicroUsd,
       isOffered: catalogue.isOffered,
-      /** What a turn's model takes beside text. Asked only when there is something. */
+      /** The kinds of files that a turn's model accepts. Called only for messages with files. */
       inputModalities: async ({ demo, provider, modelId }: TurnModel): Promise<readonly InputModality[]> =>
         demo ? [] : catalogue.inputModalities(provider, modelId),
     },

@@ -1,4 +1,4 @@
-// Whether an agent's answers are kept: shown on the web, set on the backend, where agents are written.
+// Routes of an agent's response cache: the web surface reads the setting, and forwards changes to the backend.
 import { Elysia, t } from "elysia";
 import type { BackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import { forwardToBackend } from "../../../src/kernel/http/backend/forward-to-backend.ts";

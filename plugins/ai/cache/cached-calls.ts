@@ -1,9 +1,10 @@
-// Kept answers for the API: whoever asks for it gets the answer of the same request by the same caller again, for nothing.
+// Serves API calls from the response cache: the same request of the same caller gets the cached response for free, if the caller
+// asks for it.
 import type { Ledger, LedgerCall } from "../ledger/ledger.ts";
 import { cacheKey, MAX_RESPONSE_BYTES, type ResponseCache } from "./response-cache.ts";
 
 export interface CacheableCall {
-  /** The request body as it came, and what it says. */
+  /** The request body as it came, and parsed. */
   text: string;
   body: object;
   call: LedgerCall;
@@ -20,12 +21,12 @@ interface CachedResponse {
   headers: Record<string, string>;
 }
 
-/** Answers from the cache, or asks and keeps a good answer. Only for answers that come in one piece. */
+/** Returns the cached response, or sends the call and caches a successful response. Not for streams. */
 export type CachedCalls = (cacheable: CacheableCall, sendCall: () => Promise<Response>) => Promise<Response>;
 
-/** Fields that do not change the answer, or that are in the key in another form. */
+/** Fields that do not change the response, or that are in the key in another form. */
 const IGNORED_FIELDS: ReadonlySet<string> = new Set(["model", "stream", "taskType"]);
-/** A number that JavaScript may not tell from its neighbours: such a request is taken letter for letter. */
+/** A number that JavaScript may round: the text of such a request is the key. */
 const UNSAFE_NUMBER = /[-+.\deE]{16,}/;
 
 export function createCachedCalls({ cache, ledger }: Deps): CachedCalls {
@@ -33,7 +34,7 @@ export function createCachedCalls({ cache, ledger }: Deps): CachedCalls {
     const keyBody = UNSAFE_NUMBER.test(text)
       ? text
       : Object.fromEntries(Object.entries(body).filter(([name]) => !IGNORED_FIELDS.has(name)));
-    // Nobody gets what somebody else has paid for, or learns that it was asked.
+    // The key holds the caller, so that nobody gets, or learns of, the responses of others.
     const key = cacheKey(call.userId ?? "public", call.provider, call.modelId, keyBody);
     const found = cache.get(key, maxAgeS);
     if (found) {
@@ -57,7 +58,7 @@ function modelHeader({ headers }: Response): Record<string, string> {
   return model === null ? {} : { "x-berth-model": model };
 }
 
-/** The same answer; `whole` gets its bytes when it has come to its end and is not too large. */
+/** The same response; `onComplete` gets its bytes at the end if they are not too many. */
 function teeBody({ body, status, headers }: Response, onComplete: (bytes: Buffer) => void): Response {
   if (!body) return new Response(null, { status, headers });
   const reader = body.getReader();
@@ -81,7 +82,7 @@ function teeBody({ body, status, headers }: Response, onComplete: (bytes: Buffer
   return new Response(stream, { status, headers });
 }
 
-/** A completion or embeddings: some providers tell of errors with a 200. */
+/** Whether the body is a completion or embeddings: some providers report errors with status 200. */
 function isCacheable(bytes: Buffer): boolean {
   try {
     const value: unknown = JSON.parse(bytes.toString());

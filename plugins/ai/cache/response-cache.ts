@@ -1,20 +1,20 @@
-// Answers that are kept, so that the very same request is answered again without a call: in memory, bounded in size and age.
+// Caches responses of models in memory, bounded in size and age.
 import { invalidInput } from "../../../src/kernel/errors.ts";
 import type { Metrics } from "../../../src/kernel/telemetry/metrics.ts";
 
-/** Seconds that an answer is good for unless the caller says otherwise, and at most. */
+/** Seconds that a cached response is valid: by default, and at most. */
 export const DEFAULT_AGE_S = 3_600;
 export const MAX_AGE_S = 86_400;
-/** Bytes of one answer. */
+/** Bytes of one response, at most. */
 export const MAX_RESPONSE_BYTES = 1024 * 1024;
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
-/** What an entry takes beside its answer. */
+/** Bytes of an entry besides its value. */
 const ENTRY_OVERHEAD_BYTES = 300;
 
 export interface ResponseCache {
-  /** What was kept under this key, if it is no older than that. */
+  /** The cached value, if it is at most `maxAgeS` seconds old. */
   get(key: string, maxAgeS: number): { value: unknown; ageS: number } | undefined;
-  /** `bytes`: the size of the value, roughly; one that is too large is not kept. */
+  /** Caches a value, unless it is too large. `bytes`: its approximate size. */
   set(key: string, value: unknown, bytes: number): void;
 }
 
@@ -32,14 +32,14 @@ interface Options {
   now?: () => number;
 }
 
-/** The least recently used go first. */
+/** Evicts the least recently used entries first. */
 export function createResponseCache({ metrics, maxBytes = MAX_CACHE_BYTES, now = Date.now }: Options): ResponseCache {
   const entries = new Map<string, CacheEntry>();
   let heldBytes = 0;
-  const lookups = metrics.counter("berth_ai_cache_total", "Requests that a kept answer would do for.", ["outcome"]);
+  const lookups = metrics.counter("berth_ai_cache_total", "Cache lookups, by outcome.", ["outcome"]);
   const hits = lookups.labels({ outcome: "hit" });
   const misses = lookups.labels({ outcome: "miss" });
-  metrics.gauge("berth_ai_cache_bytes", "Bytes of answers that are kept.", () => heldBytes);
+  metrics.gauge("berth_ai_cache_bytes", "Bytes of cached responses.", () => heldBytes);
 
   function remove(key: string): void {
     heldBytes -= entries.get(key)?.bytes ?? 0;
@@ -52,7 +52,7 @@ export function createResponseCache({ metrics, maxBytes = MAX_CACHE_BYTES, now =
       const ageS = entry ? (now() - entry.at) / 1000 : 0;
       if (!entry || ageS > Math.min(maxAgeS, MAX_AGE_S)) {
         misses.inc();
-        // Another caller may take an older one.
+        // Another caller may accept an older one.
         if (ageS > MAX_AGE_S) remove(key);
         return undefined;
       }
@@ -74,7 +74,7 @@ export function createResponseCache({ metrics, maxBytes = MAX_CACHE_BYTES, now =
   };
 }
 
-/** The same for requests that mean the same: the hash of JSON with its members in order. */
+/** The hash of the parts as JSON with sorted members, so that equal requests have one key. */
 export const cacheKey = (...parts: unknown[]): string =>
   new Bun.CryptoHasher("sha256").update(JSON.stringify(parts, sortMembers)).digest("base64url");
 
@@ -94,7 +94,7 @@ export const cacheHeader = {
     "age) or miss. Kept in memory, for each account apart; not for streams.",
 };
 
-/** `x-berth-cache` as a caller sends it: seconds an answer may be old; undefined: none wanted. 400 for anything else. */
+/** Parses the request header `x-berth-cache`: the greatest age in seconds; undefined: no caching. 400 for any other value. */
 export function parseCacheHeader(header: string | null): number | undefined {
   if (header === null || /^off$/i.test(header)) return undefined;
   if (/^on$/i.test(header)) return DEFAULT_AGE_S;

@@ -1,26 +1,28 @@
-// Kept answers for agents: those whose owner turned it on answer the same conversation again without a call.
+// Serves agents' turns from the response cache: an agent with the cache enabled answers the same conversation without a call.
 import type { LanguageModelV4CallOptions, LanguageModelV4ToolCall } from "@ai-sdk/provider";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { type Kernel, ownsDatabase } from "../../../src/kernel/plugin.ts";
 import type { BackupTableRows, BackupTables } from "../../agents/index.ts";
-import type { TurnModel } from "../calls/turn-models.ts";
-import type { Ledger, Reservation } from "../ledger/ledger.ts";
+import type { Ledger, Reservation, ServedModel } from "../ledger/ledger.ts";
 import { cacheKey, type ResponseCache } from "./response-cache.ts";
 
-/** What a model said in one call of a turn. */
+/** The reply of a model to one call of a turn. */
 export interface CachedReply {
   text: string;
   calls: readonly LanguageModelV4ToolCall[];
 }
 
-/** For one turn of an agent that has it turned on. */
+/** The response cache of an agent, for one turn. */
 export interface TurnCache {
-  /** What was said to exactly this before, and the row of the call that it saves. */
+  /** The cached reply to the same call, with the reservation for its row in the ledger. */
   get(options: LanguageModelV4CallOptions): (CachedReply & { spending: Reservation }) | undefined;
   set(options: LanguageModelV4CallOptions, reply: CachedReply): void;
 }
 
-/** Seconds that answers of an agent are kept; undefined: not at all. */
+/** The model of a turn, as far as the key of a cached reply depends on it. */
+type CachedModel = ServedModel & { apiKey: string | undefined; ownKey: boolean };
+
+/** Seconds that replies of an agent are cached; undefined: the cache is disabled. */
 export type MaxAge = number | undefined;
 
 interface Deps extends Pick<Kernel, "database" | "config"> {
@@ -33,7 +35,7 @@ export interface CacheBackupRows {
   restoreStatements(agentId: string, rows: BackupTableRows<"cache">): Statement[];
 }
 
-/** Agents whose setting is remembered, where nobody else can write it. */
+/** Agents whose setting is kept in memory, if this process owns the database. */
 const MAX_REMEMBERED_AGENTS = 20_000;
 
 export function createTurnCaches({ database, config, cache, ledger }: Deps) {
@@ -51,7 +53,7 @@ export function createTurnCaches({ database, config, cache, ledger }: Deps) {
   return {
     maxAgeOf,
 
-    /** Turns it on, or off; the agent has to be there. */
+    /** Enables or disables the cache of an existing agent. */
     async setMaxAge(agentId: string, maxAgeS: MaxAge): Promise<void> {
       const args = maxAgeS === undefined ? [agentId] : [agentId, maxAgeS];
       await database.write([{ sql: maxAgeS === undefined ? DELETE_SQL : UPSERT_SQL, args }]);
@@ -60,18 +62,18 @@ export function createTurnCaches({ database, config, cache, ledger }: Deps) {
 
     forgetAgent: (agentId: string) => void maxAgeByAgent?.delete(agentId),
 
-    /** The setting as rows of an agent's backup. */
+    /** The setting as rows of the agent's backup. */
     backupRows: {
       tables: { cache: BACKUP_ROWS_SQL },
-      /** Puts it back as it was. */
+      /** Restores the setting. */
       restoreStatements: (agentId: string, { cache }: BackupTableRows<"cache">): Statement[] => [
         { sql: DELETE_SQL, args: [agentId], after: () => void maxAgeByAgent?.delete(agentId) },
         { sql: RESTORE_SQL, args: [agentId, cache] },
       ],
     } satisfies CacheBackupRows,
 
-    /** Undefined for an agent that has it turned off. */
-    async forTurn(agent: { id: string; userId: string }, model: TurnModel): Promise<TurnCache | undefined> {
+    /** Undefined if the cache of the agent is disabled. */
+    async forTurn(agent: { id: string; userId: string }, model: CachedModel): Promise<TurnCache | undefined> {
       const maxAgeS = await maxAgeOf(agent.id);
       if (maxAgeS === undefined) return undefined;
       const { provider, modelId, apiKey = "", pricing, ownKey } = model;

@@ -1,4 +1,4 @@
-// Calls for everyone on the operator's keys: which provider, within which budget, with how many tokens.
+// Serves the AI API on the operator's keys: selects the candidates, reserves the cost, and settles it after the response.
 import { unauthorized } from "../../../src/kernel/errors.ts";
 import type { CachedCalls } from "../cache/cached-calls.ts";
 import type { BudgetScope, Ledger, LedgerCall } from "../ledger/ledger.ts";
@@ -11,17 +11,17 @@ import type { EmbeddingsBody } from "./embeddings-request.ts";
 import type { Passthrough, PassthroughCall } from "./passthrough.ts";
 import { mayHaveBeenBilled, noProviderError } from "./provider-errors.ts";
 
-/** The most tokens one may ask for here. Contract §7. */
+/** Output tokens of one API call, at most. */
 export const MAX_API_TOKENS = 4_096;
 
 export interface ApiCall<Body> {
-  /** The request body as it came, and what it says (checked). */
+  /** The request body as it came, and parsed and checked. */
   text: string;
   body: Body;
   signal: AbortSignal;
-  /** Who calls, if that is known. */
+  /** The account of the caller; undefined for a call without an account. */
   userId: string | undefined;
-  /** Seconds that a kept answer may be old; undefined: none is wanted. */
+  /** The greatest age of a cached response in seconds; undefined: no caching. */
   maxAgeS: number | undefined;
 }
 
@@ -30,17 +30,17 @@ interface Deps {
   catalogue: Pick<Catalogue, "untilReady">;
   passthrough: Passthrough;
   ledger: Ledger;
-  /** Whole micro-USD a day; 0: nobody without an account. */
+  /** Whole micro-USD a day for calls without an account; 0 refuses them. */
   budget: number;
-  /** Answers from the cache, or asks. */
+  /** Returns a cached response, or sends the call. */
   cachedCall: CachedCalls;
 }
 
-/** Both answer with the provider's response, and throw 401, 402, 404, or what the gateway throws, before the first byte. */
+/** Both calls return the provider's response. Before its first byte they throw 401, 402, 404, or the errors of `passthrough.ts`. */
 export function createApiCalls({ candidates, catalogue, passthrough, ledger, budget, cachedCall }: Deps) {
   const scopes: readonly BudgetScope[] = [{ of: "public", period: "day", limit: budget }];
 
-  /** Who may call, and what has to be awaited before it is known who serves what. */
+  /** Throws 401 for a refused caller. The promise resolves when the catalogue knows what a local server offers. */
   function admitCaller(userId: string | undefined): Promise<void> | undefined {
     if (budget === 0 && userId === undefined) {
       throw unauthorized("Use without an account is turned off here. Send an API key, or sign in.");
@@ -48,7 +48,7 @@ export function createApiCalls({ candidates, catalogue, passthrough, ledger, bud
     return catalogue.untilReady();
   }
 
-  /** A kept answer where one is wanted and there; else a call that is paid for. */
+  /** Returns a cached response if the caller accepts one; otherwise makes a paid call. */
   async function callThroughCache(
     apiCall: ApiCall<object>,
     eligible: readonly Candidate[],
@@ -63,7 +63,7 @@ export function createApiCalls({ candidates, catalogue, passthrough, ledger, bud
     return maxAgeS === undefined ? sendCall() : cachedCall({ text, body, call, maxAgeS }, sendCall);
   }
 
-  /** Sets aside what the dearest of those that may answer can cost, and settles what the one that did has cost. */
+  /** Reserves the cost of the most expensive candidate, then settles the cost of the one that responded. */
   async function reserveAndCall(
     { text, signal, userId }: ApiCall<object>,
     call: LedgerCall,
@@ -75,7 +75,7 @@ export function createApiCalls({ candidates, catalogue, passthrough, ledger, bud
     let maxMicroUsd = 0;
     for (const { pricing } of eligible)
       maxMicroUsd = Math.max(maxMicroUsd, costMicroUsd(pricing, inputTokens, outputTokens));
-    // Whoever is known pays from the own plan and credits; the public budget is everybody else's.
+    // Accounts pay from their plan and credits; the public budget is for calls without an account.
     const limits = userId === undefined ? scopes : [];
     const expected = { inputTokens, outputTokens };
     const reserved = ledger.reserve(call, limits, maxMicroUsd, expected);

@@ -1,8 +1,8 @@
-// A chat request, checked by hand: a schema would walk through every message, and copy it.
+// Checks chat requests by hand, since a schema would visit and copy every message.
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { taskTypes } from "../providers/catalogue-entry.ts";
 
-/** What Berth reads of a chat request; everything else goes through unread. */
+/** The fields of a chat request that Berth reads; all others pass through unread. */
 export interface ChatBody {
   model?: string | null;
   stream?: boolean | null;
@@ -25,7 +25,7 @@ const isNumberBetween =
     typeof value === "number" && value >= min && value <= max;
 const isCount: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 1;
 
-/** The optional fields that are checked; null is as good as left out, as with OpenAI. */
+/** Checks of optional fields, where null counts as missing, as with OpenAI. */
 const OPTIONAL_FIELDS: Readonly<Record<string, readonly [Check, string]>> = {
   model: [(value) => isText(value) && value !== "" && value.length <= 200, "The model is text of 1 to 200 characters."],
   taskType: [(value) => isText(value) && value.length <= 64, "The task type is text."],
@@ -38,7 +38,7 @@ const OPTIONAL_FIELDS: Readonly<Record<string, readonly [Check, string]>> = {
   n: [(value) => isCount(value) && Number(value) <= 128, "n is a whole number from 1 to 128."],
 };
 
-/** The body, if Berth can work with it; what is beyond these checks is the provider's to judge. Throws 400 with issues. */
+/** Checks the fields that Berth uses and leaves the others to the provider. Throws 400 with issues. */
 export function parseChatBody(body: unknown): ChatBody {
   if (!isObject(body)) throw invalidInput({ path: "", message: "Send a JSON object with messages." });
   const issues: Issue[] = [];
@@ -75,7 +75,7 @@ function checkMessage(message: unknown, path: string, issues: Issue[]): void {
 const numberSchema = (description: string) => ({ type: "number" as const, description });
 const taskTypeList = taskTypes.join(", ");
 
-/** For the API's description. */
+/** The request body in the OpenAPI document. */
 export const chatRequestBody = {
   required: true,
   description: "As OpenAI has it; what is not listed here is passed on to the provider.",
@@ -116,7 +116,7 @@ export const chatRequestBody = {
   },
 };
 
-/** What a chat is refused with, or fails with. */
+/** The error codes of a chat call, by status. */
 export const chatErrors = {
   400: "PROVIDER_REFUSED",
   401: "UNAUTHORIZED",
@@ -128,7 +128,7 @@ export const chatErrors = {
   502: ["PROVIDER_FAILED", "PROVIDER_MISCONFIGURED", "PROVIDER_RESTING", "PROVIDER_TIMEOUT", "PROVIDER_UNREACHABLE"],
 };
 
-/** Of what a chat answers; `x-berth-model` names who did. */
+/** The responses in the OpenAPI document. */
 export const chatResponses = {
   200: {
     description:

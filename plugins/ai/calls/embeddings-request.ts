@@ -1,11 +1,11 @@
-// A request for embeddings, checked as far as Berth has to read it.
+// Checks the fields of an embeddings request that Berth reads.
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 
 export interface EmbeddingsBody {
   model: string;
 }
 
-/** The body, if Berth can work with it; what is beyond these checks is the provider's to judge. Throws 400 with issues. */
+/** Checks the fields that Berth uses and leaves the others to the provider. Throws 400 with issues. */
 export function parseEmbeddingsBody(body: unknown): EmbeddingsBody {
   const { model, input } = Object(body) as { model?: unknown; input?: unknown };
   const hasModel = typeof model === "string" && model !== "" && model.length <= 200;
@@ -21,7 +21,7 @@ export function parseEmbeddingsBody(body: unknown): EmbeddingsBody {
 
 const text = { type: "string" as const };
 
-/** For the API's description. */
+/** The request body in the OpenAPI document. */
 export const embeddingsRequestBody = {
   required: true,
   description: "As OpenAI has it; what is not listed here is passed on to the provider.",

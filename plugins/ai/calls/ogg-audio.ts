@@ -1,20 +1,15 @@
-// Recordings in Ogg, as chat apps make them: the SDK sends WAV and MP3 alone, while some providers take more.
+// Sends Ogg recordings, which chat apps make, through an SDK that sends only WAV and MP3: they pass it labelled as WAV, and
+// the request is relabelled behind it.
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
 import type { Fetch } from "../providers/providers.ts";
+import { wrapModel } from "./wrap-model.ts";
 
-/** How the first bytes of every Ogg file, `OggS`, begin in base64. */
+/** An audio part that begins with `OggS`, the first bytes of every Ogg file, in base64. */
 const OGG_AUDIO_PREFIX = '"input_audio":{"data":"T2dnU';
 const WAV_FORMAT_SUFFIX = '","format":"wav"';
 
-/** The same model, to which recordings in Ogg may be given; `rightlyNamed` has to be around what it calls. */
-export const withOggAudio = (model: LanguageModelV4): LanguageModelV4 => ({
-  specificationVersion: model.specificationVersion,
-  provider: model.provider,
-  modelId: model.modelId,
-  supportedUrls: model.supportedUrls,
-  doGenerate: (options) => model.doGenerate(relabelPrompt(options)),
-  doStream: (options) => model.doStream(relabelPrompt(options)),
-});
+/** The same model, which accepts Ogg recordings. Its requests must go through `relabelOggRequests`. */
+export const withOggAudio = (model: LanguageModelV4): LanguageModelV4 => wrapModel(model, relabelPrompt);
 
 function relabelPrompt(options: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
   if (!options.prompt.some(hasOgg)) return options;
@@ -32,7 +27,7 @@ function labelAsWav(message: LanguageModelV4Message): LanguageModelV4Message {
   return { ...message, content };
 }
 
-/** Tells a provider what a recording is by its first bytes. */
+/** Corrects the format of each recording in a request whose first bytes are those of Ogg. */
 export const relabelOggRequests =
   (send: Fetch): Fetch =>
   (url, init) =>

@@ -1,4 +1,5 @@
-// Pass-through: the provider's answer byte for byte, its failures in Berth's words, the next provider where that is safe.
+// Passes API calls through to providers: responses byte for byte, failures as Berth's own errors, with fallback to the next
+// candidate before the first byte.
 
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
@@ -14,7 +15,7 @@ import { createUsageTap } from "./usage-tap.ts";
 
 export interface SettledCall extends CallUsage {
   candidate: Candidate;
-  /** From the call to the end of the answer. */
+  /** From the call to the end of the response. */
   latencyMs: number;
 }
 
@@ -23,19 +24,19 @@ export interface PassthroughCall {
   text: string;
   /** Tried in order. */
   candidates: readonly Candidate[];
-  /** The client's; when it fires the upstream call is cancelled. */
+  /** The client's signal: when it fires, the call to the provider is cancelled. */
   signal: AbortSignal;
   /**
-   * Called once for an answered call, when its last byte has come or the client has gone. Not called if the call rejects.
-   * The client's answer ends when what this gives has settled. Must not reject.
+   * Called once for a call that got a response, when its last byte has arrived or the client has gone; not if the call
+   * rejects. The client's response ends when the returned promise has resolved. Must not reject.
    */
   onSettled(result: SettledCall): Promise<void> | undefined;
 }
 
 export interface ChatPassthroughCall extends PassthroughCall {
-  /** What `text` says. */
+  /** The parsed `text`. */
   body: ChatBody;
-  /** The most tokens that may be asked for; put in where a priced model is asked for without a limit. */
+  /** The greatest token limit; also added where a priced model is called without a limit. */
   maxTokens?: number;
 }
 
@@ -53,16 +54,16 @@ interface Options {
   registry: ProviderRegistry;
   calls: ProviderCalls;
   log: Pick<Log, "warn">;
-  /** Milliseconds until the first byte of a stream, and of a whole answer, which takes as long as the model writes. */
+  /** Milliseconds until the first byte of a stream, and of a whole response, which takes as long as the model writes. */
   streamTimeout?: number;
   wholeTimeout?: number;
-  /** Milliseconds that an answer may be silent once it has begun. */
+  /** Milliseconds that a response may pause after it has begun. */
   idleTimeout?: number;
 }
 
 /** Berth's own fields in a chat request; providers refuse what they don't know. */
 const BERTH_FIELDS = ["taskType"] as const;
-/** A whole answer of a known length up to this is read at once; anything else is passed on as it comes. */
+/** Bytes up to which a whole response of known length is buffered; any other response is relayed as it arrives. */
 const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 
 export function createPassthrough(options: Options): Passthrough {
@@ -106,7 +107,11 @@ export function createPassthrough(options: Options): Passthrough {
       const onBroken = (error: unknown, clientStalled: boolean) => {
         if (signal.aborted || clientStalled) return;
         providerResponse.markBroken();
-        log.warn("a provider broke off its answer", { provider: upstream.provider, model: candidate.modelId, error });
+        log.warn("an AI provider ended a stream early", {
+          provider: upstream.provider,
+          model: candidate.modelId,
+          error,
+        });
       };
       const onEnd = () => settle(tap.usage(text));
       const body = relayStream({ reader, first, tap, idleTimeout, abort: providerResponse.abort, onEnd, onBroken });
@@ -120,7 +125,7 @@ export function createPassthrough(options: Options): Passthrough {
       send(candidate, signal) {
         const { upstream } = candidate;
         const headers = requestHeaders(upstream);
-        // A redirect would take the key to wherever it points.
+        // A redirect would send the key to another address.
         const init: RequestInit = { method: "POST", headers, body: bodyFor(candidate), redirect: "manual", signal };
         return upstream.fetch(upstream.baseUrl + path, init);
       },
@@ -143,7 +148,7 @@ export function createPassthrough(options: Options): Passthrough {
   };
 }
 
-/** Bytes of the body; NaN where that is not told, or tells of packed bytes, of which there may be any number in the end. */
+/** Bytes of the body; NaN if the header is missing, or counts compressed bytes. */
 function contentLength({ headers }: Response): number {
   if (headers.has("content-encoding")) return Number.NaN;
   return Number(headers.get("content-length") ?? Number.NaN);
@@ -154,7 +159,7 @@ const headersByUpstream = new WeakMap<Upstream, Record<string, string>>();
 function requestHeaders(upstream: Upstream): Record<string, string> {
   let headers = headersByUpstream.get(upstream);
   if (!headers) {
-    // Without "identity" the answer would be packed by the provider and unpacked here for nothing.
+    // Without "identity" the provider would compress the response only for Berth to decompress it.
     headers = { "content-type": "application/json", "accept-encoding": "identity", ...authHeaders(upstream) };
     headersByUpstream.set(upstream, headers);
   }
@@ -181,7 +186,7 @@ const responseHeaders = (response: Response, candidate: Candidate) => ({
 const wantsUsage = ({ stream_options: options }: ChatBody) =>
   options != null && "include_usage" in options && options.include_usage === true;
 
-/** The request as this provider gets it: the text that came, changed only where something must be. */
+/** The request for this provider: the original text with the necessary changes only. */
 function chatBodyFor(
   { text, body, maxTokens }: ChatPassthroughCall,
   { upstream, modelId, pricing }: Candidate,

@@ -1,17 +1,17 @@
-// How large a prompt is: its text, and what the files in it may count as.
+// Measures a prompt: its text, and an upper estimate of the tokens of its files.
 import type { LanguageModelV4FilePart, LanguageModelV4Prompt } from "@ai-sdk/provider";
 
 /** https://platform.openai.com/docs/guides/images-vision: 85 to 1,445 for the models that count highest, Anthropic's up to 1,600. */
 const TOKENS_PER_IMAGE = 1_600;
 /** 32 tokens a second of sound (https://ai.google.dev/gemini-api/docs/audio), of which the smallest recordings have 2 kB. */
 const AUDIO_BYTES_PER_TOKEN = 60;
-/** As telephones record at the least: 16 kB a second. */
+/** At least 16 kB a second, the lowest quality that phones record. */
 const WAV_BYTES_PER_TOKEN = 500;
 /** Up to 3,000 tokens a page (https://docs.anthropic.com/en/docs/build-with-claude/pdf-support), of which dense ones have 50 kB. */
 const TOKENS_PER_PDF_PAGE = 3_000;
 const BYTES_PER_PDF_PAGE = 50_000;
 
-/** `text` leaves the bytes of files out; `fileTokens` is what they may count as, rather too much than too little. */
+/** `text`: the prompt as JSON without the bytes of files; `fileTokens`: a high estimate of their tokens. */
 export function promptSize(prompt: LanguageModelV4Prompt): { text: string; fileTokens: number } {
   const files = prompt.flatMap(({ role, content }) =>
     role === "user" && content.length > 1 ? content.filter((part) => part.type === "file") : [],

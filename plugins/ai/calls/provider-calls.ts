@@ -1,4 +1,4 @@
-// One call, whoever makes it: the providers that serve the model in turn, each with its time and its breaker.
+// Calls the candidates for a model one after the other until one responds, each with its share of the time and its circuit breaker.
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Metrics } from "../../../src/kernel/telemetry/metrics.ts";
 import type { Candidate } from "../providers/candidates.ts";
@@ -21,50 +21,50 @@ export interface ProviderCall<Result> {
   candidates: readonly Candidate[];
   /** Sends the request to one of them. */
   send(candidate: Candidate, signal: AbortSignal): Promise<Response>;
-  /** Takes the answer, also one that is an error, but for those after which the next is tried. May throw like `call`. */
+  /** Handles the response, error responses too, except those after which the next candidate is tried. May throw as `request` does. */
   receive(providerResponse: ProviderResponse): Promise<Result>;
-  /** The client's; when it fires the call upstream is cancelled. */
+  /** The client's signal: when it fires, the call to the provider is cancelled. */
   signal: AbortSignal;
-  /** Milliseconds until `receive` is done, shared by all that may be tried. */
+  /** Milliseconds until `receive` has finished, divided among the candidates. */
   timeoutMs: number;
 }
 
-/** The head of an answer, and the call behind it. */
+/** A response whose headers have arrived, with the call that it belongs to. */
 export interface ProviderResponse {
   readonly candidate: Candidate;
   readonly response: Response;
-  /** Milliseconds since this provider was asked. */
+  /** Milliseconds since this provider was called. */
   elapsedMs(): number;
-  /** Ends the call upstream. */
+  /** Aborts the call to the provider. */
   abort(): void;
-  /** The answer has ended; to be called once where `receive` is done before that is so, or throws. */
+  /** Call it once when the body has ended: it detaches the call from the client's signal. */
   markEnded(): void;
-  /** The provider did not finish it, after `receive` was done. */
+  /** Call it if the provider breaks off the body after `receive` has returned. */
   markBroken(): void;
 }
 
 export interface ProviderCalls {
-  /** Rejects with an AppError: 404 without candidates, 499 where the client went, 502, or what `receive` threw. */
+  /** Rejects with an AppError: 404 without candidates, 499 if the client has gone, 502, or the error that `receive` threw. */
   request<Result>(request: ProviderCall<Result>): Promise<Result>;
 }
 
 interface Options {
   health: Pick<ProviderHealth, "breakerOf" | "isReachable">;
   metrics: Pick<Metrics, "counter">;
-  /** Milliseconds without an answer after which it is looked whether anybody is there at all. */
+  /** Milliseconds without a response after which a probe checks whether the provider can be reached at all. */
   connectTimeout?: number;
 }
 
-/** How calls end, as they are counted. */
+/** The outcomes that the metric counts. */
 type CallEnd = "answered" | "refused" | "failed" | "timeout" | "unreachable" | "resting" | "cancelled" | "cut";
 
-/** Errors with which no connection was made, so that nothing can be done twice. */
+/** Errors before a connection existed: the request was not processed, so sending it again is safe. */
 const CONNECTION_ERRORS: readonly unknown[] = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ENETUNREACH", "EHOSTUNREACH"];
-/** Milliseconds before the last of them is asked again after it refused the connection. */
+/** Milliseconds before the last candidate is called again after it refused the connection. */
 const RETRY_DELAY_MS = 150;
 
 export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }: Options): ProviderCalls {
-  const callsCounter = metrics.counter("berth_ai_calls_total", "Calls of AI providers, by how they ended.", [
+  const callsCounter = metrics.counter("berth_ai_calls_total", "Calls of AI providers, by outcome.", [
     "provider",
     "end",
   ]);
@@ -77,7 +77,7 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
     one.inc();
   }
 
-  /** `left`: candidates that come after this one. */
+  /** @param candidatesLeft candidates after this one */
   async function attempt<Result>(
     request: ProviderCall<Result>,
     candidate: Candidate,
@@ -120,7 +120,7 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
         },
       });
       if (failed) recordOutcome("failed", "failed");
-      else recordOutcome("well", response.ok ? "answered" : "refused");
+      else recordOutcome("succeeded", response.ok ? "answered" : "refused");
       return result;
     } catch (error) {
       markEnded();
@@ -132,7 +132,7 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
       const gaveUp = deadline.gaveUp();
       if (gaveUp === undefined && error instanceof AppError) {
         if (isRetryable(error)) recordOutcome("failed", "failed");
-        else recordOutcome("well", "refused");
+        else recordOutcome("succeeded", "refused");
         throw error;
       }
       recordOutcome("failed", gaveUp ?? "unreachable");
@@ -142,7 +142,7 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
     }
   }
 
-  /** Ends the call when its time is up, or, long before that, when nobody is there: a connection may hang for minutes. */
+  /** Aborts the call at its deadline, or earlier if the provider can't be reached: a connection attempt may hang for minutes. */
   function startDeadline(upstream: Upstream, timeoutMs: number, abort: AbortController) {
     let abortReason: "timeout" | "unreachable" | undefined;
     let over = false;
@@ -155,13 +155,13 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
       timer = setTimeout(giveUp, timeoutMs - connectTimeout, "timeout");
       void health.isReachable(upstream).then((reachable) => reachable || giveUp("unreachable"));
     };
-    // The operator's own server may do one thing after the other, and answer nobody meanwhile.
+    // The operator's own server may handle one request at a time, and would not answer a probe meanwhile.
     const checksReachability = !upstream.local && connectTimeout < timeoutMs;
     let timer = checksReachability
       ? setTimeout(checkReachable, connectTimeout)
       : setTimeout(giveUp, timeoutMs, "timeout");
     return {
-      /** Why the call was ended, if it was. */
+      /** The reason for the abort; undefined if there was none. */
       gaveUp: () => abortReason,
       end() {
         over = true;
@@ -179,7 +179,7 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
           return await attempt(request, candidate, length - index - 1);
         } catch (error) {
           if (!isRetryable(error)) throw error;
-          // Of several, one that was asked knows better than one that was not.
+          // An error of a provider that was called says more than the open circuit of one that was not.
           if (failure === undefined || error.code !== "PROVIDER_RESTING") failure = error;
         }
       }
@@ -188,7 +188,7 @@ export function createProviderCalls({ health, metrics, connectTimeout = 10_000 }
   };
 }
 
-/** Where nobody else can be asked, a connection that was refused is tried once more: the provider may just have restarted. */
+/** Sends to the last candidate, and once more if the connection failed: the provider may just have restarted. */
 async function sendWithRetry(
   { send }: ProviderCall<unknown>,
   candidate: Candidate,

@@ -1,25 +1,26 @@
-// What goes wrong with a provider, in Berth's words: its own only where they are about the caller's request, and never a key.
+// Maps failures of providers to Berth's errors. A provider's own message is passed on only if it is about the caller's request,
+// and without keys.
 
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Upstream } from "../providers/providers.ts";
 import type { ProviderRegistry } from "../providers/registry.ts";
 
-/** Statuses that are about the request, and so the caller's to see. Contract §7. */
+/** Statuses about the caller's request, which are passed on to the caller. */
 const CALLER_ERROR_STATUSES = new Set([400, 404, 413, 422, 429]);
-/** Bytes of a refusal that are looked at. */
+/** Bytes of an error body that are read. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
-/** Characters of a provider's own words that are passed on. */
+/** Characters of a provider's message that are passed on. */
 const MAX_MESSAGE_CHARACTERS = 500;
 
-/** The provider could not, and another might: it failed, or it gave up waiting for us. */
+/** Whether the provider failed, so that another may succeed: a server error, or a timeout of the request (408). */
 export const isProviderFailure = (status: number) => status >= 500 || status === 408;
 
-/** After these another provider of the same model is tried. */
+/** Errors after which another provider of the same model is tried. */
 const RETRYABLE_CODES = new Set(["PROVIDER_FAILED", "PROVIDER_TIMEOUT", "PROVIDER_UNREACHABLE", "PROVIDER_RESTING"]);
 export const isRetryable = (error: unknown): error is AppError =>
   error instanceof AppError && RETRYABLE_CODES.has(error.code);
 
-/** The provider may have worked on it when the call was given up, and have its price. */
+/** Whether the provider may have processed, and may charge for, the call that ended with this error. */
 export const mayHaveBeenBilled = (error: unknown) =>
   error instanceof AppError && (error.code === "CLIENT_GONE" || error.code === "PROVIDER_TIMEOUT");
 
@@ -27,12 +28,12 @@ export const timeoutError = ({ label }: Upstream, cause?: unknown) =>
   new AppError(502, "PROVIDER_TIMEOUT", `${label} did not answer in time.`, {}, { cause });
 export const unreachableError = ({ label }: Upstream, cause?: unknown) =>
   new AppError(502, "PROVIDER_UNREACHABLE", `${label} could not be reached.`, {}, { cause });
-/** Not even asked, since it failed too often; `opensIn` is in milliseconds. */
+/** The circuit breaker is open, so the provider was not called. */
 export const circuitOpenError = ({ label }: Upstream, retryAfterMs: number) =>
   new AppError(
     502,
     "PROVIDER_RESTING",
-    `${label} has failed repeatedly and is left alone for a moment.`,
+    `${label} has failed repeatedly and is temporarily not called.`,
     {},
     { headers: { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) } },
   );
@@ -47,7 +48,7 @@ export async function failureFromResponse(response: Response, { label }: Pick<Up
 
 const statusCause = ({ status }: Response, label: string) => ({ cause: new Error(`${label} answered ${status}.`) });
 
-/** The error for an answer that is none. Reads the start of its body, and rejects where that breaks off. */
+/** The error for an error response. Reads the start of its body, and rejects if that breaks off. */
 export async function errorFromResponse(
   response: Response,
   { label, apiKey }: Upstream,
@@ -67,7 +68,7 @@ export async function errorFromResponse(
   return new AppError(status, code, message, {}, { ...cause, headers: isRateLimited ? retryAfter(response) : {} });
 }
 
-/** `Retry-After` as it came, if it looks like seconds or a date (RFC 9110 §10.2.3). */
+/** The header `Retry-After`, if it looks like seconds or a date (RFC 9110 §10.2.3). */
 function retryAfter({ headers }: Response): Record<string, string> {
   const text = headers.get("retry-after");
   return text && /^[\w ,:]{1,40}$/.test(text) ? { "retry-after": text } : {};
@@ -84,13 +85,13 @@ async function readStart(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString("utf8", 0, MAX_ERROR_BODY_BYTES);
 }
 
-/** The sentence in an error body of one of the usual forms, without anything that looks like a key. */
+/** The message in an error body of a usual form, without any text that looks like a key. */
 function providerMessage(text: string, apiKey: string | undefined, keyPattern: RegExp): string | undefined {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
-    // A page of some proxy, or nothing: there is no sentence in it.
+    // Not JSON, such as the page of a proxy.
     return undefined;
   }
   const error = findErrorMessage(Array.isArray(parsed) ? parsed[0] : parsed);

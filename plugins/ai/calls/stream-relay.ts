@@ -1,7 +1,7 @@
-// An answer on its way to the client: passed on as it comes, no faster than it is read, and called off when the client goes.
+// Relays a streamed response to the client with backpressure, and aborts the call to the provider when the client goes.
 import type { UsageTap } from "./usage-tap.ts";
 
-/** What Bun's readers give at once: all that is there. */
+/** The result of `readMany` of Bun's readers: all chunks that have arrived. */
 export interface ReadManyResult {
   done: boolean;
   value: Uint8Array[];
@@ -17,16 +17,16 @@ export const bodyReader = ({ body }: Response): BodyReader | undefined =>
 
 interface RelayOptions {
   reader: BodyReader;
-  /** What was read already. */
+  /** The chunks that were read already. */
   first: ReadManyResult;
   tap: UsageTap;
-  /** Milliseconds that the provider may be silent, or the client may leave what is there unread. */
+  /** Milliseconds that the provider may pause, or the client may leave data unread. */
   idleTimeout: number;
-  /** Ends the call upstream. */
+  /** Aborts the call to the provider. */
   abort(): void;
-  /** The answer has ended, one way or another. Called once; the client's ends when what this gives has settled. */
+  /** Called once at the end of the response, also after an error. The client's response ends when the returned promise has resolved. */
   onEnd(): Promise<void> | undefined;
-  /** It was not finished: by the provider, or, `unread`, since the client took nothing for too long. */
+  /** Called when the response broke off. `clientStalled`: because the client read nothing for too long. */
   onBroken(error: unknown, clientStalled: boolean): void;
 }
 
@@ -68,7 +68,7 @@ export function relayStream({
             isBackpressured = false;
           }
           const next = reader.readMany();
-          // What is there already goes out together; nothing stays here while we wait.
+          // Chunks that have arrived are sent together, and flushed before waiting for more.
           if (next instanceof Promise) controller.flush();
           batch = next instanceof Promise ? await next : next;
         }
@@ -80,7 +80,7 @@ export function relayStream({
         void finish();
         if (cancelled) return;
         onBroken(error, clientStalled);
-        // So that it can't be taken for the end, the connection is reset. Without a reason Bun does that silently.
+        // Reset the connection, so that the client can't take this for the end. Rejecting without a reason keeps Bun from logging.
         await Promise.reject();
       }
     },

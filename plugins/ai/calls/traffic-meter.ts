@@ -1,20 +1,21 @@
-// Bytes of the models' calls, by the agent in whose name each is made.
+// Counts the bytes of model calls for the agent that each call is made for.
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { Fetch } from "../providers/providers.ts";
+import { wrapModel } from "./wrap-model.ts";
 
-/** Told as soon as they are known: what went out with the call, what came in bit by bit. */
+/** Called with the bytes of a request when it is sent, and with those of the response as they arrive. */
 export type TrafficListener = (agentId: string, sent: number, received: number) => void;
 
 export interface TrafficMeter {
-  /** The same model; its calls that bring a signal, as those of turns do, count for this agent. */
+  /** The same model, whose calls are counted for this agent. Only calls with an abort signal are; those of turns have one. */
   attributeTo(agentId: string, model: LanguageModelV4): LanguageModelV4;
-  /** Counts the bodies of calls that were made in somebody's name. */
+  /** A `fetch` that counts the bodies of calls that were attributed to an agent. */
   meteredFetch(send: Fetch): Fetch;
 }
 
 /**
- * Clients are shared by all agents with the same key, so what tells a call's agent is its signal, which the SDK hands on as
- * it is (`abortSignal` in the AI SDK's provider interface).
+ * Identifies a call's agent by its abort signal, since all agents with the same key share a client. The SDK passes the signal
+ * on unchanged (`abortSignal` in the AI SDK's provider interface).
  */
 export function createTrafficMeter(onTraffic: TrafficListener): TrafficMeter {
   const agentBySignal = new WeakMap<AbortSignal, string>();
@@ -25,14 +26,7 @@ export function createTrafficMeter(onTraffic: TrafficListener): TrafficMeter {
   }
 
   return {
-    attributeTo: (agentId, model) => ({
-      specificationVersion: model.specificationVersion,
-      provider: model.provider,
-      modelId: model.modelId,
-      supportedUrls: model.supportedUrls,
-      doGenerate: (options) => model.doGenerate(tagSignal(agentId, options)),
-      doStream: (options) => model.doStream(tagSignal(agentId, options)),
-    }),
+    attributeTo: (agentId, model) => wrapModel(model, (options) => tagSignal(agentId, options)),
 
     meteredFetch: (send) => async (url, init) => {
       const agentId = init.signal ? agentBySignal.get(init.signal) : undefined;
@@ -49,7 +43,7 @@ export function createTrafficMeter(onTraffic: TrafficListener): TrafficMeter {
   };
 }
 
-/** The same answer, counted as it is read, piece by piece as it comes. */
+/** The same response, whose body is counted while it is read. */
 function countBody({ status, statusText, headers }: Response, body: ReadableStream, onBytes: (bytes: number) => void) {
   const counter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {

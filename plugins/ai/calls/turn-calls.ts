@@ -1,4 +1,5 @@
-// The calls of agents' turns go the way of all calls: with breakers, and to the next provider of the same model where one fails.
+// Sends the SDK's calls for agents' turns through `provider-calls.ts`, so that they have circuit breakers and fall back to other
+// providers of the same model.
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { setJsonMembers } from "../../../src/kernel/util/json-text.ts";
@@ -6,17 +7,18 @@ import type { ServedModel } from "../ledger/ledger.ts";
 import type { Candidate } from "../providers/candidates.ts";
 import { authHeaders, type Fetch, type Upstream } from "../providers/providers.ts";
 import type { ProviderCalls, ProviderResponse } from "./provider-calls.ts";
+import { wrapModel } from "./wrap-model.ts";
 
 export interface TurnCalls {
-  /** What the SDK's client of this upstream calls instead of `fetch`; `others` are asked where it fails. */
+  /** The `fetch` of the SDK's client for this upstream. If the upstream fails, the fallbacks are called in order. */
   fetch(upstream: Upstream, fallbacks: () => readonly Candidate[]): Fetch;
-  /** The same model; of its calls that bring a signal, as those of turns do, it is known who answered. */
+  /** The same model, which records who served each call. Only calls with an abort signal are recorded; those of turns have one. */
   trackServed(model: LanguageModelV4): LanguageModelV4;
-  /** Who answered the newest call with this prompt, where that was another than the one that was asked first. */
+  /** The fallback that served the latest call with this prompt; undefined if the first upstream served it. */
   servedBy(prompt: LanguageModelV4Prompt): ServedModel | undefined;
 }
 
-/** Milliseconds until an answer begins, or is there as a whole; a little less than the turn's own patience. */
+/** Milliseconds until a stream begins, and until a whole response has arrived; a little less than the turn's own timeouts. */
 const STREAM_TIMEOUT_MS = 110_000;
 const WHOLE_TIMEOUT_MS = 280_000;
 
@@ -69,19 +71,12 @@ export function createTurnCalls({ calls }: { calls: ProviderCalls }): TurnCalls 
         throw error;
       }
     },
-    trackServed: (model) => ({
-      specificationVersion: model.specificationVersion,
-      provider: model.provider,
-      modelId: model.modelId,
-      supportedUrls: model.supportedUrls,
-      doGenerate: (options) => model.doGenerate(trackPrompt(options)),
-      doStream: (options) => model.doStream(trackPrompt(options)),
-    }),
+    trackServed: (model) => wrapModel(model, trackPrompt),
     servedBy: (prompt) => servedByPrompt.get(prompt),
   };
 }
 
-/** The answer; one that streams tells the breaker when the provider does not finish it. */
+/** The response. If it is a stream that the provider breaks off, that is recorded as a failure. */
 function trackStreamEnd(
   { response, markEnded, markBroken }: ProviderResponse,
   signal: AbortSignal | null | undefined,
@@ -110,12 +105,12 @@ function trackStreamEnd(
   return new Response(trackedBody, { status, statusText, headers });
 }
 
-/** What the SDK wrote (a record, its names in small letters), with the key of the one that is asked: no other ever sees it. */
+/** The SDK's headers (a record with lower-case names) with the key of this upstream in place of the SDK's, which no other provider may see. */
 function requestHeaders({ headers }: RequestInit, upstream: Upstream): Record<string, string> {
   const { authorization: _, ...own } = headers as Record<string, string>;
   return { ...own, ...authHeaders(upstream) };
 }
 
-/** An answer that the SDK understands: turns are tried again, or not, by its status and its `Retry-After`. */
+/** The error as the SDK reads it. The status and `Retry-After` decide whether the turn is retried. */
 const toOpenAiErrorResponse = ({ status, message, code, headers }: AppError) =>
   Response.json({ error: { message, type: "provider_error", param: null, code } }, { status, headers });

@@ -1,4 +1,4 @@
-// Models for the agents' own turns: which one, with whose key, and what it may cost.
+// Selects the model, key and price of agents' turns, and makes the clients that call them.
 
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
@@ -21,25 +21,25 @@ export interface TurnModel {
   readonly provider: ProviderId;
   /** The provider's own id. */
   readonly modelId: string;
-  /** Undefined: a server without keys, or the demo. Never to be logged or shown. */
+  /** Undefined for a server without keys and for the demo. Must not be logged or shown. */
   readonly apiKey: string | undefined;
-  /** `provider_N:id`, or `demo (built-in demo model)`: as it is shown to people. */
+  /** `provider_N:id`, or `demo (built-in demo model)`; shown to people. */
   readonly label: string;
   readonly demo: boolean;
   readonly pricing: Pricing;
-  /** Tokens; undefined when nobody told us. */
+  /** Tokens; undefined if it is not known. */
   readonly contextWindow: number | undefined;
-  /** The key is the agent's or its owner's: they pay the provider themselves. */
+  /** The key is the agent's or its owner's, who pay the provider themselves. */
   readonly ownKey: boolean;
-  /** This provider and no other: it was named, or the key is its. */
+  /** No other provider may serve the call: this one was named, or the key is for it. */
   readonly isPinned: boolean;
 }
 
 export interface ModelSelection {
   choice: "model_a" | "model_b" | "custom";
-  /** What `custom` means: `provider_N:id`, or a bare id. */
+  /** The model of the choice `custom`: `provider_N:id`, or a bare id. */
   configModel?: string | undefined;
-  /** Keys of the agent or its owner; they go before the operator's. */
+  /** Keys of the agent or its owner, which are preferred to the operator's. */
   keys: Readonly<Partial<Record<ProviderId, string>>>;
 }
 
@@ -48,14 +48,14 @@ export interface TurnReservationRequest {
   model: TurnModel;
   budget: { usdPerDay?: number; usdPerMonth?: number } | undefined;
   prompt: LanguageModelV4Prompt;
-  /** The most tokens the reply may have, if that is limited. */
+  /** The token limit of the reply, if there is one. */
   maxTokens: number | undefined;
 }
 
-/** Output tokens set aside for a turn without a limit of its own; what it really uses is settled. */
+/** Output tokens reserved for a turn without a limit; its actual usage is settled. */
 const DEFAULT_OUTPUT_TOKENS = 4_096;
 const MAX_OUTPUT_TOKENS = 200_000;
-/** Models that are kept, each with its client. */
+/** Clients of models that are kept. */
 const MAX_CACHED_CLIENTS = 1_000;
 
 interface Deps {
@@ -65,7 +65,7 @@ interface Deps {
   candidates: Pick<Candidates, "alternatives">;
   calls: ProviderCalls;
   ledger: Ledger;
-  /** Counts bytes of calls. */
+  /** Counts the bytes of calls. */
   trafficMeter: TrafficMeter;
 }
 
@@ -74,13 +74,13 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
   const turnCalls = createTurnCalls({ calls });
   const models = new Map<string, Promise<LanguageModelV4>>();
 
-  /** Whoever can serve this provider: the agent's own key first. */
+  /** The upstream of a provider, with the agent's own key if there is one. */
   function upstreamFor(provider: ProviderId, keys: ModelSelection["keys"]): Upstream | undefined {
     const own = keys[provider];
     return own === undefined ? providers.operatorUpstream(provider) : providers.upstreamWithKey(provider, own);
   }
 
-  /** Providers in the order in which they are asked when none is named. */
+  /** Providers in order of preference, for a model without a named provider. */
   function usableProviders(keys: ModelSelection["keys"]): ProviderId[] {
     const own = registry.ids.filter((id) => keys[id] !== undefined);
     const others = providers.configuredUpstreams().filter(({ demo, provider }) => !demo && !own.includes(provider));
@@ -98,7 +98,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
     return { provider, modelId: modelId ?? registry.get(provider).defaultModels[choice] };
   }
 
-  /** The model that a provider answers with where it alone is named; its own id. */
+  /** The provider's own id of the model that is used where only the provider is named. */
   function modelOfProvider(provider: ProviderId): string {
     const { provider: first, model } = settings.models.model_a;
     if (first === provider) return model;
@@ -118,8 +118,8 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
   }
 
   /**
-   * Which model a turn uses: the agent's or owner's key before the operator's, the named model before a usual one, the
-   * demo where nothing else can serve. Answers at once, but for the first moments of a process that looks for an Ollama.
+   * Selects the model of a turn: the agent's or owner's key is preferred to the operator's, the named model to a default
+   * one, and the demo serves if nothing else can. Returns a promise only until the first search for an Ollama has ended.
    */
   function resolveTurnModel(selection: ModelSelection): TurnModel | Promise<TurnModel> {
     const ready = catalogue.untilReady();
@@ -155,7 +155,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
       : providers.operatorUpstream(provider);
   }
 
-  /** Who else may answer in its place, and is paid by the same. */
+  /** Fallbacks for a model, which the same account pays for. */
   const alternativesTo = ({ isPinned, provider, modelId }: TurnModel) =>
     isPinned ? [] : candidates.alternatives(provider, modelId);
 
@@ -174,7 +174,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
   }
 
   /**
-   * The model behind the AI SDK's provider interface, `doStream` and `doGenerate`, for calls in an agent's name. The SDK is
+   * The model as the AI SDK's provider interface (`doStream` and `doGenerate`), whose calls count for the agent. The SDK is
    * loaded at the first call; a client is kept for each model and key.
    */
   async function languageModel(model: TurnModel, agentId: string): Promise<LanguageModelV4> {
@@ -194,9 +194,9 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
   }
 
   /**
-   * Puts aside what a turn may cost: within the agent's budget, and on the operator's keys within its owner's plan and
-   * credits. Throws 402 BUDGET_EXCEEDED; where something has to be read first, rejects with it. Calls on the agent's own
-   * key count for its budget as well, which is the owner's word.
+   * Reserves the highest cost of a turn: within the agent's budget, and on the operator's keys within its owner's plan and
+   * credits. Throws 402 BUDGET_EXCEEDED, or rejects with it if a balance has to be read first. Calls on the agent's own key
+   * count for its budget as well, since the owner set it.
    */
   function reserve({
     agent,
@@ -226,7 +226,7 @@ export function createTurnModels({ settings, providers, catalogue, candidates, c
       : withServedPrice(reserved, prompt);
   }
 
-  /** The same spending, at the price of whoever answers in the end. */
+  /** The same reservation, settled at the price of the provider that served the call. */
   const withServedPrice = (reservation: Reservation, prompt: LanguageModelV4Prompt): Reservation => ({
     settleStatement: (usage, latencyMs, served = turnCalls.servedBy(prompt)) =>
       reservation.settleStatement(usage, latencyMs, served),
@@ -260,11 +260,11 @@ function budgetScopes(agentId: string, budget: TurnReservationRequest["budget"])
   ];
 }
 
-/** Where a provider is and how it is entered. Keys are told apart by their hash, so that none is kept as a map's key. */
+/** Identifies a client by address and key. The key is hashed, so that it is not kept in a map. */
 const clientKey = ({ provider, apiKey = "", demo }: TurnModel, { baseUrl }: Upstream) =>
   demo ? "demo" : `${provider} ${baseUrl} ${Bun.hash(apiKey).toString(36)}`;
 
-/** A bounded map: the oldest goes first. What is rejected is not kept. */
+/** Adds a promise to a map that drops its oldest entry when full. A rejected promise is removed. */
 function cachePromise<Value>(
   map: Map<string, Promise<Value>>,
   key: string,

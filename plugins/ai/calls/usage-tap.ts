@@ -1,23 +1,24 @@
-// Listens to an answer on its way to the client: counts what it used, and takes out the one frame nobody asked for.
+// Observes a response on its way to the client: extracts its token usage, and removes the usage frame that the client did not
+// request.
 import { type CallUsage, countContentBytes, estimateUsage, findLastUsage } from "../providers/token-usage.ts";
 
 export interface UsageTap {
-  /** What of this part, and of what was held back, goes to the client now. */
+  /** Takes the next part of the body; returns the bytes that go to the client now. */
   push(part: Uint8Array): Uint8Array | undefined;
-  /** What was still held back when the stream ended. */
+  /** Returns the bytes that were held back when the stream ended. */
   flush(): Uint8Array | undefined;
-  /** What the answer used as far as it came. */
+  /** The usage of the response as far as it arrived. */
   usage(requestText: string): CallUsage;
 }
 
-/** Where usage is looked for at the end: the newest parts, this many bytes at least (more only if one part is larger). */
+/** Bytes at the end of the body that are searched for usage; more only if the last part is larger. */
 const TAIL_BYTES = 16 * 1024;
-/** A frame larger than this is passed on as it comes. */
+/** A larger frame is passed on as it arrives. */
 const MAX_HELD_BYTES = 1024 * 1024;
 
 /**
- * `hideUsage`: Berth asked for usage, the client did not; the frame that holds nothing else is taken out again. Only then
- * are parts held back, and only behind the last complete frame, which a client could do nothing with anyway.
+ * @param hideUsage Berth requested usage and the client did not, so the frame that holds only usage is removed. Only then are
+ *   bytes held back: those after the last complete frame, which the client could not use yet.
  */
 export function createUsageTap(hideUsage: boolean): UsageTap {
   let tail: Buffer[] = [];
@@ -56,7 +57,7 @@ export function createUsageTap(hideUsage: boolean): UsageTap {
       tail = [];
       const found = findLastUsage(end);
       if (found) return { ...found, estimated: false };
-      // The part at hand stands for the whole: so much of it is text.
+      // Extrapolates the share of text in the tail to the whole body.
       return estimateUsage(requestText, end.length === 0 ? 0 : (countContentBytes(end) / end.length) * total);
     },
   };
@@ -68,7 +69,7 @@ const BLANK = Buffer.from("\n\n");
 const CRLF_BLANK = Buffer.from("\n\r\n");
 const USAGE = Buffer.from('"usage"');
 
-/** Just past the last blank line; 0 when no frame is complete. Line ends may be LF or CRLF (WHATWG HTML, 9.2.6). */
+/** The offset after the last blank line; 0 if no frame is complete. Line ends may be LF or CRLF (WHATWG HTML, 9.2.6). */
 function lastFrameEnd(bytes: Buffer): number {
   const { length } = bytes;
   if (length >= 2 && bytes[length - 1] === LF && bytes[length - 2] === LF) return length;
@@ -77,7 +78,7 @@ function lastFrameEnd(bytes: Buffer): number {
   return Math.max(plain === -1 ? 0 : plain + 2, returned === -1 ? 0 : returned + 3);
 }
 
-/** Just past the first blank line. */
+/** The offset after the first blank line. */
 function nextFrameEnd(bytes: Buffer, from: number): number {
   const plain = bytes.indexOf(BLANK, from);
   const returned = bytes.includes(CR) ? bytes.indexOf(CRLF_BLANK, from) : -1;
@@ -104,7 +105,7 @@ function withoutUsageFrames(frames: Buffer): Buffer | undefined {
   return left.length > 0 ? left : undefined;
 }
 
-/** Where a `"usage"` is whose value is not null: many providers put a null into each frame once usage is asked for. */
+/** The offset of a `"usage"` with an object as value: many providers put a null into every frame if usage is requested. */
 function findUsage(bytes: Buffer, from: number): number {
   for (let at = bytes.indexOf(USAGE, from); at !== -1; at = bytes.indexOf(USAGE, at + 1)) {
     let value = at + USAGE.length;

@@ -1,4 +1,4 @@
-// What the demo model says: a few rules over the conversation, in the order in which they are tried.
+// Replies to a conversation by rules, which are tried in order; the first that matches wins.
 
 export interface DemoMessage {
   role: string;
@@ -15,11 +15,11 @@ export interface DemoReply {
   calls: { name: string; input: Record<string, unknown> }[];
 }
 
-/** What is known when a rule is asked. */
+/** The input of a rule. */
 interface RuleInput {
-  /** The newest thing the user said. */
+  /** The user's latest message. */
   userMessage: string;
-  /** What the user said before, oldest first. */
+  /** The user's earlier messages, oldest first. */
   earlierMessages: string[];
   /** The user's name, if it came up in the conversation or in the prompt. */
   name: string | undefined;
@@ -32,7 +32,7 @@ const SELF_DESCRIPTION = "I'm Berth's built-in demo model: a handful of rules, n
 const KEY_HINT =
   "(This is the demo model. For a real one, start Berth with PROVIDER_1_API_KEY=…, or give this agent a key of its own with set-credential.)";
 
-/** The next message of the assistant. The same messages and tools always give the same thought. */
+/** The next message of the assistant, a pure function of messages and tools. */
 export function replyTo(messages: readonly DemoMessage[], tools: readonly DemoTool[]): DemoReply {
   const last = messages.at(-1);
   const users = messages.filter(({ role }) => role === "user").map(({ content }) => textOf(content));
@@ -163,7 +163,7 @@ function fallback({ userMessage, name, earlierMessages }: RuleInput): string {
   return `${you} said: “${truncate(userMessage, 300)}”${more} I'm only a demo, so I can't say anything clever about it. Ask me for “help” to see what I can do.`;
 }
 
-/** The tools' results since the assistant called them, in a friendly sentence. */
+/** Describes the results of the latest tool calls. */
 function describeResults(messages: readonly DemoMessage[]): string {
   const from = messages.findLastIndex(({ role }) => role === "assistant");
   const results = messages.slice(from + 1).map(({ content }) => describeResult(textOf(content)));
@@ -206,7 +206,7 @@ const humanize = (key: string) =>
 
 const findTool = (tools: readonly DemoTool[], pattern: RegExp) => tools.find(({ name }) => pattern.test(name));
 
-/** A call whose arguments fit the tool's schema as far as their names and types tell. */
+/** A tool call whose arguments are matched to the tool's schema by name and type. */
 function callTool(
   tool: DemoTool,
   wanted: { text?: string; url?: string; minutes?: number; action?: string },

@@ -1,4 +1,4 @@
-// The demo model: an OpenAI-compatible upstream inside the binary. It follows rules, says that it is a demo, and needs no key.
+// Serves the demo model as an OpenAI-compatible upstream inside the process, without a key.
 
 import { estimateTokens } from "../providers/pricing.ts";
 import { type DemoMessage, type DemoTool, replyTo } from "./demo-model.ts";
@@ -72,7 +72,7 @@ export async function demoFetch(url: string, init: RequestInit): Promise<Respons
   return new Response(streamOf(frames), { headers: { "content-type": "text/event-stream; charset=utf-8" } });
 }
 
-/** Frame by frame, as fast as they are taken. */
+/** A stream of one frame per pull. */
 function streamOf(frames: readonly string[]): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let next = 0;

@@ -1,32 +1,34 @@
-// What an account may use of the operator's keys: first what its plan includes each month, then its credits.
+// Charges an account's use of the operator's keys: first to the monthly allowance of its plan, then to its credits.
+
 import type { Database } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { evict, periodEnd, periodStart } from "./budgets.ts";
 
 /** A credit is one US cent of model use, at the prices of the catalogue. */
 export const MICRO_USD_PER_CREDIT = 10_000;
 
-/** What is set aside for one call. */
+/** The amount held for one call. */
 export interface BalanceHold {
-  /** Of what is set aside, whole micro-USD that credits would pay. */
+  /** Whole micro-USD of the hold that credits would pay. */
   readonly credit: number;
-  /** The call has cost so much (0: it was not made); answers how much of that credits pay. Only the first call counts. */
+  /** Ends the hold with the actual cost (0: no call was made); returns the part that credits pay. Only the first call counts. */
   capture(cost: number): number;
-  /** What `end` answered has been written, and so taken from the account. */
+  /** Call it after the amount that `capture` returned is written to the database. */
   markWritten(): void;
 }
 
 export interface AccountBalances {
-  /** So much was written at once as spent by an account this month, beside its own calls. Whole micro-USD of the plan. */
+  /** Adds spending that did not come from a hold, such as that of a transferred agent. Whole micro-USD of the plan. */
   addSpending(userId: string, microUsd: number): void;
-  /** Sets `micro` aside for an account; rejects with 402 BUDGET_EXCEEDED where plan and credits together don't cover it. */
+  /** Holds an amount for an account; rejects with 402 BUDGET_EXCEEDED if plan and credits together don't cover it. */
   placeHold(userId: string, microUsd: number): Promise<BalanceHold>;
 }
 
-/** An account whose plan and credits were not enough. Money is whole micro-USD, of the plan. */
+/** A refusal because plan and credits do not cover a call. `limit` and `spent` are whole micro-USD of the plan. */
 export interface BalanceRefusal {
   userId: string;
-  /** Epoch ms: when the month began. */
+  /** The beginning of the month, epoch ms. */
   since: number;
   limit: number;
   spent: number;
@@ -36,14 +38,14 @@ interface Deps {
   database: Pick<Database, "read">;
   /** Whole micro-USD that an account may use in a month before its credits; Infinity: no limit. */
   allowanceOf(userId: string): number | Promise<number>;
-  /** Credits of this account were taken. */
+  /** Called after credits of this account were spent. */
   onCreditsTaken?(userId: string): void;
   onRefused?(refusal: BalanceRefusal): void;
   /** Epoch ms. */
   now?: () => number;
 }
 
-/** Of the plan, in one month. Whole micro-USD. */
+/** Use of the plan in one month, whole micro-USD. */
 interface MonthlySpending {
   readonly since: number;
   spent: number;
@@ -52,13 +54,13 @@ interface MonthlySpending {
 
 interface AccountBalance {
   month: MonthlySpending | undefined;
-  /** Whole micro-USD of credits that are set aside, or spent but not written. */
+  /** Whole micro-USD of credits that are held, or spent but not written. */
   credit: number;
-  /** Grows with each write that takes credits: what was read before it no longer holds. */
+  /** Counts writes that spend credits: a balance that was read before the latest one is stale. */
   writes: number;
 }
 
-/** Purses held in memory; those with nothing set aside go first, the oldest of them. */
+/** Balances kept in memory; those without holds are evicted first, the oldest of them. */
 const MAX_BALANCES = 20_000;
 
 export function createAccountBalances({
@@ -80,12 +82,12 @@ export function createAccountBalances({
     return balance;
   }
 
-  /** The current month, summed up from the ledger where it isn't known. */
+  /** The spending of the current month, read from the ledger if it is not in memory. */
   async function currentMonth(userId: string, balance: AccountBalance): Promise<MonthlySpending> {
     const since = periodStart("month", now());
     if (balance.month?.since === since) return balance.month;
     const { rows } = await database.read(PLAN_SPENT_SQL, [userId, since / DAY]);
-    // Another call may have been faster.
+    // A concurrent call may have stored it already.
     if (balance.month?.since !== since) balance.month = { since, spent: Number(rows[0]?.[0] ?? 0), reserved: 0 };
     return balance.month;
   }
@@ -111,7 +113,7 @@ export function createAccountBalances({
       capture(cost) {
         if (!isOpen) return unwritten;
         isOpen = false;
-        // What goes beyond all that was set aside is the plan's: credits are never spent twice.
+        // A cost beyond the hold is charged to the plan, so that credits are never spent twice.
         unwritten = Math.min(credit, Math.max(0, cost - plan));
         month.reserved -= plan;
         month.spent += cost - unwritten;
@@ -155,7 +157,6 @@ export function createAccountBalances({
   };
 }
 
-const DAY = 86_400_000;
 const isIdle = ({ month, credit }: AccountBalance) => credit === 0 && (month === undefined || month.reserved === 0);
 
 const PLAN_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_days

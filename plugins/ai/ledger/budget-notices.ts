@@ -1,9 +1,11 @@
-// Tells that a budget is spent: once for whose it is and each period, however many calls are refused.
+// Notifies of an exceeded budget by event and mail: once per budget and period, however many calls are refused.
+
 import { type Database, GuardFailed, guard } from "../../../src/kernel/database/database.ts";
 import type { Events } from "../../../src/kernel/events/events.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import type { Metrics } from "../../../src/kernel/telemetry/metrics.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { auth } from "../../auth/index.ts";
 import type { BalanceRefusal } from "./account-balances.ts";
@@ -30,13 +32,13 @@ interface Notice {
 }
 
 const FIRST_NOTICE = "first";
-/** What was told before in this process; a restart asks the database. */
+/** Notices of this process that are remembered; after a restart the database prevents duplicates. */
 const MAX_NOTIFIED = 10_000;
-const RETENTION_MS = 70 * 86_400_000;
+const RETENTION_MS = 70 * DAY;
 
-/** What is told of is done beside the refused call: it can't fail because of it. */
+/** Notices are written in the background, so that their failure does not affect the refused call. */
 export function createBudgetNotices({ database, events, log, metrics, agents, users, mails }: Deps) {
-  const refusals = metrics.counter("berth_ai_budget_refusals_total", "Calls refused for want of budget.", ["of"]);
+  const refusals = metrics.counter("berth_ai_budget_refusals_total", "Calls refused by a budget.", ["of"]);
   const notified = new Set<string>();
 
   function notify(notice: Notice): void {
@@ -47,21 +49,21 @@ export function createBudgetNotices({ database, events, log, metrics, agents, us
     notified.add(key);
     writeNotice(notice).catch((error: unknown) => {
       notified.delete(key);
-      log.error("a spent budget could not be told", { of: notice.of, error });
+      log.error("a budget notice could not be stored", { of: notice.of, error });
     });
   }
 
   async function writeNotice({ since, limit, spent, ...notice }: Notice): Promise<void> {
     const { of, agentId, period } = notice;
     const agent = agentId === null ? undefined : await agents.find(agentId);
-    // It has gone.
+    // The agent was deleted.
     if (agentId !== null && !agent) return;
     const userId = agent?.userId ?? notice.userId;
     const owner = userId === null ? undefined : await users.byId(userId);
     const until = periodEnd(period, since);
     const limitUsd = limit / 1e6;
     const data = { of, agentId, period, limitUsd, spentUsd: spent / 1e6, resetsAt: new Date(until).toISOString() };
-    // Without a budget at all there is nothing to be spent: that is how it was set up.
+    // A budget of 0 is a setting of the owner or operator, so no mail is sent.
     const mail =
       owner && limit > 0 ? mails.budgetSpentStatements(owner, { agent: agent?.name, period, limitUsd, until }) : [];
     try {

@@ -1,7 +1,9 @@
-// Budgets, kept exactly however many calls come at once: what a call may cost is set aside before it, what it cost counts after.
-import { AppError } from "../../../src/kernel/errors.ts";
+// Enforces budgets exactly under concurrent calls: each call holds its highest cost before it runs, and its actual cost counts after.
 
-/** A budget: whose, over which UTC period, and how much (whole micro-USD). */
+import { AppError } from "../../../src/kernel/errors.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+
+/** A budget of an agent or of public use, for a UTC day or month; `limit` in whole micro-USD. */
 export interface BudgetScope {
   readonly of: { agentId: string } | "public";
   readonly period: Period;
@@ -10,7 +12,7 @@ export interface BudgetScope {
 
 export type Period = "day" | "month";
 
-/** Which budget, in the period that begins then (epoch ms). */
+/** A budget in the period that begins at `since` (epoch ms). */
 export interface BudgetPeriod extends Pick<BudgetScope, "of" | "period"> {
   readonly since: number;
 }
@@ -21,27 +23,27 @@ export interface BudgetRefusal extends BudgetPeriod {
   readonly spent: number;
 }
 
-/** What is set aside for one call in all its budgets. */
+/** The amount that one call holds in all its budgets. */
 export interface BudgetHold {
-  /** Whole micro-USD it cost in the end; 0 for a call that was not made. Only the first call of this counts. */
+  /** Ends the hold with the actual cost in whole micro-USD; 0 if no call was made. Only the first call counts. */
   capture(cost: number): void;
 }
 
 export interface Budgets {
   /**
-   * Sets `micro` aside in every scope, or throws 402 BUDGET_EXCEEDED and sets nothing aside. Answers at once unless a
-   * scope has to be summed up first.
+   * Holds the amount in every scope, or throws 402 BUDGET_EXCEEDED and holds nothing. Returns a promise only if the
+   * spending of a scope has to be read first.
    */
   placeHold(scopes: readonly BudgetScope[], microUsd: number): BudgetHold | Promise<BudgetHold>;
-  /** Whole micro-USD spent and set aside in the current period. */
+  /** Whole micro-USD spent and held in the current period. */
   spentMicroUsd(scope: Pick<BudgetScope, "of" | "period">): Promise<number>;
 }
 
 interface Deps {
-  /** Whole micro-USD spent there so far. */
+  /** Whole micro-USD spent in this period so far. */
   loadSpent(budgetPeriod: BudgetPeriod): Promise<number>;
-  /** Told of each refusal. */
-  refused?(refusal: BudgetRefusal): void;
+  /** Called for each refusal. */
+  onRefused?(refusal: BudgetRefusal): void;
   /** Epoch ms. */
   now?: () => number;
 }
@@ -51,10 +53,10 @@ interface BudgetCounter extends BudgetPeriod {
   reserved: number;
 }
 
-/** Accounts held in memory; those with nothing set aside go first, the oldest of them. */
+/** Counters kept in memory; those without holds are evicted first, the oldest of them. */
 const MAX_COUNTERS = 20_000;
 
-export function createBudgets({ loadSpent, refused, now = Date.now }: Deps): Budgets {
+export function createBudgets({ loadSpent, onRefused, now = Date.now }: Deps): Budgets {
   const countersByKey = new Map<string, BudgetCounter>();
   const loading = new Map<string, Promise<BudgetCounter>>();
 
@@ -87,7 +89,7 @@ export function createBudgets({ loadSpent, refused, now = Date.now }: Deps): Bud
       const counter = heldCounters[index];
       if (!counter || counter.spent + counter.reserved + microUsd <= limit) continue;
       const refusal = { ...counter, limit };
-      refused?.(refusal);
+      onRefused?.(refusal);
       throw budgetExceeded(refusal);
     }
     for (const counter of heldCounters) counter.reserved += microUsd;
@@ -120,7 +122,7 @@ export function createBudgets({ loadSpent, refused, now = Date.now }: Deps): Bud
   };
 }
 
-/** Drops up to so many that may go, the oldest first. */
+/** Removes up to `count` evictable entries, the oldest first. */
 export function evict<Value>(from: Map<string, Value>, count: number, isEvictable: (value: Value) => boolean): void {
   let left = count;
   for (const [key, value] of from) {
@@ -130,16 +132,16 @@ export function evict<Value>(from: Map<string, Value>, count: number, isEvictabl
   }
 }
 
-/** The beginning of the period that this moment is in, epoch ms. Days and months are UTC. */
+/** The beginning of the period that contains `at`, epoch ms. Days and months are UTC. */
 export function periodStart(period: Period, at: number): number {
-  if (period === "day") return at - (at % 86_400_000);
+  if (period === "day") return at - (at % DAY);
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
 }
 
-/** The beginning of the period after the one that this moment is in, epoch ms. */
+/** The end of the period that contains `at`, epoch ms. */
 export function periodEnd(period: Period, at: number): number {
-  if (period === "day") return periodStart("day", at) + 86_400_000;
+  if (period === "day") return periodStart("day", at) + DAY;
   const date = new Date(at);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
 }

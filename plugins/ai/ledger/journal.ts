@@ -1,33 +1,33 @@
-// What kill -9 must not take from the ledger: calls that are under way, and rows that are not in the database yet, in a file.
+// Keeps running calls and unwritten ledger rows in an append-only file, so that a killed process does not lose them.
 import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import { isLedgerRow, type LedgerRow } from "./ledger-row.ts";
 
 /**
- * A file of lines that are only appended: a write by a process that is killed stays, since the system has it (a power
- * failure may take the last seconds). What is put in one turn of the event loop is appended together. The file begins
- * anew whenever nothing in it is needed any more.
+ * A file of lines that are only appended. Writes survive the end of the process, since the system holds them (a power
+ * failure may lose the last seconds). All lines of one turn of the event loop are appended together. The file is truncated
+ * when none of its lines is needed any more.
  */
 export interface Journal {
-  /** The row as it is to be written unless another takes its place: at first what a call may cost, then what it did. */
+  /** Adds or replaces the row of a call: first with its highest cost, then with its actual cost. */
   put(row: LedgerRow): void;
-  /** Settles when all that was put is in the file, or could not be written. Undefined: it is there already. */
+  /** Resolves when the file holds all lines, or their write has failed; undefined if nothing is pending. */
   whenFlushed(): Promise<void> | undefined;
-  /** The row is in the database, or its call was never made. */
+  /** Removes a row that is in the database, or whose call was never made. The tombstone tells a later `recover` so. */
   remove(id: string, needsTombstone: boolean): void;
-  /** Rows that an earlier process left, the last of each call. They stay until they are dropped. */
+  /** The rows that an earlier process left, the latest of each call. They stay until they are removed. */
   recover(): LedgerRow[];
   close(): void;
 }
 
-/** Bytes after which the file begins anew: with nothing in it, or with what is still needed. */
+/** Bytes after which the file is truncated when empty of live rows, and compacted otherwise. */
 const TRUNCATE_AT_BYTES = 256 * 1024;
 const COMPACT_AT_BYTES = 4 * 1024 * 1024;
 const LOG_INTERVAL_MS = 60_000;
 
 export function createJournal(path: string, log: Pick<Log, "error" | "warn">): Journal {
   const liveLines = new Map<string, string>();
-  /** Lines that are not in the file yet. */
+  /** Lines that wait for the next write. */
   let pending = "";
   let flushing: Promise<void> | undefined;
   let file: number | undefined;
@@ -36,7 +36,7 @@ export function createJournal(path: string, log: Pick<Log, "error" | "warn">): J
   let hasPartialLine = false;
   let lastLoggedAt = 0;
 
-  /** A disk that is full keeps nobody from calling a model: the database says so louder. */
+  /** A failed write does not stop calls: with a full disk the writes of the database fail too, and report it. */
   function tryOrLog(step: () => void): void {
     try {
       step();
@@ -47,7 +47,7 @@ export function createJournal(path: string, log: Pick<Log, "error" | "warn">): J
     }
   }
 
-  /** One write for all calls of this turn of the event loop: each by itself would cost more than the rest of the ledger. */
+  /** Collects the lines of this turn of the event loop for one write: single writes would cost more than the rest of the ledger. */
   function append(line: string): void {
     pending += line;
     flushing ??= new Promise((resolve) => {
@@ -142,7 +142,7 @@ function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // The last line of a disk that was full.
+    // A full disk cut off this line.
     return undefined;
   }
 }

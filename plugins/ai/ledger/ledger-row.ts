@@ -1,4 +1,4 @@
-// Rows of the ledger as SQL takes them. A call has one row, which is written once, however often that is tried.
+// Maps ledger rows to SQL. The row of a call is inserted once: a second insert with the same id does nothing.
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { AGENT_OWNER_SQL } from "../../agents/index.ts";
 
@@ -24,11 +24,11 @@ export type LedgerRow = readonly [
 const COLUMNS =
   "id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens, cost_micro_usd, latency_ms, estimated, own_key, credit_micro_usd, cached";
 const COLUMN_COUNT = 15;
-/** Where the user is among them. */
+/** The index of `user_id` in `COLUMNS`. */
 const USER_INDEX = 3;
-/** What a turn used is its agent's owner's: also where the agent went to another account before the turn was over. */
+/** The usage of a turn belongs to the agent's present owner, even if the agent was transferred during the turn. */
 const ROW_PLACEHOLDERS = `(${Array(COLUMN_COUNT).fill("?").with(USER_INDEX, `coalesce(${AGENT_OWNER_SQL}, ?)`).join(", ")})`;
-/** Rows of one statement: few different ones, so that they stay prepared. */
+/** Rows per statement: few different sizes, so that the statements stay prepared. */
 const BATCH_SIZES = [200, 50, 10, 1];
 
 const insertSql = (rows: number) =>
@@ -40,7 +40,7 @@ const argsOf = (row: LedgerRow) => row.toSpliced(USER_INDEX, 0, row[2] === "turn
 
 export const insertStatement = (row: LedgerRow): Statement => ({ sql: INSERT_ONE_SQL, args: argsOf(row) });
 
-/** Many rows in one statement are twice as fast as one in each. */
+/** Inserts many rows per statement, which is twice as fast as one each. */
 export function insertStatements(rows: readonly LedgerRow[]): Statement[] {
   const statements: Statement[] = [];
   for (let at = 0; at < rows.length; ) {
@@ -54,7 +54,7 @@ export function insertStatements(rows: readonly LedgerRow[]): Statement[] {
   return statements;
 }
 
-/** Whether a line of the journal is one; what an older version wrote may not be. */
+/** Whether a line of the journal is a row of this version. */
 export const isLedgerRow = (value: unknown): value is LedgerRow =>
   Array.isArray(value) &&
   value.length === COLUMN_COUNT &&

@@ -1,9 +1,10 @@
-// The ledger: every call of a model is a row, with what it used and cost; what it may cost is set aside before.
+// Records every model call as a row with its tokens and cost, and reserves its highest possible cost before the call.
 
 import type { Database, Statement } from "../../../src/kernel/database/database.ts";
 import { sqliteCode } from "../../../src/kernel/database/errors.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import { costMicroUsd, type Pricing } from "../providers/pricing.ts";
 import type { ProviderId } from "../providers/provider.ts";
 import { type CallUsage, isTokenCount } from "../providers/token-usage.ts";
@@ -14,36 +15,36 @@ import { insertStatement, insertStatements, type LedgerRow } from "./ledger-row.
 
 export type { BudgetScope } from "./budgets.ts";
 
-/** What answered a call. */
+/** The provider and model that served a call, with its price. */
 export interface ServedModel {
   readonly provider: ProviderId;
   readonly modelId: string;
   readonly pricing: Pricing;
 }
 
-/** Who made a call, and to what. */
+/** A call: its caller and the model that was called. */
 export interface LedgerCall extends ServedModel {
   readonly kind: "turn" | "public" | "api";
-  /** Whose plan and credits pay, unless it is public or on a key of their own. */
+  /** The account whose plan and credits pay, unless the call is public or on its own key. */
   readonly userId?: string | undefined;
   readonly agentId?: string | undefined;
-  /** On the agent's or its owner's key: the provider is paid by them, the agent's budget counts all the same. */
+  /** The call uses the agent's or its owner's key: they pay the provider; the agent's budget counts nevertheless. */
   readonly ownKey?: boolean | undefined;
 }
 
-/** What a call may use, as far as that can be told before. */
+/** The tokens that a call may use, estimated before it. */
 export interface ExpectedTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** A started call. Exactly one of `settle`, `record` and `release` ends it; what comes after that changes no budget. */
+/** A call that has begun. The first of `settleStatement`, `record` and `release` ends it; later ones change no budget. */
 export interface Reservation {
-  /** The row of the call, for the batch of its cause. `served`: who answered in the end, where that was another. */
+  /** Inserts the row of the call, for the batch of its cause. `served`: the fallback that answered, if one did. */
   settleStatement(usage: CallUsage, latencyMs: number, served?: ServedModel): Statement;
   /**
-   * The same, written on its own within 50 ms: for calls that cause no other write, or whose other write failed. Settles
-   * when a crash can't take it from the ledger any more; undefined where that is so already, or where it cost nothing.
+   * Writes the row by itself within 50 ms, for calls that cause no other write, or whose other write failed. Resolves when
+   * the row would survive a crash; undefined if it would already, or if the call cost nothing.
    */
   record(usage: CallUsage, latencyMs: number, served?: ServedModel): Promise<void> | undefined;
   /** The call used nothing. */
@@ -52,10 +53,10 @@ export interface Reservation {
 
 export interface Ledger {
   /**
-   * Puts `microUsd` aside in every scope and for whoever pays, or throws 402 BUDGET_EXCEEDED and puts aside nothing.
-   * What costs nothing is never refused, and answered at once; for the rest the answer comes when it is written down what
-   * the call may cost. One that a crash cuts off is in the ledger after the next start: with what it had used, if that
-   * was known, else with all that was set aside (a free one is not).
+   * Reserves `microUsd` in every scope and for the payer, or throws 402 BUDGET_EXCEEDED and reserves nothing. A free call
+   * is never refused, and its reservation is returned at once; any other is returned when the journal holds the amount. A
+   * call that a crash interrupts is in the ledger after the next start: with its usage if that was known, else with the
+   * whole reserved amount (a free one is not).
    */
   reserve(
     call: LedgerCall,
@@ -63,29 +64,29 @@ export interface Ledger {
     microUsd: number,
     expected?: ExpectedTokens,
   ): Reservation | Promise<Reservation>;
-  /** The row of an answer that came from the cache: it costs nothing. */
+  /** A reservation for a response from the cache, which costs nothing. */
   cachedReservation(call: LedgerCall): Reservation;
-  /** Whole micro-USD spent and set aside in this scope's current period. */
+  /** Whole micro-USD spent and reserved in the current period of this scope. */
   spentMicroUsd(scope: Omit<BudgetScope, "limit">): Promise<number>;
-  /** Writes what a crash left behind. */
+  /** Writes the rows that a crash left in the journal. */
   start(): Promise<void>;
-  /** Writes what `record` still holds. */
+  /** Writes the rows that `record` has not written yet. */
   close(): Promise<void>;
 }
 
 const FLUSH_MS = 50;
 const FLUSH_ROWS = 200;
-/** Rows kept while the database can't be written; beyond it the oldest are lost, and the log says how many. */
+/** Rows kept while the database can't be written. Beyond it the oldest are dropped, and the log says how many. */
 const MAX_PENDING_ROWS = 20_000;
 const NO_TOKENS: ExpectedTokens = { inputTokens: 0, outputTokens: 0 };
 
-/** A row on its way into the database, and what is to happen when it is there. */
+/** A row that waits for its write, with a callback for after the write. */
 interface PendingRow {
   row: LedgerRow;
   onWritten(): void;
 }
 
-/** What a call is paid from. */
+/** The holds that pay for a call. */
 interface FundingSource {
   budgetHold?: BudgetHold | undefined;
   balanceHold?: BalanceHold | undefined;
@@ -95,21 +96,29 @@ interface FundingSource {
 interface Deps {
   database: Pick<Database, "write" | "read">;
   log: Pick<Log, "error" | "warn" | "info">;
-  /** Who pays; without them nobody but budgets limits accounts. */
+  /** The balances of accounts; without them only budgets limit calls. */
   balances?: AccountBalances;
-  /** Where calls under way are kept for a crash; without it they are not. */
+  /** The file that keeps running calls for a restart after a crash; without it they are not kept. */
   journalFile?: string;
-  /** Told of each row that is written of what a purse paid: whole micro-USD of the plan. */
+  /** Called after the write of each row that a balance paid for, with the whole micro-USD that the plan paid. */
   onPaid?: (call: LedgerCall, microUsd: number) => void;
-  /** Told of each refused budget. */
-  refused?: (refusal: BudgetRefusal) => void;
+  /** Called for each refusal of a budget. */
+  onRefused?: (refusal: BudgetRefusal) => void;
   /** Epoch ms. */
   now?: () => number;
 }
 
-export function createLedger({ database, log, balances, journalFile, onPaid, refused, now = Date.now }: Deps): Ledger {
+export function createLedger({
+  database,
+  log,
+  balances,
+  journalFile,
+  onPaid,
+  onRefused,
+  now = Date.now,
+}: Deps): Ledger {
   const journal = journalFile === undefined ? undefined : createJournal(journalFile, log);
-  const budgets = createBudgets({ loadSpent, now, ...(refused && { refused }) });
+  const budgets = createBudgets({ loadSpent, now, ...(onRefused && { onRefused }) });
   let pendingRows: PendingRow[] = [];
   let timer: Timer | undefined;
   let flushing: Promise<void> = Promise.resolve();
@@ -117,7 +126,7 @@ export function createLedger({ database, log, balances, journalFile, onPaid, ref
 
   async function loadSpent({ of, since }: BudgetPeriod): Promise<number> {
     await flush();
-    const day = since / 86_400_000;
+    const day = since / DAY;
     const { rows } =
       of === "public"
         ? await database.read(PUBLIC_SPENT_SQL, [day])
@@ -125,17 +134,17 @@ export function createLedger({ database, log, balances, journalFile, onPaid, ref
     return Number(rows[0]?.[0] ?? 0);
   }
 
-  /** What an earlier process could not write goes first. */
+  /** Queues the rows that an earlier process left in the journal, before any others. */
   function recover(): void {
     if (recovered) return;
     recovered = true;
     const rows = journal?.recover() ?? [];
     if (rows.length === 0) return;
-    log.info("calls that a crash had cut off are written into the ledger", { calls: rows.length });
+    log.info("model calls that a crash interrupted are added to the ledger", { calls: rows.length });
     pendingRows.push(...rows.map((row) => ({ row, onWritten: () => journal?.remove(row[0], false) })));
   }
 
-  /** Nobody is asked before it is on disk what that may cost. */
+  /** Resolves when the journal file holds the highest cost, so that no provider is called before. */
   function openJournaled(
     call: LedgerCall,
     expected: ExpectedTokens,
@@ -156,7 +165,7 @@ export function createLedger({ database, log, balances, journalFile, onPaid, ref
     const id = Bun.randomUUIDv7();
     const at = now();
     let row: LedgerRow | undefined;
-    /** What cost nothing is worth no write of its own: a crash takes at most the last moments of it. */
+    /** Free calls are not journaled: a crash loses at most the last of them. */
     let isJournaled = microUsd > 0;
     if (isJournaled) journal?.put(rowOf({ ...expected, estimated: true }, 0, call, microUsd, balanceHold?.credit ?? 0));
 
@@ -178,7 +187,7 @@ export function createLedger({ database, log, balances, journalFile, onPaid, ref
         cached ? 1 : 0,
       ];
     }
-    /** The same row however often it is asked for: a batch that failed is tried in another. */
+    /** Returns the same row at each call, since a failed batch is tried again. */
     function settleRow(rawUsage: CallUsage, latencyMs: number, served: ServedModel = call): LedgerRow {
       if (row) return row;
       const usage = sanitizeUsage(rawUsage);
@@ -228,7 +237,7 @@ export function createLedger({ database, log, balances, journalFile, onPaid, ref
     return flushing;
   }
 
-  /** Never rejects: rows that can't be written now are written with the next ones. */
+  /** Never rejects: rows whose write fails stay pending and are written with the next ones. */
   async function writePendingRows(): Promise<void> {
     while (pendingRows.length > 0) {
       const entries = pendingRows;
@@ -255,7 +264,7 @@ export function createLedger({ database, log, balances, journalFile, onPaid, ref
     try {
       await database.write(statements);
     } catch (error) {
-      // A storage in trouble comes back. A row that it never takes must not hold up the others.
+      // A storage failure passes. A row that can never be stored must not block the others.
       if (!isPermanentError(error)) throw error;
       if (pending.length > 1) for (const entry of pending) await insertPending([entry]);
       else giveUp(pending, error);
@@ -264,7 +273,7 @@ export function createLedger({ database, log, balances, journalFile, onPaid, ref
 
   function giveUp(entries: readonly PendingRow[], error: unknown): void {
     for (const { row, onWritten } of entries) {
-      log.error("a row of the ledger can't be stored and is given up", { row: JSON.stringify(row), error });
+      log.error("a row of the ledger can't be stored and is dropped", { row: JSON.stringify(row), error });
       journal?.remove(row[0], true);
       onWritten();
     }
@@ -305,13 +314,13 @@ const SUM_SQL = "SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days";
 const PUBLIC_SPENT_SQL = `${SUM_SQL} WHERE user_id = '' AND day >= ?`;
 const AGENT_SPENT_SQL = `${SUM_SQL} WHERE agent_id = ? AND agent_id <> '' AND day >= ?`;
 
-/** The same would happen again: a value that the table or the database doesn't take. */
+/** Whether a retry would fail again: the table or the database rejects the value. */
 const isPermanentError = (error: unknown) =>
   error instanceof AppError
     ? error.status < 500
     : sqliteCode(error).startsWith("SQLITE_CONSTRAINT") || error instanceof TypeError || error instanceof RangeError;
 
-/** A count that can't be one is taken for none, and the row says that it is a guess. */
+/** Replaces implausible counts by 0 and marks the usage as estimated. */
 function sanitizeUsage({ inputTokens, outputTokens, estimated }: CallUsage): CallUsage {
   const sane = isTokenCount(inputTokens) && isTokenCount(outputTokens);
   const count = (given: number) => (isTokenCount(given) ? given : 0);

@@ -1,25 +1,25 @@
-// What an agent used goes with it to another account: its new owner sees all of it, and has it in the month's sum.
+// Moves an agent's usage to its new owner, where it counts for the month as well.
+
 import type { Statement } from "../../../src/kernel/database/database.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
 import type { AccountBalances } from "./account-balances.ts";
 import { periodStart } from "./budgets.ts";
 import type { LedgerCall } from "./ledger.ts";
-
-const DAY = 86_400_000;
 
 const MOVE_CALLS_SQL = "UPDATE usage SET user_id = ?1 WHERE agent_id = ?2 AND user_id = ?3";
 const MOVE_DAYS_SQL = `UPDATE usage_days SET user_id = ?1 WHERE agent_id = ?2 AND user_id = ?3
   RETURNING day, own_key, cost_micro_usd - credit_micro_usd AS micro`;
 
-/** Agents that are remembered to have gone to another account: turns that were under way then are soon over. */
+/** Transferred agents that are remembered, for the turns that were running at their transfer. */
 const MAX_REMEMBERED_TRANSFERS = 10_000;
 
 export interface OwnershipTransfer {
   /**
-   * For the batch that gives an agent to another account. What was used of the operator's keys counts for its new owner from
-   * then on: nobody gets more than their plan by way of accounts that are left behind.
+   * Moves the usage in the batch that transfers the agent. It counts for the new owner from then on, so that a person can't
+   * exceed their plan by transferring agents from abandoned accounts.
    */
   transferStatements(agentId: string, from: string, to: string): Statement[];
-  /** A row was written: of a turn that began before its agent's move, it counts for the new owner too. */
+  /** Call it after a row was written: the row of a turn that began before the transfer counts for the new owner. */
   onPaid(call: Pick<LedgerCall, "kind" | "agentId" | "userId">, microUsd: number): void;
 }
 

@@ -1,4 +1,4 @@
-// What plans include of the operator's keys each month.
+// Determines how much of the operator's keys a plan includes each month.
 
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
 import { isActiveSubscription, type User } from "../../auth/index.ts";
@@ -15,7 +15,7 @@ type PlanBudgets = SettingsOf<typeof budgetSettings>["planMicroUsd"];
 
 interface Deps {
   budgets: PlanBudgets;
-  /** Whether it is one wherever it signs in: an address that nobody has verified makes no admin here. */
+  /** Whether the account is an admin by itself: an unverified address of ADMIN_EMAILS does not count here. */
   isAdmin(user: User): boolean;
 }
 

@@ -1,12 +1,14 @@
-// Single calls are kept for a good year; what they add up to stays for good.
-import type { Database } from "../../../src/kernel/database/database.ts";
+// Deletes the rows of single calls after 400 days; the daily totals are kept.
 
-const RETENTION_MS = 400 * 86_400_000;
+import type { Database } from "../../../src/kernel/database/database.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+
+const RETENTION_MS = 400 * DAY;
 const BATCH_ROWS = 2_000;
 
-/** Removes the rows of calls that are too old, the oldest first and few at once; returns how many. */
+/** Deletes rows past their retention in small batches, the oldest first; returns their number. */
 export async function pruneLedger({ write }: Pick<Database, "write">, now = Date.now()): Promise<number> {
-  // Rows come in the order of time, but for some that waited; one that is passed over today goes another day.
+  // Row ids follow time, except for rows that waited; one that is missed today is deleted on a later day.
   const sql = `DELETE FROM usage WHERE at < ? AND rowid IN (SELECT rowid FROM usage ORDER BY rowid LIMIT ${BATCH_ROWS})`;
   for (let total = 0; ; ) {
     const [result] = await write([{ sql, args: [now - RETENTION_MS] }]);

@@ -1,4 +1,4 @@
-// Who would answer: for a model that is named, for a task, or in place of a provider that failed.
+// Finds the upstreams that can serve a call: for a named model, for a task type, or as fallback for a provider that failed.
 import type { Catalogue } from "./catalogue.ts";
 import { type CatalogueEntry, canonicalModelId, DEMO_ENTRY, taskTypes } from "./catalogue-entry.ts";
 import { FALLBACK_PRICING, FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
@@ -6,7 +6,7 @@ import type { ProviderId } from "./provider.ts";
 import type { ProviderHealth } from "./provider-health.ts";
 import type { Providers, Upstream } from "./providers.ts";
 
-/** One place that would answer for a model, and the name it has there. */
+/** An upstream that can serve a call, with the model's id and price there. */
 export interface Candidate {
   readonly upstream: Upstream;
   readonly modelId: string;
@@ -15,19 +15,19 @@ export interface Candidate {
 
 export interface Candidates {
   /**
-   * Who serves this model with the operator's keys, best first: what is out of order comes last. `provider_N:id` names
-   * one; a bare id may have several, each a provider of its own.
+   * Candidates for this model with the operator's keys, those that are down last. `provider_N:id` has one candidate; a bare
+   * id may have several, of different providers.
    */
   forModel(reference: string): readonly Candidate[];
-  /** Who else serves what this provider does. */
+  /** Candidates of other providers for the same model. */
   alternatives(provider: ProviderId, modelId: string): readonly Candidate[];
-  /** The best model available for a task type: suited first, then cheapest. Undefined: none is. */
+  /** The best available model for a task type: suitability first, then price. Undefined if no model is available. */
   bestForTask(taskType: string): Promise<CatalogueEntry | undefined>;
-  /** Who serves it; where all are out of order, who would. Empty: nobody is configured. */
+  /** Candidates for the best model; if all providers are down, for the model that would be best. Empty if none is configured. */
   forTask(taskType: string): Promise<readonly Candidate[]>;
-  /** Who serves this model that embeds, in the same way as `of`. */
+  /** Candidates for an embedding model, ordered as in `forModel`. */
   forEmbedding(reference: string): readonly Candidate[];
-  /** The provider is configured, and known to be out of order. */
+  /** Whether the provider is configured and known to be down. */
   isDown(provider: ProviderId): boolean;
 }
 
@@ -37,7 +37,7 @@ interface Deps {
   catalogue: Pick<Catalogue, "list" | "listKnown" | "entry" | "embeddingModels">;
 }
 
-/** References whose candidates are remembered. */
+/** References whose candidates are cached. */
 const MAX_CACHED_REFERENCES = 2_000;
 
 export function createCandidates({ providers, health, catalogue }: Deps): Candidates {
@@ -61,7 +61,7 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
   function findCandidates(reference: string): readonly Candidate[] {
     const first = providers.configuredUpstreams()[0];
     if (!first) return [];
-    // The demo answers whatever model is asked for, and says so: everything can be tried without a key.
+    // The demo serves every model, so that everything can be tried without a key.
     if (first.demo) return [candidate(first, DEMO_ENTRY.id)];
     const named = registry.parseReference(reference);
     if (named) {
@@ -69,11 +69,11 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
       return upstream ? [candidate(upstream, named.modelId)] : [];
     }
     const listed = listedCandidates(reference);
-    // Lists are never complete (variants, previews): what none of them names is the first provider's to refuse.
+    // Lists are incomplete (variants, previews): the first provider decides on a model that none of them has.
     return listed.length > 0 ? listed : [candidate(first, reference)];
   }
 
-  /** One of each provider on whose list it is; first those that know it by this very name. */
+  /** One candidate for each provider that lists the model; exact ids first, then other spellings. */
   function listedCandidates(reference: string): Candidate[] {
     const wanted = canonicalModelId(reference);
     const same = catalogue.listKnown().filter(({ id, available }) => available && canonicalModelId(id) === wanted);
@@ -86,7 +86,7 @@ export function createCandidates({ providers, health, catalogue }: Deps): Candid
     return [...byProvider.values()];
   }
 
-  /** What was found before, while the lists of models are the same. */
+  /** Returns the cached result while the lists of models are unchanged. */
   function cachedLookup(
     lookup: typeof candidatesByReference,
     key: string,
@@ -173,7 +173,7 @@ const builtInEmbeddingIds = ({ definition, local }: Upstream) =>
 
 const isTaskType = (text: string): text is (typeof taskTypes)[number] => taskTypes.some((type) => type === text);
 
-/** Suited by the table, then suited by its name, then any; then cheapest, counting three tokens in for one out. */
+/** Orders by suitability (curated task types, then guessed ones, then none), then by price at three input tokens per output token. */
 function bySuitability(task: string): (a: CatalogueEntry, b: CatalogueEntry) => number {
   const rank = ({ tags, curated }: CatalogueEntry) => (tags.includes(task) ? (curated ? 0 : 1) : 2);
   const price = ({ pricing }: CatalogueEntry) => 3 * pricing.input + pricing.output;

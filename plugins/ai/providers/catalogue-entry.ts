@@ -1,4 +1,4 @@
-// One model: its wire form and exact price, made from a row of the table; its names in many spellings; the demo.
+// Makes catalogue entries: the wire form and exact price of a model, canonical ids, and the entry of the demo model.
 
 import { FREE, fromUsdPerMillion, type Pricing } from "./pricing.ts";
 import type { CatalogueRow, ProviderId } from "./provider.ts";
@@ -7,7 +7,7 @@ import { defaultProvider } from "./registry.ts";
 /** Task types that models are chosen by; anything else counts as `general`. */
 export const taskTypes = ["general", "coding", "analysis", "creative", "long"] as const;
 
-/** The wire form of a model; costs are USD per million tokens. Interface, "AI model". */
+/** The wire form of a model; costs are USD per million tokens. */
 export interface Model {
   id: string;
   name: string;
@@ -21,18 +21,18 @@ export interface Model {
 }
 
 export interface CatalogueEntry extends Model {
-  /** False: the figure is a stand-in that over- rather than underestimates. */
+  /** False: the price is an assumed high one. */
   readonly priceKnown: boolean;
   readonly pricing: Pricing;
-  /** False: the window is a guess on the low side. */
+  /** False: the window is an assumed low one. */
   readonly windowKnown: boolean;
-  /** The table says what it is good at; else that was guessed from its name and window. */
+  /** The task types are from the built-in row; otherwise they are guessed from name and window. */
   readonly curated: boolean;
 }
 
 const LONG_WINDOW_TOKENS = 900_000;
 
-/** The same for every spelling of one model: `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929`. */
+/** One id for all spellings of a model, such as `anthropic/claude-sonnet-4.5` and `claude-sonnet-4-5-20250929`. */
 export function canonicalModelId(id: string): string {
   const baseName = id.slice(id.lastIndexOf("/") + 1).toLowerCase();
   return baseName.replaceAll(".", "-").replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, "");
@@ -66,7 +66,7 @@ export const withPricing = (entry: UnpricedEntry, pricing: Pricing, priceKnown: 
   outputCost: pricing.output / 1e6,
 });
 
-/** The model inside the binary; see demo.ts. */
+/** The built-in demo model; see demo/demo-provider.ts. */
 export const DEMO_ENTRY: CatalogueEntry = withPricing(
   {
     id: "demo",

@@ -1,5 +1,6 @@
-// Which models there are: the providers' live lists, merged with the built-in table of prices, windows and task types.
+// Lists the available models: the providers' live lists, merged with the built-in prices, context windows and task types.
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import {
   type CatalogueEntry,
   canonicalModelId,
@@ -17,30 +18,30 @@ import type { InputModality, ProviderId } from "./provider.ts";
 import type { Providers, Upstream } from "./providers.ts";
 
 export interface Catalogue {
-  /** All models. Waits for a live list only while there is none at all (a few seconds at most). */
+  /** All models. Waits for the first live list of each provider, a few seconds at most. */
   list(): Promise<readonly CatalogueEntry[]>;
-  /** The same as far as it is known now, with lists that are old read again meanwhile. The same array until it changes. */
+  /** All models that are known now; refreshes old lists in the background. The same array until it changes. */
   listKnown(): readonly CatalogueEntry[];
-  /** What is known of one model of one provider, listed or not. */
+  /** The entry of one model of one provider, also if no list has it. */
   entry(provider: ProviderId, modelId: string): CatalogueEntry;
-  /** What a model takes beside text. Waits like `list`. */
+  /** The kinds of files that a model accepts. Waits like `list`. */
   inputModalities(provider: ProviderId, modelId: string): Promise<readonly InputModality[]>;
-  /** A provider's models as far as they are known now; never waits. */
+  /** A provider's models that are known now; never waits. */
   listedModels(provider: ProviderId): readonly CatalogueEntry[];
-  /** Ids of a provider's models that embed, as far as its list is known; never waits. */
+  /** Ids of embedding models in a provider's live list; never waits. */
   embeddingModels(provider: ProviderId): readonly string[];
-  /** Settles when it is known whether there is an Ollama, and what a local server offers. Undefined: it is known. */
+  /** Resolves when the search for an Ollama has ended and the lists of local servers are read; undefined if both are done. */
   untilReady(): Promise<void> | undefined;
-  /** The entry behind `provider_N:id` or a bare id, if any list or the table knows it; whoever has the key. */
+  /** The entry of `provider_N:id` or a bare id in a live list or the built-in models, with or without a key for it. */
   find(reference: string): CatalogueEntry | undefined;
   /**
-   * False for a model that is gone: no list and no table has it, and every provider that could serve it has given its
-   * list. `keyed`: providers whose list the operator can't see, since somebody else's key is used there.
+   * False for a model that no longer exists: no list has it, and every provider that could serve it has returned its list.
+   * `ownKeyProviders`: providers for which the agent has a key of its own, whose lists are not read.
    */
   isOffered(reference: string, ownKeyProviders: readonly ProviderId[]): Promise<boolean>;
 }
 
-const MAX_AGE_MS = 10 * 60_000;
+const MAX_AGE_MS = 10 * MINUTE;
 const RETRY_AFTER_FAILURE_MS = 30_000;
 
 interface LiveList {
@@ -55,7 +56,7 @@ interface Deps {
   log: Pick<Log, "warn">;
 }
 
-/** The models of the providers that are configured; live lists are kept 10 minutes and served stale meanwhile. */
+/** Live lists are kept for 10 minutes, and served stale while they are refreshed. */
 export function createCatalogue({ providers, log }: Deps): Catalogue {
   const { registry } = providers;
   const builtInRows = new Map(
@@ -101,7 +102,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     state.refreshing = undefined;
   }
 
-  /** Refreshes what is old in the background; waits only for lists that were never read. */
+  /** Refreshes old lists in the background; waits only for lists that were never read. */
   async function refreshAndList(): Promise<readonly CatalogueEntry[]> {
     await providers.ready();
     const initialLoads = providers.configuredUpstreams().flatMap((upstream) => {
@@ -126,7 +127,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
       if (upstream?.demo) return [DEMO_ENTRY];
       const listed = upstream && liveLists.get(id)?.models;
       if (listed) return listed.map((model) => entryFromLive(id, model));
-      // A local server without a list has nothing to do with the table of the public provider.
+      // The built-in models of the public provider say nothing about a local server.
       return upstream?.local ? [] : models.map((row) => entryFromRow(id, row, upstream !== undefined));
     });
     return cachedEntries;
@@ -148,7 +149,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
     return model.pricing ? withPricing(merged, model.pricing, true) : merged;
   }
 
-  /** A model that the table does not have; a dated version of one it has costs the same. */
+  /** The entry of a model that is not built in; a dated version of a built-in model has its price. */
   function entryForUnlisted(provider: ProviderId, id: string): CatalogueEntry {
     const upstream = providers.operatorUpstream(provider);
     if (upstream?.demo) return DEMO_ENTRY;
@@ -214,7 +215,7 @@ export function createCatalogue({ providers, log }: Deps): Catalogue {
       const parsed = registry.parseReference(reference);
       const named = parsed?.provider;
       const wanted = canonicalModelId(parsed?.modelId ?? reference);
-      // The demo stands in for a provider, and says nothing of what that one has.
+      // The demo replaces a provider, so the built-in models of that provider count as listed.
       const listed = [
         ...entries(),
         ...builtInEntries.filter(({ provider }) => providers.operatorUpstream(provider)?.demo),

@@ -18,22 +18,22 @@ function scene() {
 test("eight failures in a row stop the calls, seven don't", () => {
   const { breaker, changes, call, calls } = scene();
   calls("failed", 5);
-  call("well");
+  call("succeeded");
   calls("failed", 4);
   expect([breaker.state(), changes]).toEqual(["closed", []]);
-  calls("well", 30);
+  calls("succeeded", 30);
   calls("failed", 7);
   expect([breaker.state(), changes]).toEqual(["closed", []]);
   call("failed");
   expect([breaker.state(), breaker.retryAfterMs(), changes]).toEqual(["open", 5_000, ["open"]]);
-  expect(call("well")).toBeUndefined();
+  expect(call("succeeded")).toBeUndefined();
 });
 
 test("so do fifteen among the last thirty, however they are spread", () => {
   const { breaker, call } = scene();
   for (let n = 0; n < 14; n++) {
     call("failed");
-    call("well");
+    call("succeeded");
   }
   expect(breaker.state()).toBe("closed");
   call("failed");
@@ -44,7 +44,7 @@ test("old failures are forgotten", () => {
   const { breaker, calls } = scene();
   for (let n = 0; n < 20; n++) {
     calls("failed", 7);
-    calls("well", 23);
+    calls("succeeded", 23);
   }
   expect(breaker.state()).toBe("closed");
 });
@@ -64,7 +64,7 @@ test("after the pause one call goes ahead of the others, and its success lets al
   expect(breaker.state()).toBe("half-open");
   const trial = breaker.tryAcquire();
   expect([trial, breaker.tryAcquire()]).toEqual(["trial", undefined]);
-  breaker.recordResult("trial", "well");
+  breaker.recordResult("trial", "succeeded");
   expect([breaker.state(), breaker.tryAcquire(), changes]).toEqual(["closed", "call", ["open", "closed"]]);
 });
 
@@ -79,7 +79,7 @@ test("each trial that fails doubles the pause, up to a minute; a success forgets
   }
   expect(pauses).toEqual([5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
   clock.now += 60_000;
-  call("well");
+  call("succeeded");
   calls("failed", 8);
   expect([breaker.retryAfterMs(), changes]).toEqual([5_000, ["open", "closed", "open"]]);
 });
@@ -96,6 +96,6 @@ test("calls from before it opened neither close it nor prolong the pause", () =>
   const { breaker, calls } = scene();
   const early = breaker.tryAcquire();
   calls("failed", 8);
-  for (const outcome of ["well", "failed"] as const) breaker.recordResult(early ?? "call", outcome);
+  for (const outcome of ["succeeded", "failed"] as const) breaker.recordResult(early ?? "call", outcome);
   expect([breaker.state(), breaker.retryAfterMs() <= 5_000]).toEqual(["open", true]);
 });

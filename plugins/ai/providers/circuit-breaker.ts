@@ -1,39 +1,39 @@
-// Spares a provider that keeps failing, and its callers the wait: calls stop for a while, then one finds out whether it is back.
+// Stops calls to a provider that keeps failing, then lets one trial call decide whether they resume.
 
 export type BreakerState = "closed" | "open" | "half-open";
 
-/** How a call may go on: as one of many, or as the one that finds out. */
+/** A normal call, or the trial call of a half-open circuit. */
 export type Permit = "call" | "trial";
 
-/** What a call tells of its provider; `unknown` where the client left first. */
-export type CallOutcome = "well" | "failed" | "unknown";
+/** The result of a call for its provider; `unknown` if the client left first. */
+export type CallOutcome = "succeeded" | "failed" | "unknown";
 
 export interface CircuitBreaker {
-  /** `half-open`: the pause is over, and the next call decides. */
+  /** `half-open`: the pause is over, and the next call is a trial. */
   state(): BreakerState;
-  /** Milliseconds until a call is let through again; 0 while they are. */
+  /** Milliseconds until a call is permitted again; 0 while the circuit is closed. */
   retryAfterMs(): number;
-  /** Undefined: not now. Every ticket is given back by `left`, a trial's soon. */
+  /** A permit for one call, whose result must be recorded; undefined while the circuit is open or a trial is in flight. */
   tryAcquire(): Permit | undefined;
   recordResult(permit: Permit, outcome: CallOutcome): void;
 }
 
 interface Options {
-  /** Called when calls are stopped that were let through before, and when they are let through again. */
+  /** Called when the circuit opens and when it closes; not when a failed trial opens it again. */
   onStateChange?: (state: "open" | "closed") => void;
   /** Epoch ms. */
   now?: () => number;
 }
 
 /**
- * Eight failures in a row open it, or as many as successes among the last thirty calls. A message that fails for a reason of its own is
- * tried five times, and must not stop everybody's calls.
+ * Eight failures in a row open the circuit, or failures in half of the last thirty calls. A message that fails for its own
+ * reason is tried five times, which must not stop other callers.
  */
 const CONSECUTIVE_FAILURES_MASK = 0b1111_1111;
 const FAILURE_THRESHOLD = 15;
 const WINDOW_MASK = 0x3fff_ffff;
 
-/** Milliseconds: after the first opening, and at most, since a trial that fails doubles it. */
+/** Milliseconds that the circuit stays open: at first, and at most; each failed trial doubles it. */
 const INITIAL_OPEN_MS = 5_000;
 const MAX_OPEN_MS = 60_000;
 
@@ -87,10 +87,10 @@ export function createCircuitBreaker({
     recordResult(permit, outcome) {
       if (permit === "trial") {
         trialInFlight = false;
-        if (outcome === "well") reset();
+        if (outcome === "succeeded") reset();
         else if (outcome === "failed") trip();
       } else if (openUntil === undefined && outcome !== "unknown") recordCall(outcome === "failed");
-      // A call from before it opened tells nothing new.
+      // A call that began before the circuit opened is ignored.
     },
   };
 }

@@ -1,4 +1,4 @@
-// What a model takes beside text: as its provider's list says, else as its family is known to.
+// Determines the kinds of files that a model accepts: from its provider's list, else from its family.
 
 import { canonicalModelId } from "./catalogue-entry.ts";
 import type { InputModality, ProviderDefinition } from "./provider.ts";
@@ -14,7 +14,7 @@ const MODALITIES_BY_FAMILY: readonly (readonly [pattern: RegExp, accepted: reado
   [/^(?:llama-?4|pixtral|llava|gemma-?3(?!.*(?:270m|\b1b)))|vision|-?vl(?=[-:]|$)/, ["image"]],
 ];
 
-/** A guess by the model's name; of a family nobody knows, that it takes text alone. */
+/** Guesses from the model's id; a model of an unknown family accepts only text. */
 export function guessInputModalities(provider: Capable, modelId: string): readonly InputModality[] {
   const baseName = canonicalModelId(modelId);
   const accepted = MODALITIES_BY_FAMILY.find(([pattern]) => pattern.test(baseName))?.[1] ?? [];
@@ -25,7 +25,7 @@ export function guessInputModalities(provider: Capable, modelId: string): readon
 export const addOggAudio = (provider: Capable, accepted: readonly InputModality[]): readonly InputModality[] =>
   accepted.includes("audio") && provider.capabilities.oggAudio ? [...accepted, "ogg"] : accepted;
 
-/** From the input modalities of a list in OpenRouter's form: https://openrouter.ai/docs/api-reference/list-available-models */
+/** Maps the input modalities of a list in OpenRouter's format (https://openrouter.ai/docs/api-reference/list-available-models). */
 export function parseInputModalities(modalities: unknown): readonly InputModality[] | undefined {
   if (!Array.isArray(modalities)) return undefined;
   const kinds: readonly (readonly [string, InputModality])[] = [

@@ -1,4 +1,4 @@
-// Reads a provider's own list of models, in the dialects of the five.
+// Reads a provider's live list of models, in the known dialects of the OpenAI format.
 import { parseInputModalities } from "./input-modalities.ts";
 import { fromUsdPerToken, type Pricing } from "./pricing.ts";
 import type { InputModality } from "./provider.ts";
@@ -10,7 +10,7 @@ export interface ListedModel {
   description?: string;
   contextWindow?: number;
   pricing?: Pricing;
-  /** What it takes beside text; left out where the list does not say. */
+  /** The kinds of files that it accepts; left out if the list does not say. */
   inputs?: readonly InputModality[];
   /** Turns text into vectors, and does not chat. */
   isEmbedding?: true;
@@ -21,11 +21,11 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_MODELS = 2_000;
 
-/** What the lists of OpenAI, Google and Groq hold beside models that one can chat with. */
+/** Ids of models in the lists of OpenAI, Google and Groq that are not for chat. */
 const NON_CHAT_MODELS =
   /embed|whisper|tts|dall-e|image|moderation|audio|realtime|transcribe|guard|sora|orpheus|imagen|veo|aqa|babbage|davinci/i;
 
-/** The models of a provider that chat or embed. Rejects when the list can't be had, is too long, or is no list. */
+/** The chat and embedding models of a provider. Rejects if the list can't be fetched or parsed, or is too long. */
 export async function fetchModelList(upstream: Upstream): Promise<ListedModel[]> {
   const response = await upstream.fetch(`${upstream.baseUrl}/models`, {
     headers: { ...authHeaders(upstream), accept: "application/json" },
@@ -34,7 +34,7 @@ export async function fetchModelList(upstream: Upstream): Promise<ListedModel[]>
   });
   if (!response.ok) {
     await response.body?.cancel();
-    throw new Error(`The list of models was answered with status ${response.status}.`);
+    throw new Error(`The list of models was refused with status ${response.status}.`);
   }
   const list: unknown = JSON.parse(await readTextLimited(response));
   const items = field(list, "data") ?? field(list, "models");

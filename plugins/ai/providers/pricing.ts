@@ -1,4 +1,4 @@
-// Money for tokens, exactly: prices are whole micro-USD per million tokens, so one unit is 1e-12 USD a token.
+// Computes exact costs of tokens: prices are whole micro-USD per million tokens, so one unit is 1e-12 USD per token.
 
 /** Whole micro-USD per million tokens (3 USD per million is 3_000_000). */
 export interface Pricing {
@@ -8,13 +8,13 @@ export interface Pricing {
 
 export const FREE: Pricing = { input: 0, output: 0 };
 
-/** Counted when a paid provider's price is not known, so that spending is over- rather than underestimated. */
+/** The price of a paid model whose price is not known: high, so that spending is not underestimated. */
 export const FALLBACK_PRICING: Pricing = { input: 5_000_000, output: 25_000_000 };
 
-/** From USD per million tokens, as price lists print them. */
+/** Converts USD per million tokens, the unit of price lists. */
 export const fromUsdPerMillion = (usd: number) => Math.round(usd * 1e6);
 
-/** From USD per token, as OpenRouter's list gives it ("0.000003"); undefined for what is no price ("-1" means "varies"). */
+/** Converts USD per token, the unit of OpenRouter's list ("0.000003"); undefined for other values ("-1" means "varies"). */
 export function fromUsdPerToken(usd: unknown): number | undefined {
   if (typeof usd !== "string" && typeof usd !== "number") return undefined;
   const price = Number(usd);
@@ -29,7 +29,7 @@ function picoUsd(pricing: Pricing, inputTokens: number, outputTokens: number): b
 
 /** Whole micro-USD, rounded half up. Token counts are whole and not negative. */
 export function costMicroUsd(pricing: Pricing, inputTokens: number, outputTokens: number): number {
-  // Doubles are exact up to 2^53 pico-USD, which is 9,007 USD for one call; beyond that, integers of any size.
+  // Doubles are exact up to 2^53 pico-USD, which is 9,007 USD for one call; larger sums need big integers.
   const pico = inputTokens * pricing.input + outputTokens * pricing.output;
   if (pico <= Number.MAX_SAFE_INTEGER - 500_000) return Math.floor((pico + 500_000) / 1e6);
   const exact = picoUsd(pricing, inputTokens, outputTokens);
@@ -43,12 +43,12 @@ export function costUsd(pricing: Pricing, inputTokens: number, outputTokens: num
   return Number(`${digits.slice(0, -9)}.${digits.slice(-9)}`);
 }
 
-/** A guess at the tokens of a text of this many characters: four a token, as OpenAI's help pages put it. */
+/** Estimates the tokens of a text of this many characters: four per token, as in OpenAI's help pages. */
 export const estimateTokens = (characters: number) => Math.ceil(characters / 4);
 
 /**
- * The same on the high side, for what is set aside before a call: letters beyond ASCII are up to a token each, and a
- * picture is about 1,500 (OpenAI's guide to vision: 85 to 1,445 for the models that count highest).
+ * A high estimate, for the reservation before a call: a letter beyond ASCII is up to one token, and a picture is about
+ * 1,500 (OpenAI's guide to vision: 85 to 1,445 for the models that count highest).
  */
 export function estimateTokensUpperBound(text: string): number {
   let imageCount = 0;

@@ -1,4 +1,4 @@
-// How the providers are: asked in the background, answered from memory; and which of them rest since their calls kept failing.
+// Probes the providers in the background, keeps the result in memory, and holds the circuit breaker of each.
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
 import type { Metrics } from "../../../src/kernel/telemetry/metrics.ts";
 import { type CircuitBreaker, createCircuitBreaker } from "./circuit-breaker.ts";
@@ -6,12 +6,12 @@ import type { ProviderId } from "./provider.ts";
 import { authHeaders, type Providers, type Upstream } from "./providers.ts";
 
 export interface ProviderHealth {
-  /** Which can be reached and are not resting; those not configured are false. Waits for the first probe alone. */
+  /** Whether each provider can be reached and its circuit is not open; false if it is not configured. Waits for the first probe only. */
   report(): Promise<Record<ProviderId, boolean>>;
-  /** Known to be out of order. Nothing is known before the first probe, and of somebody's own key. */
+  /** Whether the last probe failed or the circuit is open. Upstreams are not probed with keys other than the operator's. */
   isDown(upstream: Upstream): boolean;
   breakerOf(upstream: Upstream): CircuitBreaker;
-  /** Asks now, for a call that waits without an answer; one question at a time for each. Never rejects. */
+  /** Probes now, for a call that got no response yet; concurrent callers share one probe. Never rejects. */
   isReachable(upstream: Upstream): Promise<boolean>;
   start(): void;
   stop(): void;
@@ -28,7 +28,7 @@ interface Options {
 /** Milliseconds. */
 const PROBE_TIMEOUT_MS = 3_000;
 
-/** Errors of those who can be called all the same: not everybody has a list, and a limit is not an outage. */
+/** Error statuses of a reachable provider: some have no list of models, and a rate limit is not an outage. */
 const REACHABLE_STATUSES = new Set([404, 405, 429]);
 
 const BREAKER_GAUGE_VALUES = { closed: 0, "half-open": 0.5, open: 1 } as const;
@@ -36,7 +36,7 @@ const BREAKER_GAUGE_VALUES = { closed: 0, "half-open": 0.5, open: 1 } as const;
 export function createProviderHealth({ providers, metrics, log, probeIntervalMs = 30_000 }: Options): ProviderHealth {
   const breakers = new WeakMap<Upstream, CircuitBreaker>();
   const probesInFlight = new WeakMap<Upstream, Promise<boolean>>();
-  /** Of the last probe; undefined: there was none yet. */
+  /** Results of the last probe; undefined before the first. */
   let reachability: ReadonlyMap<Upstream, boolean> | undefined;
   let currentProbe: Promise<void> | undefined;
   let timer: Timer | undefined;
@@ -48,8 +48,8 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
       const { provider, label } = upstream;
       breaker = createCircuitBreaker({
         onStateChange(state) {
-          if (state === "open") log.warn("an AI provider keeps failing and is left alone", { provider, label });
-          else log.info("an AI provider answers again", { provider, label });
+          if (state === "open") log.warn("circuit breaker of an AI provider opened", { provider, label });
+          else log.info("circuit breaker of an AI provider closed", { provider, label });
         },
       });
       breakers.set(upstream, breaker);
@@ -102,7 +102,7 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
   metrics.gauge("berth_ai_provider_up", "1: the provider can be reached.", ["provider"], () =>
     [...(reachability ?? [])].map(([{ provider }, up]) => [{ provider }, Number(up)]),
   );
-  metrics.gauge("berth_ai_breaker_open", "1: calls are stopped; 0.5: the next one decides.", ["provider"], () =>
+  metrics.gauge("berth_ai_breaker_open", "1: open, calls are stopped; 0.5: half-open.", ["provider"], () =>
     providers
       .configuredUpstreams()
       .map((upstream) => [{ provider: upstream.provider }, BREAKER_GAUGE_VALUES[breakerOf(upstream).state()]]),
@@ -128,7 +128,7 @@ export function createProviderHealth({ providers, metrics, log, probeIntervalMs 
   };
 }
 
-/** Whether something useful answers there in time. Never rejects; what it answers is thrown away. */
+/** Whether the provider responds in time without a failure. Never rejects; drops the body. */
 async function sendProbe(upstream: Upstream): Promise<boolean> {
   const headers = authHeaders(upstream);
   const init: RequestInit = { headers, redirect: "manual", signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) };
@@ -137,7 +137,6 @@ async function sendProbe(upstream: Upstream): Promise<boolean> {
     await response.body?.cancel();
     return response.status < 400 || REACHABLE_STATUSES.has(response.status);
   } catch {
-    // Whatever the reason: it can't be reached.
     return false;
   }
 }

@@ -2,14 +2,15 @@
 
 import { isLoopbackUrl, type SettingsOf } from "../../../src/kernel/config/config.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import type { providerSettings } from "../settings.ts";
 import type { ProviderDefinition, ProviderId } from "./provider.ts";
 import { defaultProvider, type ProviderRegistry } from "./registry.ts";
 
-/** `fetch` without the extras of the global one, so that a plain function (the demo model, a test) can stand in. */
+/** `fetch` without the properties of the global one, so that the demo model or a test can pass a plain function. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** A place that answers chat completions: an address with a key, or the demo model inside this process. */
+/** An endpoint for chat completions: an address with a key, or the demo model in this process. */
 export interface Upstream {
   readonly provider: ProviderId;
   readonly definition: ProviderDefinition;
@@ -26,19 +27,19 @@ export interface Upstream {
 
 export interface Providers {
   readonly registry: ProviderRegistry;
-  /** Those that serve with the operator's keys, in order. Never empty: in the worst case it is the demo model. */
+  /** The upstreams with the operator's keys, in order of preference. Never empty: without any it is the demo model. */
   configuredUpstreams(): readonly Upstream[];
   operatorUpstream(provider: ProviderId): Upstream | undefined;
-  /** The same provider with somebody's own key. */
+  /** The provider with the key of an agent or account. The same key gives the same object. */
   upstreamWithKey(provider: ProviderId, apiKey: string): Upstream;
   readonly demo: Upstream;
-  /** The demo model is in use, for want of anything better. */
+  /** Whether the demo model serves because nothing else is configured or found. */
   isDemo(): boolean;
-  /** Settles once it is known whether there is an Ollama to use; at once where keys are configured. Never rejects. */
+  /** Resolves when the first search for an Ollama has ended; at once where keys are configured. Never rejects. */
   ready(): Promise<void>;
-  /** Looks again whether there is an Ollama, where no keys are configured. Never rejects. */
+  /** Searches again for a local Ollama, if no keys are configured. Never rejects. */
   detect(): Promise<void>;
-  /** Calls back when the set of usable providers has changed. */
+  /** Registers a callback for changes of the configured upstreams. */
   onChange(listener: () => void): void;
 }
 
@@ -47,13 +48,13 @@ interface Options {
   demo: Fetch;
   log: Log;
   fetch?: Fetch;
-  /** Where a local Ollama would answer. */
+  /** The address at which a local Ollama is searched. */
   ollamaUrl?: string;
 }
 
 /** Milliseconds. */
 const OLLAMA_TIMEOUT_MS = 300;
-/** Keys other than the operator's whose upstreams are remembered. */
+/** Upstreams with other keys than the operator's that are kept. */
 const MAX_OWN_KEY_UPSTREAMS = 1_000;
 
 /** The headers that authenticate a call: the bearer token, and what the provider wants besides. */
@@ -94,7 +95,7 @@ export function createProviders({
   let detection: Promise<void> | undefined;
   const listeners: (() => void)[] = [];
   /** By provider and hash of the key. */
-  const ownKeyUpstreams = new Map<string, Upstream>();
+  const ownKeyUpstreams = createBoundedMap<Upstream>(MAX_OWN_KEY_UPSTREAMS);
 
   function upstream(definition: ProviderDefinition, apiKey: string | undefined): Upstream {
     const { baseUrl, label, hasCustomBaseUrl } = settings.of(definition.id);
@@ -133,14 +134,12 @@ export function createProviders({
     return detection;
   }
 
-  /** The same object for the same key, since it is remembered how its calls went. */
+  /** Returns the same object for the same key, since its circuit breaker is kept by object. */
   function upstreamWithKey(provider: ProviderId, apiKey: string): Upstream {
     const cacheKey = `${provider} ${Bun.hash(apiKey).toString(36)}`;
     const known = ownKeyUpstreams.get(cacheKey);
     if (known?.apiKey === apiKey) return known;
     const made = upstream(registry.get(provider), apiKey);
-    const oldest = ownKeyUpstreams.size >= MAX_OWN_KEY_UPSTREAMS ? ownKeyUpstreams.keys().next().value : undefined;
-    if (oldest !== undefined) ownKeyUpstreams.delete(oldest);
     ownKeyUpstreams.set(cacheKey, made);
     return made;
   }
@@ -164,7 +163,7 @@ async function isOllamaRunning(send: Fetch, url: string): Promise<boolean> {
     await response.body?.cancel();
     return response.ok;
   } catch {
-    // Nobody there, as on most machines.
+    // No Ollama runs here, as on most machines.
     return false;
   }
 }

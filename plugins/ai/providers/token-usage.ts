@@ -1,8 +1,8 @@
-// Finds out what a call used: from the provider's own count, or by a guess where it gives none.
+// Determines the tokens that a call used: from the provider's count, or by an estimate if there is none.
 import { jsonValueEnd } from "../../../src/kernel/util/json-text.ts";
 import { estimateTokens } from "./pricing.ts";
 
-/** Tokens of one call. `estimated`: guessed from lengths, since the provider did not say. */
+/** Tokens of one call. `estimated`: computed from lengths, since the provider gave no count. */
 export interface CallUsage {
   inputTokens: number;
   outputTokens: number;
@@ -10,11 +10,11 @@ export interface CallUsage {
 }
 
 const USAGE_KEY = Buffer.from('"usage"');
-/** Bytes; a usage object has a few hundred. */
+/** Bytes in which the usage object must end; it has a few hundred. */
 const MAX_USAGE_BYTES = 8 * 1024;
 const CONTENT_KEY = Buffer.from('"content":');
 
-/** The last usage object in a JSON text or a part of a stream; undefined when there is none that makes sense. */
+/** The last valid usage object in a JSON text or a part of a stream; undefined if there is none. */
 export function findLastUsage(bytes: Buffer): { inputTokens: number; outputTokens: number } | undefined {
   for (let at = bytes.lastIndexOf(USAGE_KEY); at !== -1; at = at === 0 ? -1 : bytes.lastIndexOf(USAGE_KEY, at - 1)) {
     const text = bytes.toString("utf8", at + USAGE_KEY.length, at + USAGE_KEY.length + MAX_USAGE_BYTES);
@@ -30,17 +30,17 @@ export function findLastUsage(bytes: Buffer): { inputTokens: number; outputToken
   return undefined;
 }
 
-/** From the text of the request and the number of characters answered. */
+/** Estimates usage from the text of the request and the number of characters in the response. */
 export const estimateUsage = (requestText: string, responseCharacters: number): CallUsage => ({
   inputTokens: estimateTokens(requestText.length),
   outputTokens: estimateTokens(responseCharacters),
   estimated: true,
 });
 
-/** Tokens that a quick model writes in a second. */
+/** Tokens that a fast model writes per second. */
 const TOKENS_PER_SECOND = 100;
 
-/** Of a call that was given up before its answer came: what was asked, and what may have been written meanwhile. */
+/** Estimates usage of a call that was aborted before it responded: its prompt, and the tokens that the model may have written in `ms`. */
 export const estimateUnansweredUsage = (
   limits: { inputTokens: number; outputTokens: number },
   ms: number,
@@ -50,7 +50,7 @@ export const estimateUnansweredUsage = (
   estimated: true,
 });
 
-/** Bytes of answer text in this part of a body, roughly: what stands in quotes behind `"content":`. */
+/** Approximate bytes of response text in this part of a body: the strings after `"content":`. */
 export function countContentBytes(part: Buffer): number {
   let sum = 0;
   for (let at = part.indexOf(CONTENT_KEY); at !== -1; at = part.indexOf(CONTENT_KEY, at)) {
@@ -74,10 +74,10 @@ function parseJson(json: string): Record<string, unknown> | undefined {
   }
 }
 
-/** No call has more tokens than that; a provider that says so is mistaken. */
+/** A larger count of a provider is taken for an error. */
 const MAX_TOKENS = 1_000_000_000;
 
-/** Whether a provider's count can be one: whole, not negative, and not beyond all bounds. */
+/** Whether a value is a plausible token count: a whole number from 0 to one billion. */
 export const isTokenCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) <= MAX_TOKENS;
 

@@ -1,4 +1,5 @@
-// A model that nobody lists may be named in a configuration, since lists change; the agent's log says so. Contract §4.
+// Writes a warning into an agent's log when its configuration names a model that no provider lists. Such a configuration is
+// accepted, since lists change.
 
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { Log } from "../../../src/kernel/telemetry/log.ts";
@@ -11,10 +12,10 @@ interface Deps {
   log: Pick<Log, "error">;
 }
 
-/** Characters of a model's name that are repeated. */
+/** Characters of a model's name in the warning. */
 const MAX_SHOWN_CHARACTERS = 200;
 
-/** Looks after each configuration that is given, when that is stored and answered: lists of models may have to be fetched. */
+/** Checks each new configuration after the request that stored it: lists of models may have to be fetched. */
 export function warnAboutUnknownModels({ agents, isOffered, log }: Deps): void {
   async function check(agentId: string): Promise<void> {
     const { model } = await agents.settings(agentId);

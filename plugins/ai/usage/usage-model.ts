@@ -1,4 +1,4 @@
-// What reports of usage look like on the wire.
+// Schemas of usage reports on the wire.
 import { t } from "elysia";
 
 const date = (description: string) => t.String({ description });

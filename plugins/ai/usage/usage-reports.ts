@@ -1,15 +1,17 @@
-// Reports of what was used: from the sums by day, so that a year of calls is a few rows.
+// Reports usage from daily totals, so that a year of calls is a few rows.
+
 import type { Row as DatabaseRow } from "@libsql/client";
 import type { Database } from "../../../src/kernel/database/database.ts";
 import { invalidInput } from "../../../src/kernel/errors.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+import { MICRO_USD_PER_CREDIT } from "../ledger/account-balances.ts";
 
-const DAY = 86_400_000;
 const DEFAULT_DAYS = 30;
-/** Days that one report may have. */
+/** Days of one report, at most. */
 export const MAX_DAYS = 366;
 const MAX_AGENTS = 200;
 
-/** Days since 1970-01-01, UTC; both are in it. */
+/** Days since 1970-01-01 UTC, both inclusive. */
 export interface DayRange {
   readonly from: number;
   readonly to: number;
@@ -17,14 +19,14 @@ export interface DayRange {
 
 export interface UsageTotals {
   calls: number;
-  /** Of them answered from the cache, for nothing. */
+  /** Calls of these that the cache answered, which cost nothing. */
   cachedCalls: number;
-  /** Of them without a count of the provider. */
+  /** Calls of these for which the provider gave no token count. */
   estimatedCalls: number;
   inputTokens: number;
   outputTokens: number;
   costUsd: number;
-  /** Part of the cost that own keys paid to the provider, and part that credits paid here. */
+  /** The parts of the cost that were paid to the provider on own keys, and by credits here. */
   ownKeyUsd: number;
   creditsUsd: number;
 }
@@ -36,11 +38,11 @@ export interface UsageReport {
 }
 
 export interface AccountUsageReport extends UsageReport {
-  /** The dearest first; null for calls of the account itself, through the API. */
+  /** In descending order of cost; null for API calls of the account itself. */
   agents: (UsageTotals & { agentId: string | null })[];
 }
 
-/** `from` and `to` as they came in a query: days or ISO times, by default the last 30 days. 400 for anything else. */
+/** Parses `from` and `to` of a query: days or ISO times, by default the last 30 days. 400 for other values. */
 export function parseDayRange(
   { from, to }: { from?: string | undefined; to?: string | undefined },
   now: number,
@@ -52,11 +54,10 @@ export function parseDayRange(
   return { from: first, to: last };
 }
 
-/** Such as 2026-07-02. */
+/** The date of a day, such as 2026-07-02. */
 export const dateOf = (day: number) => new Date(day * DAY).toISOString().slice(0, 10);
 
 export function createUsageReports({ database }: { database: Pick<Database, "read"> }) {
-  /** `whose` is a condition with one hole. */
   async function groupedTotals(subject: ReportSubject, by: string, { from, to }: DayRange, order: string) {
     const sql = `SELECT ${by}, ${TOTALS_SQL} FROM usage_days WHERE ${WHERE_SUBJECT[subject.kind]} AND day BETWEEN ? AND ?
       GROUP BY ${by} ORDER BY ${order}`;
@@ -89,16 +90,16 @@ export function createUsageReports({ database }: { database: Pick<Database, "rea
       return { ...all, agents: agents.map((row) => ({ agentId: String(row.agent_id) || null, ...totalsOf(row) })) };
     },
 
-    /** USD that an agent has cost since then (epoch ms, the beginning of a day). */
+    /** USD that an agent has cost since `since` (epoch ms, the beginning of a day). */
     async agentSpentUsd(agentId: string, since: number): Promise<number> {
       const { rows } = await database.read(AGENT_SPENT_SQL, [agentId, since / DAY]);
       return usd(rows[0]?.[0]);
     },
 
-    /** USD of its plan that an account has used since then, and the credits it has left. */
+    /** USD of its plan that an account has used since `since`, and its remaining credits. */
     async accountBalance(userId: string, since: number): Promise<{ spentUsd: number; credits: number }> {
       const { rows } = await database.read(ACCOUNT_BALANCE_SQL, [userId, since / DAY, userId]);
-      return { spentUsd: usd(rows[0]?.spent), credits: Math.max(0, Number(rows[0]?.left ?? 0)) / 10_000 };
+      return { spentUsd: usd(rows[0]?.spent), credits: Math.max(0, Number(rows[0]?.left ?? 0)) / MICRO_USD_PER_CREDIT };
     },
   };
 }
@@ -116,7 +117,7 @@ const AGENT_SPENT_SQL = `SELECT coalesce(sum(cost_micro_usd), 0) FROM usage_days
   WHERE agent_id = ? AND agent_id <> '' AND day >= ?`;
 const ACCOUNT_BALANCE_SQL = `SELECT (SELECT coalesce(sum(cost_micro_usd - credit_micro_usd), 0) FROM usage_days
     WHERE user_id = ? AND day >= ? AND own_key = 0) AS spent,
-  users.credits * 10000 - coalesce(credit_use.micro_usd, 0) AS left
+  users.credits * ${MICRO_USD_PER_CREDIT} - coalesce(credit_use.micro_usd, 0) AS left
   FROM users LEFT JOIN credit_use ON credit_use.user_id = users.id WHERE users.id = ?`;
 
 const usd = (micro: unknown) => Number(micro ?? 0) / 1e6;
@@ -132,7 +133,7 @@ const totalsOf = (row: DatabaseRow): UsageTotals => ({
   creditsUsd: usd(row.credit),
 });
 
-/** Added as whole micro-USD, so that the total is exact. */
+/** Adds whole micro-USD, so that the total is exact. */
 function sumRows(rows: readonly DatabaseRow[]): UsageTotals {
   const add = (name: string) => rows.reduce((sum, row) => sum + Number(row[name]), 0);
   return {
@@ -149,7 +150,7 @@ function sumRows(rows: readonly DatabaseRow[]): UsageTotals {
 
 function parseDay(path: string, text: string): number {
   const at = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
-  // The 30th of February is a day for no calendar, but for some parsers.
+  // Some parsers accept the 30th of February.
   const real = text.length > 10 || (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text));
   if (Number.isNaN(at) || !real)
     throw invalidInput({ path, message: "Give a day such as 2026-07-02, or an ISO 8601 time." });

@@ -1,4 +1,4 @@
-// The web's routes of usage: what an account and its agents have used, by day, by model, by agent.
+// Web routes for usage reports of accounts and agents, by day, model and agent.
 
 import { Elysia, type Static } from "elysia";
 import type { SettingsOf } from "../../../src/kernel/config/config.ts";
