@@ -1,4 +1,4 @@
-// What tests of the AI layer stand on: the plugin over a real database, served on a port like the backend.
+// Test support: the AI plugin over a real database, served on a port like the backend surface.
 import { type AnyElysia, Elysia } from "elysia";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { errorHandler } from "../../src/kernel/http/error-response.ts";

@@ -1,4 +1,4 @@
-// Kept answers: only for who asks for them, only for the very same request of the very same caller, and for nothing.
+// Tests the response cache: it is used on request only, for the same request of the same caller, and free of charge.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
@@ -9,13 +9,13 @@ import { expectRefusal, provision } from "../../../tests/support/scene.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import { cacheKey, createResponseCache, parseCacheHeader } from "./response-cache.ts";
 
-describe("what is kept", () => {
+describe("a cached value", () => {
   const open = (maxBytes: number, now?: () => number) => {
     const metrics = createMetrics();
     return { metrics, ...createResponseCache({ metrics, maxBytes, ...(now && { now }) }) };
   };
 
-  test("is found again until it is too old for who asks", () => {
+  test("is found until it is older than the caller accepts", () => {
     let at = 1_000_000;
     const { get, set } = open(1e6, () => at);
     set("k", "answer", 10);
@@ -27,7 +27,7 @@ describe("what is kept", () => {
     expect(get("k", 1e9)).toBeUndefined();
   });
 
-  test("goes when there is no room, the least used first; what is too large is not kept", () => {
+  test("is evicted when the cache is full, least recently used first; a too large one is not cached", () => {
     const { get, set, metrics } = open(3_000);
     set("a", 1, 1_000);
     set("b", 2, 1_000);
@@ -44,7 +44,7 @@ describe("what is kept", () => {
     metrics.stop();
   });
 
-  test("is told apart by all that a request says, and by nothing else", () => {
+  test("has a key that depends on the content of the request only", () => {
     expect(cacheKey({ a: 1, b: { c: [1, 2], d: null } })).toBe(cacheKey({ b: { d: null, c: [1, 2] }, a: 1 }));
     for (const other of [{ a: 1 }, { a: "1" }, { a: [1] }, { a: 1, b: undefined, c: null }, [{ a: 1 }]]) {
       expect(cacheKey({ a: 2 })).not.toBe(cacheKey(other));
@@ -53,7 +53,7 @@ describe("what is kept", () => {
     expect(cacheKey(JSON.parse('{"__proto__":1}'))).not.toBe(cacheKey({}));
   });
 
-  test("is asked for by a header", () => {
+  test("is requested by a header", () => {
     expect([null, "off", "on", "ON", "max-age=5", "max-age=999999999"].map(parseCacheHeader)).toEqual([
       undefined,
       undefined,
@@ -132,7 +132,7 @@ describe("for callers of the API", () => {
     expect(upstream.chats).toHaveLength(1);
   });
 
-  test("another request is another, down to digits that numbers don't hold", async () => {
+  test("requests that differ only in digits beyond the precision of numbers have different responses", async () => {
     const { messages } = question();
     const seeded = (seed: string) => `{"model":"${MODEL}","messages":${JSON.stringify(messages)},"seed":${seed}}`;
     const answers = [
@@ -146,7 +146,7 @@ describe("for callers of the API", () => {
     expect(upstream.chats).toHaveLength(5);
   });
 
-  test("nobody gets the answer of somebody else", async () => {
+  test("a caller does not get the response of another caller", async () => {
     const body = question();
     const callers = [undefined, ...keys];
     for (const wanted of ["miss", "hit"]) {
@@ -155,7 +155,7 @@ describe("for callers of the API", () => {
     expect(upstream.chats).toHaveLength(3);
   });
 
-  test("who doesn't ask for it gets no kept answer, and leaves none", async () => {
+  test("without the header the cache is neither read nor written", async () => {
     const body = question();
     expect((await ask(body, { cache: "off" })).cache).toBeNull();
     expect((await ask(body)).cache).toBe("miss");
@@ -164,7 +164,7 @@ describe("for callers of the API", () => {
     expect(upstream.chats).toHaveLength(3);
   });
 
-  test("streams, failures and answers that break off are not kept", async () => {
+  test("streams, failures and incomplete responses are not cached", async () => {
     const streamed = { ...question(), stream: true };
     expect([(await ask(streamed)).cache, (await ask(streamed)).cache]).toEqual([null, null]);
     const body = question();
@@ -176,7 +176,7 @@ describe("for callers of the API", () => {
     expect((await ask(body)).cache).toBe("hit");
   });
 
-  test("a kept answer costs nothing, and is counted", async () => {
+  test("a cached response is free, and counted", async () => {
     const client = await member();
     const key = await keyOf(client);
     const body = question();
@@ -188,13 +188,13 @@ describe("for callers of the API", () => {
     });
   });
 
-  describe("and for agents whose owner wants it", () => {
+  describe("for agents with the cache enabled", () => {
     const reply = async (client: Client, message: string) => {
       const { sessionId } = (await client.post<{ sessionId: string }>("/api/agent", { action: "create-session" })).body;
       return (await client.post<{ reply: string }>("/api/agent", { message, sessionId })).body.reply;
     };
 
-    test("the same conversation gets the same reply, whole and streamed, for nothing", async () => {
+    test("the same conversation gets the same reply for free, whole and streamed", async () => {
       const client = await member();
       const { id } = await provision(client);
       const path = `/api/agents/${id}/cache`;
@@ -222,7 +222,7 @@ describe("for callers of the API", () => {
       expect(await reply(client, "Hello")).not.toBe(first);
     });
 
-    test("each agent has its own", async () => {
+    test("each agent has its own cache", async () => {
       const client = await member();
       const agents = [await provision(client, "Twin"), await provision(client, "Twin")];
       for (const { id } of agents) await client.put(`/api/agents/${id}/cache`, { enabled: true });
@@ -233,7 +233,7 @@ describe("for callers of the API", () => {
       expect(replies[0]).not.toBe(replies[1]);
     });
 
-    test("only the owner turns it on", async () => {
+    test("only the owner can enable it", async () => {
       const client = await member();
       const { id } = await provision(client);
       const eve = await member();

@@ -1,4 +1,4 @@
-// Chat through the backend: what the client gets is what the provider sent, and what goes wrong is told in Berth's words.
+// Tests chat through the backend: responses are the provider's bytes, failures are Berth's errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { awayFromMidnight } from "../../../tests/support/midnight.ts";
@@ -46,8 +46,8 @@ async function answeredBy(answer: () => Response, body: object = {}, env: Record
   return { response, bytes };
 }
 
-describe("an answer", () => {
-  test("comes byte for byte, with what nobody knows in it", async () => {
+describe("a response", () => {
+  test("is passed on byte for byte, with unknown fields", async () => {
     const odd =
       '{ "usage" : null,"x":1e400, "n":12345678901234567890.10,\n\t"choices":[],"u":"\\ud83d\\ude00 \u2028 é"  }';
     const { response, bytes } = await answeredBy(
@@ -58,7 +58,7 @@ describe("an answer", () => {
     expect(response.headers.get("x-berth-model")).toBe("provider_3:m");
   });
 
-  test("of unknown length comes whole, too", async () => {
+  test("of unknown length is complete", async () => {
     const part = Buffer.alloc(300_000, "abc\u00e9");
     const { bytes } = await answeredBy(
       () =>
@@ -71,7 +71,7 @@ describe("an answer", () => {
     expect(Bun.hash(bytes)).toBe(Bun.hash(Buffer.concat(Array(20).fill(part))));
   });
 
-  test("names the model and leaves out Berth's own fields", async () => {
+  test("names the model; Berth's own fields are not sent to the provider", async () => {
     const response = await ask({ taskType: "coding", temperature: 0.5 });
     expect(response.status).toBe(200);
     expect<unknown>(first.chats[0]?.body).toEqual({
@@ -83,7 +83,7 @@ describe("an answer", () => {
     expect(first.chats[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
   });
 
-  test("is asked for at most 4096 tokens", async () => {
+  test("is limited to 4096 tokens", async () => {
     await ask({ max_tokens: 100_000 });
     await ask({ max_tokens: 12 });
     await ask({ max_completion_tokens: 5000 });
@@ -94,7 +94,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("without a model comes from one that was chosen", async () => {
+  test("without a named model comes from a selected one", async () => {
     const response = await berth.post("/api/ai/chat", { messages });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-berth-model")).toMatch(/^provider_[13]:fake-/);
@@ -104,7 +104,7 @@ describe("an answer", () => {
 describe("a stream", () => {
   const frames = (text: string) => text.split("\n\n").filter(Boolean);
 
-  test("passes every frame, without the usage that only Berth asked for", async () => {
+  test("passes every frame except the usage that only Berth requested", async () => {
     const response = await ask({ stream: true });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
     const text = await response.text();
@@ -115,7 +115,7 @@ describe("a stream", () => {
     expect(said.map(({ choices }) => choices[0].delta.content ?? "").join("")).toBe("echo: Hello");
   });
 
-  test("keeps the usage that the client asked for", async () => {
+  test("keeps the usage that the client requested", async () => {
     const text = await (await ask({ stream: true, stream_options: { include_usage: true } })).text();
     expect(text).toContain('"prompt_tokens"');
   });
@@ -144,7 +144,7 @@ describe("a stream", () => {
     expect(text).not.toContain("[DONE]");
   });
 
-  test("fifty clients that vanish leave no call behind", async () => {
+  test("fifty clients that disconnect leave no calls running", async () => {
     first.script({ text: "x ".repeat(1000), paceMs: 5 });
     const before = first.aborted;
     const clients = Array.from({ length: 50 }, async () => {
@@ -172,7 +172,7 @@ describe("a failure", () => {
     return { status: response.status, headers: response.headers, body: await bodyOf(response) };
   };
 
-  test.each([400, 404, 413, 422, 429])("%i is the caller's to see, in Berth's body", async (status) => {
+  test.each([400, 404, 413, 422, 429])("%i is passed to the caller in Berth's error body", async (status) => {
     const { status: seen, body } = await failed(status);
     expect(seen).toBe(status);
     expect(body).toEqual({ error: expect.any(String), message: body.error, code: expect.stringMatching(/^PROVIDER_/) });
@@ -185,13 +185,13 @@ describe("a failure", () => {
     expect((await failed(429, { retryAfter: 7 })).headers.get("retry-after")).toBe("7");
   });
 
-  test.each([401, 402, 403])("%i is Berth's problem: 502, and says nothing of it", async (status) => {
+  test.each([401, 402, 403])("%i is a 502 without details", async (status) => {
     const { status: seen, body } = await failed(status);
     expect([seen, body.code]).toEqual([502, "PROVIDER_MISCONFIGURED"]);
     expect(JSON.stringify(body)).not.toContain("No:");
   });
 
-  test("500 is 502 where nobody else serves the model", async () => {
+  test("500 is a 502 if no other provider serves the model", async () => {
     const { status, body } = await failed(500);
     expect([status, body.code]).toEqual([502, "PROVIDER_FAILED"]);
     expect(second.chats).toHaveLength(0);
@@ -207,7 +207,7 @@ describe("a failure", () => {
     expect(second.chats).toHaveLength(2);
   });
 
-  test("of the request itself is not tried elsewhere", async () => {
+  test("of the request itself is not retried at another provider", async () => {
     first.failNext(1, { status: 400 });
     expect((await ask({ model: "fake-large" })).status).toBe(400);
     expect(second.chats).toHaveLength(0);
@@ -220,7 +220,7 @@ describe("a failure", () => {
     expect(second.chats).toHaveLength(0);
   });
 
-  test("while waiting: the client goes, and so does the call", async () => {
+  test("of the client while it waits aborts the call", async () => {
     first.script({ hang: true });
     const abort = new AbortController();
     const waiting = ask({}, "/api/ai/chat", { signal: abort.signal }).catch(() => "gone");
@@ -266,7 +266,7 @@ describe("input", () => {
 });
 
 describe("the ledger", () => {
-  test("has every call, streamed and vanished ones too, with its cost", async () => {
+  test("has every call with its cost, also streamed and aborted ones", async () => {
     await using one = await serveAi({
       PROVIDER_1_API_KEY: KEY,
       PROVIDER_1_BASE_URL: first.url,
@@ -289,7 +289,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("stops public use when the day's budget is spent, and a crowd can't overrun it", async () => {
+  test("stops public use when the budget of the day is spent, also under concurrent calls", async () => {
     // 4,096 tokens of output at 0.60 USD a million, and some input: about 2,460 micro-USD set aside for each call.
     await awayFromMidnight(5_000);
     const env = { PROVIDER_1_API_KEY: KEY, PROVIDER_1_BASE_URL: first.url, AI_PUBLIC_BUDGET_USD_PER_DAY: "0.025" };

@@ -1,4 +1,4 @@
-// Embeddings for OpenAI clients: passed through, by whoever has the model, at its own price.
+// Tests embeddings for OpenAI clients, which are passed through to a provider of the model.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import { bodyOf, serveAi } from "../support.test.ts";
@@ -30,7 +30,7 @@ beforeEach(() => {
 const ask = (body: object) => berth.post("/v1/embeddings", { input: ["one", "two"], ...body });
 const served = async (model: string) => (await ask({ model })).headers.get("x-berth-model");
 
-test("the answer is the provider's, byte for byte, and so is the request", async () => {
+test("request and response are passed through byte for byte", async () => {
   const odd = '{ "object":"list","data":[ {"embedding":[1.0,-0,1e-400],"index":0}],"x":12345678901234567890 }';
   const seen: string[] = [];
   const server = Bun.serve({
@@ -48,7 +48,7 @@ test("the answer is the provider's, byte for byte, and so is the request", async
   await server.stop(true);
 });
 
-test("whoever lists the model serves it; a named provider serves it in any case", async () => {
+test("a provider that lists the model serves it; a named provider always does", async () => {
   expect(await served("text-embedding-3-small")).toBe("provider_5:text-embedding-3-small");
   expect(await served("openai/text-embedding-3-small")).toBe("provider_5:text-embedding-3-small");
   expect(await served("nomic-embed-text")).toBe("provider_3:nomic-embed-text");
@@ -59,7 +59,7 @@ test("whoever lists the model serves it; a named provider serves it in any case"
   expect(models).toMatchObject([{ id: "llama3.2" }]);
 });
 
-test("a provider that fails is told of like in a chat", async () => {
+test("a failure of a provider is reported as in a chat", async () => {
   const refused = await ask({ model: "text-embedding-3-small", input: [""] });
   expect([refused.status, await bodyOf(refused)]).toMatchObject([400, { code: "PROVIDER_REFUSED" }]);
 });
@@ -87,7 +87,7 @@ describe("input", () => {
   });
 });
 
-test("each call is in the ledger, at the price of the model, whoever sells it", async () => {
+test("each call is in the ledger, at the price of the model at any provider", async () => {
   await using one = await serveAi({ PROVIDER_1_API_KEY: "k", PROVIDER_1_BASE_URL: local.url });
   const input = "x".repeat(400_000);
   await (await one.post("/v1/embeddings", { model: "openai/text-embedding-3-large", input })).text();
@@ -97,7 +97,7 @@ test("each call is in the ledger, at the price of the model, whoever sells it", 
   ]);
 });
 
-test("the demo makes none", async () => {
+test("the demo serves no embeddings", async () => {
   await using one = await serveAi();
   const refused = await one.post("/v1/embeddings", { model: "m", input: "x" });
   expect([refused.status, await bodyOf(refused)]).toMatchObject([404, { code: "NO_MODELS" }]);

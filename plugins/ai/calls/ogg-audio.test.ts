@@ -1,4 +1,4 @@
-// Recordings in Ogg reach providers that take them, under their right name.
+// Tests that Ogg recordings reach the provider with their real format.
 
 import { expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -8,7 +8,7 @@ import { relabelOggRequests, withOggAudio } from "./ogg-audio.ts";
 const ogg = Buffer.from("OggS\0 a voice, long enough").toString("base64");
 const wav = Buffer.from("RIFF\0\0\0\0WAVE").toString("base64");
 
-test("each recording is named after what it is; words that only look like one stay as they are", async () => {
+test("each recording has its real format; text that looks like a recording is unchanged", async () => {
   const bodies: unknown[] = [];
   const send = relabelOggRequests(async (_, init) => {
     bodies.push(JSON.parse(String(init.body)));

@@ -1,4 +1,4 @@
-// The gateway's patience: how long it waits, for whom, and how much it holds.
+// Tests the timeouts and the memory use of the pass-through.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
@@ -65,17 +65,20 @@ function call(gateway: ReturnType<typeof createPassthrough>, stream: boolean, si
   return { answer, ended };
 }
 
-test.each([true, false])("a provider that does not begin in time is left for the next (stream: %p)", async (stream) => {
-  slow.script({ hang: true });
-  const { answer, ended } = call(passthroughWith({ streamTimeout: 100, wholeTimeout: 100 }), stream);
-  const response = await answer;
-  expect(response.headers.get("x-berth-model")).toBe("provider_2:m");
-  expect(await response.text()).toContain("echo");
-  await eventually(() => slow.open === 0);
-  expect(ended).toMatchObject([{ estimated: false, candidate: { modelId: "m" } }]);
-});
+test.each([true, false])(
+  "the next candidate is called if a provider does not begin in time (stream: %p)",
+  async (stream) => {
+    slow.script({ hang: true });
+    const { answer, ended } = call(passthroughWith({ streamTimeout: 100, wholeTimeout: 100 }), stream);
+    const response = await answer;
+    expect(response.headers.get("x-berth-model")).toBe("provider_2:m");
+    expect(await response.text()).toContain("echo");
+    await eventually(() => slow.open === 0);
+    expect(ended).toMatchObject([{ estimated: false, candidate: { modelId: "m" } }]);
+  },
+);
 
-test("a stream that falls silent is broken off, and neither tried again nor taken for complete", async () => {
+test("a stream that stalls is aborted, and neither retried nor completed", async () => {
   slow.script({ pieces: ["one ", "two "], hangAfter: 2 });
   const { answer, ended } = call(passthroughWith({ idleTimeout: 50 }), true);
   const response = await answer;
@@ -84,7 +87,7 @@ test("a stream that falls silent is broken off, and neither tried again nor take
   expect(ended).toMatchObject([{ estimated: true }]);
 });
 
-test("a client that has gone is not served elsewhere", async () => {
+test("no other candidate is called after the client has gone", async () => {
   slow.script({ hang: true });
   const client = new AbortController();
   const { answer, ended } = call(passthroughWith(), false, client.signal);
@@ -95,7 +98,7 @@ test("a client that has gone is not served elsewhere", async () => {
   await eventually(() => slow.open === 0);
 });
 
-test("broken JSON is passed on as it came; it was an answer", async () => {
+test("a response with broken JSON is passed on unchanged", async () => {
   slow.script({ broken: "json" });
   const { answer, ended } = call(passthroughWith(), false);
   const text = await (await answer).text();
@@ -103,7 +106,7 @@ test("broken JSON is passed on as it came; it was an answer", async () => {
   expect(ended).toMatchObject([{ estimated: true }]);
 });
 
-test("a client that doesn't read stops the provider, instead of filling the memory", async () => {
+test("a client that does not read stops the provider by backpressure", async () => {
   const part = new Uint8Array(64 * 1024).fill(97);
   let made = 0;
   const flood = Bun.serve({

@@ -1,4 +1,4 @@
-// Who is asked, in which order, for how long, and how often.
+// Tests the order, timeouts and retries of calls to candidates.
 
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/kernel/errors.ts";
@@ -62,7 +62,7 @@ const refused = Object.assign(new TypeError("no"), { code: "ECONNREFUSED" });
 const reset = Object.assign(new TypeError("no"), { code: "ECONNRESET" });
 const failure = (code: string) => ({ status: 502, code });
 
-test("the first answers, and nobody else is asked", async () => {
+test("only the first candidate is called if it responds", async () => {
   const { call, asked } = stand([200]);
   expect(await call([one, five])).toBe("provider_1 200");
   expect(asked).toEqual(["provider_1"]);
@@ -73,24 +73,24 @@ test.each([
   ["408", 408],
   ["a refused connection", refused],
   ["a reset", reset],
-])("after %s the next one is asked, once", async (_, answer) => {
+])("after %s the next candidate is called once", async (_, answer) => {
   const { call, asked } = stand([answer]);
   expect(await call([one, five])).toBe("provider_5 200");
   expect(asked).toEqual(["provider_1", "provider_5"]);
 });
 
-test.each([400, 401, 404, 413, 422, 429])("%i is an answer", async (status) => {
+test.each([400, 401, 404, 413, 422, 429])("%i is a response, and no other candidate is called", async (status) => {
   const { call, asked } = stand([status]);
   expect(await call([one, five])).toBe(`provider_1 ${status}`);
   expect(asked).toEqual(["provider_1"]);
 });
 
-test("a failure of the last one is whoever's to tell who takes the answer", async () => {
+test("a failure of the last candidate is passed to the receiver", async () => {
   const { call } = stand([500, 503]);
   expect(await call([one, five])).toBe("provider_5 503");
 });
 
-test("a connection that was refused is tried once more where nobody else is; nothing that may have been done is", async () => {
+test("the last candidate is called again after a refused connection, and after no other failure", async () => {
   const again = stand([refused]);
   expect(await again.call([one])).toBe("provider_1 200");
   expect(again.asked).toHaveLength(2);
@@ -102,7 +102,7 @@ test("a connection that was refused is tried once more where nobody else is; not
   expect(once.asked).toHaveLength(1);
 });
 
-test("those that may be tried share the time", async () => {
+test("candidates share the timeout", async () => {
   const { call, asked } = stand(["never", "never"]);
   const began = performance.now();
   await expect(call([one, five])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
@@ -110,7 +110,7 @@ test("those that may be tried share the time", async () => {
   expect(performance.now() - began).toBeWithin(180, 5_000);
 });
 
-test("a call without an answer is given up soon when nobody is there, and waits when somebody is", async () => {
+test("a call without a response is aborted early if the provider can't be reached", async () => {
   const gone = stand(["never"], { there: false, connectTimeout: 20 });
   await expect(gone.call([one], { timeoutMs: 60_000 })).rejects.toMatchObject(failure("PROVIDER_UNREACHABLE"));
   const busy = stand(["never"], { there: true, connectTimeout: 20 });
@@ -120,7 +120,7 @@ test("a call without an answer is given up soon when nobody is there, and waits 
   await expect(local.call([candidate("provider_3", true)])).rejects.toMatchObject(failure("PROVIDER_TIMEOUT"));
 });
 
-test("one that rests is passed over; where all do, the caller is told until when", async () => {
+test("a candidate with an open circuit is skipped; if all are open, the error has the retry time", async () => {
   const { call, asked, breakers, metrics } = stand([]);
   for (let n = 0; n < 8; n++) breakers.get(one.upstream)?.recordResult("call", "failed");
   expect(await call([one, five])).toBe("provider_5 200");
@@ -130,7 +130,7 @@ test("one that rests is passed over; where all do, the caller is told until when
   expect(metrics.render()).toContain('berth_ai_calls_total{provider="provider_1",end="resting"} 2');
 });
 
-test("a client that leaves is nobody's failure, and nobody else is asked", async () => {
+test("a client that leaves counts as no failure, and no other candidate is called", async () => {
   const { call, asked, breakers } = stand(Array(20).fill("never"));
   for (let n = 0; n < 20; n++) {
     const client = new AbortController();
@@ -142,7 +142,7 @@ test("a client that leaves is nobody's failure, and nobody else is asked", async
   expect(breakers.get(one.upstream)?.state()).toBe("closed");
 });
 
-test("what the receiver throws is thrown, and counts by what it says", async () => {
+test("an error of the receiver is thrown, and counted by its kind", async () => {
   const { call, breakers } = stand([]);
   const receive = () => Promise.reject(new AppError(400, "PROVIDER_REFUSED", "No."));
   for (let n = 0; n < 10; n++) await expect(call([one, five], { receive })).rejects.toMatchObject({ status: 400 });

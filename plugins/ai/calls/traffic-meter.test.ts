@@ -1,4 +1,4 @@
-// Bytes of the models' calls: those of each agent for itself, whole answers and streams alike.
+// Tests the counting of bytes of model calls, for each agent separately.
 import { expect, test } from "bun:test";
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { Fetch } from "../providers/providers.ts";
@@ -60,7 +60,7 @@ async function streamed(model: LanguageModelV4): Promise<string> {
 
 const bytes = (texts: readonly string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 
-test("a whole answer counts with what was asked, for its agent alone", async () => {
+test("request and response are counted for their agent only", async () => {
   const { model, metering, bodies, of } = await stand();
   const [ada, bob] = [metering.attributeTo("ada", model), metering.attributeTo("bob", model)];
   await ada.doGenerate(asked(new AbortController().signal));
@@ -69,13 +69,13 @@ test("a whole answer counts with what was asked, for its agent alone", async () 
   expect(of("bob")).toEqual({ sent: bytes(bodies.slice(2)), received: Buffer.byteLength(whole) });
 });
 
-test("a stream counts as it comes, and comes as it is", async () => {
+test("a stream is counted as it arrives, and passed on unchanged", async () => {
   const { model, metering, bodies, of } = await stand();
   expect(await streamed(metering.attributeTo("ada", model))).toBe(content);
   expect(of("ada")).toEqual({ sent: bytes(bodies), received: bytes(pieces) });
 });
 
-test("what is asked in nobody's name counts for nobody", async () => {
+test("a call without an agent is not counted", async () => {
   const { model, metering, counted } = await stand();
   await model.doGenerate(asked(new AbortController().signal));
   await metering.attributeTo("ada", model).doGenerate(asked());

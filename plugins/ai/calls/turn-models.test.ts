@@ -1,4 +1,4 @@
-// The model of a turn: whose key, which model, and what the AI SDK makes of it.
+// Tests the selection of the model and key of a turn, and the calls of its client.
 import { describe, expect, test } from "bun:test";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { startUpstream } from "../../../tests/support/upstream.ts";
@@ -10,14 +10,14 @@ const prompt: LanguageModelV4CallOptions["prompt"] = [
 ];
 const clock = { type: "function" as const, name: "clock", inputSchema: { type: "object" as const, properties: {} } };
 
-describe("which model", () => {
+describe("the model of a turn", () => {
   const KEYS = { PROVIDER_1_API_KEY: "operator-1", PROVIDER_5_API_KEY: "operator-5" };
   const resolve = async (env: Record<string, string>, wish: object) => {
     await using berth = await serveAi(env);
     return berth.service.resolveTurnModel({ choice: "model_a", keys: {}, ...wish });
   };
 
-  test("the operator's, by choice", async () => {
+  test("is the operator's for the choice", async () => {
     expect(await resolve(KEYS, {})).toMatchObject({
       label: "provider_1:anthropic/claude-sonnet-4.5",
       apiKey: "operator-1",
@@ -32,7 +32,7 @@ describe("which model", () => {
     });
   });
 
-  test("the agent's own key goes first, and chooses its provider where the usual one is not to be had", async () => {
+  test("is of the provider of the agent's own key if the operator's is not usable", async () => {
     expect(await resolve(KEYS, { keys: { provider_1: "mine" } })).toMatchObject({ apiKey: "mine", ownKey: true });
     expect(await resolve({}, { keys: { provider_4: "mine" } })).toMatchObject({
       label: "provider_4:claude-sonnet-4-5",
@@ -40,7 +40,7 @@ describe("which model", () => {
     });
   });
 
-  test("a custom one is found by its name, for whoever has a key", async () => {
+  test("is found by name for a custom choice, with any usable key", async () => {
     const custom = (configModel: string, keys = {}) => resolve(KEYS, { choice: "custom", configModel, keys });
     expect(await custom("provider_5:gpt-9")).toMatchObject({ label: "provider_5:gpt-9", contextWindow: undefined });
     expect(await custom("gpt-4o")).toMatchObject({ label: "provider_5:gpt-4o" });
@@ -55,7 +55,7 @@ describe("which model", () => {
     });
   });
 
-  test("the demo where there is nothing else, and it says so", async () => {
+  test("is the demo if nothing else is usable, and labelled as such", async () => {
     for (const wish of [{}, { choice: "model_b" }, { choice: "custom", configModel: "gpt-4o" }]) {
       const { demo, modelId, label } = await resolve({}, wish);
       expect([demo, modelId, label]).toEqual([true, "demo", "demo (built-in demo model)"]);
@@ -63,8 +63,8 @@ describe("which model", () => {
   });
 });
 
-describe("what it does", () => {
-  test("the demo calls tools, whole and streamed", async () => {
+describe("a client", () => {
+  test("of the demo calls tools, whole and streamed", async () => {
     await using berth = await serveAi();
     const model = await berth.service.languageModel(
       await berth.service.resolveTurnModel({ choice: "model_a", keys: {} }),
@@ -84,7 +84,7 @@ describe("what it does", () => {
     expect(outputTokens).toBeGreaterThan(0);
   });
 
-  test("a provider gets its own key, and no other", async () => {
+  test("sends a provider its own key only", async () => {
     await using upstream = await startUpstream({ key: "mine" });
     await using berth = await serveAi({ PROVIDER_5_BASE_URL: upstream.url });
     const chosen = await berth.service.resolveTurnModel({ choice: "model_a", keys: { provider_5: "mine" } });
@@ -97,7 +97,7 @@ describe("what it does", () => {
     expect(upstream.requests.at(-1)?.headers.authorization).toBe("Bearer other");
   });
 
-  test("a budget is put aside before and settled after", async () => {
+  test("reserves the budget before a call and settles it after", async () => {
     await using berth = await serveAi({ PROVIDER_5_API_KEY: "k" });
     const model = await berth.service.resolveTurnModel({ choice: "custom", configModel: "gpt-4o", keys: {} });
     const turn = { agent: { id: "a", userId: "u" }, model, prompt, maxTokens: 100 };
@@ -153,7 +153,7 @@ describe("when a provider fails", () => {
   }
   const said = [{ type: "text", text: "echo: What time is it?" }];
 
-  test("the next one that serves the same model answers, with its own key and at its own price", async () => {
+  test("the next provider of the same model serves the call, with its own key and price", async () => {
     await using here = await stand();
     here.first.failNext(1, 503);
     expect(await here.ask()).toMatchObject(said);
@@ -168,14 +168,14 @@ describe("when a provider fails", () => {
     ]);
   });
 
-  test("what it refuses is refused: nobody else is asked", async () => {
+  test("a refused request is not sent to another provider", async () => {
     await using here = await stand();
     here.first.failNext(1, { status: 429, retryAfter: 7 });
     expect(await here.ask()).toMatchObject({ statusCode: 429, responseHeaders: { "retry-after": "7" } });
     expect(here.second.chats).toHaveLength(0);
   });
 
-  test("a provider that was named, and somebody's own key, have no stand-in", async () => {
+  test("a named provider and an own key have no fallback", async () => {
     await using here = await stand();
     here.first.failNext(2, 503);
     expect(await here.ask({ choice: "custom", configModel: `provider_1:${model}` })).toMatchObject({ statusCode: 503 });
@@ -183,7 +183,7 @@ describe("when a provider fails", () => {
     expect(here.second.chats).toHaveLength(0);
   });
 
-  test("one that breaks off its streams is left alone too; who goes away tells nothing of it", async () => {
+  test("streams that it ends early open its circuit; clients that leave do not", async () => {
     await using here = await stand({ PROVIDER_5_API_KEY: "" });
     const chosen = await here.berth.service.resolveTurnModel({ choice: "model_a", keys: {} });
     const language = await here.berth.service.languageModel(chosen, "a");
@@ -214,7 +214,7 @@ describe("when a provider fails", () => {
     expect(here.first.chats).toHaveLength(asked);
   });
 
-  test("all that fail often are left alone, and the turn is told until when; a tenant's key counts for itself", async () => {
+  test("an open circuit is reported with the time until its end; each own key has its own circuit", async () => {
     await using here = await stand({ PROVIDER_5_API_KEY: "" });
     here.first.failNext(8, 500);
     for (let n = 0; n < 8; n++) expect(await here.ask()).toMatchObject({ statusCode: 500 });

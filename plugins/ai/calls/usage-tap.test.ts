@@ -1,4 +1,4 @@
-// What the tap lets through, takes out, and counts, wherever the network cuts the bytes.
+// Tests the frames that the usage tap passes, removes and counts, for any chunking of the bytes.
 import { expect, test } from "bun:test";
 import { findLastUsage } from "../providers/token-usage.ts";
 import { createUsageTap } from "./usage-tap.ts";
@@ -23,7 +23,7 @@ function through(bytes: Buffer, cuts: number[], hideUsage: boolean) {
   return { text: Buffer.concat(out).toString(), usage: tap.usage("a question") };
 }
 
-test("the usage frame that only Berth asked for is taken out, wherever the bytes are cut", () => {
+test("the usage frame that only Berth requested is removed, for any chunking", () => {
   const frames = [": comment\n\n", word("Grüße", { usage: null }), word(' "usage": {', { usage: null })];
   const bytes = Buffer.from([...frames, usageFrame, done].join(""));
   for (let cut = 1; cut < bytes.length; cut++) {
@@ -33,7 +33,7 @@ test("the usage frame that only Berth asked for is taken out, wherever the bytes
   }
 });
 
-test("asked for by the client, everything passes as it came and at once", () => {
+test("every chunk passes at once if the client requested usage", () => {
   const bytes = Buffer.from(word("a") + usageFrame + done);
   const tap = createUsageTap(false);
   for (let at = 0; at < bytes.length; at += 7) {
@@ -55,7 +55,7 @@ test("a complete frame is not held back by the one that follows it", () => {
   expect(Buffer.from(tap.push(first) ?? []).toString()).toBe(word("one"));
 });
 
-test("usage that comes with a word stays with it", () => {
+test("usage in a frame with content is kept", () => {
   const last = chunk({ choices: [{ index: 0, delta: { content: "!" } }], usage });
   const { text, usage: counted } = through(Buffer.from(last + done), [], true);
   expect(text).toBe(last + done);
@@ -68,12 +68,12 @@ test("what is no frame at all passes in the end, and without bound in memory", (
   expect(tap.push(Buffer.alloc(2 * 1024 * 1024, 97))?.byteLength).toBe(2 * 1024 * 1024);
 });
 
-test("without the provider's count it is a guess, and says so", () => {
+test("without a count of the provider the usage is estimated, and marked so", () => {
   const { usage: counted } = through(Buffer.from(word("four char".repeat(4)) + word('"q"') + done), [], true);
   expect(counted).toEqual({ inputTokens: 3, outputTokens: 11, estimated: true });
 });
 
-test("the last usage that makes sense counts", () => {
+test("the last valid usage counts", () => {
   const usageIn = (text: string) => findLastUsage(Buffer.from(text));
   expect(usageIn('{"usage":{"prompt_tokens":1,"completion_tokens":2},"x":{"usage":null}}')).toEqual({
     inputTokens: 1,

@@ -1,4 +1,4 @@
-// The demo model: a provider like any other, and some fun.
+// Tests the replies and tool calls of the demo model, and its protocol.
 import { describe, expect, test } from "bun:test";
 import { type DemoTool, replyTo } from "./demo-model.ts";
 import { demoFetch } from "./demo-provider.ts";
@@ -25,14 +25,14 @@ const tools = [
   tool("web_fetch", { url: { type: "string" }, from: { type: "integer" } }),
 ];
 
-describe("what it says", () => {
-  test("it always says that it is the demo, and first of all how to give it a key", () => {
+describe("a reply", () => {
+  test("names the demo, and at first how to set a key", () => {
     expect(say("hi")).toContain(HINT);
     expect(say("hi", "Hello!", "who are you?")).toContain("demo model");
     expect(say("hi", "Hello!", "who are you?")).not.toContain(HINT);
   });
 
-  test("it remembers the conversation", () => {
+  test("uses the conversation", () => {
     expect(say("My name is ada", "Nice!", "hello")).toBe("Hello, Ada! What can I do for you?");
     expect(say("call me Bob", "ok", "x", "ok", "what's my name?")).toBe("Your name is Bob.");
     expect(say("tea please", "ok", "what did I say?")).toBe("You said: “tea please”");
@@ -42,7 +42,7 @@ describe("what it says", () => {
     ).toContain("Eve");
   });
 
-  test("it does sums, and admits what it can't", () => {
+  test("does sums, and admits its limits", () => {
     expect(say("x", "y", "what is 6 * 7?")).toBe("6 * 7 = 42");
     expect(say("x", "y", "0.1 + 0.2")).toBe("0.1 + 0.2 = 0.3");
     expect(say("x", "y", "1 / 0")).toBe("Nobody can divide by zero.");
@@ -50,7 +50,7 @@ describe("what it says", () => {
   });
 });
 
-describe("what it calls", () => {
+describe("a tool call", () => {
   test.each([
     ["What time is it?", "clock", {}],
     ["Please remember that I like tea.", "remember", { fact: "I like tea" }],
@@ -63,7 +63,7 @@ describe("what it calls", () => {
     expect(replyTo([user(text)], []).calls).toEqual([]);
   });
 
-  test("it puts the results into a sentence", () => {
+  test("is followed by a sentence about its results", () => {
     const after = (content: string) =>
       replyTo([user("q"), assistant("first"), user("time?"), assistant(""), { role: "tool", content }], tools).text;
     expect(after('{"time":"12:00","zone":"UTC","id":"x"}')).toBe("Here is what I got: time: 12:00, zone: UTC.");
@@ -80,7 +80,7 @@ describe("as a provider", () => {
       ...(signal && { signal }),
     });
 
-  test("answers whole and streamed with the same words, and counts", async () => {
+  test("responds with the same text whole and streamed, with usage", async () => {
     const whole = (await (await call({ messages: [user("hi")] })).json()) as Record<string, unknown>;
     expect(whole).toMatchObject({
       object: "chat.completion",
@@ -98,7 +98,7 @@ describe("as a provider", () => {
     expect(stream.endsWith("data: [DONE]\n\n")).toBe(true);
   });
 
-  test("refuses what is no conversation, and an aborted call", async () => {
+  test("refuses an invalid conversation, and an aborted call", async () => {
     expect((await call({ messages: [] })).status).toBe(400);
     expect((await demoFetch("http://demo.invalid/v1/embeddings", { body: "{}" })).status).toBe(404);
     await expect(call({ messages: [user("hi")] }, AbortSignal.abort())).rejects.toThrow();

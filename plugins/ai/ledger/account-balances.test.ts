@@ -1,4 +1,4 @@
-// Plans first, then credits, to the micro-dollar, however many calls come at once.
+// Tests charges to plans and credits, exact to the micro-dollar under concurrent calls.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { type BalanceRefusal, createAccountBalances } from "./account-balances.ts";
@@ -43,7 +43,7 @@ function open(plan: number, now: () => number = Date.now) {
 const refused = { status: 402, code: "BUDGET_EXCEEDED" };
 
 describe("an account", () => {
-  test("uses what its plan includes first, and no credits for it", async () => {
+  test("uses its plan first, and no credits", async () => {
     await account(3);
     const { spend, taken } = open(10_000);
     await spend(10_000);
@@ -71,7 +71,7 @@ describe("an account", () => {
     ]);
   });
 
-  test("with neither is refused with what to do, and nothing is set aside for it", async () => {
+  test("without plan and credits is refused with advice, and nothing is held", async () => {
     await account(1);
     const { ledger, spend, refusals } = open(5_000);
     await expect(Promise.resolve(ledger.reserve(call, [], 15_001))).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe("an account", () => {
     await expect(Promise.resolve(ledger.reserve(call, [], 1))).rejects.toMatchObject(refused);
   });
 
-  test("gets back what a call did not use", async () => {
+  test("gets back the unused part of a hold", async () => {
     await account(1);
     const { ledger, spend } = open(0);
     const spending = await ledger.reserve(call, [], 10_000);
@@ -96,7 +96,7 @@ describe("an account", () => {
     expect(await credits()).toBe(0);
   });
 
-  test("a crowd gets exactly what there is", async () => {
+  test("concurrent calls get exactly the balance", async () => {
     await account(2);
     const { ledger, spend } = open(30_000);
     const tries = Array.from({ length: 200 }, () => ledger.reserve(call, [], 1_000));
@@ -109,7 +109,7 @@ describe("an account", () => {
     await expect(spend(1)).rejects.toMatchObject(refused);
   });
 
-  test("credits that come meanwhile count at once", async () => {
+  test("new credits count at once", async () => {
     await account(0);
     const { ledger, spend } = open(0);
     await expect(Promise.resolve(ledger.reserve(call, [], 1))).rejects.toMatchObject(refused);
@@ -118,7 +118,7 @@ describe("an account", () => {
     expect(await credits()).toBe(0);
   });
 
-  test("begins a new month with all of its plan, and with the credits it has left", async () => {
+  test("begins a new month with its whole plan and its remaining credits", async () => {
     await account(1);
     let at = Date.parse("2026-02-28T23:59:59.999Z");
     const { spend } = open(1_000, () => at);
@@ -130,7 +130,7 @@ describe("an account", () => {
     expect(await credits()).toBe(0);
   });
 
-  test("is known after a restart: what credits paid does not count for the plan", async () => {
+  test("is restored after a restart, without counting credits for the plan", async () => {
     await account(5);
     await open(1_000).spend(11_000);
     const { spend } = open(1_500);
@@ -139,7 +139,7 @@ describe("an account", () => {
   });
 });
 
-describe("nobody's plan pays for", () => {
+describe("no plan pays for", () => {
   test.each([
     ["public use", { kind: "public" as const, userId: undefined }],
     ["a key of one's own", { ownKey: true }],
@@ -155,7 +155,7 @@ describe("nobody's plan pays for", () => {
   });
 });
 
-test("an account that was deleted while its agent spoke leaves a row, and no harm", async () => {
+test("a call of an account that was deleted meanwhile is stored", async () => {
   await account(1);
   const { ledger } = open(0);
   const spending = await ledger.reserve(call, [], 5_000);

@@ -1,4 +1,4 @@
-// What a process that was killed leaves behind, and what the next one makes of it.
+// Tests the recovery of calls from the journal of a killed process.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +42,7 @@ const total = async () => {
 const turnOfTheLoop = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("after a kill", () => {
-  test("a call that was answered has its row, though nothing had been written", async () => {
+  test("a finished call has its row, although it was not written before", async () => {
     await (await open().reserve(call, [budget], 100, expected)).record(used, 1);
     expect(await rows()).toEqual([]);
     const ledger = open();
@@ -51,21 +51,21 @@ describe("after a kill", () => {
     expect(await ledger.spentMicroUsd(budget)).toBe(10);
   });
 
-  test("so has one whose turn was not committed any more", async () => {
+  test("a call whose turn was not committed has its row", async () => {
     (await open().reserve(call, [budget], 100, expected)).settleStatement(used, 1);
     await turnOfTheLoop();
     await open().start();
     expect(await rows()).toEqual([[4, 3, 10, 0]]);
   });
 
-  test("a call under way counts with all that was set aside, and is a guess", async () => {
+  test("a running call counts with its reserved cost, marked as estimated", async () => {
     await open().reserve(call, [budget], 100, expected);
     const ledger = open();
     expect(await ledger.spentMicroUsd(budget)).toBe(100);
     expect(await rows()).toEqual([[40, 30, 100, 1]]);
   });
 
-  test("a call that was not made, or is written, is not there again", async () => {
+  test("a call that was released or written is not recovered", async () => {
     const before = open();
     (await before.reserve(call, [budget], 100, expected)).release();
     const spending = await before.reserve(call, [budget], 100, expected);
@@ -75,7 +75,7 @@ describe("after a kill", () => {
     expect(await total()).toEqual([1, 10]);
   });
 
-  test("a line that was cut off takes nothing else with it", async () => {
+  test("a truncated line does not affect the others", async () => {
     await open().reserve(call, [budget], 100, expected);
     appendFileSync(journalFile, '["019a');
     await open().start();
@@ -84,7 +84,7 @@ describe("after a kill", () => {
 });
 
 describe("a row", () => {
-  test("is written once, also where its batch failed and it is tried in another", async () => {
+  test("is written once, also if its first batch failed", async () => {
     const ledger = open();
     const spending = await ledger.reserve(call, [budget], 100, expected);
     const settled = spending.settleStatement(used, 1);
@@ -96,7 +96,7 @@ describe("a row", () => {
     expect(await total()).toEqual([1, 10]);
   });
 
-  test("that the database never takes does not hold up the others", async () => {
+  test("that the database rejects does not block the others", async () => {
     const ledger = open();
     await (await ledger.reserve(call, [], 0)).record(used, Number.NaN);
     await (await ledger.reserve(call, [], 0)).record(used, 1);
@@ -109,7 +109,7 @@ describe("a row", () => {
     [{ inputTokens: 1.5, outputTokens: 3 }, [0, 3, 6, 1]],
     [{ inputTokens: Number.NaN, outputTokens: Number.POSITIVE_INFINITY }, [0, 0, 0, 1]],
     [{ inputTokens: 4, outputTokens: 2 ** 53 }, [4, 0, 4, 1]],
-  ])("of %o takes counts that can't be for none", async (counts, row) => {
+  ])("of %o has 0 for implausible counts", async (counts, row) => {
     const ledger = open();
     await (await ledger.reserve(call, [], 0)).record({ ...counts, estimated: false }, 1);
     await ledger.close();
@@ -120,7 +120,7 @@ describe("a row", () => {
 describe("the file", () => {
   const row = (id: string): LedgerRow => [id, 1, "turn", null, null, "provider_1", "m", 1, 2, 3, 4, 0, 0, 0, 0];
 
-  test("is its owner's alone, holds no more than is needed, and is empty in the end", async () => {
+  test("has mode 0600, is compacted, and is empty in the end", async () => {
     const journal = createJournal(journalFile, silent);
     journal.put(row("stays"));
     await journal.whenFlushed();
@@ -139,7 +139,7 @@ describe("the file", () => {
     expect(existsSync(`${journalFile}.new`)).toBe(false);
   });
 
-  test("has what was put in one turn of the event loop in one write, and says when", async () => {
+  test("gets all rows of one turn of the event loop in one write, and reports it", async () => {
     const journal = createJournal(journalFile, silent);
     expect(journal.whenFlushed()).toBeUndefined();
     for (const id of ["a", "b", "c"]) journal.put(row(id));
@@ -152,14 +152,14 @@ describe("the file", () => {
     expect(createJournal(journalFile, silent).recover()).toHaveLength(4);
   });
 
-  test("does not come into being for nothing", async () => {
+  test("is not created without a row", async () => {
     const ledger = open();
     await ledger.start();
     await ledger.close();
     expect(existsSync(journalFile)).toBe(false);
   });
 
-  test("holds no key and no text", async () => {
+  test("contains no key and no text", async () => {
     await open().reserve(call, [budget], 100, expected);
     expect(JSON.parse(readFileSync(journalFile, "utf8"))).toEqual([
       expect.any(String),

@@ -1,4 +1,4 @@
-// Budgets hold under a crowd, over restarts and over midnight, and every call has a row.
+// Tests budgets under concurrency, across restarts and midnight, and the rows of calls.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Migration, migrations } from "../../../migrations/index.ts";
 import { openDatabase } from "../../../src/kernel/database/database.ts";
@@ -25,7 +25,7 @@ const open = (now?: () => number) => createLedger({ database: store.database, lo
 const rows = async () => (await store.database.read("SELECT * FROM usage ORDER BY id")).rows;
 
 describe("a budget", () => {
-  test("lets through what fits, however many come at once", async () => {
+  test("admits the calls that fit, however many are concurrent", async () => {
     const ledger = open();
     const tries = Array.from({ length: 200 }, () => Promise.resolve().then(() => ledger.reserve(call, [day(500)], 10)));
     const ended = await Promise.allSettled(tries);
@@ -34,7 +34,7 @@ describe("a budget", () => {
     expect(refused?.reason).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
   });
 
-  test("gets back what was not used, once", async () => {
+  test("gets back the unused part once", async () => {
     const ledger = open();
     const first = await ledger.reserve(call, [day(100)], 100);
     expect(() => ledger.reserve(call, [day(100)], 1)).toThrow("budget");
@@ -48,7 +48,7 @@ describe("a budget", () => {
     (await ledger.reserve(call, [day(100)], 90)).release();
   });
 
-  test("is one for each agent and period, and nothing is set aside when one of them refuses", async () => {
+  test("exists per agent and period, and nothing is held if one of them refuses", async () => {
     const ledger = open();
     await expect(Promise.resolve(ledger.reserve(call, [day(1_000), month(50)], 51))).rejects.toMatchObject({
       extras: { period: "month", limitUsd: 0.00005 },
@@ -58,7 +58,7 @@ describe("a budget", () => {
     await ledger.reserve(call, [day(1_000), month(50)], 50);
   });
 
-  test("is known after a restart", async () => {
+  test("is restored after a restart", async () => {
     const spending = await open().reserve(call, [day(100)], 60);
     await store.database.write([spending.settleStatement({ ...ten, inputTokens: 50 }, 1)]);
     const ledger = open();
@@ -66,7 +66,7 @@ describe("a budget", () => {
     await ledger.reserve(call, [day(100)], 44);
   });
 
-  test("begins anew at midnight UTC; the month's does not", async () => {
+  test("is reset at midnight UTC for the day, not for the month", async () => {
     let at = Date.parse("2026-02-27T23:59:59.999Z");
     const ledger = open(() => at);
     const spending = await ledger.reserve(call, [day(100), month(150)], 100);
@@ -79,7 +79,7 @@ describe("a budget", () => {
     await ledger.reserve(call, [day(100), month(150)], 100);
   });
 
-  test("never refuses what is free", async () => {
+  test("never refuses a free call", async () => {
     const ledger = open();
     const spending = ledger.reserve({ ...call, pricing: { input: 0, output: 0 } }, [day(0)], 0);
     expect(spending).not.toBeInstanceOf(Promise);
@@ -108,7 +108,7 @@ describe("a row", () => {
     });
   });
 
-  test("of a call without a cause comes within moments, and all of them at the end", async () => {
+  test("of a call without another write is written soon, and at the latest when the ledger closes", async () => {
     const ledger = open();
     await (await ledger.reserve(call, [], 0)).record(ten, 1);
     await eventually(async () => (await rows()).length === 1);
@@ -117,7 +117,7 @@ describe("a row", () => {
     expect(await rows()).toHaveLength(451);
   });
 
-  test("names who answered in the end, at that price", async () => {
+  test("names the provider that served the call, at its price", async () => {
     const ledger = open();
     const spending = await ledger.reserve(call, [day(1_000)], 500);
     await spending.record(ten, 1, { provider: "provider_3", modelId: "n", pricing: { input: 0, output: 0 } });
@@ -140,7 +140,7 @@ describe("a row", () => {
   });
 });
 
-test("calls are kept for 400 days, and what they add up to for good", async () => {
+test("calls are kept for 400 days, and daily totals for ever", async () => {
   const day = 86_400_000;
   let at = Date.parse("2026-01-01T00:00:00Z");
   const ledger = open(() => at);
@@ -155,7 +155,7 @@ test("calls are kept for 400 days, and what they add up to for good", async () =
   expect([sums[0]?.[0], sums[0]?.[1]]).toEqual([4_100, 41_000]);
 });
 
-test("what was spent before there were sums is in them", async () => {
+test("daily totals include calls from before they existed", async () => {
   const dir = temporaryDir();
   const open = (known?: readonly Migration[]) =>
     openDatabase({

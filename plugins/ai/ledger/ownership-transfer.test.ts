@@ -1,4 +1,4 @@
-// What an agent used follows it: into its new owner's reports, and into what the new owner's plan includes this month.
+// Tests that an agent's usage moves to its new owner, in reports and in the spending of the month.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { createAccountBalances } from "./account-balances.ts";
@@ -68,7 +68,7 @@ const of = async (userId: string) => {
 };
 const refused = { status: 402, code: "BUDGET_EXCEEDED" };
 
-test("all of it goes along, of that agent alone", async () => {
+test("the whole usage of the transferred agent moves, and no other", async () => {
   const { spend, move } = open(10_000);
   await spend("holder", 300);
   await spend("holder", 400, { at: MONTH_AGO });

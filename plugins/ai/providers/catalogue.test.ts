@@ -1,4 +1,4 @@
-// Which models there are, which one is best, and who serves it.
+// Tests the list of models, the selection of the best one, and the providers that serve it.
 
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
@@ -18,7 +18,7 @@ type Listed = { id: string; provider: string; inputCost: number; available: bool
 const listed = (body: Record<string, unknown>) => body.models as Listed;
 
 describe("without a key anywhere", () => {
-  test("the demo model serves, free and labelled; the others are shown as not available", async () => {
+  test("the demo model serves for free; the other models are listed as not available", async () => {
     await using berth = await serveAi();
     const body = await bodyOf(await berth.get("/api/ai/models"));
     const available = listed(body).filter((model) => model.available);
@@ -46,7 +46,7 @@ describe("without a key anywhere", () => {
     });
   });
 
-  test("chat works, and says who speaks", async () => {
+  test("chat works and names the model", async () => {
     await using berth = await serveAi();
     const messages = [{ role: "user", content: "Who are you?" }];
     const whole = await berth.post("/api/ai/chat", { messages, model: "gpt-4o" });
@@ -65,7 +65,7 @@ describe("without a key anywhere", () => {
 });
 
 describe("with providers", () => {
-  test("live lists decide what there is; the table adds prices and task types", async () => {
+  test("the models are those of the live lists, with built-in prices and task types", async () => {
     const first = await startUpstream({
       models: [
         { id: "openai/gpt-4o-mini", pricing: { prompt: "0.0000002", completion: "0.0000007" }, context_length: 99_000 },
@@ -103,7 +103,7 @@ describe("with providers", () => {
     await second.stop();
   });
 
-  test("a list that can't be had falls back to the table, and health tells", async () => {
+  test("built-in models replace a list that can't be read, and the provider is reported as down", async () => {
     const gone = await startUpstream();
     await gone.stop();
     const up = await startUpstream();
@@ -125,7 +125,7 @@ describe("with providers", () => {
     await up.stop();
   });
 
-  test("select takes what suits, then what is cheap", async () => {
+  test("the selection prefers suitable models, then cheap ones", async () => {
     await using berth = await serveAi({ PROVIDER_5_API_KEY: "k", PROVIDER_5_BASE_URL: "http://127.0.0.1:9/v1" });
     const best = async (taskType?: string) => {
       const body = await bodyOf(await berth.post("/api/ai/models/select", { taskType }));
@@ -140,7 +140,7 @@ describe("with providers", () => {
     expect((await berth.get("/api/ai/models/provider_6")).status).toBe(404);
   });
 
-  test("a local server's models are its own and cost nothing", async () => {
+  test("the models of a local server are those of its list, and free", async () => {
     const local = await startUpstream({ models: ["qwen3:8b", "llama3.2"] });
     await using berth = await serveAi({ PROVIDER_3_BASE_URL: local.url });
     const models = listed(await bodyOf(await berth.get("/api/ai/models/provider_3")));
@@ -154,7 +154,7 @@ describe("with providers", () => {
   });
 });
 
-test("an Ollama on this machine is used while it answers", async () => {
+test("an Ollama on this machine is used while it responds", async () => {
   const ollama = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ version: "1", data: [] }) });
   const providers = createProviders({
     settings: loadConfig({}, { cwd: "/" }).of(providerSettings),
@@ -179,7 +179,7 @@ describe("estimates", () => {
     return { status: response.status, body: await bodyOf(response) };
   };
 
-  test("are exact, for every provider's models, whoever has a key", async () => {
+  test("are exact for the models of every provider, with or without a key", async () => {
     const { body } = await estimate({ model: "openai/gpt-4o-mini", inputTokens: 1_234_567, outputTokens: 89 });
     expect(body).toEqual({
       model: "openai/gpt-4o-mini",
@@ -210,7 +210,7 @@ describe("estimates", () => {
   });
 });
 
-test("one model has many spellings", () => {
+test("all spellings of a model have one canonical id", () => {
   for (const id of ["anthropic/claude-sonnet-4.5", "claude-sonnet-4-5", "claude-sonnet-4-5-20250929"]) {
     expect(canonicalModelId(id)).toBe("claude-sonnet-4-5");
   }

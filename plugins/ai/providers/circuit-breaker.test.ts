@@ -1,4 +1,4 @@
-// When calls to a provider stop, and how they come back.
+// Tests when the circuit breaker stops calls to a provider, and how they resume.
 import { expect, test } from "bun:test";
 import { type CallOutcome, createCircuitBreaker } from "./circuit-breaker.ts";
 
@@ -15,7 +15,7 @@ function scene() {
   return { clock, changes, breaker, call, calls };
 }
 
-test("eight failures in a row stop the calls, seven don't", () => {
+test("eight failures in a row open the circuit, seven do not", () => {
   const { breaker, changes, call, calls } = scene();
   calls("failed", 5);
   call("succeeded");
@@ -29,7 +29,7 @@ test("eight failures in a row stop the calls, seven don't", () => {
   expect(call("succeeded")).toBeUndefined();
 });
 
-test("so do fifteen among the last thirty, however they are spread", () => {
+test("fifteen failures among the last thirty calls open the circuit in any order", () => {
   const { breaker, call } = scene();
   for (let n = 0; n < 14; n++) {
     call("failed");
@@ -40,7 +40,7 @@ test("so do fifteen among the last thirty, however they are spread", () => {
   expect(breaker.state()).toBe("open");
 });
 
-test("old failures are forgotten", () => {
+test("failures before the last thirty calls do not count", () => {
   const { breaker, calls } = scene();
   for (let n = 0; n < 20; n++) {
     calls("failed", 7);
@@ -49,13 +49,13 @@ test("old failures are forgotten", () => {
   expect(breaker.state()).toBe("closed");
 });
 
-test("who left first says nothing of the provider", () => {
+test("a call whose client left does not count", () => {
   const { breaker, calls } = scene();
   calls("unknown", 100);
   expect(breaker.state()).toBe("closed");
 });
 
-test("after the pause one call goes ahead of the others, and its success lets all in", () => {
+test("after the pause one trial call is permitted, and its success closes the circuit", () => {
   const { breaker, clock, changes, calls } = scene();
   calls("failed", 8);
   clock.now += 4_999;
@@ -68,7 +68,7 @@ test("after the pause one call goes ahead of the others, and its success lets al
   expect([breaker.state(), breaker.tryAcquire(), changes]).toEqual(["closed", "call", ["open", "closed"]]);
 });
 
-test("each trial that fails doubles the pause, up to a minute; a success forgets that", () => {
+test("each failed trial doubles the pause up to a minute; a success resets it", () => {
   const { breaker, clock, changes, call, calls } = scene();
   calls("failed", 8);
   const pauses: number[] = [];
@@ -84,7 +84,7 @@ test("each trial that fails doubles the pause, up to a minute; a success forgets
   expect([breaker.retryAfterMs(), changes]).toEqual([5_000, ["open", "closed", "open"]]);
 });
 
-test("a trial whose client left is followed by another", () => {
+test("another trial is permitted after one whose client left", () => {
   const { breaker, clock, call, calls } = scene();
   calls("failed", 8);
   clock.now += 5_000;
@@ -92,7 +92,7 @@ test("a trial whose client left is followed by another", () => {
   expect([breaker.state(), breaker.tryAcquire()]).toEqual(["half-open", "trial"]);
 });
 
-test("calls from before it opened neither close it nor prolong the pause", () => {
+test("calls from before the opening neither close the circuit nor prolong the pause", () => {
   const { breaker, calls } = scene();
   const early = breaker.tryAcquire();
   calls("failed", 8);

@@ -1,4 +1,4 @@
-// Estimates as callers get them, against arithmetic done by hand: on decimal text, without a floating-point number.
+// Compares the estimates of the API with exact decimal arithmetic.
 import { expect, test } from "bun:test";
 import { serveAi } from "../support.test.ts";
 import { builtInProviders } from "./registry.ts";
@@ -26,7 +26,7 @@ const COUNTS: [bigint, bigint][] = [
   [999_999_999n, 1n],
 ];
 
-test("for every model of the list, and any number of tokens, they are right to 1e-9", async () => {
+test("estimates are right to 1e-9 for every listed model and number of tokens", async () => {
   // Nobody answers there, so the list is the table of the binary.
   const nobody = (n: number) => [
     [`PROVIDER_${n}_BASE_URL`, "http://berth.invalid/v1"],
@@ -75,7 +75,7 @@ test.each(["-1", "1.5", "1e400", "9007199254740993", "null", '"7"', "[7]", "true
   },
 );
 
-test("for as many tokens as a number can hold it is a number, too", async () => {
+test("an estimate for the greatest number of tokens is a number", async () => {
   await using berth = await serveAi();
   const most = Number.MAX_SAFE_INTEGER;
   const answer = await berth.post("/api/ai/estimate-cost", { model: "gpt-4o", inputTokens: most, outputTokens: most });

@@ -1,4 +1,4 @@
-// What models take beside text, and what that counts as.
+// Tests the kinds of files that models accept, and the size of prompts with files.
 
 import { describe, expect, test } from "bun:test";
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
@@ -32,20 +32,20 @@ describe("kinds of files", () => {
     expect(guessInputModalities(registry.get(provider), id)).toEqual([...expected]);
   });
 
-  test("every model of Google, Anthropic and OpenAI in the table takes pictures", () => {
+  test("every built-in model of Google, Anthropic and OpenAI accepts pictures", () => {
     for (const provider of ["provider_2", "provider_4", "provider_5"] as const)
       for (const [id] of registry.get(provider).models)
         expect(guessInputModalities(registry.get(provider), id), id).toContain("image");
   });
 
-  test("a list says better than a name", () => {
+  test("modalities are parsed from a list in the format of OpenRouter", () => {
     expect(parseInputModalities(["text", "image", "file"])).toEqual(["image", "pdf"]);
     expect(parseInputModalities(["text"])).toEqual([]);
     expect(parseInputModalities(undefined)).toBeUndefined();
   });
 });
 
-describe("what a prompt counts as", () => {
+describe("the size of a prompt", () => {
   const file = (mediaType: string, bytes: number) =>
     ({ type: "file", mediaType, data: { type: "data", data: "A".repeat((bytes * 4) / 3) } }) as const;
   const asked = (...parts: ReturnType<typeof file>[]): LanguageModelV4Prompt => [
@@ -53,11 +53,11 @@ describe("what a prompt counts as", () => {
     { role: "user", content: [{ type: "text", text: "look" }, ...parts] },
   ];
 
-  test("text alone is its text", () => {
+  test("is its JSON for a prompt of text only", () => {
     expect(promptSize(asked())).toEqual({ text: JSON.stringify(asked()), fileTokens: 0 });
   });
 
-  test("the bytes of files are no text", () => {
+  test("counts files by estimate, not by their bytes", () => {
     const { text, fileTokens } = promptSize(asked(file("image/jpeg", 300_000), file("application/pdf", 120_000)));
     expect(text.length).toBeLessThan(300);
     expect(fileTokens).toBe(1_600 + 3 * 3_000);

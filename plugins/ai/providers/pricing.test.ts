@@ -1,4 +1,4 @@
-// Costs are exact, whatever the price and the number of tokens.
+// Tests that costs are exact for every price and number of tokens.
 import { expect, test } from "bun:test";
 import { costMicroUsd, costUsd, fromUsdPerMillion, fromUsdPerToken } from "./pricing.ts";
 import { builtInProviders } from "./registry.ts";
@@ -13,7 +13,7 @@ function byHand(inputUsd: number, outputUsd: number, input: bigint, output: bigi
   return `${nano / 1_000_000_000n}.${String(nano % 1_000_000_000n).padStart(9, "0")}`;
 }
 
-test("every model of the table, from one token to 2^53", () => {
+test("costs are exact for every built-in model, from one token to 2^53", () => {
   const counts = [0, 1, 7, 999, 1_000_000, 123_456_789, Number.MAX_SAFE_INTEGER];
   for (const [id, , , input, output] of builtInProviders.flatMap(({ models }) => models)) {
     const pricing = { input: fromUsdPerMillion(input), output: fromUsdPerMillion(output) };
@@ -26,7 +26,7 @@ test("every model of the table, from one token to 2^53", () => {
   }
 });
 
-test("well-known sums", () => {
+test("known sums are computed", () => {
   const sonnet = { input: fromUsdPerMillion(3), output: fromUsdPerMillion(15) };
   expect(costUsd(sonnet, 1_000_000, 1_000_000)).toBe(18);
   expect(costUsd(sonnet, 1, 0)).toBe(0.000003);
@@ -37,7 +37,7 @@ test("well-known sums", () => {
   expect(costMicroUsd(sonnet, Number.MAX_SAFE_INTEGER, 0)).toBe(Number(27_021_597_764_222_973n));
 });
 
-test("a price per token as OpenRouter writes it; what is no price is none", () => {
+test("prices per token in the format of OpenRouter are converted; invalid ones are undefined", () => {
   expect(fromUsdPerToken("0.000003")).toBe(3_000_000);
   expect(fromUsdPerToken("0.0000000375")).toBe(37_500);
   expect(fromUsdPerToken("0")).toBe(0);

@@ -1,4 +1,4 @@
-// Providers are probed in the background, and what was found is told from memory.
+// Tests the background probes of providers and the reported health.
 
 import { afterEach, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
@@ -35,7 +35,7 @@ function stand() {
   return { answers, health, providers, metrics, probes: () => probes };
 }
 
-test("the report follows the probes, not the requests", async () => {
+test("a report is answered from the last probe and sends none itself", async () => {
   const { answers, health, probes, metrics } = stand();
   expect(await health.report()).toMatchObject({ provider_1: true, provider_2: false, provider_5: true });
   const asked = probes();
@@ -55,7 +55,7 @@ test("the report follows the probes, not the requests", async () => {
   expect(metrics.render()).toContain('berth_ai_provider_up{provider="provider_5"} 1');
 });
 
-test("calls that keep failing count, though the probe is answered", async () => {
+test("failing calls make a provider unhealthy even if its probe succeeds", async () => {
   const { health, providers, metrics } = stand();
   const [one] = providers.configuredUpstreams();
   if (!one) throw new Error("There is none.");
@@ -68,7 +68,7 @@ test("calls that keep failing count, though the probe is answered", async () => 
   expect(providers.upstreamWithKey("provider_1", "mine")).toBe(providers.upstreamWithKey("provider_1", "mine"));
 });
 
-test("many who wait ask once", async () => {
+test("concurrent probes of one provider are one request", async () => {
   const { answers, health, providers, probes } = stand();
   const later = Promise.withResolvers<number>();
   answers.one = later.promise;

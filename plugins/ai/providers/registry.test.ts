@@ -26,7 +26,7 @@ test("two providers can't share an id or a prefix of variables", () => {
   expect(() => createProviderRegistry([first, { ...first, id: "provider_6" }])).toThrow("the same");
 });
 
-test("each model is there once, with a price, a window and task types that are some", () => {
+test("each model is listed once, with a price, a context window and known task types", () => {
   expect(CATALOGUE_DATE).toMatch(/^\d{4}-\d\d-\d\d$/);
   expect(CATALOGUE_SOURCE).toMatch(/^https:/);
   const known: readonly string[] = taskTypes;
@@ -45,7 +45,7 @@ test("each model is there once, with a price, a window and task types that are s
   }
 });
 
-test("every task type has a model of every provider that could serve it, but for long texts", () => {
+test("every provider has a model for every task type, except for long texts", () => {
   for (const type of taskTypes) {
     for (const { id, models } of builtInProviders) {
       const able = models.filter(([, , , , , , tags]) => tags.split(" ").includes(type));
@@ -93,7 +93,7 @@ const list = {
   },
 };
 
-test("the script changes prices and windows, and leaves alone what it finds nothing about", async () => {
+test("the refresh script updates prices and windows, and keeps models that the price list lacks", async () => {
   const { exitCode, stdout, stderr, text } = await refresh(list);
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining("3 changed")]);
   expect(stderr).toContain("provider_5:o3");
@@ -107,7 +107,7 @@ test("the script changes prices and windows, and leaves alone what it finds noth
   expect(text.split("\n")).toHaveLength(table.split("\n").length);
 });
 
-test("--check changes nothing, and tells by its end", async () => {
+test("the refresh script with --check changes nothing, and exits with 1 if there are changes", async () => {
   const would = await refresh(list, "--check");
   expect([would.exitCode, would.text]).toEqual([1, table]);
   const nothing = await refresh({}, "--check");

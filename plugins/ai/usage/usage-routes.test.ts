@@ -1,4 +1,4 @@
-// What accounts and agents are told of their use, who pays for it, and who is told that a budget is spent.
+// Tests usage reports, the payers of calls, and notices of spent budgets.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../../tests/support/client.ts";
@@ -95,7 +95,7 @@ describe("a report", () => {
     await eventually(async () => totalCalls(await usageOf(ada)) === 4);
   });
 
-  test("of an account adds up by day, by model and by agent", async () => {
+  test("of an account has totals by day, model and agent", async () => {
     const { name } = agent;
     expect(await usageOf(ada)).toEqual({
       from: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
@@ -117,7 +117,7 @@ describe("a report", () => {
     });
   });
 
-  test("of an agent tells of its budget", async () => {
+  test("of an agent has its budget", async () => {
     const spentUsd = (3 * COST) / 1e6;
     expect(await usageOf(ada, `/api/agents/${agent.id}/usage`)).toEqual({
       agentId: agent.id,
@@ -133,7 +133,7 @@ describe("a report", () => {
     });
   });
 
-  test("has the days it is asked for, both included", async () => {
+  test("covers the requested days, both inclusive", async () => {
     const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
     for (const [query, calls] of [
       [`from=${today()}&to=${today()}`, 4],
@@ -156,14 +156,14 @@ describe("a report", () => {
     },
   );
 
-  test("is its owner's alone", async () => {
+  test("is visible to its owner only", async () => {
     const { client: eve } = await member("pro");
     expectRefusal(await eve.get(`/api/agents/${agent.id}/usage`), 404, "AGENT_NOT_FOUND");
     expectRefusal(await createClient(house).get("/api/usage"), 401);
     expect(totalCalls(await usageOf(eve))).toBe(0);
   });
 
-  test("asks no more of the database than the days it is about", () => {
+  test("reads only its own days from the database", () => {
     const file = new Database(house.kernel.database.file, { readonly: true });
     const plan = (sql: string) => {
       const steps = file.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
@@ -181,8 +181,8 @@ describe("a report", () => {
   });
 });
 
-describe("who pays", () => {
-  test("is the plan, then credits, then nobody: 402 with what to do", async () => {
+describe("the payer of a call", () => {
+  test("is the plan, then credits; without either the call is a 402 with advice", async () => {
     const { client, id } = await member("starter");
     await provision(client, "Harbour", { maxTokens: 5_000 });
     const credits = async () => (await client.get<{ credits: number }>("/api/settings")).body.credits;
@@ -219,7 +219,7 @@ describe("who pays", () => {
     ]);
   });
 
-  test("is whoever owns the key", async () => {
+  test("is the owner of the key", async () => {
     const { client } = await member("starter");
     await provision(client);
     await client.post("/api/agent", {
@@ -238,7 +238,7 @@ describe("who pays", () => {
     });
   });
 
-  test("is no public budget for whoever has an account", async () => {
+  test("is never the public budget for a caller with an account", async () => {
     const { client } = await member("pro");
     const { key } = (await client.post<{ key: string }>("/api/keys", { name: "api" })).body;
     const ask = (headers: Record<string, string>) =>
@@ -251,7 +251,7 @@ describe("who pays", () => {
     expect((await ask({ authorization: `Bearer ${key}` })).status).toBe(200);
   });
 
-  test("is nobody where an admin asks: the keys are theirs", async () => {
+  test("is the operator for an admin", async () => {
     const { client, id } = await member("starter");
     await house.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [id] }]);
     house.app.accounts.users.invalidate(id);
@@ -263,7 +263,7 @@ describe("who pays", () => {
 });
 
 describe("an agent's budget that is spent", () => {
-  test("is told once for each period, however many calls are refused", async () => {
+  test("causes one event per period, however many calls are refused", async () => {
     const { client, id } = await member("pro");
     const agent = await provision(client, "Spender", { budget: { usdPerDay: 0.001, usdPerMonth: 0.001 } });
     for (let n = 0; n < 5; n++) expectRefusal(await says(client), 402, "BUDGET_EXCEEDED");
@@ -290,7 +290,7 @@ describe("an agent's budget that is spent", () => {
     expect(mailsAbout(client)).toEqual([]);
   });
 
-  test("is told by mail, once for each period, where its owner wants mails about billing", async () => {
+  test("causes one mail per period, if its owner accepts mails about billing", async () => {
     for (const billing of [true, false]) {
       const { client, id } = await member("pro");
       await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
