@@ -89,7 +89,9 @@ export async function serve({ env, plugins }: ServeOptions): Promise<RunningServ
     const web = initialConfig.role === "backend" ? undefined : listen("PORT", initialConfig.web);
     const backend = initialConfig.role === "web" ? undefined : listen("BACKEND_PORT", initialConfig.backend);
     const ports = { PORT: web && String(web.server.port), BACKEND_PORT: backend && String(backend.server.port) };
-    const config = loadAllSettings({ ...env, ...omitUndefined(ports) });
+    // Port 0 takes a free port, on which the defaults of addresses depend.
+    const hasFreePort = [web && initialConfig.web.port, backend && initialConfig.backend.port].includes(0);
+    const config = hasFreePort ? loadAllSettings({ ...env, ...omitUndefined(ports) }) : initialConfig;
     await yieldToEventLoop();
     const external = await loadExternalPlugins([...config.plugins, ...plugins]);
     kernel = await openKernel(config);
