@@ -20,7 +20,7 @@ const lighthouse: ProviderDefinition = {
   label: "Lighthouse",
   env: "PROVIDER_6",
   baseUrl: "https://lighthouse.invalid/v1",
-  credential: { required: true, prefix: "lighthouse", shape: /lighthouse_[0-9a-f]{16}/ },
+  credential: { required: true, prefix: "lighthouse_", shape: /lighthouse_[0-9a-f]{16}/ },
   capabilities: { modalities: ["image"], oggAudio: false, maxTokensField: "max_tokens", localServer: false },
   authHeaders: (apiKey) => ({ "x-lighthouse": apiKey }),
   defaultModels: { model_a: "fake-large", model_b: "fake-small" },
@@ -142,4 +142,5 @@ test("doctor, the configuration page and the log's redaction know its variables"
     "| `PROVIDER_6_LABEL` | `Lighthouse` | Name of provider 6, for people. | any text |",
   );
   expect(house.kernel.config.secrets).toContain(KEY);
+  expect(house.kernel.log.redactForms("lighthouse_fedcba9876543210 was refused")).toBe("[redacted] was refused");
 });

@@ -17,6 +17,7 @@ import { chatErrors, chatRequestBody, chatResponses, parseChatBody } from "./cal
 import { embeddingsRequestBody, embeddingsResponses, parseEmbeddingsBody } from "./calls/embeddings-request.ts";
 import { createPassthrough } from "./calls/passthrough.ts";
 import { createProviderCalls } from "./calls/provider-calls.ts";
+import { createLogPatterns } from "./calls/provider-errors.ts";
 import { createTrafficMeter } from "./calls/traffic-meter.ts";
 import { createTurnModels, type TurnModel } from "./calls/turn-models.ts";
 import { demoFetch } from "./demo/demo-provider.ts";
@@ -248,7 +249,7 @@ export const ai = plugin("ai", (host) => {
     backend,
     rateLimitRules: { ai: { rates: [perMinute(120)], deferred: true } },
     // Keys of OpenRouter, OpenAI and Anthropic, of Groq, and of Google.
-    secretPatterns: [/(?<![A-Za-z0-9])(?:sk-|gsk_)[\w+/=-]{6,}/g, /(?<![\w-])AIza[\w-]{24,}/g],
+    secretPatterns: createLogPatterns(registry),
     service: {
       ...turnModels,
       /** The model and address for an agent that names only a provider. `baseUrl` is public, so it has no password. */

@@ -2,7 +2,7 @@
 // account may belong to a stranger who signed up with the owner's address and waits for them (pre-hijacking).
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { ApiKeys } from "./api-keys/api-keys.ts";
-import type { LinkedAccounts } from "./linked-accounts.ts";
+import type { LinkedAccounts } from "./oauth/linked-accounts.ts";
 import type { OneTimeLinks } from "./one-time-links.ts";
 import type { Sessions } from "./sessions.ts";
 import type { TwoFactor } from "./two-factor/two-factor.ts";

@@ -5,7 +5,7 @@ import { GuardFailed, guard, type Statement, statement } from "../../src/kernel/
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { type Kernel, ownsDatabase } from "../../src/kernel/plugin.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
-import type { LinkedAccount } from "./linked-accounts.ts";
+import type { LinkedAccount } from "./oauth/linked-accounts.ts";
 import { authSessions } from "./schema.ts";
 
 /** Milliseconds until an unused session expires; use extends it. */

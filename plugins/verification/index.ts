@@ -4,7 +4,7 @@ import { plugin } from "../../src/kernel/plugin.ts";
 import { agents } from "../agents/index.ts";
 import { auth } from "../auth/index.ts";
 import { chains } from "../chains/index.ts";
-import { deleteCredentialsStatement } from "./authenticators.ts";
+import { deleteCredentialsStatement } from "./authenticators/authenticators.ts";
 import { backendRoutes } from "./backend-routes.ts";
 import { createVerification } from "./verification.ts";
 import { webRoutes } from "./web-routes.ts";

@@ -8,7 +8,7 @@ import { type Agent, agentNotFound, type agents as agentsPlugin } from "../agent
 import type { auth } from "../auth/index.ts";
 import type { Chain } from "../chains/index.ts";
 import { createAttestations, isSameHex, toMetadata } from "./attestations.ts";
-import { createAuthenticators } from "./authenticators.ts";
+import { createAuthenticators } from "./authenticators/authenticators.ts";
 import { type Challenge, createChallenges, noOpenChallenge } from "./challenges.ts";
 import { requireSigner } from "./message-signer.ts";
 import { createNameService } from "./name-service.ts";

@@ -12,7 +12,8 @@ import { walletSettings } from "../../plugins/wallet/settings.ts";
 import { webhookSettings } from "../../plugins/webhooks/settings.ts";
 import { type Config, type Environment, loadConfig } from "../kernel/config/config.ts";
 import { kernelGroups } from "../kernel/config/kernel-settings.ts";
-import type { SettingsSection, VariableGroup } from "../kernel/config/section.ts";
+import type { SettingsSection } from "../kernel/config/section.ts";
+import type { VariableGroup } from "../kernel/config/variable.ts";
 
 const { place, output, requests, extensions, operation } = kernelGroups;
 

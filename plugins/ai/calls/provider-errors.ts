@@ -103,9 +103,20 @@ const OTHER_KEY_PREFIXES = ["xai", "key"];
 
 /** Matches the keys of every registered provider, masked ones too. */
 export function createKeyPattern({ all }: Pick<ProviderRegistry, "all">): RegExp {
-  const prefixes = new Set([...all.map(({ credential }) => RegExp.escape(credential.prefix)), ...OTHER_KEY_PREFIXES]);
+  const names = all.map(({ credential }) => RegExp.escape(credential.prefix.replace(/[-_]$/, "")));
+  const prefixes = new Set([...names, ...OTHER_KEY_PREFIXES]);
   return new RegExp(`\\b(?:${[...prefixes].join("|")})[-_]?[\\w*.-]{8,}`, "g");
 }
+
+/**
+ * Matches the keys of every registered provider in log lines. Without a separator a prefix may begin a word, so that more
+ * characters must follow.
+ */
+export const createLogPatterns = ({ all }: Pick<ProviderRegistry, "all">): RegExp[] =>
+  [...new Set(all.map(({ credential }) => credential.prefix))].map((prefix) => {
+    const least = /[-_]$/.test(prefix) ? 6 : 24;
+    return new RegExp(`(?<![A-Za-z0-9])${RegExp.escape(prefix)}[\\w+/=-]{${least},}`, "g");
+  });
 
 /** A provider's message without the key it was called with, and without any text that looks like a key. */
 const redactKeys = (text: string, apiKey: string | undefined, keyPattern: RegExp) =>

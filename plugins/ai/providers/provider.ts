@@ -39,7 +39,7 @@ export interface ProviderDefinition {
   readonly credential: {
     /** False: an address of the operator's own is enough, and the credentials summary leaves the kind out. */
     readonly required: boolean;
-    /** The start of every key, to find masked keys in error messages. */
+    /** The start of every key with its separator, if it has one: finds keys in log lines, and masked ones in error messages. */
     readonly prefix: string;
     /** Matches a key anywhere in a text; linear in the text's length. */
     readonly shape: RegExp;

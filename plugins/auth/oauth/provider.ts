@@ -1,7 +1,7 @@
 // The common part of the providers: calls through openid-client with limits of time and size, and mapping of its
 // errors.
 import type { CustomFetch } from "openid-client";
-import type { LinkedAccount } from "../linked-accounts.ts";
+import type { LinkedAccount } from "./linked-accounts.ts";
 import { OAuthFailure } from "./oauth-failure.ts";
 
 export type ProviderName = "google" | "github";

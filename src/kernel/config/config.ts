@@ -1,15 +1,9 @@
 // The only reader of the environment: parses every setting, checks it, and hands it out typed and frozen.
 
 import { buildKernelSettings, type KernelSettings, type KernelValues, kernelGroups } from "./kernel-settings.ts";
-import {
-  type DeepReadonly,
-  deepFreeze,
-  type Finding,
-  type SectionContext,
-  type SettingsSection,
-  type VariableGroup,
-} from "./section.ts";
+import { type DeepReadonly, deepFreeze, type Finding, type SectionContext, type SettingsSection } from "./section.ts";
 import { parseErrors, unknownNameWarning, validateKernelSettings } from "./validation.ts";
+import type { VariableGroup, VariableSource } from "./variable.ts";
 import {
   ConfigError,
   createVariableReader,
@@ -18,7 +12,6 @@ import {
   type ResolvedGroup,
   type ResolvedVariable,
   secretOf,
-  type VariableSource,
 } from "./variable-reader.ts";
 
 export {
@@ -30,7 +23,8 @@ export {
 } from "./parsers.ts";
 export { type DeepReadonly, defineSettings, type Finding, type SettingsOf, type SettingsSection } from "./section.ts";
 export { isLoopbackHost, isLoopbackUrl } from "./validation.ts";
-export { ConfigError, type Environment, type VariableSource } from "./variable-reader.ts";
+export type { VariableSource } from "./variable.ts";
+export { ConfigError, type Environment } from "./variable-reader.ts";
 
 /** The settings of the kernel, and those of every capability by its section. */
 export type Config = DeepReadonly<KernelSettings> & {

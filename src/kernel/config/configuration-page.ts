@@ -1,7 +1,6 @@
 // Makes docs/configuration.md from the declared variables.
 
-import type { VariableGroup } from "./section.ts";
-import type { Default } from "./variable.ts";
+import type { Default, VariableGroup } from "./variable.ts";
 
 /** The page: one row for each variable, in the order of the groups. */
 export function configurationPage(groups: readonly VariableGroup[]): string {

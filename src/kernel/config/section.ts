@@ -1,8 +1,7 @@
 // The contract by which a capability declares its settings: named variables, a typed value built from them, and checks.
 
 import type { KernelSettings } from "./kernel-settings.ts";
-import type { ValuesOf, Variables } from "./variable.ts";
-import type { VariableSource } from "./variable-reader.ts";
+import type { ValuesOf, VariableGroup, VariableSource, Variables } from "./variable.ts";
 
 /** A problem with the settings: an error stops the start, a warning is shown by `berth doctor`. */
 export interface Finding {
@@ -10,11 +9,6 @@ export interface Finding {
   severity: "error" | "warning";
   /** One line; starts with the variable's name. */
   message: string;
-}
-
-/** Variables that stand together in `berth doctor` and in docs/configuration.md. */
-export interface VariableGroup {
-  readonly variables: Variables;
 }
 
 /** What a section's `build` and `validate` may look at besides their own values. */

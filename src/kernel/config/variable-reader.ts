@@ -3,8 +3,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
-import type { VariableGroup } from "./section.ts";
-import type { DefaultContext, Secrecy, Variable } from "./variable.ts";
+import type { DefaultContext, Secrecy, Variable, VariableGroup, VariableSource } from "./variable.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,8 +15,6 @@ export interface ReadOptions {
   /** Whether standard output is a terminal. Default: detected. */
   terminal?: boolean | undefined;
 }
-
-export type VariableSource = "environment" | ".env file" | "default" | "not set";
 
 /** One variable as it was found. */
 export interface ResolvedVariable {

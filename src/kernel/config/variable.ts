@@ -23,6 +23,14 @@ export interface Variable<T> {
 
 export type Variables = Readonly<Record<string, Variable<unknown>>>;
 
+/** Variables that stand together in `berth doctor` and in docs/configuration.md. */
+export interface VariableGroup {
+  readonly variables: Variables;
+}
+
+/** Where a value comes from. */
+export type VariableSource = "environment" | ".env file" | "default" | "not set";
+
 /** The parsed value of every variable, by name. */
 export type ValuesOf<Declared extends Variables> = {
   [Name in keyof Declared]: Declared[Name] extends Variable<infer T> ? T : never;

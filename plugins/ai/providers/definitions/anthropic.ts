@@ -7,7 +7,7 @@ export const anthropic: ProviderDefinition = {
   label: "Anthropic",
   env: "PROVIDER_4",
   baseUrl: "https://api.anthropic.com/v1",
-  credential: { required: true, prefix: "sk", shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/ },
+  credential: { required: true, prefix: "sk-", shape: /(?<![A-Za-z0-9])sk-[\w-]{16,}/ },
   capabilities: {
     // Other kinds are ignored without an error: https://docs.anthropic.com/en/api/openai-sdk
     modalities: ["image"],

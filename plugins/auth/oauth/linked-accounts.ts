@@ -1,7 +1,7 @@
 // Links accounts to other ways to sign in: Google, GitHub, and Ethereum wallets.
 import { and, eq } from "drizzle-orm";
-import { type Database, type Statement, statement } from "../../src/kernel/database/database.ts";
-import { linkedAccounts } from "./schema.ts";
+import { type Database, type Statement, statement } from "../../../src/kernel/database/database.ts";
+import { linkedAccounts } from "../schema.ts";
 
 export type LinkedProvider = (typeof linkedAccounts.provider.enumValues)[number];
 

@@ -1,13 +1,13 @@
 // Registers WebAuthn credentials and verifies assertions by them. A registered credential proves later that the same
 // authenticator is present.
 import { count, eq } from "drizzle-orm";
-import { guard, type Statement } from "../../src/kernel/database/database.ts";
-import { AppError } from "../../src/kernel/errors.ts";
-import type { Kernel } from "../../src/kernel/plugin.ts";
+import { guard, type Statement } from "../../../src/kernel/database/database.ts";
+import { AppError } from "../../../src/kernel/errors.ts";
+import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { type Ceremony, CHALLENGE_LIFETIME_MS, type Challenge } from "../challenges.ts";
+import { webauthnCredentials as credentials } from "../schema.ts";
+import { verificationFailed } from "../verification-failed.ts";
 import { type AuthenticatorResponse, parseAuthenticatorResponse, parseClientData } from "./authenticator-response.ts";
-import { type Ceremony, CHALLENGE_LIFETIME_MS, type Challenge } from "./challenges.ts";
-import { webauthnCredentials as credentials } from "./schema.ts";
-import { verificationFailed } from "./verification-failed.ts";
 
 /**
  * The result of a verified response. The statements abort with GuardFailed `credential` if a concurrent use was first.

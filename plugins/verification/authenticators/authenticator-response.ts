@@ -1,7 +1,7 @@
 // Parses an authenticator's response, in the JSON form of browsers (WebAuthn Level 3, §5.1.8), from untrusted text.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simplewebauthn/server";
-import { invalidInput } from "../../src/kernel/errors.ts";
-import type { Ceremony } from "./challenges.ts";
+import { invalidInput } from "../../../src/kernel/errors.ts";
+import type { Ceremony } from "../challenges.ts";
 
 export type AuthenticatorResponse =
   | { ceremony: Extract<Ceremony, "create">; response: RegistrationResponseJSON; transports: string[] }
