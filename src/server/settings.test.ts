@@ -40,7 +40,7 @@ test("derived defaults follow BASE_URL", () => {
   expect(config.of(streamSettings).playbackUrl).toBe("https://berth.example/live");
 });
 
-describe("values with a form of their own", () => {
+describe("values with a special format", () => {
   test.each<[Environment, SettingsSection, object]>([
     [{ SIGNUP_TRIAL: "starter:7d" }, trialSettings, { signupTrial: { plan: "starter", durationMs: 604_800_000 } }],
     [
@@ -64,7 +64,7 @@ describe("values with a form of their own", () => {
   });
 });
 
-test("a provider's own address is told from the default one", () => {
+test("a custom address of a provider is distinguished from the default one", () => {
   const { of } = load({ PROVIDER_3_BASE_URL: "http://127.0.0.1:11434/v1/" }).of(providerSettings);
   expect(of("provider_3")).toMatchObject({
     baseUrl: "http://127.0.0.1:11434/v1",

@@ -35,7 +35,7 @@ function refusal(env: Environment, options?: LoadOptions): string {
 describe("an empty environment", () => {
   const config = load();
 
-  test("is enough to start", () => {
+  test("is valid", () => {
     expect(config).toMatchObject({
       role: "all",
       web: { host: "127.0.0.1", port: 3000 },
@@ -52,7 +52,7 @@ describe("an empty environment", () => {
     expect(config.smtp.url).toBeUndefined();
   });
 
-  test("comes from defaults alone", () => {
+  test("has only default values", () => {
     expect(Object.keys(config.sources)).toEqual(
       Object.values(kernelGroups).flatMap(({ variables }) => Object.keys(variables)),
     );
@@ -70,8 +70,8 @@ describe("an empty environment", () => {
   });
 });
 
-describe("where a value comes from", () => {
-  test("the environment wins over the .env file, which wins over the default", () => {
+describe("the source of a value", () => {
+  test("is the environment before the .env file, and the default last", () => {
     writeFileSync(join(folder, ".env"), "PORT=4000\nHOST=0.0.0.0 # everywhere\nLOG_LEVEL='debug'\n");
     const config = load({ PORT: "5000" }, { dotenv: undefined });
     expect(config.web).toEqual({ host: "0.0.0.0", port: 5000 });
@@ -80,13 +80,13 @@ describe("where a value comes from", () => {
     rmSync(join(folder, ".env"));
   });
 
-  test("an empty value is no value, and switches off the file's", () => {
+  test("is the default for an empty value in the environment, even if the file has another", () => {
     const config = load({ SMTP_URL: "", PORT: " " }, { dotenv: "SMTP_URL=smtp://mail.example\nPORT=4000" });
     expect(config.smtp.url).toBeUndefined();
     expect(config.web.port).toBe(3000);
   });
 
-  test("a .env that can't be read is said, not skipped", () => {
+  test("can't be an unreadable .env file, which is an error", () => {
     const odd = mkdtempSync(join(folder, "odd-"));
     rmSync(join(odd, ".env"), { force: true });
     expect(() => load({}, { dotenv: undefined, cwd: odd })).not.toThrow();
@@ -95,7 +95,7 @@ describe("where a value comes from", () => {
 });
 
 describe("derived defaults", () => {
-  test("follow the variables they are made of", () => {
+  test("follow the variables they are computed from", () => {
     const config = load({ PORT: "8080", BACKEND_HOST: "::", BACKEND_PORT: "8081", DATA_DIR: "/var/berth" });
     expect(config.baseUrl).toBe("http://localhost:8080");
     expect(config.backend.url).toBe("http://[::1]:8081");
@@ -108,12 +108,12 @@ describe("derived defaults", () => {
     expect(config.agentsDomain).toBe("berth.example");
   });
 
-  test("port 0 leaves the choice to the system", () => {
+  test("port 0 is accepted, for a free port", () => {
     expect(load({ PORT: "0", BACKEND_PORT: "0" }).web.port).toBe(0);
   });
 });
 
-describe("values with a form of their own", () => {
+describe("values with a special format", () => {
   test.each<[Environment, object]>([
     [{ RATE_LIMITS: "off" }, { rateLimits: { enabled: false } }],
     [
@@ -182,7 +182,7 @@ describe("a bad value is refused with one line: variable, what was found, what i
     expect(line).not.toContain("\n");
   });
 
-  test("without the secret in it", () => {
+  test("without the secret", () => {
     expect(refusal({ SECRET_KEY: "hunter2" })).toBe(
       'SECRET_KEY: found "*** (7 characters)"; allowed is at least 16 characters, better 32 random ones.',
     );
@@ -191,7 +191,7 @@ describe("a bad value is refused with one line: variable, what was found, what i
     expect(refusal({ BASE_URL: "https://ann:hunter2@berth.example" })).not.toContain("hunter2");
   });
 
-  test("and blames the cause, not what is derived from it", () => {
+  test("that names the cause, not the values derived from it", () => {
     expect(refusal({ PORT: "x", BASE_URL: "" })).toStartWith("PORT:");
   });
 });
@@ -277,7 +277,7 @@ test("two listeners can't share a port", () => {
   expect(load({ PORT: "3001", ROLE: "all", BACKEND_HOST: "127.0.0.2" }).web.port).toBe(3001);
 });
 
-test("loopback addresses are told from public ones", () => {
+test("loopback addresses are distinguished from public ones", () => {
   for (const url of ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:80", "http://berth.localhost"]) {
     expect(isLoopbackUrl(url)).toBe(true);
   }

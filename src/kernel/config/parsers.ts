@@ -1,19 +1,19 @@
-// How one variable's text becomes a value: small parsers that say what they allow.
+// Parsers that turn the text of one variable into a value, each with a description of the allowed values.
 
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
 
-/** What a parser may ask about the place the process was started in. */
+/** The environment of the process, as far as parsers depend on it. */
 export interface ParseContext {
-  /** Working directory; relative paths are taken from it. Absolute. */
+  /** The working directory as an absolute path; relative paths are resolved from it. */
   cwd: string;
   /** Standard output is a terminal. */
   terminal: boolean;
 }
 
-/** Reads one variable's text (trimmed, never empty unless the default is). Undefined means: not allowed. */
+/** Parses one variable's text, which is trimmed, and empty only if the default is. Undefined: the value is not allowed. */
 export interface Parser<T> {
-  /** What is allowed, as the end of a sentence: "a whole number from 0 to 65535". */
+  /** The allowed values as the end of a sentence: "a whole number from 0 to 65535". */
   allowed: string;
   parse(text: string, context: ParseContext): T | undefined;
 }
@@ -27,7 +27,7 @@ const textMatching = (allowed: string, pattern: RegExp) =>
 
 export const anyText = parser("any text", (text) => text);
 
-/** A root key: anything an attacker can't guess, so at least 16 characters. */
+/** A root key: at least 16 characters, so that it can't be guessed. */
 export const rootKey = parser("at least 16 characters, better 32 random ones", (text) =>
   text.length >= 16 ? text : undefined,
 );
@@ -56,7 +56,7 @@ export const urlWithScheme = (...schemes: string[]): Parser<string> =>
     return text.replace(/\/+$/, "");
   });
 
-/** An http(s) address that paths are put behind, so it ends in none of its own punctuation. */
+/** An http(s) address to which paths are appended, so it has no query and no slash at its end. */
 export const httpUrl = parser("an address that starts with http:// or https://, without a query", (text) =>
   /[?#]/.test(text) ? undefined : urlWithScheme("http", "https").parse(text, { cwd: "/", terminal: false }),
 );
@@ -72,7 +72,7 @@ export const absolutePath = parser("a path without ?", (text, { cwd }) =>
   text.includes("?") ? undefined : resolve(cwd, text),
 );
 
-/** Where the database is: `file` is the absolute path of a local one, undefined for a remote one. */
+/** The address of the database. `file`: the absolute path of a local one; undefined for a remote one. */
 export interface DatabaseLocation {
   url: string;
   file: string | undefined;
@@ -96,7 +96,7 @@ export const databaseUrl: Parser<DatabaseLocation> = parser(
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const isUnit = (unit: string | undefined): unit is keyof typeof UNIT_MS => unit !== undefined && unit in UNIT_MS;
 
-/** "20s" to 20000. */
+/** Parses "20s" to 20000. */
 export function parseDuration(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
   return isUnit(unit) ? Number(count) * UNIT_MS[unit] : undefined;
@@ -140,7 +140,7 @@ export const network = parser("an IP address or a CIDR network such as 10.0.0.0/
 export const contractAddress = textMatching("0x and 40 hex digits", /^0x[0-9a-fA-F]{40}$/);
 export const bytes32 = textMatching("0x and 64 hex digits", /^0x[0-9a-fA-F]{64}$/);
 
-/** Parts between commas; empty text is an empty list. Doubles are dropped. */
+/** A list with commas between; empty text is an empty list. Duplicates are dropped. */
 export const commaSeparated = <T>(itemParser: Parser<T>): Parser<T[]> =>
   parser(`a comma-separated list; each: ${itemParser.allowed}`, (text, context) => {
     const parts = text.split(",").map((part) => part.trim());
