@@ -1,80 +1,92 @@
-// The port every messaging channel implements: stateless verbs over a binding, so that a bot that has nothing to do costs nothing.
+// The port that every channel's adapter implements: stateless verbs over a binding, so that an idle bot costs nothing.
+// Adapters live in this folder, with the registry that lists them; plugins/channels hosts the bots.
 
-export type ChannelId = "channel_a" | "channel_b" | "channel_c";
+/**
+ * The neutral name of a channel. `isChannelId` of the registry checks at run time whether there is one of that name.
+ */
+export type ChannelId = `channel_${string}`;
 
-/** Who a token belongs to on its platform, as the platform says. */
+/** The bot that a token belongs to, as the platform reports it. */
 export interface BotIdentity {
-  /** The platform's own id of the bot; unique over all agents of this host. */
+  /** The platform's id of the bot; no two agents of this host may have the same. */
   id: string;
-  /** The handle people see, without decoration. */
+  /** The handle that people see, without `@`. */
   username: string;
-  /** What else the platform said that the adapter needs later, in its own form, and without the token; kept with the connection. */
+  /** Other facts that the adapter needs later, in its own form and without the token; stored with the connection. */
   detail?: string;
 }
 
-/** One agent's bot: what an adapter needs for every verb. */
+/** One agent's bot, with everything an adapter needs for a verb. */
 export interface Binding {
   agentId: string;
   token: string;
   bot: BotIdentity;
-  /** What `Sink.saveResumePoint` was told last; left out when there is nothing to go on from. */
+  /** The last value given to `Sink.saveResumePoint`; left out when there is none. */
   resume?: string;
 }
 
-/** One message as it came from a platform. */
+/** One message from a platform. */
 export interface IncomingMessage {
-  /** The platform's id of the message, unique per bot: with it, a second delivery is recognised. */
+  /** The platform's id of the message, unique per bot; a second delivery is recognised by it. */
   platformMessageId: string;
-  /** The address of the conversation, in the adapter's own form (chat, and topic or thread where there is one). */
+  /** The address of the conversation in the adapter's own form: a chat, with its topic or thread if it has one. */
   peer: string;
-  /** Numeric or opaque platform id of the author, never a name that can be changed. */
+  /** The author. `id` is the platform's id, never a name, which its owner could change. */
   sender: {
     id: string;
     name: string;
-    /** Another id the platform vouches for, and people know: the phone number. Lists of who may talk may name either. */
+    /**
+     * A second id that the platform guarantees and people know, such as the phone number. Access lists may name either.
+     */
     alternateId?: string;
   };
   text: string;
-  /** Files that came with it, in order; `text` names them too, each on a line of its own in brackets. */
+  /** The message's files, in order; `text` also names each one, in brackets on its own line. */
   attachments?: Attachment[];
   /** More than two people can read it. */
   group: boolean;
-  /** In a group: the bot was named or answered to. Always true in private. */
+  /** In a group: the message mentions the bot or replies to it. Always true in private. */
   addressed: boolean;
-  /** Epoch ms, as the platform says. */
+  /** Epoch ms, by the platform's clock. */
   sentAt: number;
 }
 
-/** A file that came with a message. It stays at the platform until a turn wants it. */
+/** A file of a message. It stays at the platform until a turn fetches it. */
 export interface Attachment {
   kind: "image" | "audio" | "video" | "document";
-  /** What `fetchFile` needs to get it, in the adapter's own form; never with a token in it. */
+  /** The reference that `fetchFile` takes, in the adapter's own form; never contains a token. */
   ref: string;
-  /** As the platform says; checked by nobody. */
+  /** As the platform reports it, unchecked. */
   mimeType: string;
-  /** Bytes, where the platform tells. */
+  /** Bytes, if the platform reports them. */
   size?: number;
   name?: string;
-  /** The message says enough without it: nobody is told when a model can't be shown it. */
+  /** The message is complete without it, so the sender gets no notice when the model can't read it. */
   optional?: true;
 }
 
 /** Receives the events of one connection; `plugins/channels/access/message-intake.ts` implements it. */
 export interface Sink {
-  /** Resolves when the messages are stored. Only then may the platform be told that they arrived. */
+  /** Resolves when the messages are stored. Confirm them to the platform only then. */
   accept(messages: IncomingMessage[]): Promise<void>;
-  /** The connection works (a poll was answered, a gateway is ready or its heartbeat was heard). May be called often. */
+  /**
+   * Reports that the connection works: a poll was answered, a gateway is ready, a heartbeat arrived. May be called
+   * often.
+   */
   reportAlive(): void;
-  /** Keeps where receiving was, so that `Binding.resume` tells it to the next `listen`, after a restart too. May be called often. */
+  /**
+   * Stores where receiving can resume; the next `listen` gets it as `Binding.resume`, also after a restart. May be
+   * called often.
+   */
   saveResumePoint(resume: string): void;
   /**
-   * Whether what is known of these replies' delivery is stored; waits a moment for sends under way. False: what the platform
-   * tells of them has to be told again, since a kill now would forget it.
+   * Whether the delivery of these replies is stored; waits briefly for sends under way. If false, let the platform send
+   * its statuses again, because a crash now would lose them.
    */
   areDeliveriesRecorded?(messageIds: string[]): Promise<boolean>;
-  /** Parts of replies that were sent before did not reach their readers after all. Told once for each reply of the agent's, whoever says it. */
+  /** Reports that parts of sent replies did not reach their readers. The owner gets one notice for each reply. */
   reportUndelivered(failures: DeliveryFailure[]): Promise<void>;
-  /** A post came whose sender its address alone proves, as much as so many ordinary ones: it counts for more than others. */
+  /** Counts a post, as so many ordinary ones, if only its address proves the sender: such posts have a lower limit. */
   countUnsignedPosts?(posts: number): void;
 }
 
@@ -88,23 +100,23 @@ export interface DeliveryFailure {
   reason: string;
 }
 
-/** A reply on its way out. */
+/** A reply to send. */
 export interface OutgoingMessage {
-  /** Stable over retries; used as the idempotency key where the platform has one. */
+  /** The same for every retry; the idempotency key where the platform has one. */
   id: string;
   peer: string;
   text: string;
-  /** Platform message id that this answers. */
+  /** The platform's id of the message that this answers. */
   replyTo?: string;
-  /** Tries before this one, whose effects may be unknown. */
+  /** Earlier tries, whose effects may be unknown. */
   attempts: number;
-  /** Ids of parts already delivered by an earlier try, in order; they are not sent again. */
+  /** Ids of the parts that earlier tries delivered, in order; they are not sent again. */
   deliveredParts: string[];
-  /** A preview that was shown while the reply grew and can be turned into the reply. */
+  /** The preview message that can be edited into the reply. */
   previewMessageId?: string;
 }
 
-/** What the adapter shows while a reply grows. */
+/** A reply that is still being written, for the adapter to show. */
 export interface Preview {
   /** Non-zero, stable for one reply. */
   draftId: number;
@@ -112,13 +124,19 @@ export interface Preview {
   group: boolean;
   /** The text so far. */
   text: string;
-  /** Set once the preview became a message of its own that is edited from then on. */
+  /** Set once the preview is a message, which is edited from then on. */
   messageId?: string;
-  /** Platform message id that this answers: a preview that becomes the reply has to be tied to it from the start. */
+  /**
+   * The platform's id of the message that this answers; a preview that becomes the reply must refer to it from the
+   * start.
+   */
   replyTo?: string;
 }
 
-/** The public address a platform posts to. */
+/** Records the bytes of a call, or of a received message, for the agent whose bot it concerns. */
+export type RecordTraffic = (agentId: string, sent: number, received: number) => void;
+
+/** The public address that a platform posts to. */
 export interface WebhookTarget {
   url: string;
   /** 1 to 256 of `[A-Za-z0-9_-]`. */
@@ -126,21 +144,23 @@ export interface WebhookTarget {
 }
 
 /**
- * One messaging platform. Every verb throws `ChannelError`, and nothing else, for what goes wrong on the way or there.
+ * One messaging platform. Every verb throws `ChannelError`, and nothing else, when the platform refuses or fails.
  *
  * @example
  * const bot = await telegram.identify(token, signal);
  * await telegram.listening?.listen({ agentId, token, bot }, sink, signal); // until the signal aborts
  */
 export interface ChannelAdapter {
-  readonly id: ChannelId;
-  /** Receives by a connection of its own, where the platform has that. */
+  /** Receives over a connection that Berth holds. A channel has this, `webhook`, or both. */
   readonly listener?: ConnectionListener;
-  /** Receives what the platform posts, where it does. A channel has one of the two, or both. */
+  /** Receives the platform's posts. */
   readonly webhook?: WebhookReceiver;
-  /** Asks the platform whose token this is. `refused` when it is nobody's. */
+  /** Asks the platform which bot this token belongs to; `refused` if it belongs to none. */
   identify(token: string, signal: AbortSignal): Promise<BotIdentity>;
-  /** Sends one reply, split where it is too long. `onPartDelivered` is called with each part's platform id as soon as it is known. */
+  /**
+   * Sends one reply, in parts if it is too long. Calls `onPartDelivered` with each part's platform id as soon as it is
+   * known.
+   */
   send(
     binding: Binding,
     message: OutgoingMessage,
@@ -148,61 +168,64 @@ export interface ChannelAdapter {
     signal: AbortSignal,
   ): Promise<void>;
   /**
-   * Shows a growing reply; returns the id of the message it edits, or undefined where the preview is not a message. Left
-   * out by a platform that has no such thing: there the model isn't asked to stream.
+   * Shows a growing reply; returns the id of the message that it edits, or undefined if the preview is not a message.
+   * Without this verb the model is not asked to stream.
    */
   preview?(binding: Binding, preview: Preview, signal: AbortSignal): Promise<string | undefined>;
-  /** Shows that an answer is being written. `replyTo`: the platform's id of the message that is answered, where known. */
+  /** Shows that a reply is being written. `replyTo`: the platform's id of the message that it answers, if known. */
   typing(binding: Binding, peer: string, signal: AbortSignal, replyTo?: string): Promise<void>;
   /**
-   * The bytes of an attachment. `refused`: it is gone, or larger than `limit` bytes; no more than that is ever read.
+   * Fetches the bytes of an attachment, and never reads more than `limit`. `refused` if it is gone or larger.
    */
   fetchFile(binding: Binding, attachment: Attachment, limit: number, signal: AbortSignal): Promise<Uint8Array>;
-  /** Forgets what was kept for this bot (clients, rate windows). */
+  /** Drops the state in memory of this bot: clients and rate limits. */
   forget(binding: Binding): void;
 }
 
-/** A connection of our own: a long poll, a gateway. */
+/** Receives over a long poll or a gateway. */
 export interface ConnectionListener {
-  /** A connection that did not call `reportAlive` for so many milliseconds is dead, whatever it says. */
+  /** Milliseconds without `reportAlive` after which the connection counts as dead. */
   readonly silenceTimeout: number;
   /** Receives until `signal` aborts; then it returns. */
   listen(binding: Binding, sink: Sink, signal: AbortSignal): Promise<void>;
 }
 
-/** The platform posts to an address of ours. */
+/** Receives posts of the platform at a public address. */
 export interface WebhookReceiver {
-  /** There are posts whose sender the address alone proves: then it holds a key that is stored nowhere in clear. */
+  /** Some posts carry no signature; the address then contains a key that is stored nowhere in clear. */
   readonly isAuthenticatedByUrl?: boolean;
-  /** What people write is lost while no address is registered, so a stopped agent's stays: what it doesn't take is posted again later. */
+  /**
+   * Messages are lost while no address is registered, so a stopped agent keeps its own: refused posts are repeated
+   * later.
+   */
   readonly staysRegisteredWhileStopped?: boolean;
-  /** Has the platform post to `target` from now on. */
+  /** Makes the platform post to `target` from now on. */
   register(binding: Binding, target: WebhookTarget, signal: AbortSignal): Promise<void>;
-  /** Takes back `register`. */
+  /** Reverts `register`. */
   unregister(binding: Binding, signal: AbortSignal): Promise<void>;
   /**
-   * One request of the platform (GET where it proves an address, POST for messages). Checks `secret`, or what the
-   * platform signs with, before the body is understood; answers 200 only once the messages are stored.
+   * Handles one request of the platform: GET to verify an address, POST for messages. Checks `secret` or the signature
+   * before the body is parsed, and answers 200 only once the messages are stored.
    */
   receive(binding: Binding, secret: string, request: Request, sink: Sink): Promise<Response>;
 }
 
 /**
- * - `refused`: the platform said no, for good (bad token, bot removed, chat gone): do not try again.
- * - `conflict`: somebody else receives with this token.
- * - `busy`: the platform said later; `retryAfter` tells when.
- * - `unreachable`: nobody knows whether it arrived; try again.
+ * - `refused`: the platform refused for good (bad token, bot removed, chat gone); do not retry.
+ * - `conflict`: another receiver uses this token.
+ * - `busy`: the platform asks to retry after `retryAfter`.
+ * - `unreachable`: it is unknown whether the call arrived; retry.
  */
 export type ChannelErrorKind = "refused" | "conflict" | "busy" | "unreachable";
 
-/** What went wrong with a platform, in a sentence that may be shown to the agent's owner (never a token). */
+/** A failure of a platform. The message is a sentence for the agent's owner and never contains a token. */
 export class ChannelError extends Error {
   override readonly name = "ChannelError";
 
   constructor(
     readonly kind: ChannelErrorKind,
     message: string,
-    /** What it concerns: the bot as a whole, or just this conversation. */
+    /** Whether it concerns the whole bot or this conversation only. */
     readonly scope: "bot" | "peer",
     /** Milliseconds, with `busy`. */
     readonly retryAfter?: number,

@@ -1,31 +1,24 @@
-// What every channel promises, whatever platform is behind it: the same scenarios against each adapter and its strict fake.
-import { describe } from "bun:test";
+// Plays the scenarios that every channel has to pass against each adapter of the registry and the strict fake of its
+// platform.
+import { describe, expect, test } from "bun:test";
+import type { ChannelId } from "../port.ts";
+import { channelDefinitions } from "../registry.ts";
 import { createDiscordFixture } from "./discord-fixture.ts";
-import { createHarness } from "./harness.ts";
+import { createHarness, type PlatformFixture } from "./harness.ts";
 import { defineReceivingScenarios } from "./receiving-scenarios.ts";
 import { defineSendingScenarios } from "./sending-scenarios.ts";
 import { createTelegramFixture } from "./telegram-fixture.ts";
 import { createWhatsAppFixture } from "./whatsapp-fixture.ts";
 
-const fixtures = [
-  [
-    "Telegram",
-    createTelegramFixture,
-    { hasListener: true, hasWebhook: true, hasGroups: true, hasPreviews: true, isSingleReceiver: true },
-  ],
-  [
-    "Discord",
-    createDiscordFixture,
-    { hasListener: true, hasWebhook: false, hasGroups: true, hasPreviews: true, isSingleReceiver: false },
-  ],
-  [
-    "WhatsApp",
-    createWhatsAppFixture,
-    { hasListener: false, hasWebhook: true, hasGroups: false, hasPreviews: false, isSingleReceiver: false },
-  ],
-] as const;
+const FIXTURES: Partial<Record<ChannelId, () => Promise<PlatformFixture>>> = {
+  channel_a: createTelegramFixture,
+  channel_b: createDiscordFixture,
+  channel_c: createWhatsAppFixture,
+};
 
-describe.each(fixtures)("%s", (_, start, capabilities) => {
+describe.each([...channelDefinitions()])("$label", ({ id, capabilities }) => {
+  const start = FIXTURES[id];
+  if (!start) return test("has a fixture", () => expect(Object.keys(FIXTURES)).toContain(id));
   const harness = createHarness(start, capabilities);
   defineReceivingScenarios(harness);
   defineSendingScenarios(harness);

@@ -1,4 +1,4 @@
-// Discord's side of the contract: the strict fake, played as any platform is.
+// Drives the strict fake of Discord through the interface that the contract's scenarios use.
 import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
 import { createDiscord } from "../discord/index.ts";
 import type { Binding, ChannelAdapter, Sink } from "../port.ts";
@@ -30,7 +30,7 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
   const said: string[] = [];
   const savedSequence = () =>
     binding.resume === undefined ? 0 : Number((JSON.parse(binding.resume) as { seq: number }).seq);
-  /** Keeps where it is, as whoever hosts a channel does. */
+  /** Keeps the resume point, as the host of a channel does. */
   const listener = {
     silenceTimeout: adapter.listener.silenceTimeout,
     listen: (given: Binding, sink: Sink, signal: AbortSignal) =>
@@ -47,7 +47,7 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
       ),
   };
   const channel: ChannelAdapter = { ...adapter, listener };
-  // Discord tells only what happened since a session began.
+  // Discord sends only the events since a session began.
   const stop = new AbortController();
   const sink: Sink = {
     accept: () => Promise.resolve(),
@@ -69,7 +69,6 @@ export async function createDiscordFixture(): Promise<PlatformFixture> {
     strangeToken: tokenFor("434343434343434343"),
     peers: channels,
     limit: 2000,
-    isIdempotent: true,
     userSays: (text, kind = "private", isNamed = false) => say(text, kind, isNamed),
     userSendsPicture(bytes, words) {
       const files = [{ name: "picture.jpg", type: "image/jpeg", bytes }];

@@ -1,6 +1,7 @@
-// A platform as the contract's scenarios play it, and the parts they share.
+// The interface through which the contract's scenarios drive a platform, and the steps that they share.
 import { afterEach, beforeEach, expect } from "bun:test";
 import { createWatch } from "../../tests/support/eventually.ts";
+import type { ChannelCapabilities } from "../definition.ts";
 import {
   type Binding,
   type ChannelAdapter,
@@ -16,61 +17,48 @@ export type ConversationKind = "private" | "group";
 /** `lost`: the call has its effect, and its answer does not arrive. */
 export type Fault = "busy" | "broken" | "cut" | "lost" | "silent";
 
-/** How a channel receives: by a connection of its own, by what the platform posts, or both; and what it has. */
-export interface PlatformCapabilities {
-  hasListener: boolean;
-  hasWebhook: boolean;
-  hasGroups: boolean;
-  /** A reply can be shown while it grows. */
-  hasPreviews: boolean;
-  /** Only one may listen with a token at a time. */
-  isSingleReceiver: boolean;
-}
-
-/** What a platform that posts has to bring along. */
+/** The secret that a platform sends with its posts. */
 const SECRET = "s".repeat(40);
 
-/** A platform as the scenarios play it: its people, its accidents, and what they see. */
+/** A fake platform: its people, its faults, and what people see there. */
 export interface PlatformFixture extends AsyncDisposable {
   channel: ChannelAdapter;
   binding: Binding;
-  /** A token that is nobody's, in the right form. */
+  /** A token of the right form that belongs to no bot. */
   strangeToken: string;
-  /** Where there are no groups, `group` is another person's private conversation. */
+  /** On a platform without groups, `group` is another person's private conversation. */
   peers: Record<ConversationKind, string>;
   /** Characters that fit in one message. */
   limit: number;
-  /** Sending the same message again does not show it again. */
-  isIdempotent: boolean;
-  /** Somebody writes; `isNamed`: the bot is named. Answers the platform's id of it. */
+  /** A person writes; `isNamed`: the message mentions the bot. Returns the platform's id of the message. */
   userSays(text: string, kind?: ConversationKind, isNamed?: boolean): string;
-  /** Somebody sends a picture with these words, in private. Answers the platform's id of the message. */
+  /** A person sends a picture with this text, in private. Returns the platform's id of the message. */
   userSendsPicture(bytes: Uint8Array, words: string): string;
-  /** The last message comes again, as it was. */
+  /** Delivers the last message again, unchanged. */
   redeliverLast(): void;
-  /** Its author changes the last message. */
+  /** The author edits the last message. */
   editLast(text: string): void;
-  /** Its author takes the last message back. */
+  /** The author deletes the last message. */
   deleteLast(): void;
-  /** Somebody writes these in a private place, and they are delivered in the reverse order. Answers their ids. */
+  /** A person writes these texts in private, and they are delivered in reverse order. Returns their ids. */
   userSaysOutOfOrder(texts: readonly string[]): string[];
-  /** Somebody else removes a message of the bot. */
+  /** Another person removes a message of the bot. */
   removeBotMessage(id: string): void;
-  /** What of the bot is to be read in a place now. */
+  /** The bot's messages that can be read in a conversation now. */
   visibleMessages(kind?: ConversationKind): { id: string; text: string; replyTo?: string }[];
-  /** Every state a growing reply was shown in. */
+  /** Every text that was shown of a growing reply. */
   previewTexts(kind?: ConversationKind): string[];
   typingCount(kind?: ConversationKind): number;
-  /** The next call that sends a message has this accident; `busy` asks for 2 s. */
+  /** Makes the next call that sends a message fail; `busy` asks to wait 2 s. */
   failNextSend(fault: Fault): void;
   failNextReceive(fault: "broken" | "cut"): void;
   userBlocksBot(): void;
   revokeToken(): void;
-  /** Messages whose arrival the platform was not told of. */
+  /** Messages that were not confirmed to the platform. */
   unconfirmedCount(): number;
 }
 
-/** Stores what comes, or refuses to, as the test says. */
+/** A sink that keeps messages in memory, or fails if the test sets `broken`. */
 export function createMemorySink() {
   const watch = createWatch();
   const state = {
@@ -105,7 +93,7 @@ export function createMemorySink() {
   return { state, sink, waitFor: watch.waitFor, texts: () => state.messages.map(({ text }) => text) };
 }
 
-/** What a promise that must fail failed with: always a `ChannelError`, never with a token in it. */
+/** The error of a promise that must fail. Checks that it is a `ChannelError` without the token. */
 export async function channelErrorOf(promise: Promise<unknown>, token: string): Promise<ChannelError> {
   const error: unknown = await promise.then(
     () => new Error("It did not fail."),
@@ -116,8 +104,8 @@ export async function channelErrorOf(promise: Promise<unknown>, token: string): 
   return error;
 }
 
-/** The platform of the scenario that runs, new for each, and the verbs as they are mostly used. */
-export function createHarness(start: () => Promise<PlatformFixture>, capabilities: PlatformCapabilities) {
+/** The platform of the running scenario, new for each, and shortcuts for the verbs. */
+export function createHarness(start: () => Promise<PlatformFixture>, capabilities: ChannelCapabilities) {
   let platform: PlatformFixture;
   let stop: AbortController;
   beforeEach(async () => {
@@ -145,7 +133,7 @@ export function createHarness(start: () => Promise<PlatformFixture>, capabilitie
     return platform.channel.listener.listen(platform.binding, sink, stop.signal);
   }
 
-  /** What is posted, until `stop`. */
+  /** Receives the platform's posts until `stop`. */
   async function receiveByWebhook(sink: Sink): Promise<void> {
     await using server = serve(sink);
     const { signal } = stop;
@@ -167,12 +155,12 @@ export function createHarness(start: () => Promise<PlatformFixture>, capabilitie
       return stop.signal;
     },
     stop: () => stop.abort(),
-    /** After `stop`: what is begun from now on has a signal of its own. */
+    /** After `stop`: gives later calls a new signal. */
     resetSignal() {
       stop = new AbortController();
     },
     listen,
-    /** Receives in the way the channel has. */
+    /** Receives by the channel's listener, or else by its webhook. */
     receive: (sink: Sink) => (capabilities.hasListener ? listen(sink) : receiveByWebhook(sink)),
     register: (url: string) => webhook().register(platform.binding, { url, secret: SECRET }, stop.signal),
     message: (more: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
@@ -183,7 +171,7 @@ export function createHarness(start: () => Promise<PlatformFixture>, capabilitie
       deliveredParts: [],
       ...more,
     }),
-    /** Sends, as the outbox does: tries are counted, and what was delivered is noted as soon as it is known. */
+    /** Sends as the outbox does: counts tries, and records each delivered part at once. */
     async send(out: OutgoingMessage, signal = stop.signal): Promise<string[]> {
       out.attempts += 1;
       const before = { ...out, attempts: out.attempts - 1 };

@@ -1,17 +1,17 @@
-// The contract's scenarios about who a token is, and about messages that come in.
+// The contract's scenarios for identifying a token and for receiving messages.
 import { describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { channelErrorOf, createMemorySink, type Harness } from "./harness.ts";
 
 export function defineReceivingScenarios(harness: Harness): void {
-  describe("who", () => {
-    test("a token is known by its platform", async () => {
+  describe("identify", () => {
+    test("returns the bot of a token", async () => {
       expect(await harness.platform.channel.identify(harness.platform.binding.token, harness.signal)).toEqual(
         harness.platform.binding.bot,
       );
     });
 
-    test("a token that is nobody's, or none at all, is refused", async () => {
+    test("refuses a token of no bot, and a text that is no token", async () => {
       for (const token of [harness.platform.strangeToken, "", "../../x", "a b", "1:x/../y?z"]) {
         const error = await channelErrorOf(
           harness.platform.channel.identify(token, harness.signal),
@@ -21,7 +21,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       }
     });
 
-    test("a platform that is away is unreachable, which says nothing about the token", async () => {
+    test("reports a platform that is down as unreachable, not the token as refused", async () => {
       await harness.platform[Symbol.asyncDispose]();
       expect(
         await harness.expectChannelError(
@@ -33,8 +33,8 @@ export function defineReceivingScenarios(harness: Harness): void {
     });
   });
 
-  describe("in", () => {
-    test("a message arrives once, whole, with who and when", async () => {
+  describe("receiving", () => {
+    test("delivers a message once, complete, with its author and time", async () => {
       const { state, sink, waitFor } = createMemorySink();
       const listening = harness.receive(sink);
       await waitFor(() => state.alive > 0);
@@ -49,7 +49,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       expect(state.messages.length).toBe(1);
     });
 
-    test("messages keep their order", async () => {
+    test("keeps the order of messages", async () => {
       const { state, sink, waitFor, texts } = createMemorySink();
       const sent = Array.from({ length: 150 }, (_, n) => `message ${n}`);
       for (const text of sent.slice(0, 120)) harness.platform.userSays(text);
@@ -62,22 +62,25 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test.if(harness.capabilities.hasGroups)("a group is told apart, and so is being addressed in it", async () => {
-      const { state, sink, waitFor } = createMemorySink();
-      const listening = harness.receive(sink);
-      harness.platform.userSays("to nobody", "group");
-      harness.platform.userSays("to you", "group", true);
-      await waitFor(() => state.messages.length === 2);
-      expect(state.messages.map(({ group, addressed }) => ({ group, addressed }))).toEqual([
-        { group: true, addressed: false },
-        { group: true, addressed: true },
-      ]);
-      expect(state.messages[0]?.peer).toBe(harness.platform.peers.group);
-      harness.stop();
-      await listening;
-    });
+    test.if(harness.capabilities.hasGroups)(
+      "tells groups from private conversations, and whether the bot is addressed",
+      async () => {
+        const { state, sink, waitFor } = createMemorySink();
+        const listening = harness.receive(sink);
+        harness.platform.userSays("to nobody", "group");
+        harness.platform.userSays("to you", "group", true);
+        await waitFor(() => state.messages.length === 2);
+        expect(state.messages.map(({ group, addressed }) => ({ group, addressed }))).toEqual([
+          { group: true, addressed: false },
+          { group: true, addressed: true },
+        ]);
+        expect(state.messages[0]?.peer).toBe(harness.platform.peers.group);
+        harness.stop();
+        await listening;
+      },
+    );
 
-    test("the platform is told only after it was stored", async () => {
+    test("confirms a message only after it was stored", async () => {
       const { state, sink, waitFor } = createMemorySink();
       const gate = Promise.withResolvers<void>();
       state.gate = gate.promise;
@@ -91,7 +94,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test("a second delivery is known by its id", async () => {
+    test("gives a second delivery the same id", async () => {
       const { state, sink, waitFor } = createMemorySink();
       const listening = harness.receive(sink);
       const id = harness.platform.userSays("again");
@@ -103,7 +106,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test("a changed message is no second one", async () => {
+    test("does not deliver an edited message again", async () => {
       const { state, sink, waitFor, texts } = createMemorySink();
       const listening = harness.receive(sink);
       await waitFor(() => state.alive > 0);
@@ -116,7 +119,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test("a file is named and can be fetched, no larger than wanted", async () => {
+    test("names a file and fetches it up to a limit", async () => {
       const { state, sink, waitFor } = createMemorySink();
       const listening = harness.receive(sink);
       await waitFor(() => state.alive > 0);
@@ -145,7 +148,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test("a message that was taken back is no second one, and does not hold up the next", async () => {
+    test("does not deliver a deleted message again, and goes on with the next", async () => {
       const { state, sink, waitFor, texts } = createMemorySink();
       const listening = harness.receive(sink);
       await waitFor(() => state.alive > 0);
@@ -159,7 +162,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test("what comes in another order is all there, each under its own id", async () => {
+    test("delivers messages that arrive out of order, each with its own id", async () => {
       const { state, sink, waitFor } = createMemorySink();
       const listening = harness.receive(sink);
       await waitFor(() => state.alive > 0);
@@ -174,7 +177,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test("stopping ends it at once, even while the platform says nothing", async () => {
+    test("stops at once, even while the platform is silent", async () => {
       const { state, sink, waitFor } = createMemorySink();
       const listening = harness.receive(sink);
       await waitFor(() => state.alive > 0);
@@ -183,8 +186,8 @@ export function defineReceivingScenarios(harness: Harness): void {
     });
   });
 
-  describe.if(harness.capabilities.hasListener)("by a connection of its own", () => {
-    test("what could not be stored comes again", async () => {
+  describe.if(harness.capabilities.hasListener)("by a listener", () => {
+    test("receives again what could not be stored", async () => {
       const { state, sink, waitFor } = createMemorySink();
       harness.platform.userSays("keep me");
       state.broken = true;
@@ -211,7 +214,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       },
     );
 
-    test("a token taken back is refused", async () => {
+    test("reports a revoked token as refused", async () => {
       harness.platform.revokeToken();
       expect(await harness.expectChannelError(harness.listen(createMemorySink().sink))).toMatchObject({
         kind: "refused",
@@ -233,7 +236,7 @@ export function defineReceivingScenarios(harness: Harness): void {
   });
 
   describe.if(harness.capabilities.hasWebhook)("posted", () => {
-    test("what the platform posts arrives, again when it could not be stored, until it is taken back", async () => {
+    test("receives posts until it is unregistered, and again those that could not be stored", async () => {
       const { state, sink, waitFor, texts } = createMemorySink();
       await using server = harness.serve(sink);
       await harness.register(`${server.url}hook`);
@@ -256,7 +259,7 @@ export function defineReceivingScenarios(harness: Harness): void {
       await listening;
     });
 
-    test("a stranger's post is turned away", async () => {
+    test("refuses a stranger's post", async () => {
       const { state, sink } = createMemorySink();
       await using server = harness.serve(sink);
       const response = await fetch(server.url, { method: "POST", body: "{}" });

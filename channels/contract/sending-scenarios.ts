@@ -1,10 +1,10 @@
-// The contract's scenarios about replies: whole, in parts, growing, and when the platform fails.
+// The contract's scenarios for sending replies: whole, in parts, as previews, and when the platform fails.
 import { describe, expect, test } from "bun:test";
 import type { Harness } from "./harness.ts";
 
 export function defineSendingScenarios(harness: Harness): void {
-  describe("out", () => {
-    test("a reply is shown once, and its id is told", async () => {
+  describe("sending", () => {
+    test("shows a reply once and reports its id", async () => {
       const parts = await harness.send(harness.message({ text: "**Hello** there" }));
       expect(harness.platform.visibleMessages()).toEqual([
         { id: parts[0] ?? "", text: expect.stringContaining("Hello") },
@@ -12,14 +12,14 @@ export function defineSendingScenarios(harness: Harness): void {
       expect(parts.length).toBe(1);
     });
 
-    test("in a group it is tied to what it answers", async () => {
+    test("refers to the answered message in a group", async () => {
       const id = harness.platform.userSays("question", "group", true);
       await harness.send(harness.message({ peer: harness.platform.peers.group, replyTo: id }));
       expect(harness.platform.visibleMessages("group")).toMatchObject([{ text: "the reply", replyTo: id }]);
       expect(harness.platform.visibleMessages()).toEqual([]);
     });
 
-    test("an answer to a message that was taken back arrives, tied to nothing", async () => {
+    test("sends a reply without a reference if the answered message was deleted", async () => {
       const id = harness.platform.userSays("question", "group", true);
       harness.platform.deleteLast();
       await harness.send(harness.message({ peer: harness.platform.peers.group, replyTo: id }));
@@ -29,7 +29,7 @@ export function defineSendingScenarios(harness: Harness): void {
       expect(more).toEqual([]);
     });
 
-    test("a long one comes in parts that fit, in order, whole", async () => {
+    test("splits a long reply into parts that fit, in order, without loss", async () => {
       const lines = Array.from({ length: Math.ceil(harness.platform.limit / 10) }, (_, n) => `line number ${n}.`);
       const parts = await harness.send(harness.message({ text: lines.join("\n\n") }));
       const shown = harness.platform.visibleMessages();
@@ -39,13 +39,13 @@ export function defineSendingScenarios(harness: Harness): void {
       for (const { text } of shown) expect(text.length).toBeLessThanOrEqual(harness.platform.limit);
     });
 
-    test("parts that were delivered before are not sent again", async () => {
+    test("does not send delivered parts again", async () => {
       const text = `${"a".repeat(harness.platform.limit)} ${"b".repeat(harness.platform.limit)} ${"c".repeat(10)}`;
       await harness.send(harness.message({ text, deliveredParts: ["one", "two"] }));
       expect(harness.platform.visibleMessages().map((part) => part.text)).toEqual(["c".repeat(10)]);
     });
 
-    test("told to wait, it says for how long; then it is shown once", async () => {
+    test("reports how long the platform asks to wait; then shows the reply once", async () => {
       harness.platform.failNextSend("busy");
       const out = harness.message();
       const error = await harness.expectChannelError(harness.send(out));
@@ -69,14 +69,14 @@ export function defineSendingScenarios(harness: Harness): void {
       },
     );
 
-    test("a platform that does not answer is not waited for after the signal", async () => {
+    test("does not wait for a silent platform after the signal aborts", async () => {
       harness.platform.failNextSend("silent");
       expect(await harness.expectChannelError(harness.send(harness.message(), AbortSignal.timeout(50)))).toMatchObject({
         kind: "unreachable",
       });
     });
 
-    test("a failure between parts goes on where it was", async () => {
+    test("continues after a failure between parts with the next part", async () => {
       const text = `${"a".repeat(harness.platform.limit)} ${"b".repeat(10)}`;
       const out = harness.message({ text });
       const failed = harness.platform.channel.send(
@@ -93,24 +93,24 @@ export function defineSendingScenarios(harness: Harness): void {
       expect(harness.platform.visibleMessages().map((part) => part.text.charAt(0))).toEqual(["a", "b"]);
     });
 
-    test("a kill between a part's arrival and its note repeats that part alone, and only where the platform can't tell", async () => {
+    test("repeats one part after a crash before it was recorded, and only where sends are not idempotent", async () => {
       const text = `${"a".repeat(harness.platform.limit)} ${"b".repeat(harness.platform.limit)} ${"c".repeat(10)}`;
       const [first = ""] = await harness.send(harness.message({ text }));
-      // What is known after the restart: one part, and that there was a try.
+      // Known after the restart: one part, and that there was a try.
       await harness.send(harness.message({ text, attempts: 1, deliveredParts: [first] }));
       const shown = harness.platform.visibleMessages().map((part) => part.text.charAt(0));
-      expect(shown).toEqual(harness.platform.isIdempotent ? ["a", "b", "c"] : ["a", "b", "c", "b", "c"]);
+      expect(shown).toEqual(harness.capabilities.isIdempotent ? ["a", "b", "c"] : ["a", "b", "c", "b", "c"]);
     });
 
-    test("an answer that is lost, or a crash before it was noted, shows a reply twice only where the platform can't tell", async () => {
+    test("shows a reply twice after a lost response only where sends are not idempotent", async () => {
       harness.platform.failNextSend("lost");
       const out = harness.message();
       expect(await harness.expectChannelError(harness.send(out))).toMatchObject({ kind: "unreachable" });
       await harness.send(out);
-      expect(harness.platform.visibleMessages().length).toBe(harness.platform.isIdempotent ? 1 : 2);
+      expect(harness.platform.visibleMessages().length).toBe(harness.capabilities.isIdempotent ? 1 : 2);
     });
 
-    test("somebody who does not want it ends it for that conversation alone", async () => {
+    test("fails for one conversation only when a person blocks the bot", async () => {
       harness.platform.userBlocksBot();
       expect(await harness.expectChannelError(harness.send(harness.message()))).toMatchObject({
         kind: "refused",
@@ -120,7 +120,7 @@ export function defineSendingScenarios(harness: Harness): void {
       expect(harness.platform.visibleMessages("group").length).toBe(1);
     });
 
-    test("an address that is none is refused, and nothing is sent", async () => {
+    test("refuses an invalid address and sends nothing", async () => {
       for (const peer of ["", "x", "1:2:3", "1e5", "@someone"])
         expect(await harness.expectChannelError(harness.send(harness.message({ peer })))).toMatchObject({
           kind: "refused",
@@ -128,7 +128,7 @@ export function defineSendingScenarios(harness: Harness): void {
         });
     });
 
-    test("typing is shown", async () => {
+    test("shows typing", async () => {
       const id = harness.platform.userSays("question");
       await harness.platform.channel.typing(
         harness.platform.binding,
@@ -140,7 +140,7 @@ export function defineSendingScenarios(harness: Harness): void {
     });
   });
 
-  describe("growing", () => {
+  describe("previews", () => {
     test.each(["private", "group"] as const)(
       "in a %s place it is shown while it grows, where that is possible, and in the end stands there once",
       async (kind) => {
@@ -165,7 +165,7 @@ export function defineSendingScenarios(harness: Harness): void {
       },
     );
 
-    test("a preview that somebody removed is no place for the reply: it stands on its own", async () => {
+    test("sends the reply as a new message if the preview was removed", async () => {
       const replyTo = harness.platform.userSays("question", "group", true);
       const peer = harness.platform.peers.group;
       const preview = { draftId: 7, peer, group: true, replyTo, text: "One" };

@@ -1,4 +1,4 @@
-// Telegram's side of the contract: the strict fake, played as any platform is.
+// Drives the strict fake of Telegram through the interface that the contract's scenarios use.
 import { startTelegram } from "../../tests/support/telegram.ts";
 import { createTelegram } from "../telegram/index.ts";
 import type { ConversationKind, PlatformFixture } from "./harness.ts";
@@ -27,7 +27,7 @@ export async function createTelegramFixture(): Promise<PlatformFixture> {
   } as const;
   let last = { updateId: 0, chatId: 0, messageId: 0 };
   const notDeleted = (chatId: number) => bot.sent(chatId).filter(({ deleted }) => !deleted);
-  // Bots can't write to people who never wrote to them.
+  // A bot can't write to people who never wrote to it.
   bot.userSays(chats.private, "/start");
   bot.userSays(chats.group, "hello all");
   await fetch(`${fake.url}/bot${token}/getUpdates?offset=2000000000`);
@@ -37,7 +37,6 @@ export async function createTelegramFixture(): Promise<PlatformFixture> {
     strangeToken: "4243:contract-test-token",
     peers: { private: "77", group: "-1005" },
     limit: 4096,
-    isIdempotent: false,
     userSays(text, kind = "private", isNamed = false) {
       const chatId = chats[kind];
       const { updateId = 0, messageId } = bot.userSays(chatId, isNamed ? `@contract_bot ${text}` : text, {

@@ -1,11 +1,11 @@
-// WhatsApp's side of the contract: the strict fake, played as any platform is.
+// Drives the strict fake of WhatsApp through the interface that the contract's scenarios use.
 import { startWhatsApp } from "../../tests/support/whatsapp.ts";
 import { createWhatsApp } from "../whatsapp/index.ts";
 import type { ConversationKind, PlatformFixture } from "./harness.ts";
 
 const SECRET = "c".repeat(40);
 const NUMBER = "106540352242922";
-/** There are no groups: the other place is another person. */
+/** There are no groups: `group` is another person. */
 const PEOPLE: Record<ConversationKind, string> = { private: "15550001111", group: "15550002222" };
 const OTHERS: Record<string, { userId: string }> = { [PEOPLE.group]: { userId: "US.13491208655302741918" } };
 
@@ -36,10 +36,10 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
     last = account.says(text, { from: PEOPLE[kind], ...OTHERS[PEOPLE[kind]] });
     return last;
   };
-  // Nobody can be written to who did not write within 24 hours; nobody hears of it yet.
+  // A business can write only to people who wrote within 24 hours. No address is registered yet, so nothing is posted.
   for (const kind of ["private", "group"] as const) say("hello", kind);
   await fake.waitFor(() => account.pending() === 0);
-  // How messages fare is told here until a scenario registers an address of its own; people's messages wait for that.
+  // Statuses come here until a scenario registers an address; people's messages wait until then.
   const sink = {
     accept: () => Promise.reject(new Error("not here")),
     reportAlive: () => undefined,
@@ -58,7 +58,6 @@ export async function createWhatsAppFixture(): Promise<PlatformFixture> {
     strangeToken: "EAAsomebodyElses",
     peers: { private: `${NUMBER}:${PEOPLE.private}`, group: `${NUMBER}:${PEOPLE.group}` },
     limit: 4096,
-    isIdempotent: true,
     userSays: say,
     userSendsPicture: (bytes, caption) =>
       account.sendsFile("image", bytes, { mime: "image/jpeg", caption, from: PEOPLE.private }),

@@ -1,4 +1,4 @@
-// What Discord alone has: sessions that are resumed, intents that may be refused, slash commands, a token that dies.
+// Tests what only Discord has: resumed sessions, refused intents, slash commands, revoked tokens.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   type Discord,
@@ -47,7 +47,7 @@ afterEach(async () => {
   await fake.stop();
 });
 
-/** Listens, keeping where it is; answers how it ended. */
+/** Listens and keeps the resume point; resolves with the way it ended. */
 function listen(sink: Sink, signal = stop.signal): Promise<ChannelError | undefined> {
   const saveResumePoint = (resume: string) => {
     binding.resume = resume;
@@ -61,7 +61,7 @@ function listen(sink: Sink, signal = stop.signal): Promise<ChannelError | undefi
   );
 }
 
-/** Listens until it works. */
+/** Listens until the connection works. */
 async function connected(heard = createMemorySink()) {
   const listening = listen(heard.sink);
   const early = await Promise.race([heard.waitFor(() => heard.state.alive > 0), listening]);
@@ -84,7 +84,7 @@ async function send(out: OutgoingMessage): Promise<string[]> {
 }
 
 describe("a session", () => {
-  test("is resumed after a stop, with what was said meanwhile, and nothing twice", async () => {
+  test("is resumed after a stop, with the missed messages and none twice", async () => {
     const { listening, waitFor, state } = await connected();
     bot.userSays(bot.dm(), "before");
     await waitFor(() => state.messages.length === 1);
@@ -101,7 +101,7 @@ describe("a session", () => {
     expect(bot).toMatchObject({ identifies: 1, resumes: 1 });
   });
 
-  test("is kept only as far as messages are stored", async () => {
+  test("has a resume point only up to stored messages", async () => {
     const { state, listening } = await connected();
     await eventually(() => kept().seq === 1);
     const gate = Promise.withResolvers<void>();
@@ -114,7 +114,7 @@ describe("a session", () => {
     await listening;
   });
 
-  test("goes on when Discord asks for another connection, without an error", async () => {
+  test("continues without an error when Discord asks for a new connection", async () => {
     const { state, waitFor, texts } = await connected();
     bot.reconnects();
     await fake.waitFor(() => bot.resumes === 1);
@@ -124,7 +124,7 @@ describe("a session", () => {
     expect(bot.identifies).toBe(1);
   });
 
-  test("that Discord does not know any more is begun anew", async () => {
+  test("is replaced if Discord has forgotten it", async () => {
     const { state, waitFor } = await connected();
     bot.invalidates(false);
     await fake.waitFor(() => bot.identifies === 2);
@@ -133,7 +133,7 @@ describe("a session", () => {
     await eventually(() => kept().seq === bot.sequence);
   });
 
-  test("that was lost while nobody listened: the latest conversations are asked what was said meanwhile", async () => {
+  test("that was lost while nothing listened is replaced, and missed messages are fetched", async () => {
     const [dm, guild, other] = [bot.dm(), bot.channel(), bot.channel()];
     const first = await connected();
     bot.userSays(dm, "one");
@@ -167,7 +167,7 @@ describe("a session", () => {
     expect(bot.identifies).toBe(3);
   });
 
-  test("that is not known at the start is begun anew", async () => {
+  test("is replaced if it is unknown at the start", async () => {
     binding.resume = JSON.stringify({
       id: "f".repeat(32),
       url: fake.url.replace(/^http(.*)\/api$/, "ws$1/gateway"),
@@ -178,7 +178,7 @@ describe("a session", () => {
     expect(bot).toMatchObject({ identifies: 1, resumes: 0 });
   });
 
-  test("survives a connection that breaks, which is told", async () => {
+  test("survives a broken connection, which is reported", async () => {
     const { listening } = await connected();
     bot.drops();
     expect(await listening).toMatchObject({ kind: "unreachable", scope: "bot" });
@@ -188,7 +188,7 @@ describe("a session", () => {
     expect(bot).toMatchObject({ identifies: 1, resumes: 1 });
   });
 
-  test("is not begun when few are left: Discord would take the token away", async () => {
+  test("is not started when few are left, because Discord would reset the token", async () => {
     fake.set({ identifiesLeft: 5 });
     const error = await listen(createMemorySink().sink);
     expect(error).toMatchObject({ kind: "busy", scope: "bot" });
@@ -196,14 +196,14 @@ describe("a session", () => {
     expect(bot.identifies).toBe(0);
   });
 
-  test("a heartbeat that is heard is a sign of life", async () => {
+  test("reports a heartbeat as a sign of life", async () => {
     await fake.stop();
     await begin({ heartbeatMs: 40 });
     const { state, waitFor } = await connected();
     await waitFor(() => state.alive > 3);
   });
 
-  test("silence ends it, to be resumed", async () => {
+  test("can be resumed after its connection was ended for silence", async () => {
     await fake.stop();
     await begin({ heartbeatMs: 100 });
     const { state, waitFor, texts } = await connected();
@@ -214,7 +214,7 @@ describe("a session", () => {
     expect(bot).toMatchObject({ identifies: 1, resumes: 1 });
   });
 
-  test("more than can be stored ends it, and is told again", async () => {
+  test("ends on too many events, which are sent again", async () => {
     const { state, listening } = await connected();
     const gate = Promise.withResolvers<void>();
     state.gate = gate.promise;
@@ -225,7 +225,7 @@ describe("a session", () => {
   });
 
   test.each(["ws://127.0.0.1:9", "a page"])(
-    "whose own address is gone (%s) goes on where everybody begins",
+    "whose own address is gone (%s) is resumed at the general address",
     async (address) => {
       const first = await connected();
       await eventually(() => kept().seq === 1);
@@ -242,7 +242,7 @@ describe("a session", () => {
     },
   );
 
-  test("of which more is known here than there is begun anew", async () => {
+  test("is replaced if Discord has seen fewer events than Berth", async () => {
     const first = await connected();
     await eventually(() => kept().seq === 1);
     stop.abort();
@@ -255,7 +255,7 @@ describe("a session", () => {
 });
 
 describe("intents", () => {
-  test("without the privileged one, what is said to the bot still has its words", async () => {
+  test("without the privileged one, messages to the bot still have their text", async () => {
     await fake.stop();
     await begin({}, false);
     const { state, waitFor, texts } = await connected();
@@ -268,10 +268,10 @@ describe("intents", () => {
     expect(bot.identifies).toBe(1);
   });
 
-  test("one that was taken away is left out", async () => {
+  test("one that was withdrawn is left out", async () => {
     await fake.stop();
     await begin({}, false);
-    // The application still tells the flag, the gateway does not take it any more.
+    // The application still has the flag, but the gateway refuses the intent.
     const real = globalThis.fetch;
     const lying = async (...args: Parameters<typeof fetch>) => {
       const response = await real(...args);
@@ -290,7 +290,7 @@ describe("intents", () => {
 describe("a token", () => {
   const identify = (token: string) => channelErrorOf(channel.identify(token, stop.signal), token);
 
-  test("that was taken back is not used again until the bot is connected anew", async () => {
+  test("that was revoked is not used again until the bot is connected again", async () => {
     const { listening } = await connected();
     fake.revoke(TOKEN);
     expect(await listening).toMatchObject({ kind: "refused", scope: "bot" });
@@ -302,7 +302,7 @@ describe("a token", () => {
     expect(await channel.identify(TOKEN, stop.signal)).toEqual({ id: ID, username: "berth" });
   });
 
-  test("that is nobody's is asked about once, and tokens of strangers never make the bots here wait", async () => {
+  test("of no bot is sent once, and unknown tokens never block connected bots", async () => {
     const strange = (n: number) => tokenFor(String(700_000_000_000_000_000n + BigInt(n)));
     for (let n = 0; n < 3; n++) expect(await identify(strange(0))).toMatchObject({ kind: "refused" });
     expect(fake.calls.length).toBe(1);
@@ -315,15 +315,15 @@ describe("a token", () => {
     expect(fake.calls.length).toBeGreaterThan(500);
   });
 
-  test("a refused call is the last one with it", async () => {
+  test("is not used after a refused call", async () => {
     fake.revoke(TOKEN);
     for (let n = 0; n < 5; n++) await channelErrorOf(channel.typing(binding, "616161616161616161", stop.signal), TOKEN);
     expect(fake.calls.length).toBe(1);
   });
 });
 
-describe("who is meant", () => {
-  test("the bot, its role, or an answer to it; its name is taken off the text, others' names are put in", async () => {
+describe("mentions", () => {
+  test("address the bot by name, role or reply; its name is removed from the text, others' are resolved", async () => {
     const { state, waitFor } = await connected();
     const guild = bot.channel();
     const [own = ""] = await send(message({ peer: guild }));
@@ -343,7 +343,7 @@ describe("who is meant", () => {
 });
 
 describe("slash commands", () => {
-  test("are told to Discord once", async () => {
+  test("are registered once", async () => {
     const { listening } = await connected();
     await fake.waitFor(() => bot.commands.length > 0);
     expect(bot.commands.map(({ name }) => name)).toEqual(["ask", "help", "reset"]);
@@ -354,7 +354,7 @@ describe("slash commands", () => {
     expect(fake.stats().calls.putCommands).toBe(1);
   });
 
-  test("are acknowledged at once, and answered in their place", async () => {
+  test("are acknowledged at once and answered in place", async () => {
     const { state, waitFor } = await connected();
     const guild = bot.channel();
     const id = bot.userCommands(guild, "ask", { question: "what time is it?" });
@@ -374,14 +374,14 @@ describe("slash commands", () => {
     expect(bot.typing()).toEqual([]);
   });
 
-  test("other ones are the word for it", async () => {
+  test("become their name as text, except /ask", async () => {
     const { state, waitFor, texts } = await connected();
     bot.userCommands(bot.dm(), "reset");
     await waitFor(() => state.messages.length === 1);
     expect(texts()).toEqual(["/reset"]);
   });
 
-  test("what is said unasked goes to the command that waits in that place: a stranger is told how to be let in", async () => {
+  test("get messages without a question as their answer, such as a pairing code", async () => {
     const { state, waitFor } = await connected();
     const dm = bot.dm();
     bot.userCommands(dm, "ask", { question: "hello?" });
@@ -390,7 +390,7 @@ describe("slash commands", () => {
     expect(bot.sent(dm)).toMatchObject([{ text: "I don't know you yet.", thinking: false }]);
   });
 
-  test("one that waits while Berth is killed is answered in its place afterwards", async () => {
+  test("are answered in place after a crash", async () => {
     const first = await connected();
     const dm = bot.dm();
     const id = bot.userCommands(dm, "ask", { question: "are you there?" });
@@ -400,7 +400,7 @@ describe("slash commands", () => {
     await first.waitFor(() => first.state.messages.length === 2);
     stop.abort();
     await first.listening;
-    // Another process, which knows what was kept alone.
+    // Another process, which knows only the resume point.
     channel = adapter();
     stop = new AbortController();
     const reply = message({ peer: dm, text: "Yes.", replyTo: `interaction:${id}` });
@@ -413,7 +413,7 @@ describe("slash commands", () => {
     await eventually(() => kept().seq === bot.sequence);
   });
 
-  test("one whose place is gone is answered in the channel", async () => {
+  test("are answered in the channel if their place is gone", async () => {
     const { state, waitFor } = await connected();
     const dm = bot.dm();
     fake.fail("acknowledge", { status: 404, code: 10062 });
@@ -424,7 +424,7 @@ describe("slash commands", () => {
     expect(bot.sent(dm)[0]?.interaction).toBeUndefined();
   });
 
-  test("in a channel that is shut to the bot, all parts stand at the command", async () => {
+  test("get all parts of the reply where the bot can't write", async () => {
     const { state, waitFor } = await connected();
     const guild = bot.channel();
     const id = bot.userCommands(guild, "ask", { question: "hello?" });
@@ -439,14 +439,14 @@ describe("slash commands", () => {
   });
 });
 
-describe("what goes out", () => {
-  test("calls nobody, and shows no page that it links to", async () => {
+describe("sending", () => {
+  test("notifies nobody by mentions, and shows no link previews", async () => {
     await send(message({ text: "@everyone see https://example.com/?secret" }));
     const call = fake.calls.find(({ route }) => route === "createMessage");
     expect(call?.body).toMatchObject({ allowed_mentions: { parse: [] }, flags: 4, enforce_nonce: true });
   });
 
-  test("a preview is tied to what it answers and then becomes the reply", async () => {
+  test("makes a preview refer to the question and edits it into the reply", async () => {
     const guild = bot.channel();
     const question = bot.userSays(guild, "well?", { mention: true });
     const preview = { draftId: 3, peer: guild, group: true, replyTo: question };
@@ -455,7 +455,7 @@ describe("what goes out", () => {
     expect(bot.sent(guild)).toMatchObject([{ id: id ?? "", text: "So it is.", replyTo: question }]);
   });
 
-  test("a limit that headers tell of is not run into", async () => {
+  test("obeys the limits in response headers", async () => {
     fake.set({ rates: true });
     const dm = bot.dm();
     const endings = [];
@@ -471,7 +471,7 @@ describe("what goes out", () => {
     expect(fake.stats().tooMany).toBe(0);
   });
 
-  test("a person who takes no messages ends it for that conversation, in words for the owner", async () => {
+  test("fails for one conversation if a person accepts no messages, with a sentence for the owner", async () => {
     const dm = bot.dm();
     bot.closes(dm);
     const error = await channelErrorOf(send(message({ peer: dm })), TOKEN);
@@ -481,7 +481,7 @@ describe("what goes out", () => {
 });
 
 describe("files", () => {
-  test("are fetched, again from a fresh address where the first one expired", async () => {
+  test("are fetched from a fresh address if the first one expired", async () => {
     const { state, waitFor } = await connected();
     const bytes = new Uint8Array([1, 2, 3]);
     bot.userSays(bot.dm(), "look", { files: [{ name: "a.pdf", type: "application/pdf", bytes }] });
@@ -494,7 +494,7 @@ describe("files", () => {
     expect(fake.stats().calls.getMessage).toBe(1);
   });
 
-  test("nobody but Discord is asked for them", async () => {
+  test("are fetched from Discord's hosts only", async () => {
     const file = { kind: "image", mimeType: "image/png" } as const;
     for (const address of ["https://example.com/attachments/1/2/3/x", "http://cdn.discordapp.com/3/x", "file:///3/x"]) {
       const ref = `${address} 1/2/3`;

@@ -1,4 +1,4 @@
-// What Discord's refusals mean, and that no error tells more than it should.
+// Tests how Discord's refusals become errors of the port, and that their texts hold no secrets.
 import { describe, expect, test } from "bun:test";
 import { ChannelError } from "../port.ts";
 import { toChannelError } from "./errors.ts";
@@ -20,7 +20,7 @@ describe("kinds", () => {
     ["refused", "peer", refusal(403, 50001)],
     ["refused", "peer", refusal(404, 10003)],
     ["refused", "peer", refusal(400, 50035)],
-    // Not Discord's own answer: what stands before it.
+    // An answer of Discord's edge network.
     ["busy", "peer", refusal(403, 0)],
     ["busy", "peer", limited(1500)],
     ["unreachable", "peer", refusal(500, 0)],
@@ -33,11 +33,11 @@ describe("kinds", () => {
   });
 });
 
-test("how long to wait is told in milliseconds", () => {
+test("a delay is given in milliseconds", () => {
   expect(toChannelError(limited(1500.2), "peer").retryAfter).toBe(1501);
 });
 
-test("neither addresses nor what was sent are in an error", () => {
+test("an error contains neither addresses nor the payload", () => {
   for (const error of [refusal(400, 50035), refusal(401, 0), refusal(500, 0), limited(10), broken(503)]) {
     const shown = Bun.inspect(toChannelError(error, "peer"), { depth: 10 });
     expect(shown).not.toContain("secret-token");
@@ -45,7 +45,7 @@ test("neither addresses nor what was sent are in an error", () => {
   }
 });
 
-test("an error of the port stays itself", () => {
+test("a ChannelError stays unchanged", () => {
   const error = new ChannelError("conflict", "x", "bot");
   expect(toChannelError(error, "peer")).toBe(error);
 });

@@ -1,10 +1,11 @@
-// What Discord's refusals mean, in the port's four kinds. No text that leaves here can hold a token or a message.
+// Converts Discord's refusals into the port's four kinds of errors, without tokens or messages in their texts.
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import { ChannelError } from "../port.ts";
 
-/** Discord answered, and its answer was no. Known by its fields: the class comes with the lazily loaded library. */
+/** A refusal by Discord. Recognised by its fields, because the library's class is loaded lazily. */
 export interface Refusal extends Error {
   status: number;
-  /** Discord's own code, 0 where it gives none. */
+  /** Discord's code; 0 if it gives none. */
   code: number;
 }
 
@@ -19,8 +20,8 @@ const CODES = {
   missingPermissions: 50013,
 } as const;
 
-/** A refusal without a code comes from what stands before Discord: it says nothing about the bot. */
-const EDGE_BLOCK_WAIT_MS = 60_000;
+/** A refusal without a code comes from Discord's edge network and says nothing about the bot. */
+const EDGE_BLOCK_WAIT_MS = MINUTE;
 
 export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && "rawError" in error && "status" in error && typeof error.status === "number";
@@ -31,7 +32,7 @@ const hasCode = (error: unknown, ...codes: number[]) => isRefusal(error) && code
 /** The message to edit was deleted, or is not the bot's. */
 export const isMessageGone = (error: unknown) => hasCode(error, CODES.unknownMessage, CODES.anothersMessage);
 export const isAcknowledged = (error: unknown) => hasCode(error, CODES.acknowledged);
-/** The bot may not write in this channel, although it may answer a command that was given there. */
+/** The bot may not write in this channel, although it may answer commands there. */
 export const lacksWriteAccess = (error: unknown) => hasCode(error, CODES.missingAccess, CODES.missingPermissions);
 
 interface RateLimited extends Error {
@@ -50,7 +51,7 @@ const SENTENCES: Record<number, string> = {
   [CODES.missingPermissions]: "The bot has no permission to write in this channel.",
 };
 
-/** Turns anything a call threw into a `ChannelError`; one that already is one stays. */
+/** Converts any error of a call into a `ChannelError`; a `ChannelError` stays as it is. */
 export function toChannelError(error: unknown, scope: "bot" | "peer"): ChannelError {
   if (error instanceof ChannelError) return error;
   if (isRateLimited(error)) {
@@ -60,7 +61,7 @@ export function toChannelError(error: unknown, scope: "bot" | "peer"): ChannelEr
   if (isRefusal(error)) return fromRefusal(error, scope);
   const status = error instanceof Error && "status" in error ? error.status : undefined;
   if (typeof status === "number")
-    return new ChannelError("unreachable", `Discord has a problem of its own (${status}).`, scope);
+    return new ChannelError("unreachable", `Discord reports an internal error (${status}).`, scope);
   return new ChannelError("unreachable", `Discord could not be reached${reason(error)}.`, scope);
 }
 
@@ -68,7 +69,7 @@ function fromRefusal(error: Refusal, scope: "bot" | "peer"): ChannelError {
   const { status, code } = error;
   if (status === 401) return tokenRefused();
   if (status >= 500 || status === 408)
-    return new ChannelError("unreachable", `Discord has a problem of its own (${status}).`, scope);
+    return new ChannelError("unreachable", `Discord reports an internal error (${status}).`, scope);
   if (status === 403 && !code)
     return new ChannelError("busy", "Discord turns this host away for now.", scope, EDGE_BLOCK_WAIT_MS);
   const sentence = SENTENCES[code] ?? `Discord refused: ${refusalText(error)}`;
@@ -78,7 +79,7 @@ function fromRefusal(error: Refusal, scope: "bot" | "peer"): ChannelError {
 export const tokenRefused = () =>
   new ChannelError("refused", "Discord does not know this bot token (any more).", "bot");
 
-/** Discord's own words, without the details of what was sent. */
+/** Discord's message, without the details about the payload. */
 function refusalText(error: Refusal): string {
   const raw = "rawError" in error ? error.rawError : undefined;
   const message = typeof raw === "object" && raw !== null && "message" in raw ? raw.message : undefined;
@@ -92,7 +93,7 @@ function reason(error: unknown): string {
   return error.name === "AbortError" || error.name === "TimeoutError" ? " (timed out)" : "";
 }
 
-/** Runs one step of a verb; whatever it throws leaves as a `ChannelError`. */
+/** Runs one step of a verb and converts every error into a `ChannelError`. */
 export async function withChannelErrors<T>(scope: "bot" | "peer", step: () => Promise<T>): Promise<T> {
   try {
     return await step();

@@ -1,4 +1,4 @@
-// The addresses this adapter hands out: channels (a direct message and a thread are channels too), messages, interactions.
+// Formats and parses Discord's ids: of channels (direct messages and threads are channels too), messages, interactions.
 import { ChannelError } from "../port.ts";
 
 const SNOWFLAKE = /^\d{15,20}$/;
@@ -8,20 +8,20 @@ const EPOCH = 1_420_070_400_000;
 
 export const isSnowflake = (value: unknown): value is string => typeof value === "string" && SNOWFLAKE.test(value);
 
-/** The channel an address names. */
+/** The channel id of an address; throws `refused` for any other text. */
 export function parsePeer(peer: string): string {
   if (SNOWFLAKE.test(peer)) return peer;
   throw new ChannelError("refused", "This is not the address of a Discord channel.", "peer");
 }
 
-/** A command is no message of the channel: it is known by its own id. */
+/** The message id of a slash command, which is no message of the channel and has an id of another kind. */
 export const interactionMessageId = (id: string) => `interaction:${id}`;
 
-/** The interaction that an id names; undefined when it is a message's. */
+/** The interaction in an id made by `interactionMessageId`; undefined for an ordinary message's. */
 export const parseInteractionId = (id: string | undefined) => INTERACTION.exec(id ?? "")?.[1];
 
-/** Epoch ms at which an id was made. */
+/** The time at which an id was made, epoch ms. */
 export const timestampOf = (id: string) => Number(BigInt(id) >> 22n) + EPOCH;
 
-/** The lowest id that could be made at a time, epoch ms. */
+/** The lowest id that can be made at a time, epoch ms. */
 export const lowestIdAt = (time: number) => String(BigInt(Math.max(0, Math.floor(time) - EPOCH)) << 22n);

@@ -1,7 +1,9 @@
-// Discord (channel_b): the port's verbs over the gateway and REST version 10, by discord.js's own parts for the two. Of a
-// bot that says nothing only its connection is kept.
-import type { Binding, ChannelAdapter, ConnectionListener } from "../port.ts";
-import { createLruCache } from "../shared/lru-cache.ts";
+// Discord (channel_b): implements the port over the gateway and REST version 10, by discord.js's modules for the two.
+// An idle bot keeps only its connection.
+
+import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
+import type { Binding, ChannelAdapter, ConnectionListener, RecordTraffic } from "../port.ts";
 import { createDelivery } from "./delivery/delivery.ts";
 import { createInteractions } from "./delivery/interactions.ts";
 import { withChannelErrors } from "./errors.ts";
@@ -11,39 +13,38 @@ import { DISCORD_RATE_RULES, type DiscordRateRules } from "./rate-rules.ts";
 import { createBotRoles } from "./rest/bot-roles.ts";
 import { downloadFile, FILE_HOSTS } from "./rest/file-download.ts";
 import { createInvalidRequestLimit, MAX_PER_BOT } from "./rest/invalid-request-limit.ts";
-import { createRestClients, type RecordTraffic } from "./rest/rest-clients.ts";
+import { createRestClients } from "./rest/rest-clients.ts";
 import { createSlashCommands } from "./rest/slash-commands.ts";
 
 export interface DiscordOptions {
-  /** Discord's REST API without a version: `https://discord.com/api`. */
+  /** The REST API without a version, such as `https://discord.com/api`. */
   apiRoot: string;
-  /** The slash commands beside `/ask`: each with what it does. */
+  /** The slash commands beside `/ask`: name to description. */
   commands: Readonly<Record<string, string>>;
   log: {
     debug(message: string, fields?: Record<string, unknown>): void;
     warn(message: string, fields?: Record<string, unknown>): void;
   };
-  /** Told the bytes of each call and each message in an agent's name. */
   traffic?: RecordTraffic;
-  /** Where files may lie: hosts asked over https, or whole origins. Discord's own, and that of the API, unless told otherwise. */
+  /** Hosts (over https) or origins that files may be fetched from. Default: Discord's, and the API's origin. */
   fileHosts?: readonly string[];
-  /** How often things may be done; Discord's own limits unless told otherwise. */
+  /** Rate limits. Default: Discord's own. */
   rules?: DiscordRateRules;
 }
 
-/** Discord is listened to, and shows replies while they grow. */
+/** Discord has a gateway to listen to, and shows previews. */
 export type DiscordChannel = ChannelAdapter &
   Required<Pick<ChannelAdapter, "preview">> & { listener: ConnectionListener };
 
-/** A token that was refused does not become good: whoever tries it again is not a call to Discord each time. */
-const REFUSAL_LIFETIME_MS = 60_000;
-const TOO_MANY_TOKENS = "Discord refused too many tokens that were to be connected here. Try again in some minutes.";
+/** How long a refused token is refused here, without another call to Discord. */
+const REFUSAL_LIFETIME_MS = MINUTE;
+const TOO_MANY_TOKENS = "Discord refused too many tokens from this host. Try again in some minutes.";
 
-/** Two and a half heartbeats, which Discord asks for every 41 s. */
+/** Two and a half heartbeats; Discord asks for one every 41 s. */
 const SILENCE_TIMEOUT_MS = 110_000;
 
 /**
- * The Discord adapter: one gateway connection per bot, resumed where it ended; replies that grow by edits; slash commands.
+ * Creates the Discord adapter: one resumable gateway connection for each bot, previews by edits, slash commands.
  *
  * @example
  * const discord = createDiscord({ apiRoot: "https://discord.com/api", commands: { help: "what I understand" }, log });
@@ -54,7 +55,7 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
   const allowedFileHosts = fileHosts ?? [...FILE_HOSTS, new URL(apiRoot).origin];
   const invalidRequestLimit = createInvalidRequestLimit();
   const clients = createRestClients({ apiRoot, traffic, invalidRequestLimit });
-  // Anybody may try any token: what comes of that must not make the bots of others wait.
+  // Anyone may submit any token, so these calls have a separate limit: they must not block connected bots.
   const tokenCheckClients = createRestClients({
     apiRoot,
     invalidRequestLimit: createInvalidRequestLimit({
@@ -64,7 +65,7 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
     }),
     refusalLifetime: REFUSAL_LIFETIME_MS,
   });
-  const directMessageChannels = createLruCache<true>(4096);
+  const directMessageChannels = createBoundedMap<true>(4096);
   const interactions = createInteractions({
     clients,
     onFailure: ({ agentId }, reason) => log.debug("discord: a command was not acknowledged", { agentId, reason }),
@@ -88,17 +89,15 @@ export function createDiscord(options: DiscordOptions): DiscordChannel {
   });
 
   return {
-    id: "channel_b",
-
     identify: (token, signal) =>
       withChannelErrors("bot", async () => {
         const me = await tokenCheckClients.call({ token }, signal, { method: "get", path: "/users/@me" });
         tokenCheckClients.forget(token);
-        // Whatever was refused before: it is good now.
+        // The token works now, even if it was refused before.
         clients.forget(token);
         const { id, username } = me as { id?: unknown; username?: unknown };
         if (isSnowflake(id) && typeof username === "string") return { id, username };
-        throw new TypeError("This is no user.");
+        throw new TypeError("Discord's answer holds no user.");
       }),
 
     listener: {

@@ -1,12 +1,12 @@
-// How often something may be done on Discord; the limits that its headers tell of are the library's own business.
+// Rate limits for calls to Discord, beside those in its response headers, which the library obeys.
 import type { RateRule } from "../shared/rate-limiter.ts";
 
 export interface DiscordRateRules {
-  /** How often a growing reply is shown again: edits of a channel count together, five in 5 s. */
+  /** How often a preview is updated: Discord allows five edits in 5 s for each channel. */
   edit: RateRule;
   /** "… is typing" lasts 10 s. */
   typing: RateRule;
-  /** New sessions of a bot. https://discord.com/developers/docs/events/gateway#rate-limiting */
+  /** How often a bot starts a new session. https://discord.com/developers/docs/events/gateway#rate-limiting */
   session: RateRule;
 }
 

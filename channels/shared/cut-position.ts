@@ -1,8 +1,8 @@
-// Where a long text is cut so that it hurts least.
+// Finds the position at which to cut a long text: at a paragraph, line or word if possible.
 
 /**
- * Where a text is cut that must not go on for more than `limit` UTF-16 units from `start`: at a blank line, else a line,
- * else a word, else between characters; inside a block of code only when there is no better place.
+ * The position, at most `limit` UTF-16 units after `start`, at which to cut a text: at a blank line, else at a line,
+ * else at a word, else between characters; inside a block of code only if there is no better position.
  */
 export function findCut(text: string, start: number, limit: number, inBlock: (position: number) => boolean): number {
   const most = start + limit;
@@ -25,7 +25,7 @@ export function findCut(text: string, start: number, limit: number, inBlock: (po
   return candidates.find((at) => at > start) ?? betweenCharacters(text, start, most);
 }
 
-/** The nearest place before `position` that is inside no surrogate pair, accent or joined emoji. */
+/** The nearest position, at or before the given one, that splits no surrogate pair, accent or joined emoji. */
 function betweenCharacters(text: string, start: number, position: number): number {
   const low = (at: number) =>
     (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800;

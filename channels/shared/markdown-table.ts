@@ -1,7 +1,7 @@
-// Tables in Markdown, laid out in columns for platforms that know none.
+// Lays out Markdown tables in columns of text, for platforms without tables.
 
 const RULE = /^:?-+:?$/;
-/** Columns wider than this are not lined up: no phone shows them side by side. */
+/** Wider columns are not aligned, because no phone shows them side by side. */
 const MAX_COLUMN_WIDTH = 48;
 
 const cells = (line: string) =>
@@ -11,10 +11,10 @@ const cells = (line: string) =>
     .split(/(?<!\\)\|/)
     .map((cell) => cell.trim().replaceAll("\\|", "|"));
 
-/** The line under the head of a table. */
+/** Whether a line is the rule under the head of a table. */
 export const isTableRule = (line: string) => line.includes("|") && cells(line).every((cell) => RULE.test(cell));
 
-/** The lines of a table, without its rule, as text in columns. `toPlain` takes the marks off a cell. */
+/** The lines of a table, without its rule, as text in columns. `toPlain` removes the marks from a cell. */
 export function layOutTable(lines: string[], toPlain: (cell: string) => string): string {
   const rows = lines.map((line) => cells(line).map(toPlain));
   const widths: number[] = [];

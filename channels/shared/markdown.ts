@@ -1,4 +1,4 @@
-// A Markdown reply as text and marked ranges, which each platform shows in its own way.
+// Parses a Markdown reply into text and marked ranges, which each adapter converts to its platform's markup.
 
 import { isTableRule, layOutTable } from "./markdown-table.ts";
 import { joinTexts, parseInline, plainText, type RichText, wrapInSpan } from "./rich-text.ts";
@@ -8,15 +8,15 @@ const FENCE = /^(\s*)(`{3,}|~{3,})([^`]*)$/;
 const HEADING = /^ {0,3}#{1,6}\s+(.*)$/;
 const HEADING_END = /(?<=\s)#+$/;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
-/** All levels at once: platforms' quotes don't nest. */
+/** Matches all levels at once, because quotes don't nest on the platforms. */
 const QUOTE = /^ {0,3}>(?: {0,4}>)* ?(.*)$/s;
 const BULLET = /^(\s*)[-*+]\s+(?:\[([ xX])\]\s+)?(.*)$/;
 const NUMBER = /^(\s*\d{1,9}[.)]\s+)(.*)$/;
 const LANGUAGE = /^[\w+#.-]{1,32}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are what Telegram does not carry, and nobody misses elsewhere
+// biome-ignore lint/suspicious/noControlCharactersInRegex: Telegram rejects exactly these characters, and no platform needs them
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
-/** Reads Markdown. Whatever it is given, the result is well-formed; what is not Markdown stays as written. */
+/** Parses Markdown. The result is well-formed for any input; text that is not Markdown stays as written. */
 export function parseMarkdown(markdown: string): RichText {
   const text = markdown.toWellFormed().replace(/\r\n?/g, "\n").replace(UNPRINTABLE, "").replaceAll("\t", "    ");
   return parseBlocks(text.split("\n"));
@@ -36,10 +36,10 @@ function parseBlocks(lines: string[]): RichText {
     out.push(content);
     blank = false;
   };
-  /** Collects lines from `from` as long as `wanted` says so; answers where they end. */
-  const endOf = (from: number, wanted: (line: string) => boolean): number => {
+  /** The index after the lines, from `from` on, that `isWanted` accepts. */
+  const endOf = (from: number, isWanted: (line: string) => boolean): number => {
     let end = from;
-    while (end < lines.length && wanted(lines[end] ?? "")) end += 1;
+    while (end < lines.length && isWanted(lines[end] ?? "")) end += 1;
     return end;
   };
 

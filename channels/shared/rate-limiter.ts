@@ -1,39 +1,37 @@
-// How often something may be done: one number per key that was used lately, nothing else.
+// A rate limiter with many keys: it keeps one number for each key that was used lately.
+import { gcraBlock, gcraTake, gcraWait, type RateRule } from "../../src/kernel/util/gcra.ts";
 
-/** `burst` at once, then one every `every` ms. */
-export interface RateRule {
-  every: number;
-  burst: number;
-}
+export type { RateRule } from "../../src/kernel/util/gcra.ts";
 
 export interface RateLimiter {
-  /** Milliseconds until this key has a turn again, with `reserved` more turns to spare; 0: now. */
+  /** Milliseconds until the key may be used, with `reserved` more uses to spare; 0: now. */
   waitTime(key: string, rule: RateRule, reserved?: number): number;
   take(key: string, rule: RateRule): void;
-  /** No turn for so long. */
+  /** Allows no use for `ms` milliseconds. */
   block(key: string, rule: RateRule, ms: number): void;
   forget(matches: (key: string) => boolean): void;
 }
 
-/** Meters by the generic cell rate algorithm: kept is the time at which a key's burst is whole again. */
+/** Keys that are kept before the first search for those that are no longer limited. */
+const FIRST_SWEEP = 1024;
+
 export function createRateLimiter(now: () => number = () => performance.now()): RateLimiter {
-  const fullAt = new Map<string, number>();
-  let sweepAt = 1024;
+  const wholeAt = new Map<string, number>();
+  let sweepAt = FIRST_SWEEP;
 
   function set(key: string, time: number): void {
-    fullAt.set(key, time);
-    if (fullAt.size < sweepAt) return;
-    for (const [old, until] of fullAt) if (until <= now()) fullAt.delete(old);
-    sweepAt = Math.max(1024, fullAt.size * 2);
+    wholeAt.set(key, time);
+    if (wholeAt.size < sweepAt) return;
+    for (const [old, until] of wholeAt) if (until <= now()) wholeAt.delete(old);
+    sweepAt = Math.max(FIRST_SWEEP, wholeAt.size * 2);
   }
 
   return {
-    waitTime: (key, rule, reserved = 0) =>
-      Math.max(0, (fullAt.get(key) ?? 0) - (rule.burst - 1 - reserved) * rule.every - now()),
-    take: (key, rule) => set(key, Math.max(fullAt.get(key) ?? 0, now()) + rule.every),
-    block: (key, rule, ms) => set(key, Math.max(fullAt.get(key) ?? 0, now() + ms + (rule.burst - 1) * rule.every)),
+    waitTime: (key, rule, reserved = 0) => gcraWait(wholeAt.get(key) ?? 0, rule, now(), reserved),
+    take: (key, rule) => set(key, gcraTake(wholeAt.get(key) ?? 0, rule, now())),
+    block: (key, rule, ms) => set(key, Math.max(wholeAt.get(key) ?? 0, gcraBlock(rule, now(), ms))),
     forget(matches) {
-      for (const key of fullAt.keys()) if (matches(key)) fullAt.delete(key);
+      for (const key of wholeAt.keys()) if (matches(key)) wholeAt.delete(key);
     },
   };
 }

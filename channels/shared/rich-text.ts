@@ -1,4 +1,4 @@
-// Markdown within one block, read the way people and models write it: emphasis, code, links. The result is text and ranges, not markup.
+// Parses the Markdown within one block (emphasis, code, links), as people and models write it, into text and ranges.
 
 export type SpanKind = "b" | "i" | "s" | "code" | "pre" | "a" | "blockquote";
 
@@ -19,16 +19,16 @@ export interface RichText {
   spans: Span[];
 }
 
-/** Text that is taken as it is. */
+/** Text without ranges. */
 export const plainText = (text: string): RichText => ({ text, spans: [] });
 
-/** Puts one range around all of `inner`. */
+/** Adds a range around all of `inner`. */
 export function wrapInSpan(kind: SpanKind, inner: RichText, extra: Pick<Span, "url" | "language"> = {}): RichText {
   if (inner.text === "") return inner;
   return { text: inner.text, spans: [{ kind, start: 0, end: inner.text.length, ...extra }, ...inner.spans] };
 }
 
-/** Puts texts one after the other. */
+/** Concatenates texts and shifts their ranges. */
 export function joinTexts(parts: RichText[], separator = ""): RichText {
   const spans: Span[] = [];
   let text = "";
@@ -41,7 +41,7 @@ export function joinTexts(parts: RichText[], separator = ""): RichText {
   return { text, spans };
 }
 
-/** What a run of `*`, `_` or `~~` may still become. */
+/** A run of `*`, `_` or `~~` that may still open or close a range. */
 interface Delimiter {
   character: string;
   length: number;
@@ -62,10 +62,10 @@ const TARGET =
   /\(\s{0,4}(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\)){0,2048}))(?:\s{1,4}(?:"[^"]*"|'[^']*'))?\s{0,4}\)/y;
 const LINKABLE = /^(?:https?|tg):\/\//i;
 const MAX_URL_LENGTH = 2048;
-/** Openers that wait for their closer; older ones are taken as text, which keeps hostile input linear. */
+/** Openers without a closer that are kept; older ones become text, which keeps hostile input linear. */
 const MAX_OPEN_DELIMITERS = 64;
 
-/** Reads one block. Marks that have no partner stay as they were written. `label`: inside a link, where links don't nest. */
+/** Parses one block. Marks without a partner stay as written. `label`: inside a link, where links don't nest. */
 export function parseInline(source: string, label = false): RichText {
   const nodes: Node[] = [];
   const unclosed = new Set<number>();
@@ -129,7 +129,7 @@ function link(label: string, rawUrl: string, nested: boolean): RichText {
   const url = rawUrl.replace(/\\(?=[!-/:-@[-`{-~])/g, "");
   const text = content.text.trim() === "" ? plainText(url) : content;
   if (LINKABLE.test(url) && url.length <= MAX_URL_LENGTH && URL.canParse(url)) return wrapInSpan("a", text, { url });
-  // An address that is not linked is shown, so that nothing is hidden behind a name.
+  // An address that can't be linked is shown as text, so that no name hides it.
   return content.text.trim() === "" || url === "" ? text : joinTexts([text, plainText(` (${url})`)]);
 }
 
@@ -169,7 +169,7 @@ function matchBrackets(source: string): Map<number, number> {
   return matched;
 }
 
-/** CommonMark's rule of flanking without its rule of punctuation, which leaves `**重要：**文` and `**"so"**,` unmarked. */
+/** CommonMark's flanking rule without its punctuation rule, which would leave `**重要：**文` and `**"so"**,` unmarked. */
 function delimiterAt(source: string, at: number, length: number): Delimiter {
   const character = source.charAt(at);
   const before = source.charAt(at - 1);
@@ -187,7 +187,7 @@ function delimiterAt(source: string, at: number, length: number): Delimiter {
   };
 }
 
-/** CommonMark's "process emphasis": a closer takes the nearest opener of its kind; what stood open between is text. */
+/** CommonMark's "process emphasis": a closer takes the nearest opener of its kind; openers in between become text. */
 function pairDelimiters(delimiters: Delimiter[]): void {
   const openers: Delimiter[] = [];
   for (const closer of delimiters) {

@@ -1,8 +1,12 @@
-// Cuts a long reply where it hurts least. Marked ranges are cut with the text, so every part is whole in itself.
+// Splits a long reply at paragraphs, lines or words. Marked ranges are split with the text, so each part is
+// well-formed.
 import { findCut } from "./cut-position.ts";
 import type { RichText, Span } from "./rich-text.ts";
 
-/** Blocks of code are cut only when they don't fit. */
+/**
+ * Splits a text into parts of at most `limit` UTF-16 units. A block of code is cut only if it does not fit into one
+ * part.
+ */
 export function splitText(whole: RichText, limit: number): RichText[] {
   const { text, spans } = whole;
   const blocks = spans.filter((span) => span.kind === "pre");

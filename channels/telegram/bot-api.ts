@@ -1,38 +1,35 @@
-// Calls to the Bot API. A client is made when a bot has something to say and forgotten when others have said more since.
+// Calls Telegram's Bot API. Clients are created on first use, and a bounded map keeps those used last.
 import type { Api } from "grammy";
-import { type Binding, ChannelError } from "../port.ts";
-import { createLruCache } from "../shared/lru-cache.ts";
+import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
+import { type Binding, ChannelError, type RecordTraffic } from "../port.ts";
 import { parseRefusal, toChannelError } from "./errors.ts";
 
-/** The token becomes part of the address, so nothing else may be in it. */
+/** The form of a token. It becomes part of the URL, so other characters are refused. */
 const TOKEN = /^\d{1,20}:[\w-]{1,128}$/;
 const MAX_CACHED_CLIENTS = 256;
 const CALL_TIMEOUT_SECONDS = 20;
 
-/** grammY's type for a signal is that of a polyfill; what it uses of it the platform's own has too. */
+/** grammY declares the signal type of a polyfill; a native AbortSignal has all members that grammY uses. */
 export type ApiSignal = NonNullable<Parameters<Api["getMe"]>[0]>;
 
-/** Bytes of a call, as JSON, in the name of the agent whose bot it is. */
-export type RecordTraffic = (agentId: string, sent: number, received: number) => void;
-
-/** Whose calls; without an agent while nobody has the bot yet. */
+/** The bot that a call is made for; without an agent while its token is being checked. */
 type Caller = Pick<Binding, "token"> & Partial<Pick<Binding, "agentId">>;
 
 export interface BotApiClients {
-  /** A client of its own, for a single call. */
+  /** A client that is not kept, for a single call. */
   createClient(caller: Caller): Promise<Api>;
-  /** Makes a call with the bot's client; what it throws is Telegram's answer, or that there was none. */
+  /** Makes a call with the bot's cached client. Throws grammY's errors. */
   call<T>(caller: Caller, signal: AbortSignal, makeCall: (api: Api, signal: ApiSignal) => Promise<T>): Promise<T>;
   /**
-   * One call without a client and without a clock, for what waits long: hundreds of bots cost no more than their
-   * requests. Rejects like the others.
+   * Makes one call by plain fetch, without a client or a timer: for long polls, of which hundreds may wait at once.
+   * Throws the same refusals as grammY.
    */
   callRaw<T>(caller: Caller, method: string, payload: object, signal: AbortSignal): Promise<T>;
   forget(token: string): void;
 }
 
 export function createBotApiClients(apiRoot: string, traffic: RecordTraffic = () => undefined): BotApiClients {
-  const clientCache = createLruCache<Api>(MAX_CACHED_CLIENTS);
+  const clientCache = createBoundedMap<Api>(MAX_CACHED_CLIENTS);
   const root = apiRoot.replace(/\/+$/, "");
 
   function requireToken(token: string): void {
@@ -76,7 +73,7 @@ export function createBotApiClients(apiRoot: string, traffic: RecordTraffic = ()
       });
       const text = await response.text();
       if (agentId !== undefined) traffic(agentId, body.length, Buffer.byteLength(text));
-      // What is no JSON is no answer of Telegram's.
+      // A body that is not JSON does not come from Telegram: the parse error counts as unreachable.
       const answer: unknown = JSON.parse(text);
       const refusal = parseRefusal(answer);
       if (refusal) throw refusal;
@@ -91,13 +88,13 @@ const jsonSize = (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? 
 const isApiSignal = (signal: AbortSignal): signal is AbortSignal & ApiSignal =>
   "aborted" in signal && "addEventListener" in signal;
 
-/** A signal as grammY's methods take it. */
+/** A signal with the type that grammY's methods take. */
 export function apiSignal(signal: AbortSignal): ApiSignal {
   if (!isApiSignal(signal)) throw new TypeError("This is not an AbortSignal.");
   return signal;
 }
 
-/** Runs one step of a verb; whatever it throws leaves as a `ChannelError`. */
+/** Runs one step of a verb and converts every error into a `ChannelError`. */
 export async function withChannelErrors<T>(token: string, scope: "bot" | "peer", step: () => Promise<T>): Promise<T> {
   try {
     return await step();

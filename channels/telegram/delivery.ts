@@ -1,14 +1,14 @@
-// Replies on their way to Telegram: whole ones part by part, growing ones as a draft or as a message that is edited.
+// Sends replies to Telegram part by part, and shows growing ones as a draft or as a message that is edited.
 import type { Api } from "grammy";
+import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
 import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../port.ts";
-import { createLruCache } from "../shared/lru-cache.ts";
 import { type ApiSignal, type BotApiClients, withChannelErrors } from "./bot-api.ts";
 import { isMarkupError, isMessageGone, isRefusal, isUnchanged, isUnsupported, migratedChatId } from "./errors.ts";
 import { type MessagePart, toMessageParts } from "./message-parts.ts";
 import { messageId, messageNumber, type Peer, parsePeer } from "./peer.ts";
 import type { SendLimiter } from "./send-limiter.ts";
 
-/** A link's preview is fetched by Telegram: a reply that was talked into carrying data in an address would send it. */
+/** Telegram would fetch each link to preview it: a manipulated reply could leak data in an address that way. */
 const NO_LINK_PREVIEW = { link_preview_options: { is_disabled: true } };
 const HTML_MODE = { parse_mode: "HTML" } as const;
 const threadOption = (peer: Peer) => (peer.thread === undefined ? {} : { message_thread_id: peer.thread });
@@ -31,12 +31,12 @@ export function createDelivery({
   clients: BotApiClients;
   sendLimiter: SendLimiter;
 }): Delivery {
-  /** Bots whose drafts Telegram did not take. */
-  const withoutDrafts = createLruCache<true>(1024);
-  /** Groups that became supergroups. */
-  const migratedChats = createLruCache<{ chat: number }>(1024);
+  /** Bots whose drafts Telegram refused. */
+  const withoutDrafts = createBoundedMap<true>(1024);
+  /** Groups that became supergroups, with their new ids. */
+  const migratedChats = createBoundedMap<{ chat: number }>(1024);
 
-  /** What is for a group that became a supergroup goes there: at first by Telegram's word, then by what was kept of it. */
+  /** Runs a step for a chat. If the group became a supergroup, repeats it with the new id and remembers that. */
   async function withMigratedChat<T>({ bot }: Binding, address: string, step: (peer: Peer) => Promise<T>): Promise<T> {
     const peer = parsePeer(address);
     if (!peer.group) return step(peer);
@@ -51,7 +51,10 @@ export function createDelivery({
     }
   }
 
-  /** Makes one call about a chat; when Telegram asks to wait, the chat is left alone for that long. `countsAsMessage`: as a message. */
+  /**
+   * Makes one call about a chat. If Telegram asks to wait, blocks the chat that long. `countsAsMessage`: for the
+   * limits.
+   */
   async function call<T>(
     binding: Binding,
     peer: Peer,
@@ -70,7 +73,7 @@ export function createDelivery({
     }
   }
 
-  /** As HTML; as plain text when Telegram can't read that. */
+  /** Sends HTML, or plain text if Telegram can't parse the HTML. */
   async function withPlainTextFallback<T>(
     part: MessagePart,
     use: (text: string, mode: typeof HTML_MODE | undefined) => Promise<T>,
@@ -90,9 +93,11 @@ export function createDelivery({
     replyTo: string | undefined,
     signal: AbortSignal,
   ): Promise<string> {
-    const answered = peer.group ? messageNumber(replyTo, peer.chat) : undefined;
+    const answeredNumber = peer.group ? messageNumber(replyTo, peer.chat) : undefined;
     const reply =
-      answered === undefined ? {} : { reply_parameters: { message_id: answered, allow_sending_without_reply: true } };
+      answeredNumber === undefined
+        ? {}
+        : { reply_parameters: { message_id: answeredNumber, allow_sending_without_reply: true } };
     return withPlainTextFallback(part, async (text, mode) => {
       const options = { ...NO_LINK_PREVIEW, ...threadOption(peer), ...reply, ...mode };
       const sent = await call(binding, peer, signal, (api, signal) =>
@@ -102,7 +107,7 @@ export function createDelivery({
     });
   }
 
-  /** False when there is no message (any more) that could be edited. */
+  /** Edits a message; false if it does not exist or can't be edited. */
   async function edit(
     binding: Binding,
     peer: Peer,
@@ -126,14 +131,14 @@ export function createDelivery({
     }
   }
 
-  /** False when this bot can't show drafts; that is remembered. */
+  /** Shows a draft; false if the bot can't, which is remembered. */
   async function draft(
     binding: Binding,
     peer: Peer,
     { draftId, text }: Preview,
     signal: AbortSignal,
   ): Promise<boolean> {
-    // The end of it, where it grows. No text shows as "thinking".
+    // Shows the last part, which is the one that grows. An empty draft shows as "thinking".
     const part = toMessageParts(text).at(-1) ?? { html: "", text: "" };
     try {
       await withPlainTextFallback(part, (shown, mode) =>

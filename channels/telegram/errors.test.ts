@@ -1,4 +1,4 @@
-// What each refusal means to the rest of Berth, and what never gets into its text.
+// Tests how Telegram's refusals become errors of the port, and that their texts hold no secrets.
 import { expect, test } from "bun:test";
 import { GrammyError, HttpError } from "grammy";
 import { ChannelError } from "../port.ts";
@@ -21,12 +21,12 @@ test.each([
   expect(toChannelError(refusal(code, description), "peer", token)).toMatchObject({ kind, scope });
 });
 
-test("429 tells when, in ms", () => {
+test("429 gives the delay in milliseconds", () => {
   const error = toChannelError(refusal(429, "Too Many Requests", { retry_after: 7 }), "peer", token);
   expect(error).toMatchObject({ kind: "busy", retryAfter: 7000 });
 });
 
-test("what is no answer of Telegram's is unreachable", () => {
+test("a response that is not Telegram's counts as unreachable", () => {
   const refused = Object.assign(new TypeError(`no way to http://x/bot${token}/getMe`), {
     code: "ECONNREFUSED",
     path: `/bot${token}`,
@@ -43,12 +43,12 @@ test("what is no answer of Telegram's is unreachable", () => {
   expect(Bun.inspect(errors, { depth: 10 })).not.toContain("secret-token");
 });
 
-test("neither the token nor what was sent is in an error", () => {
+test("an error contains neither the token nor the payload", () => {
   const error = toChannelError(refusal(400, `Bad Request: ${token} is wrong`), "peer", token);
   expect(Bun.inspect(error, { depth: 10 })).not.toMatch(/secret-token|private/);
 });
 
-test("an error of the port stays itself", () => {
+test("a ChannelError stays unchanged", () => {
   const error = new ChannelError("busy", "later", "peer", 5);
   expect(toChannelError(error, "bot", token)).toBe(error);
 });

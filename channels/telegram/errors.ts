@@ -1,11 +1,11 @@
-// What Telegram's refusals mean, in the port's four kinds. No text that leaves here can hold a token or a message.
+// Converts Telegram's refusals into the port's four kinds of errors, without tokens or messages in their texts.
 import type { GrammyError } from "grammy";
 import { ChannelError } from "../port.ts";
 
-/** An answer of Telegram's that says no, as grammY has it. */
+/** A refusal by Telegram, as grammY throws it. */
 type Refusal = Error & Pick<GrammyError, "error_code" | "description" | "parameters">;
 
-/** Telegram answered, and its answer was no. (By name: the class itself comes with the lazily loaded library.) */
+/** Whether an error is a refusal by Telegram. Checked by name, because grammY's class is loaded lazily. */
 export const isRefusal = (error: unknown): error is Refusal =>
   error instanceof Error &&
   error.name === "GrammyError" &&
@@ -14,45 +14,48 @@ export const isRefusal = (error: unknown): error is Refusal =>
   "description" in error &&
   typeof error.description === "string";
 
-/** The refusal in an answer that did not go through the library; undefined for a good one. Throws for what is no answer. */
+/**
+ * The refusal in a parsed response; undefined if the call succeeded. Throws TypeError if it is no response of Telegram.
+ */
 export function parseRefusal(answer: unknown): Refusal | undefined {
-  if (typeof answer !== "object" || answer === null || !("ok" in answer)) throw new TypeError("This is no answer.");
+  if (typeof answer !== "object" || answer === null || !("ok" in answer))
+    throw new TypeError("This is not a response of Telegram.");
   if (answer.ok === true && "result" in answer) return undefined;
   const fields = { parameters: {}, ...answer };
   const refusal = Object.assign(new Error("Telegram refused."), fields, { name: "GrammyError" });
-  if (!isRefusal(refusal)) throw new TypeError("This is no answer.");
+  if (!isRefusal(refusal)) throw new TypeError("This is not a response of Telegram.");
   return refusal as Refusal;
 }
 
 const matchesRefusal = (error: unknown, code: number, pattern: RegExp) =>
   isRefusal(error) && error.error_code === code && pattern.test(error.description);
 
-/** An edit that changes nothing: the message already says it. */
+/** An edit was refused because the message already has this text. */
 export const isUnchanged = (error: unknown) => matchesRefusal(error, 400, /message is not modified/i);
 
 /** The message to edit was deleted, or is too old to be edited. */
 export const isMessageGone = (error: unknown) =>
   matchesRefusal(error, 400, /message to edit not found|message can't be edited|MESSAGE_ID_INVALID/i);
 
-/** The id that a group has since it became a supergroup: https://core.telegram.org/bots/api#responseparameters */
+/** The new id of a group that became a supergroup: https://core.telegram.org/bots/api#responseparameters */
 export const migratedChatId = (error: unknown): number | undefined =>
   isRefusal(error) ? error.parameters.migrate_to_chat_id : undefined;
 
-/** Telegram can't read our markup. */
+/** Telegram can't parse the markup that was sent. */
 export const isMarkupError = (error: unknown) => matchesRefusal(error, 400, /can't parse entities/i);
 
-/** getUpdates, while the bot's updates go to a webhook. */
+/** getUpdates was refused because the bot's updates go to a webhook. */
 export const isWebhookActive = (error: unknown) => matchesRefusal(error, 409, /webhook is active/i);
 
-/** The bot can't do this at all here, which says nothing about the chat. */
+/** Telegram does not support this call for the bot; the chat itself may be fine. */
 export const isUnsupported = (error: unknown) =>
   isRefusal(error) &&
   (error.error_code === 404 || error.error_code === 400) &&
   !/chat not found/i.test(error.description);
 
 /**
- * Turns anything a call threw into a `ChannelError`; one that already is one stays.
- * grammY's errors hold the request's address, and with it the token, and its payload: neither is kept.
+ * Converts any error of a call into a `ChannelError`; a `ChannelError` stays as it is. grammY's errors contain the
+ * request's URL, with the token in it, and its payload: both are dropped.
  * Codes: https://core.telegram.org/api/errors and https://core.telegram.org/bots/api#making-requests
  */
 export function toChannelError(error: unknown, scope: "bot" | "peer", token: string): ChannelError {
@@ -68,7 +71,7 @@ export function toChannelError(error: unknown, scope: "bot" | "peer", token: str
     const seconds = parameters.retry_after ?? 1;
     return new ChannelError("busy", `Telegram asks to wait ${seconds} s.`, scope, seconds * 1000);
   }
-  if (code >= 500) return new ChannelError("unreachable", `Telegram has a problem of its own: ${description}`, scope);
+  if (code >= 500) return new ChannelError("unreachable", `Telegram reports an internal error: ${description}`, scope);
   return new ChannelError("refused", `Telegram refused: ${description}`, scope);
 }
 

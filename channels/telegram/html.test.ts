@@ -1,4 +1,4 @@
-// What a Markdown reply looks like in Telegram.
+// Tests the HTML that Telegram gets for a Markdown reply.
 import { describe, expect, test } from "bun:test";
 import { seeded } from "../../tests/support/eventually.ts";
 import { parseMarkup } from "../../tests/support/telegram-markup.ts";
@@ -8,7 +8,7 @@ import { toMessageParts } from "./message-parts.ts";
 
 const html = (markdown: string) => toHtml(parseMarkdown(markdown));
 
-/** The text Telegram finds in it; throws where Telegram would refuse. */
+/** The text that Telegram reads from the HTML; throws if Telegram would refuse it. */
 const read = (source: string) => parseMarkup(source, "HTML").text;
 
 describe("inside a line", () => {
@@ -66,7 +66,7 @@ describe("links", () => {
     expect(html(markdown)).toBe(expected);
   });
 
-  test("an address Telegram does not link is shown instead of hidden", () => {
+  test("an address that Telegram does not link is shown as text", () => {
     expect(html("[here](javascript:alert)")).toBe("here (javascript:alert)");
     expect(html("[here](./readme.md)")).toBe("here (./readme.md)");
   });
@@ -83,7 +83,7 @@ describe("blocks", () => {
     );
   });
 
-  test("what is written from right to left, and lists in lists, keep their order", () => {
+  test("right-to-left text and nested lists keep their order", () => {
     expect(html("**שלום** _مرحبا_ \u200f[קישור](https://x.org)")).toBe(
       '<b>שלום</b> <i>مرحبا</i> \u200f<a href="https://x.org">קישור</a>',
     );
@@ -102,39 +102,39 @@ describe("blocks", () => {
     expect(html('```"><b\nx\n```')).toBe("<pre>x</pre>");
   });
 
-  test("code that has not ended yet is code already", () => {
+  test("an unfinished code block counts as code", () => {
     expect(html("see\n```py\nprint(1)")).toBe('see\n<pre><code class="language-py">print(1)</code></pre>');
   });
 
-  test("quotes, which don't nest", () => {
+  test("nested quotes become one level", () => {
     expect(html("> one\n> **two**\n>> three\n\nafter")).toBe(
       "<blockquote>one\n<b>two</b>\nthree</blockquote>\n\nafter",
     );
   });
 
-  test("tables are lined up", () => {
+  test("the columns of tables are aligned", () => {
     expect(html("| Name | n |\n|---|--:|\n| a `b` | 1 |\n| longer | 22 |")).toBe(
       "<pre>Name    n\na b     1\nlonger  22</pre>",
     );
     expect(html("a | b\nno table")).toBe("a | b\nno table");
   });
 
-  test("rules, blank lines and line ends", () => {
+  test("rules, blank lines and line ends are normalised", () => {
     expect(html("a\r\n\r\n\r\n\r\nb\n---\nc\n* * *")).toBe("a\n\nb\n———\nc\n———");
   });
 
-  test("what no message can carry is left out", () => {
+  test("characters that Telegram rejects are left out", () => {
     expect(html("a\u0000b\u001fc\ud800d")).toBe("abc\ufffdd");
   });
 });
 
-describe("whatever comes", () => {
+describe("random input", () => {
   const pieces =
     '*|**|***|_|__|~~|`|``|```|\n```\n|\n|\n\n|# |> |- |1. | |[|](|]|)|(|!|<|>|&|\\|https://x.org|tg://x|"|a|word|é|שלום|مرحبا|\u202e|\u200f|🇩🇪|  - |   1) |```ts\n|👩‍👩‍👧|\ud83d|| x |\n|-|-|\n|<b>|</b>|&lt;|<br>|    |\t|x_y'.split(
       "|",
     );
 
-  test("Telegram can read it, whole and cut", () => {
+  test("becomes valid HTML, whole and split", () => {
     const random = seeded();
     for (let round = 0; round < 4000; round += 1) {
       const markdown = Array.from({ length: random.integer(1, 40) }, () => random.pick(pieces)).join("");

@@ -1,4 +1,4 @@
-// Text and marked ranges as Telegram's HTML.
+// Converts text and marked ranges into Telegram's HTML, in which only `&`, `<` and `>` are escaped.
 import type { RichText, Span } from "../shared/rich-text.ts";
 
 const escapeHtml = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");

@@ -1,7 +1,8 @@
-// Telegram (channel_a): the port's verbs over the Bot API. Nothing is kept for a bot but what it used in the last moments.
-import type { Binding, ChannelAdapter, ConnectionListener, WebhookReceiver } from "../port.ts";
-import { createLruCache } from "../shared/lru-cache.ts";
-import { apiSignal, createBotApiClients, type RecordTraffic, withChannelErrors } from "./bot-api.ts";
+// Telegram (channel_a): implements the port over the Bot API. An idle bot keeps nothing in memory.
+
+import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
+import type { Binding, ChannelAdapter, ConnectionListener, RecordTraffic, WebhookReceiver } from "../port.ts";
+import { apiSignal, createBotApiClients, withChannelErrors } from "./bot-api.ts";
 import { createDelivery } from "./delivery.ts";
 import { toChannelError } from "./errors.ts";
 import { downloadFile } from "./file-download.ts";
@@ -14,21 +15,20 @@ import { receiveUpdate } from "./webhook.ts";
 const MENU_TIMEOUT_MS = 20_000;
 
 export interface TelegramOptions {
-  /** The Bot API server, without a bot: `https://api.telegram.org`. */
+  /** The Bot API server without a path, such as `https://api.telegram.org`. */
   apiRoot: string;
-  /** The bots' menu: each command with what it does. */
+  /** The bots' command menu: name to description. */
   commands: Readonly<Record<string, string>>;
   log: {
     debug(message: string, fields?: Record<string, unknown>): void;
     warn(message: string, fields?: Record<string, unknown>): void;
   };
-  /** Told the bytes of each call in an agent's name. */
   traffic?: RecordTraffic;
-  /** How often may be written; Telegram's own limits unless told otherwise. */
+  /** Send limits. Default: Telegram's own. */
   rules?: TelegramRateRules;
 }
 
-/** Telegram has both ways to receive, and shows replies while they grow. */
+/** Telegram can be polled, can post to a webhook, and shows previews. */
 export type TelegramChannel = ChannelAdapter & {
   listener: ConnectionListener;
   webhook: WebhookReceiver;
@@ -36,7 +36,7 @@ export type TelegramChannel = ChannelAdapter & {
 };
 
 /**
- * The Telegram adapter: long polling or webhook, drafts or edits while a reply grows, Markdown shown as Telegram shows it.
+ * Creates the Telegram adapter: long polling or webhook, previews by drafts or edits, Markdown converted to HTML.
  *
  * @example
  * const telegram = createTelegram({ apiRoot: "https://api.telegram.org", commands: { help: "what I understand" }, log });
@@ -47,16 +47,16 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
   const clients = createBotApiClients(apiRoot, traffic);
   const sendLimiter = createSendLimiter(rules);
   const delivery = createDelivery({ clients, sendLimiter });
-  /** Bots whose menu of commands was set by this process. */
-  const botsWithMenu = createLruCache<true>(1024);
+  /** Bots whose command menu this process has set. */
+  const botsWithMenu = createBoundedMap<true>(1024);
 
-  /** Sets the menu of commands, once per bot; without it everything works, so a failure is only noted. */
+  /** Sets the command menu, once for each bot. The bot works without it, so a failure is only logged. */
   async function publishCommandMenu(binding: Binding, signal: AbortSignal): Promise<void> {
     const { agentId, token, bot } = binding;
     if (botsWithMenu.get(bot.id)) return;
     botsWithMenu.set(bot.id, true);
     try {
-      // Not with a client that is kept: most bots have nothing else to say for a while.
+      // No cached client: most bots make no other call for a while.
       const limit = AbortSignal.any([signal, AbortSignal.timeout(MENU_TIMEOUT_MS)]);
       await clients.callRaw(binding, "setMyCommands", { commands: menu }, limit);
     } catch (error) {
@@ -69,8 +69,6 @@ export function createTelegram({ apiRoot, commands, log, traffic, rules }: Teleg
   }
 
   return {
-    id: "channel_a",
-
     identify: (token, signal) =>
       withChannelErrors(token, "bot", async () => {
         const api = await clients.createClient({ token });

@@ -1,4 +1,5 @@
-// Long polling. An update is confirmed to Telegram only by the poll after the one that stored it, so a crash in between loses nothing.
+// Receives updates by long polling. A poll confirms the updates of the one before, which are stored by then, so that a
+// crash loses none.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import { type Binding, ChannelError, type Sink } from "../port.ts";
@@ -6,17 +7,17 @@ import type { BotApiClients } from "./bot-api.ts";
 import { isWebhookActive } from "./errors.ts";
 import { ALLOWED_UPDATES, readUpdate } from "./updates.ts";
 
-/** Seconds that Telegram holds a poll open. Whoever listens has to end one that is silent for much longer. */
+/** Seconds that Telegram holds a poll open. The caller must abort a poll that is silent for much longer. */
 export const POLL_SECONDS = 30;
 
 export interface PollingHooks {
-  /** Runs once, after the first answer, which comes at once. */
+  /** Called once, after the first response. */
   onConnected(): Promise<void>;
-  /** An update that is not as Telegram describes it: it is passed over, since it would come again for ever. */
+  /** Called for a malformed update. It is skipped, because Telegram would otherwise send it again for ever. */
   onUnreadableUpdate(error: unknown): void;
 }
 
-/** Polls until `signal` aborts. Throws Telegram's refusals as they are. */
+/** Polls until `signal` aborts. Throws Telegram's refusals unconverted. */
 export async function poll(
   { callRaw }: Pick<BotApiClients, "callRaw">,
   binding: Binding,
@@ -39,7 +40,7 @@ export async function poll(
     };
     const updates = await callRaw<Update[]>(binding, "getUpdates", request, signal).catch(async (error: unknown) => {
       if (signal.aborted) return undefined;
-      // Once, and at the start: a webhook that comes later was set by somebody else, and that is a conflict.
+      // Only at the start and only once: a webhook that appears later was set by another program, which is a conflict.
       if (!first || webhookRemoved || !isWebhookActive(error)) throw error;
       webhookRemoved = true;
       await callRaw(binding, "deleteWebhook", {}, signal);
@@ -58,7 +59,7 @@ export async function poll(
     if (messages.length > 0) await storeMessages(sink, messages);
     for (const update of updates) offset = Math.max(offset ?? 0, update.update_id + 1);
     if (first) await hooks.onConnected();
-    // A server that does not hold polls open is not asked in a tight loop.
+    // Avoids a tight loop if the server does not hold polls open.
     else if (updates.length === 0 && performance.now() - started < 250) await pause(250, signal);
     first = false;
   }

@@ -1,22 +1,23 @@
-// What a message carries: its words, the names of what is no text, its files, and what it answers or passes on.
+// Reads the content of a Telegram message: text, names of media, files, and the message it replies to or forwards.
 import type { Message, MessageOrigin, User } from "grammy/types";
 import type { Attachment, BotIdentity } from "../port.ts";
+import { isObject } from "../shared/is-object.ts";
 
-/** Pictures come in several sizes; one larger than this tells a model no more. */
+/** Telegram offers several sizes of a photo; larger ones tell a model nothing more. */
 const MAX_PICTURE_BYTES = 5_000_000;
-/** Characters of a message that is answered. */
+/** Characters quoted from another message. */
 const MAX_QUOTE_LENGTH = 300;
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 export const nameOf = ({ first_name: first, last_name: last }: User) => [first, last].filter(Boolean).join(" ");
 
-/** The message that this one answers. In a topic every message "answers" the one that opened the topic, which counts as none. */
-export function repliedMessage({ reply_to_message: answered }: Message): Message | undefined {
-  return answered?.forum_topic_created ? undefined : answered;
+/**
+ * The message that this one replies to. The message that opened a topic does not count: all in the topic refer to it.
+ */
+export function repliedMessage({ reply_to_message: replied }: Message): Message | undefined {
+  return replied?.forum_topic_created ? undefined : replied;
 }
 
-/** The words of a message, with what is no text named in brackets before them; undefined for a service message. */
+/** The text of a message, after the name of its media in brackets; undefined for a service message. */
 export function contentOf(message: Message): string | undefined {
   if (message.text !== undefined) return message.text;
   const mark = describe(message);
@@ -25,7 +26,10 @@ export function contentOf(message: Message): string | undefined {
   return words ? `[${mark}]\n${words}` : `[${mark}]`;
 }
 
-/** Names what is no text, so that the agent knows something was sent. Specific kinds first: some come with a general one beside. */
+/**
+ * Names the media of a message for the agent. Specific kinds come first, because some messages also carry a general
+ * one.
+ */
 function describe(message: Message): string | undefined {
   const named = (kind: string, detail: string | undefined) => (detail ? `${kind}: ${detail}` : kind);
   if (message.animation) return "animation";
@@ -51,19 +55,20 @@ function describe(message: Message): string | undefined {
   return undefined;
 }
 
-/** The readable strings of a rich message, in order. */
+/** All strings of a rich message, in order. */
 function richMessageText(value: unknown, depth = 0): string {
   if (typeof value === "string") return value;
-  if (depth > 16 || !isObject(value)) return "";
+  if (depth > 16) return "";
   if (Array.isArray(value)) return value.map((item) => richMessageText(item, depth + 1)).join(depth < 2 ? "\n" : "");
+  if (!isObject(value)) return "";
   return ["text", "blocks", "items", "cells"].map((key) => richMessageText(value[key], depth + 1)).join("");
 }
 
-/** Its own files, else those of the message it answers. */
+/** The message's own file, else that of the message it replies to. */
 export function attachmentsOf(message: Message): Attachment[] {
   const own = fileOf(message);
-  const answered = repliedMessage(message);
-  const file = own ?? (answered && fileOf(answered));
+  const replied = repliedMessage(message);
+  const file = own ?? (replied && fileOf(replied));
   return file ? [file] : [];
 }
 
@@ -74,7 +79,7 @@ interface FileFields {
   file_name?: string;
 }
 
-/** Specific kinds first, as in `describe`. */
+/** The file of a message. Specific kinds come first, as in `describe`. */
 function fileOf(message: Message): Attachment | undefined {
   const { animation, photo, video, video_note: note, voice, audio, document, sticker } = message;
   if (animation) return file("video", animation, "video/mp4");
@@ -98,16 +103,15 @@ function file(kind: Attachment["kind"], given: FileFields, defaultMimeType: stri
   return { kind, ref, mimeType, ...(size === undefined ? {} : { size }), ...(name === undefined ? {} : { name }) };
 }
 
-/** A line that says what a message answers, or whose words it passes on; empty for one that does neither, and for a command. */
+/** A line that quotes the replied message or names the author of a forwarded one; empty for others and for commands. */
 export function contextLineOf(message: Message, bot: BotIdentity, text: string): string {
   const { forward_origin: origin, quote } = message;
   if (origin) return `[forwarded from ${oneLine(authorOf(origin))}]\n`;
   if (text.startsWith("/")) return "";
-  const answered = repliedMessage(message);
-  const words = quote?.text ?? (answered && contentOf(answered));
+  const replied = repliedMessage(message);
+  const words = quote?.text ?? (replied && contentOf(replied));
   if (!words) return "";
-  const by =
-    String(answered?.from?.id) === bot.id ? "your message" : oneLine(answered?.from ? nameOf(answered.from) : "");
+  const by = String(replied?.from?.id) === bot.id ? "your message" : oneLine(replied?.from ? nameOf(replied.from) : "");
   return `[in answer to ${by || "a message"}: ${oneLine(words)}]\n`;
 }
 

@@ -1,4 +1,4 @@
-// Where a long reply is cut, and what each part still is.
+// Tests where a long reply is split, and that each part stays well-formed.
 import { describe, expect, test } from "bun:test";
 import { seeded } from "../../tests/support/eventually.ts";
 import { MAX_TEXT_LENGTH, toMessageParts } from "./message-parts.ts";
@@ -6,13 +6,13 @@ import { MAX_TEXT_LENGTH, toMessageParts } from "./message-parts.ts";
 const texts = (markdown: string, limit?: number) => toMessageParts(markdown, limit).map((part) => part.text);
 const htmls = (markdown: string, limit?: number) => toMessageParts(markdown, limit).map((part) => part.html);
 
-describe("a reply is cut", () => {
-  test("not at all while it fits", () => {
+describe("a reply is split", () => {
+  test("only if it is too long", () => {
     expect(texts("x".repeat(MAX_TEXT_LENGTH))).toEqual(["x".repeat(MAX_TEXT_LENGTH)]);
     expect(texts("x".repeat(MAX_TEXT_LENGTH + 1)).map((text) => text.length)).toEqual([MAX_TEXT_LENGTH, 1]);
   });
 
-  test("by what Telegram shows, not by its markup", () => {
+  test("by the length of the text without markup", () => {
     expect(toMessageParts("**a**".repeat(1000)).length).toBe(1);
     expect(toMessageParts("&".repeat(MAX_TEXT_LENGTH)).length).toBe(1);
   });
@@ -23,17 +23,17 @@ describe("a reply is cut", () => {
     expect(texts("one two three four", 10)).toEqual(["one two", "three four"]);
   });
 
-  test("so that an address stays whole where it can", () => {
+  test("so that an address stays whole if possible", () => {
     expect(texts(`see https://x.org/${"a".repeat(20)}`, 37)).toEqual(["see", `https://x.org/${"a".repeat(20)}`]);
   });
 
-  test("between characters, when there is no other place", () => {
+  test("between characters if there is no better position", () => {
     expect(texts("👍".repeat(5), 5)).toEqual(["👍👍", "👍👍", "👍"]);
     expect(texts(`${"a".repeat(8)}e\u0301b`, 9)).toEqual(["a".repeat(8), "e\u0301b"]);
     expect(texts(`aaaa👩\u200d👧b`, 6)).toEqual(["aaaa", "👩\u200d👧b"]);
   });
 
-  test("and marks go on in the next part", () => {
+  test("and its marks continue in the next part", () => {
     expect(htmls("**one two three**", 8)).toEqual(["<b>one two</b>", "<b>three</b>"]);
     expect(htmls("[one two](https://x.org)", 4)).toEqual([
       '<a href="https://x.org">one</a>',
@@ -41,7 +41,7 @@ describe("a reply is cut", () => {
     ]);
   });
 
-  test("code that is too long is opened again with its language and keeps its indentation", () => {
+  test("inside long code, which is opened again with its language and indentation", () => {
     expect(htmls("```py\nif a:\n    b()\n    c()\n```", 15)).toEqual([
       '<pre><code class="language-py">if a:\n    b()</code></pre>',
       '<pre><code class="language-py">    c()</code></pre>',
@@ -52,7 +52,7 @@ describe("a reply is cut", () => {
     expect(htmls("some words\nmore\n```\na\nb\nc\n```", 18)).toEqual(["some words\nmore", "<pre>a\nb\nc</pre>"]);
   });
 
-  test("never into parts that show nothing", () => {
+  test("into parts that are never empty", () => {
     expect(texts("")).toEqual([]);
     expect(texts(" \n\n \n")).toEqual([]);
     expect(texts("```\n```")).toEqual([]);
@@ -60,7 +60,7 @@ describe("a reply is cut", () => {
   });
 });
 
-test("the same reply is always cut the same way, within the limit, and loses nothing but space", () => {
+test("a reply is always split the same way, within the limit, and loses only white space", () => {
   const random = seeded();
   const pieces = [
     "word ",

@@ -1,9 +1,9 @@
-// The addresses this adapter hands out: a chat, a topic in it, a message in it.
+// Formats and parses the adapter's addresses of chats, topics and messages.
 import { ChannelError } from "../port.ts";
 
 export interface Peer {
   chat: number;
-  /** The topic, in forums and in private chats with topics. */
+  /** The topic, in chats that have topics. */
   thread?: number;
   /** Telegram gives groups negative ids. */
   group: boolean;
@@ -15,7 +15,7 @@ const MESSAGE = /^(-?\d{1,16}):(\d{1,16})$/;
 /** `chat` or `chat:thread`. */
 export const peerId = (chat: number, thread?: number) => (thread === undefined ? `${chat}` : `${chat}:${thread}`);
 
-/** Reads what `peerId` wrote. */
+/** Parses an address made by `peerId`; throws `refused` for any other text. */
 export function parsePeer(peer: string): Peer {
   const [, chat, thread] = PEER.exec(peer) ?? [];
   if (chat === undefined) throw new ChannelError("refused", "This is not the address of a Telegram chat.", "peer");
@@ -26,10 +26,10 @@ export function parsePeer(peer: string): Peer {
   };
 }
 
-/** `chat:message`: Telegram numbers messages per chat, so the number alone names nothing. */
+/** `chat:message`, because Telegram numbers messages per chat. */
 export const messageId = (chat: number, message: number) => `${chat}:${message}`;
 
-/** Telegram's own number of a message, or undefined when this is no message of that chat. */
+/** Telegram's number of a message; undefined if the id is not of that chat. */
 export function messageNumber(id: string | undefined, chat: number): number | undefined {
   const [, of, number] = MESSAGE.exec(id ?? "") ?? [];
   return number === undefined || Number(of) !== chat ? undefined : Number(number);

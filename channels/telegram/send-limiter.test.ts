@@ -1,4 +1,4 @@
-// How often the adapter writes, by a clock the test holds.
+// Tests how often the adapter writes, with a clock that the test controls.
 import { describe, expect, test } from "bun:test";
 import { createSendLimiter, TELEGRAM_RATE_RULES } from "./send-limiter.ts";
 
@@ -9,7 +9,7 @@ function paced(rules = TELEGRAM_RATE_RULES) {
   return { clock, pace: createSendLimiter(rules, () => clock.ms) };
 }
 
-/** How often something is written when every chat wants to every 10 ms. */
+/** The times of writes when every chat tries every 10 ms. */
 function turnsIn(ms: number, chats: number[]): number {
   const { clock, pace } = paced();
   let turns = 0;
@@ -18,7 +18,7 @@ function turnsIn(ms: number, chats: number[]): number {
   return turns;
 }
 
-describe("what is written stays under Telegram's limits", () => {
+describe("writes stay within Telegram's limits:", () => {
   test("20 a minute in a group, counted from the first", () => {
     expect(turnsIn(60_000, [-5])).toBeLessThanOrEqual(20);
     expect(turnsIn(60_000, [-5])).toBeGreaterThan(15);
@@ -35,7 +35,7 @@ describe("what is written stays under Telegram's limits", () => {
   });
 });
 
-test("a chat waits for its turn, and other bots and chats don't wait for it", async () => {
+test("a chat waits for its turn, and other bots and chats do not", async () => {
   const { pace, clock } = paced();
   await pace.acquire("1", 5, never);
   expect(pace.tryEdit("1", 5)).toBe(false);
@@ -45,7 +45,7 @@ test("a chat waits for its turn, and other bots and chats don't wait for it", as
   await pace.acquire("1", 5, never);
 });
 
-test("a second is counted from when a message had arrived, however long that took", () => {
+test("the interval counts from the arrival of a message, however long that took", () => {
   const { pace, clock } = paced({ ...TELEGRAM_RATE_RULES, edit: { every: 0, burst: 1 } });
   expect(pace.tryEdit("1", 5)).toBe(true);
   clock.ms += 900;
@@ -56,7 +56,7 @@ test("a second is counted from when a message had arrived, however long that too
   expect(pace.tryEdit("1", 5)).toBe(true);
 });
 
-test("a turn that is far off is not waited for", async () => {
+test("acquire fails at once if the wait is too long", async () => {
   const { pace, clock } = paced();
   for (let n = 0; n < 5; n += 1, clock.ms += 1_000) await pace.acquire("1", -5, never);
   pace.block("1", -5, 10_000);
@@ -66,7 +66,7 @@ test("a turn that is far off is not waited for", async () => {
   expect(pace.tryEdit("1", -5)).toBe(false);
 });
 
-test("a turn that is given up is not taken for sent", async () => {
+test("an aborted wait does not count as sent", async () => {
   const { pace } = paced();
   const stop = new AbortController();
   await pace.acquire("1", 5, never);
@@ -75,7 +75,7 @@ test("a turn that is given up is not taken for sent", async () => {
   await expect(waiting).rejects.toMatchObject({ kind: "busy", retryAfter: 0 });
 });
 
-test("what is shown in a group leaves its last turn to the reply", async () => {
+test("previews in a group leave the last turn to the reply", async () => {
   const { pace, clock } = paced({ ...TELEGRAM_RATE_RULES, groupEdit: { every: 0, burst: 1 } });
   const edits = Array.from({ length: 5 }, () => {
     clock.ms += 1_000;
@@ -88,7 +88,7 @@ test("what is shown in a group leaves its last turn to the reply", async () => {
   await pace.acquire("1", -5, never);
 });
 
-test("a growing reply is shown now and then, and not in a chat that is to be left alone", () => {
+test("previews are updated at intervals, and not in a blocked chat", () => {
   const { pace, clock } = paced();
   expect([pace.tryDraft("1", 5), pace.tryDraft("1", 5), pace.tryDraft("1", 6)]).toEqual([true, false, true]);
   clock.ms += 400;
@@ -100,7 +100,7 @@ test("a growing reply is shown now and then, and not in a chat that is to be lef
   expect(pace.tryDraft("1", 5)).toBe(true);
 });
 
-test("a bot that is forgotten begins anew, and only that bot", () => {
+test("forget resets one bot only", () => {
   const { pace } = paced();
   pace.block("1", 5, 3000);
   pace.block("11", 5, 3000);

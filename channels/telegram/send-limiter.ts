@@ -1,4 +1,4 @@
-// Keeps under Telegram's limits, so that being told to wait is rare.
+// Limits how often the adapter writes, so that Telegram rarely has to refuse a call.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ChannelError } from "../port.ts";
 import { createRateLimiter, type RateRule } from "../shared/rate-limiter.ts";
@@ -7,7 +7,7 @@ export interface TelegramRateRules {
   bot: RateRule;
   chat: RateRule;
   group: RateRule;
-  /** How often a growing reply is shown again: drafts are cheap, edits count like messages. */
+  /** How often a preview is updated. Edits count like messages, drafts do not. */
   draft: RateRule;
   edit: RateRule;
   groupEdit: RateRule;
@@ -15,8 +15,8 @@ export interface TelegramRateRules {
 
 /**
  * 30/s per bot, 1/s per chat, 20/min per group: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
- * Burst and rate together stay within the figure in every window of that length, for bots with room for what the network
- * holds up. Telegram says that it "may" allow short bursts beyond one a second: that is nothing to build on.
+ * Burst and rate together stay within the limit in every window of that length; for bots with a margin for messages
+ * that the network delays. Telegram "may" allow short bursts beyond one a second, which is not relied on.
  */
 export const TELEGRAM_RATE_RULES: TelegramRateRules = {
   bot: { every: 50, burst: 6 },
@@ -27,19 +27,19 @@ export const TELEGRAM_RATE_RULES: TelegramRateRules = {
   groupEdit: { every: 3000, burst: 1 },
 };
 
-/** A send that would wait longer goes back to the outbox instead of holding its worker. */
+/** A send that would wait longer fails with `busy`, so that it goes back to the outbox and frees its worker. */
 const MAX_WAIT_MS = 5000;
 
 export interface SendLimiter {
-  /** Waits for the turn to write to a chat. `busy` when that is far off, or `signal` aborts. */
+  /** Waits until a chat may be written to. Throws `busy` if that takes too long, or `signal` aborts. */
   acquire(bot: string, chat: number, signal: AbortSignal): Promise<void>;
-  /** It was written: the chat's next turn counts from now, since nobody knows how long it was on its way. */
+  /** Counts the chat's interval from now: a message may have been under way for long. */
   recordSent(bot: string, chat: number): void;
-  /** Takes a turn to show a growing reply as a draft, if it is time again and nothing has to wait for it. */
+  /** Reserves an update of a draft; false if it is too early, or a reply would have to wait for it. */
   tryDraft(bot: string, chat: number): boolean;
-  /** The same as a message that is edited: only if a group then still has a turn for the reply. */
+  /** Reserves an edit of a preview; false also if the group would then have no turn left for the reply. */
   tryEdit(bot: string, chat: number): boolean;
-  /** Telegram said to leave this chat alone for so long. */
+  /** Blocks a chat for as long as Telegram asked. */
   block(bot: string, chat: number, ms: number): void;
   forget(bot: string): void;
 }
@@ -50,7 +50,7 @@ export function createSendLimiter(rules: TelegramRateRules = TELEGRAM_RATE_RULES
   // Telegram's groups have negative ids.
   const groupOf = (bot: string, chat: number) => (chat < 0 ? `${bot}:${chat}:group` : undefined);
 
-  /** Milliseconds until this chat may be written to, with `reserved` turns of a group to spare. */
+  /** Milliseconds until a chat may be written to, with `reserved` more turns of a group to spare. */
   function waitFor(bot: string, chat: number, reserved = 0): number {
     const group = groupOf(bot, chat);
     const own = waitTime(keyOf(bot, chat), rules.chat);

@@ -1,4 +1,4 @@
-// What is Telegram's alone: drafts, markup, webhooks against polls, topics, pacing.
+// Tests what only Telegram has: drafts, markup, webhooks beside polls, topics, its limits.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createWatch } from "../../tests/support/eventually.ts";
 import { type FakeBot, startTelegram, type Telegram } from "../../tests/support/telegram.ts";
@@ -83,7 +83,7 @@ function inbox(): {
 }
 
 describe("sending", () => {
-  test("Markdown is shown as marks, and no address is fetched for a preview", async () => {
+  test("converts Markdown, and turns link previews off", async () => {
     await send({ text: "**a** `b` [c](https://x.org)" });
     expect(bot.sent()[0]).toMatchObject({
       text: "a b c",
@@ -92,20 +92,20 @@ describe("sending", () => {
     expect(params("sendMessage")).toMatchObject({ link_preview_options: { is_disabled: true } });
   });
 
-  test("markup that Telegram can't read after all is sent as plain text", async () => {
+  test("sends plain text if Telegram can't parse the markup", async () => {
     fake.fail("sendMessage", { status: 400, description: "Bad Request: can't parse entities: no reason" });
     await send({ text: "**a** <b>" });
     expect(bot.sent()).toMatchObject([{ text: "a <b>", entities: [] }]);
     expect(bot.sent()[0]?.parseMode).toBeUndefined();
   });
 
-  test("an answer in a group survives that the question was deleted", async () => {
+  test("sends a reply in a group although the question was deleted", async () => {
     await send({ peer: "-100", replyTo: "-100:99999" });
     expect(bot.sent(-100)).toMatchObject([{ text: "hello" }]);
     expect(bot.sent(-100)[0]?.replyTo).toBeUndefined();
   });
 
-  test("in private nothing is quoted; only the first part quotes in a group", async () => {
+  test("quotes the question only in groups, and only in the first part", async () => {
     await send({ replyTo: "7:1" });
     expect(bot.sent(7)[0]?.replyTo).toBeUndefined();
     const { messageId } = bot.userSays(-100, "question");
@@ -113,7 +113,7 @@ describe("sending", () => {
     expect(bot.sent(-100).map(({ replyTo }) => replyTo)).toEqual([messageId, undefined]);
   });
 
-  test("a group that became a supergroup is answered there, tied to nothing of the old one", async () => {
+  test("sends to the supergroup that a group became, without a reference to the old group", async () => {
     const { messageId } = bot.userSays(-300, "question", { group: { type: "group" } });
     const old = await telegram.preview(
       binding,
@@ -126,27 +126,27 @@ describe("sending", () => {
     expect(bot.sent(-1000300)).toMatchObject([{ text: "One two" }]);
     expect(bot.sent(-1000300)[0]?.replyTo).toBeUndefined();
     expect(parts).toEqual([`-1000300:${bot.sent(-1000300)[0]?.messageId}`]);
-    // Known by now.
+    // The new id is known now.
     const before = callsOf("sendMessage").length;
     await send({ ...message, text: `${"a".repeat(4096)} b` });
     expect(callsOf("sendMessage").length).toBe(before + 2);
     expect(bot.sent(-1000300).length).toBe(3);
   });
 
-  test("a bot that was thrown out of a group is told so, and only there", async () => {
+  test("fails for the group that the bot was removed from, and only there", async () => {
     bot.userBlocks(-100);
     await expect(send({ peer: "-100" })).rejects.toMatchObject({ kind: "refused", scope: "peer" });
     await send();
     expect(bot.sent(7).length).toBe(1);
   });
 
-  test("the general topic of a forum has no number", async () => {
+  test("addresses the general topic of a forum without a number", async () => {
     bot.userSays(-200, "hi", { group: { forum: true } });
     await send({ peer: "-200" });
     expect(bot.sent(-200)[0]?.threadId).toBeUndefined();
   });
 
-  test("a topic is answered in the topic", async () => {
+  test("replies inside the topic", async () => {
     bot.userSays(-200, "hi", { group: { forum: true }, threadId: 5 });
     await send({ peer: "-200:5" });
     await telegram.typing(binding, "-200:5", stop.signal);
@@ -154,12 +154,12 @@ describe("sending", () => {
     expect(params("sendChatAction")).toMatchObject({ message_thread_id: 5, action: "typing" });
   });
 
-  test("nothing to show is no message", async () => {
+  test("sends no message for an empty reply", async () => {
     expect(await send({ text: " \n " })).toEqual([]);
     expect(callsOf("sendMessage")).toEqual([]);
   });
 
-  test("a page instead of an answer is unreachable, and no error tells the token", async () => {
+  test("reports an HTML page as unreachable, without the token in the error", async () => {
     fake.fail("sendMessage", "garbage");
     const error: unknown = await send().catch((reason: unknown) => reason);
     expect(error).toMatchObject({ kind: "unreachable", scope: "peer" });
@@ -167,20 +167,20 @@ describe("sending", () => {
   });
 });
 
-describe("a preview that became a message", () => {
-  test("is turned into the reply, also when it says that already, also when the reply is tried again", async () => {
+describe("a preview that is a message", () => {
+  test("is edited into the reply, also if it has that text already, and also on a retry", async () => {
     const [id = ""] = await send({ text: "hel" });
     expect(await send({ previewMessageId: id, text: "**hello**" })).toEqual([id]);
     expect(await send({ previewMessageId: id, text: "**hello**" })).toEqual([id]);
     expect(bot.sent()).toMatchObject([{ text: "hello", entities: [{ type: "bold" }] }]);
   });
 
-  test("and was deleted is sent anew", async () => {
+  test("is replaced by a new message if it was deleted", async () => {
     const [id] = await send({ previewMessageId: "7:9999", text: "hello" });
     expect(bot.sent().map(({ messageId }) => `7:${messageId}`)).toEqual([id ?? ""]);
   });
 
-  test("holds the first part of a long reply; the rest follows", async () => {
+  test("becomes the first part of a long reply", async () => {
     const [id = ""] = await send({ text: "a" });
     const parts = await send({ previewMessageId: id, text: `${"a".repeat(4096)} b` });
     expect(parts[0]).toBe(id);
@@ -188,8 +188,8 @@ describe("a preview that became a message", () => {
   });
 });
 
-describe("a reply that grows", () => {
-  test("is a draft in private, from the first thought to the last words, and no message", async () => {
+describe("a growing reply", () => {
+  test("is shown as a draft in private, without a message", async () => {
     expect(await preview("")).toBeUndefined();
     expect(await preview("one **tw")).toBeUndefined();
     expect(await preview(`${"a".repeat(4096)}\n\nend`)).toBeUndefined();
@@ -201,7 +201,7 @@ describe("a reply that grows", () => {
     expect(bot.sent()).toEqual([]);
   });
 
-  test("is a message that is edited where Telegram takes no drafts, which is asked once", async () => {
+  test("is shown by edits if Telegram refuses drafts, which is tried once", async () => {
     fake.set({ drafts: false });
     const messageId = await preview("one");
     expect(messageId).toBe(`7:${bot.sent()[0]?.messageId}`);
@@ -212,17 +212,17 @@ describe("a reply that grows", () => {
     expect(bot.sent()).toMatchObject([{ text: "one two", edits: [{ text: "one two" }] }, { text: "other" }]);
   });
 
-  test("a chat that is gone says nothing about drafts", async () => {
+  test("still uses drafts after a chat was not found", async () => {
     await expect(preview("x", { peer: "8" })).rejects.toMatchObject({ kind: "refused", scope: "peer" });
     await preview("one");
     expect(bot.drafts(7).length).toBe(1);
   });
 
-  test("is forgotten when somebody deleted it", async () => {
+  test("has no preview any more after a person deleted it", async () => {
     expect(await preview("one", { peer: "-100", messageId: "-100:9999" })).toBeUndefined();
   });
 
-  test("is shown at Telegram's pace, never instead of the reply", async () => {
+  test("is shown within Telegram's limits and never delays the reply", async () => {
     fake.set({ rates: true });
     const paced = createTelegram({ apiRoot: fake.url, commands, log });
     const show = (messageId?: string) =>
@@ -244,7 +244,7 @@ describe("a reply that grows", () => {
     expect(bot.sent(-100).length).toBe(1);
   });
 
-  test("once Telegram asks to wait, that chat is left alone and others are not", async () => {
+  test("blocks only the chat for which Telegram asked to wait", async () => {
     const paced = createTelegram({ apiRoot: fake.url, commands, log });
     fake.fail("sendMessageDraft", { status: 429, retryAfter: 30 });
     const show = (peer: string) => paced.preview(binding, { draftId: 9, peer, group: false, text: "x" }, stop.signal);
@@ -259,7 +259,7 @@ describe("a reply that grows", () => {
 });
 
 describe("receiving", () => {
-  test("connects at once, asks for messages only, and sets the menu of commands once", async () => {
+  test("connects at once, requests messages only, and sets the command menu once", async () => {
     const { sink, waitFor, alive, messages } = inbox();
     const listening = telegram.listener.listen(binding, sink, stop.signal);
     await waitFor(() => alive() > 0);
@@ -277,7 +277,7 @@ describe("receiving", () => {
     expect(messages.map(({ text }) => text)).toEqual(["hi", "hi"]);
   });
 
-  test("works without the menu, and says why it is not there", async () => {
+  test("works without the menu, and logs why it is missing", async () => {
     fake.fail("setMyCommands", { status: 400, description: "Bad Request: no menus today" });
     const { sink, waitFor, messages } = inbox();
     const listening = telegram.listener.listen(binding, sink, stop.signal);
@@ -290,7 +290,7 @@ describe("receiving", () => {
     await listening;
   });
 
-  test("takes away a webhook that is in its way when it starts, but none that is set later", async () => {
+  test("removes a webhook that exists at the start, but not one that is set later", async () => {
     await telegram.webhook.register(binding, { url: "https://example.org/hook", secret: "abc" }, stop.signal);
     const { sink, waitFor, alive } = inbox();
     const listening = telegram.listener.listen(binding, sink, stop.signal);
@@ -302,7 +302,7 @@ describe("receiving", () => {
     expect(bot.webhook?.url).toBe("https://example.org/other");
   });
 
-  test("a webhook is set with its secret; an address Telegram does not take is refused", async () => {
+  test("registers a webhook with its secret, and reports an address that Telegram refuses", async () => {
     await telegram.webhook.register(binding, { url: "https://example.org/hook", secret: "abc-_1" }, stop.signal);
     expect(bot.webhook).toMatchObject({ url: "https://example.org/hook", secret: "abc-_1" });
     const bad = telegram.webhook.register(binding, { url: "http://example.org/hook", secret: "abc" }, stop.signal);
@@ -311,7 +311,7 @@ describe("receiving", () => {
     expect(bot.webhook).toBeUndefined();
   });
 
-  test("a document is named, with what was said about it", async () => {
+  test("names a document beside its caption", async () => {
     const { sink, waitFor, messages } = inbox();
     const listening = telegram.listener.listen(binding, sink, stop.signal);
     bot.userSendsFile(7, "plan.pdf", new Uint8Array(3), "read this");
@@ -321,7 +321,7 @@ describe("receiving", () => {
     await listening;
   });
 
-  test("an update that makes no sense is passed over, not met again for ever", async () => {
+  test("skips a malformed update instead of receiving it for ever", async () => {
     const { sink, waitFor, messages } = inbox();
     bot.pushes("message", {
       message_id: 1,

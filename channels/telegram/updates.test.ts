@@ -1,4 +1,4 @@
-// Which updates are messages for the agent, and what they say.
+// Tests which updates become messages for the agent, and with which content.
 import { describe, expect, test } from "bun:test";
 import { isUpdate, readUpdate } from "./updates.ts";
 
@@ -19,7 +19,7 @@ const text = (message: Record<string, unknown>) => read(message)?.text;
 const inGroup = (words: string, entities: unknown[] = [], more: Record<string, unknown> = {}) =>
   read({ chat: group, text: words, entities, ...more });
 
-test("a private text is read whole", () => {
+test("a private text keeps all its fields", () => {
   expect(read({ text: "hello" })).toEqual({
     platformMessageId: "7:5",
     peer: "7",
@@ -31,7 +31,7 @@ test("a private text is read whole", () => {
   });
 });
 
-describe("what is no text is named", () => {
+describe("media are named:", () => {
   test.each([
     [{ photo: [{}] }, "[photo]"],
     [{ photo: [{}], caption: "look" }, "[photo]\nlook"],
@@ -91,7 +91,7 @@ describe("not for the agent:", () => {
 describe("in a group the bot is addressed", () => {
   const mention = (offset: number, length: number) => [{ type: "mention", offset, length }];
 
-  test("by its name, in any case, also in a caption", () => {
+  test("by its name, in any letter case, also in a caption", () => {
     expect(inGroup("@helper_bot hi", mention(0, 11))).toMatchObject({ group: true, addressed: true, peer: "-100123" });
     expect(
       read({ chat: group, photo: [{}], caption: "@Helper_Bot", caption_entities: mention(0, 11) })?.addressed,
@@ -102,32 +102,32 @@ describe("in a group the bot is addressed", () => {
     );
   });
 
-  test("by an answer to it, but not by the topic it opened", () => {
+  test("by a reply to it, but not by the topic it opened", () => {
     const own = { message_id: 4, from: { id: 42 } };
     expect(inGroup("yes", [], { reply_to_message: own })?.addressed).toBe(true);
     expect(inGroup("yes", [], { reply_to_message: { ...own, forum_topic_created: {} } })?.addressed).toBe(false);
     expect(inGroup("yes", [], { reply_to_message: { message_id: 4, from: { id: 43 } } })?.addressed).toBe(false);
   });
 
-  test("by a command that names it, which then reads like any command", () => {
+  test("by a command with its name, which is removed", () => {
     const command = (length: number) => [{ type: "bot_command", offset: 0, length }];
     expect(inGroup("/reset@helper_bot now", command(17))).toMatchObject({ addressed: true, text: "/reset now" });
     expect(inGroup("/reset", command(6))?.addressed).toBe(false);
   });
 
-  test("and not by others' names or a name that only looks like its own", () => {
+  test("but not by other names or by a similar one", () => {
     expect(inGroup("hi all")?.addressed).toBe(false);
     expect(inGroup("@helper_bot2 hi", mention(0, 12))?.addressed).toBe(false);
     expect(inGroup("mail me@helper_bot")?.addressed).toBe(false);
   });
 });
 
-test("an anonymous admin writes in the group's name", () => {
+test("an anonymous admin's message has the group as its author", () => {
   const from = { id: 1087968824, is_bot: true, first_name: "Group" };
   expect(read({ chat: group, from, sender_chat: group, text: "hi" })?.sender).toEqual({ id: "-100123", name: "Team" });
 });
 
-describe("what a message answers or passes on is said before it", () => {
+describe("a line before the text names the replied or forwarded message,", () => {
   const bob = { id: 8, is_bot: false, first_name: "Bob" };
   const answering = (more: object, words = "@helper_bot why?") => inGroup(words, [], { reply_to_message: more })?.text;
 
@@ -141,13 +141,13 @@ describe("what a message answers or passes on is said before it", () => {
     expect(answering({ message_id: 4, ...more })).toBe(expected);
   });
 
-  test("at no great length, and only the part that is quoted", () => {
+  test("shortened, or only its quoted part", () => {
     expect(answering({ message_id: 4, from: bob, text: "x".repeat(5_000) })?.length).toBeLessThan(350);
     const more = { reply_to_message: { message_id: 4, from: bob, text: "a b c" }, quote: { text: "b", position: 2 } };
     expect(inGroup("why?", [], more)?.text).toBe("[in answer to Bob: b]\nwhy?");
   });
 
-  test("never before a command, so that it stays one; but one that is passed on is none", () => {
+  test("but never before a command; a forwarded command counts as text", () => {
     expect(answering({ message_id: 4, from: bob, text: "x" }, "/reset@helper_bot")).toBe("/reset");
     const origin = { type: "user", date: 1, sender_user: bob };
     expect(text({ text: "/reset", forward_origin: origin })).toBe("[forwarded from Bob]\n/reset");
@@ -192,20 +192,20 @@ describe("files", () => {
     expect(files(message) as unknown).toEqual([expected]);
   });
 
-  test("none where there is none, or none that could be fetched", () => {
+  test("none without a file that can be fetched", () => {
     expect(files({ text: "hi" })).toBeUndefined();
     expect(files({ sticker: { ...size("s"), is_animated: true } })).toBeUndefined();
     expect(files({ photo: [{}] })).toBeUndefined();
     expect(files({ location: { latitude: 1, longitude: 2 } })).toBeUndefined();
   });
 
-  test("those of the message that is answered, for a message without its own", () => {
+  test("that of the replied message, if the message has none", () => {
     const more = { reply_to_message: { message_id: 4, from: ada, photo: [size("p")] } };
     expect(inGroup("@helper_bot what is this?", [], more)?.attachments).toMatchObject([{ ref: "p" }]);
   });
 });
 
-test("a topic is a conversation of its own, a thread of answers is not", () => {
+test("a topic is a separate conversation, a thread of replies is not", () => {
   expect(inGroup("x", [], { is_topic_message: true, message_thread_id: 9 })?.peer).toBe("-100123:9");
   expect(inGroup("x", [], { message_thread_id: 9 })?.peer).toBe("-100123");
 });

@@ -1,17 +1,17 @@
-// What an update says, in the port's words. Total: any update either is a message for the agent or is none.
+// Converts Telegram's updates into the port's messages. Updates that are not for the agent become undefined.
 import type { Message, MessageEntity, Update } from "grammy/types";
 import type { BotIdentity, IncomingMessage } from "../port.ts";
+import { isObject } from "../shared/is-object.ts";
 import { attachmentsOf, contentOf, contextLineOf, nameOf, repliedMessage } from "./message-content.ts";
 import { messageId, peerId } from "./peer.ts";
 
-/** The only updates that are asked for. */
+/** The only kinds of updates that are requested. */
 export const ALLOWED_UPDATES: ["message"] = ["message"];
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 const isOptional = (value: unknown, type: "string" | "object") =>
   value === undefined || (typeof value === type && value !== null);
 
-/** Whether something that came from outside has the fields an update is known by. */
+/** Whether a value from outside has the fields that `readUpdate` relies on. */
 export function isUpdate(value: unknown): value is Update {
   if (!isObject(value) || !Number.isSafeInteger(value.update_id)) return false;
   const message = value.message;
@@ -29,8 +29,8 @@ export function isUpdate(value: unknown): value is Update {
 }
 
 /**
- * The message in an update, or undefined: service messages, posts of channels, bots (itself too), edits, and commands
- * for another bot are not for the agent.
+ * The message of an update. Undefined for service messages, posts of channels, messages of bots, edits, and commands
+ * for another bot.
  */
 export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | undefined {
   const message: Message | undefined = update.message;
@@ -53,10 +53,10 @@ export function readUpdate(update: Update, bot: BotIdentity): IncomingMessage | 
   };
 }
 
-/** Who wrote it: a person, or a group in whose name its anonymous admins write. */
+/** The author: a person, or the group itself if an anonymous admin writes. */
 function senderOf({ from, chat, sender_chat: by }: Message): IncomingMessage["sender"] | undefined {
   if (chat.type === "channel") return undefined;
-  // What a linked channel posts comes into its group by itself.
+  // Posts of a linked channel are forwarded into its group automatically.
   if (by && by.id !== chat.id) return undefined;
   if (by) return { id: String(by.id), name: ("title" in by && by.title) || "" };
   if (!from || from.is_bot) return undefined;
@@ -71,10 +71,10 @@ function isAddressed(message: Message, bot: BotIdentity): boolean {
 }
 
 function mentionsBot(entity: MessageEntity, text: string, bot: BotIdentity): boolean {
-  const said = text.slice(entity.offset, entity.offset + entity.length).toLowerCase();
+  const mention = text.slice(entity.offset, entity.offset + entity.length).toLowerCase();
   const handle = `@${bot.username.toLowerCase()}`;
-  if (entity.type === "mention") return said === handle;
-  if (entity.type === "bot_command") return said.endsWith(handle);
+  if (entity.type === "mention") return mention === handle;
+  if (entity.type === "bot_command") return mention.endsWith(handle);
   return entity.type === "text_mention" && String(entity.user.id) === bot.id;
 }
 

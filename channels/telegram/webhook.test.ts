@@ -1,4 +1,4 @@
-// What Telegram is answered when it posts an update.
+// Tests how a post of Telegram is answered.
 import { describe, expect, test } from "bun:test";
 import type { IncomingMessage } from "../port.ts";
 import { receiveUpdate } from "./webhook.ts";
@@ -46,13 +46,13 @@ async function post(
   return { status: response.status, text: await response.text(), stored, failures, read: request.bodyUsed };
 }
 
-test("200 once it is stored", async () => {
+test("answers 200 once the message is stored", async () => {
   const { status, stored } = await post(update());
   expect(status).toBe(200);
   expect(stored).toMatchObject([{ platformMessageId: "7:5", text: "hi" }]);
 });
 
-describe("401 before the body is read", () => {
+describe("answers 401 before the body is read:", () => {
   test.each([[""], ["wrong"], [secret.slice(1)], [`${secret}x`]])("%p", async (given) => {
     expect(await post(update(), given)).toMatchObject({ status: 401, stored: [], read: false });
   });
@@ -63,23 +63,26 @@ describe("401 before the body is read", () => {
     expect((await receiveUpdate(binding, secret, request, sink, () => undefined)).status).toBe(401);
   });
 
-  test("an empty secret lets nobody in", async () => {
+  test("for an empty secret", async () => {
     expect(await post(update(), "", false, "")).toMatchObject({ status: 401, stored: [] });
   });
 });
 
-test.each([["no json"], ["null"], ["[]"], ["{}"], [""], [update({ chat: "x" })]])("400 for %p", async (body) => {
-  const { status, text, stored } = await post(body);
-  expect({ status, stored }).toEqual({ status: 400, stored: [] });
-  expect(JSON.parse(text)).toMatchObject({ code: "INVALID_INPUT" });
-});
+test.each([["no json"], ["null"], ["[]"], ["{}"], [""], [update({ chat: "x" })]])(
+  "answers 400 for %p",
+  async (body) => {
+    const { status, text, stored } = await post(body);
+    expect({ status, stored }).toEqual({ status: 400, stored: [] });
+    expect(JSON.parse(text)).toMatchObject({ code: "INVALID_INPUT" });
+  },
+);
 
-test("400 for a message that is none", async () => {
+test("answers 400 for a malformed message", async () => {
   const group = { id: -1, type: "group" };
   expect(await post(update({ chat: group, entities: 5 }))).toMatchObject({ status: 400, stored: [] });
 });
 
-test("413 for a body without end, without reading it all", async () => {
+test("answers 413 for an endless body, without reading all of it", async () => {
   let chunks = 0;
   const endless = new ReadableStream({
     pull(controller) {
@@ -91,14 +94,14 @@ test("413 for a body without end, without reading it all", async () => {
   expect(chunks).toBeLessThan(40);
 });
 
-test("503 when it could not be stored, so that Telegram sends it again; the reason stays here", async () => {
+test("answers 503 if storing failed, so that Telegram repeats the post, without the reason", async () => {
   const { status, text, failures } = await post(update(), secret, true);
   expect(status).toBe(503);
   expect(text).not.toContain("disk");
   expect(failures.length).toBe(1);
 });
 
-test("200 for what is not for the agent", async () => {
+test("answers 200 for an update that is not for the agent", async () => {
   expect(await post('{"update_id":1}')).toMatchObject({ status: 200, stored: [] });
   expect(await post(update({ from: { id: 9, is_bot: true, first_name: "B" } }))).toMatchObject({
     status: 200,

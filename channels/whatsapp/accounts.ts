@@ -1,38 +1,46 @@
-// Whose a token is: found out from the token alone, and never by a guess. What is needed later is kept with the connection.
+// Finds the business account of an access token from the token alone, and refuses ambiguous ones. The facts needed
+// later
+// are stored with the connection.
+
+import { createBoundedMap } from "../../src/kernel/util/bounded-map.ts";
+import { MINUTE } from "../../src/kernel/util/time.ts";
 import { type Binding, type BotIdentity, ChannelError } from "../port.ts";
-import { createLruCache } from "../shared/lru-cache.ts";
-import { type GraphApi, isObject } from "./graph-api.ts";
+import { isObject } from "../shared/is-object.ts";
+import type { GraphApi } from "./graph-api.ts";
 
 const MANAGEMENT_SCOPE = "whatsapp_business_management";
 const MESSAGING_SCOPE = "whatsapp_business_messaging";
-/** Accounts that are looked into for numbers. */
+/** Accounts whose numbers are fetched, at most. */
 const MAX_ACCOUNTS = 20;
-/** A number may be added to an account at any time; how often strange ones make us look again. */
-const LOOKUP_INTERVAL_MS = 60_000;
+/** Numbers can be added to an account at any time; unknown ones cause a lookup no more often than this. */
+const LOOKUP_INTERVAL_MS = MINUTE;
 
-/** What the adapter keeps of a business account. */
+/** The stored facts of a business account. */
 export interface Account {
-  /** The app that minted the token: its secret signs what is posted. */
+  /** The app that made the token: its secret signs the posts. */
   app: string;
   /** WhatsApp's ids of the account's numbers. */
   numbers: string[];
 }
 
 export interface Accounts {
-  /** `refused` says what the token lacks, and what to do. */
+  /** The bot of a token. Throws `refused`, with what the token lacks and what to do. */
   identify(token: string, signal: AbortSignal): Promise<BotIdentity>;
-  /** As it was when the channel was connected, or as it was found since. */
+  /** The account as stored when the channel was connected, or as found since. */
   load(binding: Binding): Promise<Account>;
-  /** Whether a number is the account's own, one that was added since too. */
+  /** Whether a number belongs to the account, also one that was added since. */
   ownsNumber(binding: Binding, number: string): Promise<boolean>;
   forget(binding: Binding): void;
 }
 
 export function createAccounts(graph: GraphApi): Accounts {
-  /** By business account, where the connection does not say it or it has changed. */
-  const cache = createLruCache<{ account: Account; token: string; at: number }>(1024);
+  /** By business account, if the connection does not hold the facts or they have changed. */
+  const cache = createBoundedMap<{ account: Account; token: string; at: number }>(1024);
 
-  /** Business accounts that the token was granted for. https://developers.facebook.com/docs/graph-api/reference/debug_token */
+  /**
+   * The business accounts that the token was granted for.
+   * https://developers.facebook.com/docs/graph-api/reference/debug_token
+   */
   async function fetchGrantedAccounts(token: string, signal: AbortSignal): Promise<{ app: string; ids: string[] }> {
     const query = { input_token: token };
     const { data } = await graph.call({ token }, { path: "debug_token", query }, "bot", signal);
@@ -75,17 +83,17 @@ export function createAccounts(graph: GraphApi): Accounts {
 
   async function identify(token: string, signal: AbortSignal): Promise<BotIdentity & { detail: string }> {
     const { app, ids } = await fetchGrantedAccounts(token, signal);
-    const several = "Make a token whose system user has only the one the agent is to answer for.";
+    const advice = "Make a token whose system user has only the one the agent is to answer for.";
     if (ids.length > MAX_ACCOUNTS)
-      throw refusedError(`This access token is for ${ids.length} business accounts. ${several}`);
+      throw refusedError(`This access token is for ${ids.length} business accounts. ${advice}`);
     const all = await Promise.all(ids.map(async (id) => ({ id, numbers: await numbersOf(token, id, signal) })));
-    const served = all.filter(({ numbers }) => numbers.length > 0);
-    const [first, second] = served;
+    const withNumbers = all.filter(({ numbers }) => numbers.length > 0);
+    const [first, second] = withNumbers;
     const number = first?.numbers[0];
     if (!first || !number)
       throw refusedError("The WhatsApp business account of this access token has no phone number yet.");
     if (second)
-      throw refusedError(`This access token is for several business accounts (${first.id}, ${second.id}). ${several}`);
+      throw refusedError(`This access token is for several business accounts (${first.id}, ${second.id}). ${advice}`);
     const digits = number.shown.replace(/\D/g, "");
     const account: Account = { app, numbers: first.numbers.map(({ id }) => id) };
     return { id: first.id, username: digits === "" ? number.id : `+${digits}`, detail: JSON.stringify(account) };

@@ -1,6 +1,7 @@
-// Replies on their way to WhatsApp, part by part; a part that may be there already is not sent again.
+// Sends replies to WhatsApp part by part, and does not repeat a part that an earlier try may have delivered.
 import { type Binding, ChannelError, type OutgoingMessage } from "../port.ts";
-import { type GraphApi, isObject } from "./graph-api.ts";
+import { isObject } from "../shared/is-object.ts";
+import type { GraphApi } from "./graph-api.ts";
 import { toMessageParts } from "./message-parts.ts";
 import type { PartOutcomes } from "./part-outcomes.ts";
 import { addressOf, type Peer, parsePeer } from "./peer.ts";
@@ -15,7 +16,7 @@ export interface Delivery {
 }
 
 export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes: PartOutcomes }): Delivery {
-  /** Sends one part; answers WhatsApp's id of it. */
+  /** Sends one part and returns WhatsApp's id of it. */
   async function write(
     binding: Binding,
     { number, person }: Peer,
@@ -27,7 +28,7 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
       recipient_type: "individual",
       ...addressOf(person),
       type: "text",
-      // A preview is fetched by WhatsApp: a reply that was talked into carrying data in an address would send it.
+      // WhatsApp would fetch each link to preview it: a manipulated reply could leak data in an address that way.
       text: { body: part.text, preview_url: false },
       biz_opaque_callback_data: part.callbackData,
       ...(part.replyTo === undefined ? {} : { context: { message_id: part.replyTo } }),
@@ -46,7 +47,7 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
       let mayBeDelivered = attempts > 0;
       for (const [index, part] of toMessageParts(text).entries()) {
         if (index < alreadyDelivered) continue;
-        // Unguessable for others, since it begins with a UUID of ours.
+        // Others can't guess it, because it begins with a random UUID.
         const callbackData = `${id}:${index}`;
         const outcome = mayBeDelivered ? await outcomes.waitForOutcome(account, callbackData, signal) : undefined;
         if (outcome?.kind === "failed") throw new ChannelError("refused", outcome.reason, "peer");
@@ -55,14 +56,18 @@ export function createDelivery({ graph, outcomes }: { graph: GraphApi; outcomes:
           continue;
         }
         if (signal.aborted) throw new ChannelError("busy", "Stopped before it was sent.", "peer", 0);
-        // Parts go one after the other: after one that is not there, none is.
+        // Parts are sent in order: if this one is missing, so are all after it.
         mayBeDelivered = false;
         const asReply = index === 0 && replyTo?.startsWith("wamid.") ? replyTo : undefined;
         try {
           onPartDelivered(await write(binding, peer, { text: part, callbackData, replyTo: asReply }, signal));
         } catch (error) {
           const isUncertain = !(error instanceof ChannelError) || error.kind === "unreachable";
-          outcomes.set(account, callbackData, isUncertain ? { kind: "open", since: Date.now() } : { kind: "unsent" });
+          outcomes.set(
+            account,
+            callbackData,
+            isUncertain ? { kind: "uncertain", since: Date.now() } : { kind: "unsent" },
+          );
           outcomes.set(account, `${id}:${index + 1}`, { kind: "unsent" });
           throw error;
         }

@@ -1,15 +1,15 @@
-// What the Graph API's refusals mean here, in sentences for an agent's owner.
+// Converts refusals of the Graph API into the port's errors, with sentences for an agent's owner.
 // Codes: https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
 import { ChannelError, type ChannelErrorKind } from "../port.ts";
 
 type Scope = "bot" | "peer";
 
-/** What a refusal says; every field is only hoped for. */
+/** The fields of a refusal; missing ones have defaults. */
 export interface Refusal {
   status: number;
   code: number;
-  /** In WhatsApp's words. */
-  said: string;
+  /** WhatsApp's message; may be empty. */
+  message: string;
   /** Milliseconds, from the header. */
   retryAfter?: number;
 }
@@ -67,18 +67,19 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   133016: busy("WhatsApp asks this number to wait.", 60_000),
 };
 
-/** A refusal as the port's error. 5xx and codes of trouble on the way leave open whether it arrived. */
+/** The port's error for a refusal. 5xx and the codes of internal failures leave open whether the call took effect. */
 export function toChannelError(refusal: Refusal, scope: Scope, token: string): ChannelError {
   const { status, code, retryAfter } = refusal;
-  const said = refusal.said.replaceAll(token, "[token]").slice(0, 200);
+  const message = refusal.message.replaceAll(token, "[token]").slice(0, 200);
   const meaning = MEANINGS[code] ?? byStatus(status, code);
   if (!meaning) {
-    const away = status >= 500 || [1, 2, 131000, 131016].includes(code);
-    if (away) return new ChannelError("unreachable", `WhatsApp has a problem of its own${said && `: ${said}`}`, scope);
-    return new ChannelError("refused", `WhatsApp refused: ${said || status}`, scope);
+    const isInternalFailure = status >= 500 || [1, 2, 131000, 131016].includes(code);
+    if (isInternalFailure)
+      return new ChannelError("unreachable", `WhatsApp reports an internal error${message && `: ${message}`}`, scope);
+    return new ChannelError("refused", `WhatsApp refused: ${message || status}`, scope);
   }
   const wait = meaning.kind === "busy" ? Math.max(retryAfter ?? 0, meaning.wait ?? 0) : undefined;
-  // Whoever asks about the account as a whole is refused as a whole.
+  // A call about the whole account fails for the whole account.
   return new ChannelError(meaning.kind, meaning.text, scope === "bot" ? scope : (meaning.scope ?? scope), wait);
 }
 
@@ -88,15 +89,15 @@ function byStatus(status: number, code: number): Meaning | undefined {
   return status === 429 ? busy(NUMBER_LIMIT_REACHED, 2_000) : undefined;
 }
 
-/** Why a message that WhatsApp took did not arrive after all. */
-export const failureReason = (code: number, said: string, token: string): string =>
-  toChannelError({ status: 400, code, said }, "peer", token).message;
+/** The reason why a message that WhatsApp accepted did not arrive. */
+export const failureReason = (code: number, message: string, token: string): string =>
+  toChannelError({ status: 400, code, message }, "peer", token).message;
 
-/** Whatever went wrong on the way: its own words may hold the address, and with it the token, so they are not kept. */
+/** The error for a call without a response. The cause may contain the URL, and with it the token, so it is dropped. */
 export function toUnreachableError(error: unknown, scope: Scope): ChannelError {
   if (error instanceof ChannelError) return error;
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const late = error instanceof Error && error.name === "TimeoutError";
-  const reason = late ? " (timed out)" : typeof code === "string" && /^\w{1,40}$/.test(code) ? ` (${code})` : "";
+  const isTimeout = error instanceof Error && error.name === "TimeoutError";
+  const reason = isTimeout ? " (timed out)" : typeof code === "string" && /^\w{1,40}$/.test(code) ? ` (${code})` : "";
   return new ChannelError("unreachable", `WhatsApp could not be reached${reason}.`, scope);
 }

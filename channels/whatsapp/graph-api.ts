@@ -1,39 +1,39 @@
-// Calls to the Graph API, by plain fetch: four addresses need no client library.
-import { type Binding, ChannelError } from "../port.ts";
+// Calls the Graph API by plain fetch: four endpoints need no client library.
+import { DAY, SECOND } from "../../src/kernel/util/time.ts";
+import { type Binding, ChannelError, type RecordTraffic } from "../port.ts";
+import { fileGoneError, fileTooLargeError } from "../shared/file-errors.ts";
+import { isObject } from "../shared/is-object.ts";
+import { readLimitedBody } from "../shared/limited-body.ts";
 import { type Refusal, toChannelError, toUnreachableError } from "./errors.ts";
-import { readLimitedBody } from "./limited-body.ts";
 
-/** It goes into a header, and once into an address. */
+/** The form of a token, which goes into a header and once into a URL. */
 const TOKEN = /^[\w|-]{8,2048}$/;
 const CALL_TIMEOUT_MS = 20_000;
-/** Answers are a few kB; what is longer is none. */
+/** Responses have a few kB; longer ones count as failures. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
-/** Where files are kept, beside the API itself. */
+/** The hosts of files, beside the API itself. */
 const FILE_HOSTS = /(?:^|\.)(?:fbsbx\.com|facebook\.com|whatsapp\.net)$/;
 
-/** Bytes of a call in the name of the agent whose number it is. */
-export type RecordTraffic = (agentId: string, sent: number, received: number) => void;
-
-/** Whose calls; without an agent while nobody has the account yet. */
+/** The bot that a call is made for; without an agent while its token is being checked. */
 export type Caller = Pick<Binding, "token"> & Partial<Pick<Binding, "agentId">>;
 
 export interface GraphRequest {
   method?: "GET" | "POST";
-  /** After the version, without a slash in front. */
+  /** The path after the version, without a leading slash. */
   path: string;
   query?: Record<string, string>;
   body?: object;
 }
 
 export interface GraphApi {
-  /** The answer, of which nothing is known but that it is an object. */
+  /** Makes a call and returns the response, an object of unknown form. Throws ChannelError. */
   call(
     caller: Caller,
     request: GraphRequest,
     scope: "bot" | "peer",
     signal: AbortSignal,
   ): Promise<Record<string, unknown>>;
-  /** Bytes from an address that the API named; `refused` when they are more than `limit`. */
+  /** Fetches a URL that the API returned; `refused` if there are more than `limit` bytes. */
   download(caller: Caller, address: string, limit: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
@@ -59,7 +59,7 @@ export function createGraphApi(apiRoot: string, traffic: RecordTraffic = () => u
       try {
         response = await fetch(address, { ...init, method, redirect: "error", signal: withTimeout(signal) });
         const bytes = await readLimitedBody(response, MAX_RESPONSE_BYTES);
-        if (!bytes) throw new ChannelError("unreachable", "WhatsApp's answer is too long to be one.", scope);
+        if (!bytes) throw new ChannelError("unreachable", "WhatsApp's answer is too long.", scope);
         text = new TextDecoder().decode(bytes);
       } catch (error) {
         throw toUnreachableError(error, scope);
@@ -72,21 +72,22 @@ export function createGraphApi(apiRoot: string, traffic: RecordTraffic = () => u
 
     async download({ token, agentId }, address, limit, signal) {
       const headers = headersOf(token);
-      const { protocol, hostname, origin: named } = URL.canParse(address) ? new URL(address) : new URL("invalid:");
-      // The token goes along: only to the API itself, and to where Meta keeps its files.
-      if (named !== origin && !(protocol === "https:" && FILE_HOSTS.test(hostname))) throw fileGone();
+      const { protocol, hostname, origin: fileOrigin } = URL.canParse(address) ? new URL(address) : new URL("invalid:");
+      // The request carries the token, so it goes only to the API and to Meta's file hosts.
+      if (fileOrigin !== origin && !(protocol === "https:" && FILE_HOSTS.test(hostname)))
+        throw fileGoneError("WhatsApp");
       let response: Response;
       try {
         response = await fetch(address, { headers, redirect: "error", signal });
       } catch (error) {
         throw toUnreachableError(error, "peer");
       }
-      if (response.status === 404 || response.status === 410) throw fileGone();
+      if (response.status === 404 || response.status === 410) throw fileGoneError("WhatsApp");
       if (!response.ok)
         throw new ChannelError("unreachable", `WhatsApp answered ${response.status} for a file.`, "peer");
       try {
         const bytes = await readLimitedBody(response, limit);
-        if (!bytes) throw fileTooLarge(limit);
+        if (!bytes) throw fileTooLargeError(limit);
         if (agentId !== undefined) traffic(agentId, 0, bytes.byteLength);
         return bytes;
       } catch (error) {
@@ -95,13 +96,6 @@ export function createGraphApi(apiRoot: string, traffic: RecordTraffic = () => u
     },
   };
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const fileTooLarge = (maxBytes: number) =>
-  new ChannelError("refused", `The file is larger than ${Math.floor(maxBytes / 1_000_000)} MB.`, "peer");
-export const fileGone = () => new ChannelError("refused", "WhatsApp does not have this file any more.", "peer");
 
 function parse(text: string): unknown {
   try {
@@ -114,14 +108,14 @@ function parse(text: string): unknown {
 function readRefusal({ status, headers }: Response, answer: unknown): Refusal {
   const error = isObject(answer) && isObject(answer.error) ? answer.error : {};
   const details = isObject(error.error_data) ? error.error_data.details : undefined;
-  const said = [details, error.message].find((text) => typeof text === "string" && text !== "");
+  const message = [details, error.message].find((text) => typeof text === "string" && text !== "");
   const seconds = Number(headers.get("retry-after") ?? "");
-  // An answer that is none comes from something on the way.
-  const known = typeof error.code === "number";
+  // A response without an error code comes from a proxy on the way.
+  const hasCode = typeof error.code === "number";
   return {
-    status: known || status >= 400 ? status : 502,
-    code: known ? Number(error.code) : -1,
-    said: typeof said === "string" ? said : "",
-    ...(seconds > 0 && seconds < 86_400 ? { retryAfter: seconds * 1000 } : {}),
+    status: hasCode || status >= 400 ? status : 502,
+    code: hasCode ? Number(error.code) : -1,
+    message: typeof message === "string" ? message : "",
+    ...(seconds > 0 && seconds * SECOND < DAY ? { retryAfter: seconds * SECOND } : {}),
   };
 }

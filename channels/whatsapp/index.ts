@@ -1,34 +1,35 @@
-// WhatsApp (channel_c): the port's verbs over the Cloud API. It posts to us, so an idle number costs nothing here.
-import { type Binding, type ChannelAdapter, ChannelError, type WebhookReceiver } from "../port.ts";
+// WhatsApp (channel_c): implements the port over the Cloud API, which posts messages to Berth, so an idle bot costs
+// nothing.
+import { type Binding, type ChannelAdapter, ChannelError, type RecordTraffic, type WebhookReceiver } from "../port.ts";
+import { fileGoneError, fileTooLargeError } from "../shared/file-errors.ts";
 import { createAccounts } from "./accounts.ts";
 import { createDelivery } from "./delivery.ts";
-import { createGraphApi, fileGone, fileTooLarge, type RecordTraffic } from "./graph-api.ts";
+import { createGraphApi } from "./graph-api.ts";
 import { createPartOutcomes } from "./part-outcomes.ts";
 import { parsePeer } from "./peer.ts";
 import { createWhatsAppWebhook, type MetaApp } from "./webhook.ts";
 
-/** WhatsApp's own limit of what people send. */
+/** WhatsApp's limit for files that people send. */
 const MAX_FILE_BYTES = 100_000_000;
-/** How long a message's first status may take. */
+/** Milliseconds that the first status of a message may take. */
 const STATUS_TIMEOUT_MS = 3_000;
 const NEEDS_HTTPS = "WhatsApp posts to https addresses alone: BASE_URL has to be one.";
 
 export interface WhatsAppOptions {
-  /** The Graph API with its version: `https://graph.facebook.com/v25.0`. */
+  /** The Graph API with its version, such as `https://graph.facebook.com/v25.0`. */
   apiRoot: string;
-  /** The operator's app: what is posted for tokens that it minted has to be signed with its secret. */
+  /** The operator's app: posts for tokens that it made must be signed with its secret. */
   app?: MetaApp;
   log: { warn(message: string, fields?: Record<string, unknown>): void };
-  /** Told the bytes of each call in an agent's name. */
   traffic?: RecordTraffic;
-  /** Milliseconds that the status of a message whose sending was cut off is waited for. */
+  /** Milliseconds to wait for the status of a part whose send was cut off. */
   statusTimeout?: number;
 }
 
 export type WhatsAppChannel = ChannelAdapter & { webhook: WebhookReceiver };
 
 /**
- * The WhatsApp adapter. A bot is a business account, found by the token alone; all of its numbers are served.
+ * Creates the WhatsApp adapter. A bot is a business account, found by the token alone; it serves all its numbers.
  *
  * @example
  * const whatsapp = createWhatsApp({ apiRoot: "https://graph.facebook.com/v25.0", log });
@@ -56,7 +57,6 @@ export function createWhatsApp({
   };
 
   return {
-    id: "channel_c",
     identify: accounts.identify,
 
     webhook: {
@@ -70,16 +70,19 @@ export function createWhatsApp({
           throw needsHttps ? new ChannelError("refused", `${error.message} ${NEEDS_HTTPS}`, "bot") : error;
         }
       },
-      // The address alone is taken back: what else the app hears of the account was not our doing.
+      // Only the override of the address is removed: the app's own subscription existed before.
       unregister: (binding, signal) => subscribe(binding, {}, signal),
       receive,
     },
 
     send: delivery.send,
 
-    // No `preview`: what was sent can't be changed, so nothing is shown before it is whole.
+    // No `preview`: a sent message can't be changed, so a reply is shown only when it is complete.
 
-    /** Shown on a message, which is marked as read by it. https://developers.facebook.com/documentation/business-messaging/whatsapp/typing-indicators */
+    /**
+     * Shows typing at a message, which this also marks as read.
+     * https://developers.facebook.com/documentation/business-messaging/whatsapp/typing-indicators
+     */
     async typing(binding, address, signal, replyTo) {
       const { number } = parsePeer(address);
       if (!replyTo?.startsWith("wamid.")) return;
@@ -90,9 +93,9 @@ export function createWhatsApp({
 
     async fetchFile(binding, { ref }, limit, signal) {
       const maxBytes = Math.min(limit, MAX_FILE_BYTES);
-      if (!/^\d{1,64}$/.test(ref)) throw fileGone();
+      if (!/^\d{1,64}$/.test(ref)) throw fileGoneError("WhatsApp");
       const { url, file_size: size } = await graph.call(binding, { path: ref }, "peer", signal);
-      if (typeof size === "number" && size > maxBytes) throw fileTooLarge(maxBytes);
+      if (typeof size === "number" && size > maxBytes) throw fileTooLargeError(maxBytes);
       return await graph.download(binding, typeof url === "string" ? url : "", maxBytes, signal);
     },
 

@@ -1,11 +1,11 @@
-// What a Markdown reply looks like in WhatsApp, and where a long one is cut.
+// Tests the messages that WhatsApp gets for a Markdown reply, and where a long one is split.
 import { describe, expect, test } from "bun:test";
 import { seeded } from "../../tests/support/eventually.ts";
 import { MAX_TEXT_LENGTH, toMessageParts } from "./message-parts.ts";
 
 const shown = (markdown: string) => toMessageParts(markdown).join("\n---\n");
 
-describe("a reply is shown in WhatsApp's own marks", () => {
+describe("a reply has WhatsApp's marks:", () => {
   test.each([
     ["**bold**, __bold__", "*bold*, *bold*"],
     ["*italic*, _italic_", "_italic_, _italic_"],
@@ -34,8 +34,8 @@ describe("a reply is shown in WhatsApp's own marks", () => {
   });
 });
 
-describe("a long one is cut", () => {
-  test("by all that counts, marks and addresses too", () => {
+describe("a long reply is split", () => {
+  test("by its length with marks and addresses", () => {
     expect(toMessageParts("a".repeat(MAX_TEXT_LENGTH)).length).toBe(1);
     expect(toMessageParts("**b** ".repeat(1400)).every((part) => part.length <= MAX_TEXT_LENGTH)).toBe(true);
     const links = Array.from({ length: 200 }, (_, n) => `[link ${n}](https://x.org/${"y".repeat(20)}/${n})`).join("\n");
@@ -44,12 +44,12 @@ describe("a long one is cut", () => {
     expect(parts.join("\n").split("\n").length).toBe(200);
   });
 
-  test("never into parts that show nothing", () => {
+  test("into parts that are never empty", () => {
     expect(toMessageParts("")).toEqual([]);
     expect(toMessageParts(" \n\n ")).toEqual([]);
   });
 
-  test("the same way each time, within the limit, losing no word", () => {
+  test("the same way each time, within the limit, without losing a word", () => {
     const random = seeded();
     const pieces = [
       "word ",

@@ -1,21 +1,24 @@
-// A Markdown reply as WhatsApp shows it: its few marks around each line, everything else as text.
+// Converts a reply into WhatsApp's messages: its few marks stand around each line, everything else is text.
 // https://faq.whatsapp.com/539178204879377
 
 import { parseMarkdown } from "../shared/markdown.ts";
 import type { RichText, Span } from "../shared/rich-text.ts";
 import { splitText } from "../shared/split-text.ts";
 
-/** UTF-16 units of a message, marks included: https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/text-messages */
+/**
+ * UTF-16 units of a message, marks included:
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/text-messages
+ */
 export const MAX_TEXT_LENGTH = 4096;
 
 const MARKS: Readonly<Partial<Record<Span["kind"], string>>> = { b: "*", i: "_", s: "~", code: "`" };
 
-/** A reply as the messages that carry it; the same reply is always cut the same way. Empty when there is nothing to show. */
+/** The messages of a Markdown reply; empty if there is nothing to show. The same reply is always split the same way. */
 export function toMessageParts(markdown: string, limit = MAX_TEXT_LENGTH): string[] {
   return splitToFit(withVisibleLinks(parseMarkdown(markdown)), limit, limit);
 }
 
-/** Marks count too, so what they make too long is cut once more. */
+/** Splits parts again that their marks make too long. */
 function splitToFit(whole: RichText, size: number, limit: number): string[] {
   return splitText(whole, size).flatMap((part) => {
     const text = toWhatsAppMarkup(part);
@@ -24,7 +27,7 @@ function splitToFit(whole: RichText, size: number, limit: number): string[] {
   });
 }
 
-/** A link has no mark of its own: its address stands behind its name. */
+/** Adds the address of each link after its name, because WhatsApp has no mark for links. */
 function withVisibleLinks({ text, spans }: RichText): RichText {
   const added = spans.flatMap(({ kind, start, end, url = "" }) => {
     const name = text.slice(start, end);
@@ -39,7 +42,7 @@ function withVisibleLinks({ text, spans }: RichText): RichText {
     from = one.at;
     return piece;
   });
-  /** A range that ends with the link's name ends before the address. */
+  /** A range that ends with the link's name still ends before the address. */
   const shift = (position: number, isEnd: boolean) =>
     added.reduce(
       (sum, { at, text }) => sum + (at < position || (at === position && !isEnd) ? text.length : 0),
@@ -49,7 +52,7 @@ function withVisibleLinks({ text, spans }: RichText): RichText {
   return { text: pieces.join("") + text.slice(from), spans: kept };
 }
 
-/** Marks hug the words, line by line, and only where WhatsApp sees them: not inside of a word. */
+/** Puts marks next to the words on each line, and only where WhatsApp recognises them: not inside a word. */
 function toWhatsAppMarkup({ text, spans }: RichText): string {
   const before = new Map<number, string>();
   const after = new Map<number, string>();
@@ -88,7 +91,7 @@ interface Range {
 }
 
 const isInside = ({ kind, end }: Span, outer: Span[]) => outer.some((one) => one.kind === kind && one.end >= end);
-/** The character at a place, or that before it, is part of a word. */
+/** Whether the character at a position, or the one before it, is part of a word. */
 const isLetter = (text: string, at: number, shift: -1 | 0) => /[\p{L}\p{N}]/u.test(text.charAt(at + shift));
 
 function linesOf(text: string, start: number, end: number): Range[] {

@@ -1,41 +1,44 @@
-// What a post of WhatsApp says, in the port's words. Total: whatever it holds either is for the agent or is none.
+// Converts WhatsApp's posts into the port's messages and delivery statuses. Everything else in a post is left out.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages
 import type { Attachment, IncomingMessage } from "../port.ts";
+import { isObject } from "../shared/is-object.ts";
 import { failureReason } from "./errors.ts";
-import { isObject } from "./graph-api.ts";
 import { peerId } from "./peer.ts";
 
 type Fields = Record<string, unknown>;
 
-/** How a message of the business fares. */
+/** The delivery status of a message that the business sent. */
 export interface MessageStatus {
-  /** WhatsApp's id of it. */
+  /** WhatsApp's id of the message. */
   id: string;
-  /** The part of a reply that it is, as was given along when it was sent; left out when that is nothing of ours. */
+  /** The part of a reply that it is, from the callback data; left out if Berth did not send it. */
   part?: { message: string; callbackData: string };
   number: string;
   peer: string;
-  /** Why it did not arrive; left out while it is on its way, or there. */
+  /** Why it did not arrive; left out while it is under way or delivered. */
   failure?: string;
 }
 
 export interface WebhookEvent {
-  /** The numbers of the business that it is about. */
+  /** The numbers of the business that the post is about. */
   numbers: Set<string>;
   messages: (IncomingMessage & { number: string })[];
   statuses: MessageStatus[];
-  /** How much is told in it, be it for the agent or not. No more than `MOST_UPDATES` are read. */
+  /** Messages and statuses in the post, for the agent or not. No more than `MAX_UPDATES` are read. */
   updates: number;
 }
 
-/** In one post, at most. https://developers.facebook.com/docs/graph-api/webhooks/getting-started#event-notifications */
+/**
+ * Updates in one post, at most.
+ * https://developers.facebook.com/docs/graph-api/webhooks/getting-started#event-notifications
+ */
 export const MAX_UPDATES = 1_000;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const objects = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
-/** Undefined when this is no post about WhatsApp. What is about another business account is left out. */
+/** Parses a post; undefined if it is not about WhatsApp. Entries of other business accounts are left out. */
 export function readEvent(value: unknown, waba: string, token: string): WebhookEvent | undefined {
   if (!isObject(value) || value.object !== "whatsapp_business_account" || !Array.isArray(value.entry)) return undefined;
   const event: WebhookEvent = { numbers: new Set(), messages: [], statuses: [], updates: 0 };
@@ -48,7 +51,7 @@ export function readEvent(value: unknown, waba: string, token: string): WebhookE
       readChange(value, token, event);
     }
   }
-  // WhatsApp keeps no order: within one post it can be made good.
+  // WhatsApp keeps no order; within one post it can be restored.
   event.messages.sort((a, b) => a.sentAt - b.sentAt);
   return event;
 }
@@ -70,15 +73,16 @@ function readChange(value: Fields, token: string, event: WebhookEvent): void {
 
 function readMessage(message: Fields, contacts: Fields[], number: string): IncomingMessage | undefined {
   const id = text(message.id);
-  const [phone, own] = [text(message.from), text(message.from_user_id)];
-  // In a group nobody spoke to the agent.
+  const [phone, authorId] = [text(message.from), text(message.from_user_id)];
+  // Messages of groups are not for the agent.
   if (!/^[\x21-\x7e]{1,512}$/.test(id) || message.group_id !== undefined) return undefined;
   const content = readContent(message);
   if (content === undefined) return undefined;
-  const matches = ({ wa_id, user_id }: Fields) => (phone !== "" && wa_id === phone) || (own !== "" && user_id === own);
+  const matches = ({ wa_id, user_id }: Fields) =>
+    (phone !== "" && wa_id === phone) || (authorId !== "" && user_id === authorId);
   const contact = contacts.find(matches) ?? (contacts.length === 1 ? contacts[0] : undefined) ?? {};
   const waId = phone || text(contact.wa_id);
-  const userId = own || text(contact.user_id);
+  const userId = authorId || text(contact.user_id);
   const sender = userId || waId;
   if (!/^[A-Za-z0-9.]{1,140}$/.test(sender)) return undefined;
   const seconds = Number(message.timestamp);
@@ -99,7 +103,7 @@ function readMessage(message: Fields, contacts: Fields[], number: string): Incom
 
 type Content = Pick<IncomingMessage, "text" | "attachments">;
 
-/** Undefined for what nobody expects an answer to: reactions, changes and deletions of what was said, notices. */
+/** Undefined for messages that need no answer: reactions, edits, deletions, notices. */
 function readContent(message: Fields): Content | undefined {
   const type = text(message.type);
   const own = fieldsOf(message[type]);
@@ -156,10 +160,10 @@ function withFile(
 ): Content {
   const [id, name, caption] = [text(file.id), text(file.filename), text(file.caption)];
   const named = name === "" ? `[${mark}]` : `[${mark}: ${name}]`;
-  const said = caption === "" ? named : `${named}\n${caption}`;
-  if (!/^\d{1,64}$/.test(id)) return { text: said };
+  const words = caption === "" ? named : `${named}\n${caption}`;
+  if (!/^\d{1,64}$/.test(id)) return { text: words };
   const mimeType = text(file.mime_type) || "application/octet-stream";
-  return { text: said, attachments: [{ kind, ref: id, mimeType, ...(name === "" ? {} : { name }), ...more }] };
+  return { text: words, attachments: [{ kind, ref: id, mimeType, ...(name === "" ? {} : { name }), ...more }] };
 }
 
 function readContact(contact: Fields): string {
@@ -171,14 +175,14 @@ function readStatus(status: Fields, number: string, token: string): MessageStatu
   const [id, state] = [text(status.id), text(status.status)];
   if (id === "" || !["sent", "delivered", "read", "played", "failed"].includes(state)) return undefined;
   const [error = {}] = objects(status.errors);
-  const said = text(fieldsOf(error.error_data).details) || text(error.title) || text(error.message);
+  const message = text(fieldsOf(error.error_data).details) || text(error.title) || text(error.message);
   const callbackData = text(status.biz_opaque_callback_data);
-  const [, message] = /^([\w-]{1,64}):\d{1,4}$/.exec(callbackData) ?? [];
+  const [, outgoing] = /^([\w-]{1,64}):\d{1,4}$/.exec(callbackData) ?? [];
   return {
     id,
     number,
-    ...(message === undefined ? {} : { part: { message, callbackData } }),
+    ...(outgoing === undefined ? {} : { part: { message: outgoing, callbackData } }),
     peer: peerId(number, text(status.recipient_id) || text(status.recipient_user_id)),
-    ...(state === "failed" ? { failure: failureReason(Number(error.code) || -1, said, token) } : {}),
+    ...(state === "failed" ? { failure: failureReason(Number(error.code) || -1, message, token) } : {}),
   };
 }

@@ -1,18 +1,22 @@
-// One request of Meta: a question that proves our address, or a post, whose sender is settled before it is understood.
-import { timingSafeEqual } from "node:crypto";
+// Handles the requests of Meta: a GET that verifies the address, and posts, whose sender is checked before they are
+// parsed.
 import { type Binding, ChannelError, type DeliveryFailure, type Sink } from "../port.ts";
+import { readLimitedBody } from "../shared/limited-body.ts";
+import { errorResponse, isEqualSecret } from "../shared/webhook-answers.ts";
 import type { Account, Accounts } from "./accounts.ts";
-import { readLimitedBody } from "./limited-body.ts";
 import type { PartOutcomes } from "./part-outcomes.ts";
 import { MAX_UPDATES, type MessageStatus, readEvent, type WebhookEvent } from "./webhook-events.ts";
 
 const SIGNATURE_HEADER = "x-hub-signature-256";
-/** "Payloads can be up to 3 MB": https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/overview */
+/**
+ * "Payloads can be up to 3 MB":
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/overview
+ */
 const MAX_BODY_BYTES = 3 * 1024 * 1024;
-/** Bytes that a post of one message or status does not exceed, as a rule. */
+/** Bytes that a post of one message or status usually does not exceed. */
 const TYPICAL_POST_BYTES = 4096;
 
-/** The operator's own app: what is posted for tokens it minted is signed with its secret. */
+/** The operator's app: posts for tokens that it made are signed with its secret. */
 export interface MetaApp {
   id: string;
   secret: string;
@@ -30,13 +34,16 @@ interface Deps {
 }
 
 export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: Deps): WhatsAppWebhook {
-  /** 200 stored (or nothing for the agent), 401 not from Meta, 400 no event, 413 too large, 503 could not be stored. */
+  /**
+   * Answers 200 once everything is stored or if nothing is for the agent, 401 if it is not from Meta, 400 for a malformed
+   * event, 413 for a large one, 503 if storing failed.
+   */
   async function receivePost(binding: Binding, request: Request, sink: Sink): Promise<Response> {
     const account = await accounts.load(binding).catch((error: unknown) => unavailable(binding, error));
     if (account instanceof Response) return account;
     const isOurs = app !== undefined && account.app === app.id;
     const signature = request.headers.get(SIGNATURE_HEADER) ?? "";
-    // Another app's secret is not known here: then the address, which only that app was told, says who it is.
+    // The secret of another app is unknown here: then the address, which only that app knows, proves the sender.
     if (isOurs && !/^sha256=[0-9a-f]{64}$/.test(signature)) return unauthorized();
     const body = await readLimitedBody(request, MAX_BODY_BYTES);
     if (body === undefined) return errorResponse(413, "BODY_TOO_LARGE", "The body is larger than 3 MiB.");
@@ -60,7 +67,7 @@ export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: De
     try {
       if (messages.length > 0) await sink.accept(messages);
       if (!(await areDeliveriesRecorded(statuses, sink)))
-        return errorResponse(503, "UNAVAILABLE", "This is not written yet. Send it again.");
+        return errorResponse(503, "UNAVAILABLE", "This is not stored yet. Send it again.");
       const failures = failuresOf(statuses);
       if (failures.length > 0) await sink.reportUndelivered(failures);
     } catch (error) {
@@ -70,7 +77,7 @@ export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: De
     return new Response(null, { status: 200 });
   }
 
-  /** Numbers that are not this account's, whatever the post says. */
+  /** The numbers in the post that do not belong to this account. */
   async function findForeignNumbers(binding: Binding, { numbers }: Account, event: WebhookEvent): Promise<Set<string>> {
     const foreignNumbers = new Set<string>();
     for (const number of event.numbers) {
@@ -88,13 +95,13 @@ export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: De
     }
   }
 
-  /** A status is what tells, after a kill, that a reply was sent: it is taken only when that is written. */
+  /** After a crash only a status shows that a reply was sent, so statuses are accepted only once that is stored. */
   async function areDeliveriesRecorded(statuses: MessageStatus[], sink: Sink): Promise<boolean> {
     const messages = new Set(statuses.flatMap(({ part }) => (part ? [part.message] : [])));
     return messages.size === 0 || (await sink.areDeliveriesRecorded?.([...messages])) !== false;
   }
 
-  /** Of replies alone, which say what they are: who else failed to be reached is nothing that the agent said. */
+  /** The failures of Berth's replies; messages that others sent from the number do not count. */
   const failuresOf = (statuses: MessageStatus[]): DeliveryFailure[] =>
     statuses.flatMap(({ id, part, peer, failure }) =>
       part && failure !== undefined ? [{ message: part.message, peer, part: id, reason: failure }] : [],
@@ -119,16 +126,9 @@ export function createWhatsAppWebhook({ accounts, outcomes, app, onFailure }: De
   };
 }
 
-const errorResponse = (status: number, code: string, message: string) =>
-  Response.json({ error: message, message, code }, { status });
 const unauthorized = () => errorResponse(401, "UNAUTHORIZED", "The signature or token is missing or wrong.");
 
-const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest();
 const hmac = (secret: string, body: Uint8Array) => new Bun.CryptoHasher("sha256", secret).update(body).digest("hex");
-
-/** In a time that depends on neither value, their lengths included. No secret is like none. */
-const isEqualSecret = (given: string, secret: string) =>
-  secret !== "" && timingSafeEqual(sha256(given), sha256(secret));
 
 function parse(body: Uint8Array): unknown {
   try {

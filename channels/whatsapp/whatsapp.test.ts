@@ -1,4 +1,4 @@
-// What is WhatsApp's own: accounts found by the token alone, signed posts, the 24 hours, ids of people, files.
+// Tests what only WhatsApp has: accounts found by the token, signed posts, the 24-hour window, ids of people, files.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type AccountAbout, type FakeAccount, startWhatsApp, type WhatsApp } from "../../tests/support/whatsapp.ts";
 import { channelErrorOf, createMemorySink } from "../contract/harness.ts";
@@ -50,7 +50,7 @@ const message = (more: object = {}) => ({
   ...more,
 });
 
-/** An address that WhatsApp posts to. */
+/** A server that WhatsApp posts to. */
 async function listen(binding: Binding, store = createMemorySink()) {
   const answers: number[] = [];
   const server = Bun.serve({
@@ -68,7 +68,7 @@ async function listen(binding: Binding, store = createMemorySink()) {
 }
 
 describe("a token alone", () => {
-  test("tells the business account, its numbers and the app", async () => {
+  test("gives the business account, its numbers and the app", async () => {
     const { id, username, detail } = await channel.identify(TOKEN, signal);
     expect({ id, username }).toEqual({ id: WABA, username: "+15550009999" });
     expect(JSON.parse(detail ?? "")).toEqual({ app: "9001", numbers: NUMBERS.map(({ id }) => id) });
@@ -80,7 +80,7 @@ describe("a token alone", () => {
     [{ withoutTargets: true }, "names no WhatsApp business account"],
     [{ numbers: [] }, "has no phone number"],
   ] satisfies [Partial<AccountAbout>, string][])(
-    "that lacks something is refused, and what to do is said (%j)",
+    "that lacks something is refused, with what to do (%j)",
     async (about, said) => {
       const token = "EAAanother";
       fake.addAccount(token, { waba: "300", ...about });
@@ -90,7 +90,7 @@ describe("a token alone", () => {
     },
   );
 
-  test("for several business accounts is refused, never guessed; one without numbers does not count", async () => {
+  test("for several business accounts is refused; an account without numbers does not count", async () => {
     fake.addAccount(TOKEN, { waba: "300", numbers: [] });
     expect((await channel.identify(TOKEN, signal)).id).toBe(WABA);
     fake.addAccount(TOKEN, { waba: "400" });
@@ -104,7 +104,7 @@ describe("a token alone", () => {
 });
 
 describe("an address", () => {
-  test("is proven before WhatsApp takes it, by the secret alone", async () => {
+  test("is verified by the secret before WhatsApp accepts it", async () => {
     const binding = await bound();
     await using hook = await listen(binding);
     expect(account.subscriptions).toEqual([{ app: "9001", callback: hook.url }]);
@@ -124,7 +124,7 @@ describe("an address", () => {
     expect((await fetch(`${hook.url}${script}`)).status).toBe(401);
   });
 
-  test("that is not https is refused by the platform, in its words", async () => {
+  test("that is not https is refused, with WhatsApp's reason", async () => {
     await fake.stop();
     fake = await startWhatsApp({ https: true });
     open();
@@ -135,7 +135,7 @@ describe("an address", () => {
     });
   });
 
-  test("is taken back alone: the app stays subscribed, as it may have been before", async () => {
+  test("is removed without ending the app's own subscription", async () => {
     const binding = await bound();
     await using _hook = await listen(binding);
     await channel.webhook.unregister(binding, signal);
@@ -173,7 +173,7 @@ describe("a post", () => {
       },
     ],
   });
-  test("for the operator's app has to be signed with its secret", async () => {
+  test("for the operator's app must be signed with its secret", async () => {
     const binding = await bound();
     const body = JSON.stringify(event());
     expect(await post(body, sign(body), binding)).toMatchObject({ status: 200, texts: ["hi"] });
@@ -189,7 +189,7 @@ describe("a post", () => {
     }
   });
 
-  test("for another app is known by the address; what is about another account or number is nobody's", async () => {
+  test("for another app is accepted by its address; other accounts and numbers in it are left out", async () => {
     fake.addAccount("EAAother", { waba: "300", app: "7", numbers: [{ id: "301", display: "1" }] });
     const binding = { agentId: "a", token: "EAAother", bot: await channel.identify("EAAother", signal) };
     const of = (...about: Parameters<typeof event>) => post(JSON.stringify(event(...about)), undefined, binding);
@@ -198,7 +198,7 @@ describe("a post", () => {
     expect(await of("300", "999")).toMatchObject({ status: 200, texts: [] });
   });
 
-  test("about a number that was added since is taken, and strange ones ask no more than once a minute", async () => {
+  test("about a new number of the account is accepted, and unknown numbers cause one lookup a minute", async () => {
     const binding = await bound();
     const old = JSON.stringify({ app: "9001", numbers: [NUMBERS[0]?.id] });
     const before = { ...binding, bot: { ...binding.bot, detail: old } };
@@ -211,7 +211,7 @@ describe("a post", () => {
     expect(fake.stats().calls.debug_token).toBe(asked ?? 0);
   });
 
-  test("whose app is not known waits until it is", async () => {
+  test("whose app is unknown is repeated until it is known", async () => {
     const { bot, ...binding } = await bound();
     const bare = { ...binding, bot: { id: bot.id, username: bot.username } };
     const body = JSON.stringify(event());
@@ -233,7 +233,7 @@ describe("a post", () => {
     expect(await post(body, sign(body), await bound())).toMatchObject({ status: 400, texts: [] }),
   );
 
-  test("of strange shapes is nobody's", async () => {
+  test("of a strange shape delivers nothing", async () => {
     const binding = await bound();
     for (const change of [
       {},
@@ -260,7 +260,7 @@ describe("a post", () => {
     expect(chunks).toBeLessThan(70);
   });
 
-  test("of more than WhatsApp puts into one is not taken, and nothing of it is passed on", async () => {
+  test("with more updates than WhatsApp sends is refused as a whole", async () => {
     const binding = await bound();
     const many = (count: number) => {
       const statuses = Array.from({ length: count }, (_, n) => ({
@@ -276,7 +276,7 @@ describe("a post", () => {
     expect(store.state.undelivered.length).toBe(1_000);
   });
 
-  test("that the address alone proves counts by what it holds; a signed one does not", async () => {
+  test("without a signature counts by its content; a signed one does not", async () => {
     fake.addAccount("EAAother", { waba: "300", app: "7", numbers: [{ id: "301", display: "1" }] });
     const other = { agentId: "a", token: "EAAother", bot: await channel.identify("EAAother", signal) };
     const store = createMemorySink();
@@ -291,7 +291,7 @@ describe("a post", () => {
     expect(counted).toEqual([1, 3, 1]);
   });
 
-  test("that could not be stored comes again; the reason stays here", async () => {
+  test("that could not be stored is repeated; the reason is not sent", async () => {
     const binding = await bound();
     const store = createMemorySink();
     store.state.broken = true;
@@ -301,8 +301,8 @@ describe("a post", () => {
   });
 });
 
-describe("what people send", () => {
-  test("comes to the number they wrote to, with their ids", async () => {
+describe("a person's message", () => {
+  test("has the number that it was sent to and the person's ids", async () => {
     await using hook = await listen(await bound());
     const { state, waitFor } = hook;
     account.says("hello", { userId: "US.1234", number: NUMBERS[1]?.id ?? "" });
@@ -317,7 +317,7 @@ describe("what people send", () => {
     expect(byText.hidden?.sender.alternateId).toBeUndefined();
   });
 
-  test("several in one post are put in the order they were written in", async () => {
+  test("is put in order among several in one post", async () => {
     await using hook = await listen(await bound());
     const { state, waitFor, texts } = hook;
     account.batch(() => {
@@ -351,7 +351,7 @@ describe("what people send", () => {
     expect(hook.texts()).toEqual([said]);
   });
 
-  test("reactions and messages of groups are not for the agent", async () => {
+  test("is left out if it is a reaction or from a group", async () => {
     await using hook = await listen(await bound());
     const id = account.says("hello");
     account.pushes({ type: "reaction", reaction: { message_id: id, emoji: "👍" } });
@@ -361,7 +361,7 @@ describe("what people send", () => {
     expect(hook.texts()).toEqual(["hello", "last"]);
   });
 
-  test("files are named, and fetched when somebody wants them", async () => {
+  test("names its files, which are fetched on demand", async () => {
     const binding = await bound();
     await using hook = await listen(binding);
     const bytes = crypto.getRandomValues(new Uint8Array(5_000));
@@ -394,7 +394,7 @@ describe("what people send", () => {
     });
   });
 
-  test("the token goes to no other address than WhatsApp's own", async () => {
+  test("has files that are fetched from WhatsApp's hosts only, because the token is sent along", async () => {
     const binding = await bound();
     let seen = 0;
     await using stranger = Bun.serve({
@@ -426,7 +426,7 @@ describe("what people send", () => {
 describe("a reply", () => {
   beforeEach(() => void account.says("hello", { userId: "US.1234" }));
 
-  test("goes from the number they wrote to, to the id they have, without a preview of links", async () => {
+  test("goes from the number that the person wrote to, without link previews", async () => {
     const binding = await bound();
     await channel.send(binding, message({ replyTo: "wamid.unknown" }), () => undefined, signal);
     await channel.send(binding, message({ id: "2", peer: "106540352242923:US.1234" }), () => undefined, signal);
@@ -443,7 +443,7 @@ describe("a reply", () => {
     [130429, "busy", "limit"],
     [131056, "busy", "for a moment"],
     [80007, "busy", "fewer calls"],
-    [131000, "unreachable", "problem of its own"],
+    [131000, "unreachable", "internal error"],
   ] as const)("that is not taken with %d is %s", async (code, kind, said) => {
     const status = kind === "unreachable" ? 500 : 400;
     fake.fail("messages", { status, code });
@@ -460,7 +460,7 @@ describe("a reply", () => {
     { status: 401, code: 190 },
     { status: 403, code: 10 },
     { status: 403, code: 200 },
-  ])("with a token that is not good (any more) is refused for the bot as a whole: %j", async (accident) => {
+  ])("with an invalid token fails for the whole bot: %j", async (accident) => {
     const binding = await bound();
     fake.fail("messages", accident);
     expect(
@@ -474,7 +474,7 @@ describe("a reply", () => {
     });
   });
 
-  test("after 24 hours is refused at once, or lost later: then it is told", async () => {
+  test("after 24 hours is refused at once, or lost later and then reported", async () => {
     const binding = await bound();
     await using hook = await listen(binding);
     account.closesWindow(ADA);
@@ -494,7 +494,7 @@ describe("a reply", () => {
     expect(account.sent(ADA)).toEqual([]);
   });
 
-  test("that failed is told by what was given along: a failure of anything else is nobody's", async () => {
+  test("that failed is recognised by its callback data; other failures are ignored", async () => {
     const binding = await bound();
     const store = createMemorySink();
     const failed = (more: object) => ({ id: "wamid.y", status: "failed", recipient_id: ADA, errors: [], ...more });
@@ -516,7 +516,7 @@ describe("a reply", () => {
     ]);
   });
 
-  test("is told of by WhatsApp again and again, until it is written here what was sent", async () => {
+  test("gets its statuses repeated until the send is stored", async () => {
     const binding = await bound();
     const store = createMemorySink();
     const asked: string[] = [];
@@ -535,7 +535,7 @@ describe("a reply", () => {
     expect(new Set(asked)).toEqual(new Set([message().id]));
   });
 
-  test("whose answer was lost is known by its status: it is not sent again, and a try that had no effect is", async () => {
+  test("whose response was lost is not repeated if its status came, and is if the try had no effect", async () => {
     const binding = await bound();
     await using _hook = await listen(binding);
     fake.fail("messages", "cut", { when: "after" });
@@ -555,7 +555,7 @@ describe("a reply", () => {
     expect(account.sent().length).toBe(2);
   });
 
-  test("whose status came is known whatever is told of other accounts meanwhile", async () => {
+  test("is known by its status, whatever other accounts report meanwhile", async () => {
     const binding = await bound();
     await using _hook = await listen(binding);
     fake.fail("messages", "cut", { when: "after" });
@@ -579,7 +579,7 @@ describe("a reply", () => {
     expect(account.sent().map(({ id }) => id)).toEqual(parts);
   });
 
-  test("a try that surely had no effect is not waited for", async () => {
+  test("is repeated at once after a try without effect", async () => {
     const patient = createWhatsApp({ apiRoot: fake.url, log: { warn: () => undefined }, statusTimeout: 60_000 });
     const binding = await bound();
     fake.fail("messages", { status: 400, code: 130429 });
@@ -591,7 +591,7 @@ describe("a reply", () => {
     expect(account.sent().length).toBe(1);
   });
 
-  test("nothing waits after the signal", async () => {
+  test("waits for nothing after the signal aborts", async () => {
     const patient = createWhatsApp({ apiRoot: fake.url, log: { warn: () => undefined }, statusTimeout: 60_000 });
     const stop = AbortSignal.timeout(50);
     const error = await channelErrorOf(

@@ -1,4 +1,5 @@
 // Backup rows of agents: the agent's own row, its configurations and its credentials, read as JSON and written back.
+import { channelIds } from "../../channels/registry.ts";
 import { guard, type Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
 import { VaultError } from "../../src/kernel/security/vault.ts";
@@ -50,8 +51,9 @@ export function createBackupRows({ database, hooks, credentials }: Deps): AgentB
     },
 
     restoreStatements(agentId, { agent, configs, credentials: sealed }, tokens) {
-      const isRestored = `(kind NOT LIKE 'channel@_%' ESCAPE '@' OR kind IN (SELECT value FROM json_each(?2)))`;
+      const isRestored = `(kind NOT IN (SELECT value FROM json_each(?3)) OR kind IN (SELECT value FROM json_each(?2)))`;
       const tokenKinds = JSON.stringify(tokens);
+      const channelKinds = JSON.stringify(channelIds());
       return [
         {
           sql: `UPDATE agents SET name = backup.name, model = backup.model, tier = backup.tier, runtime_version = backup.version, updated_at = ?3
@@ -67,12 +69,15 @@ export function createBackupRows({ database, hooks, credentials }: Deps): AgentB
             SELECT ?1, value ->> 'version', value ->> 'body', value ->> 'at' FROM json_each(?2)`,
           args: [agentId, configs],
         },
-        { sql: `DELETE FROM credentials WHERE ${OWN_CREDENTIALS} AND ${isRestored}`, args: [agentId, tokenKinds] },
+        {
+          sql: `DELETE FROM credentials WHERE ${OWN_CREDENTIALS} AND ${isRestored}`,
+          args: [agentId, tokenKinds, channelKinds],
+        },
         {
           sql: `INSERT INTO credentials (owner_kind, owner_id, kind, sealed, updated_at)
             SELECT 'agent', ?1, kind, sealed, at FROM (SELECT value ->> 'kind' AS kind, value ->> 'sealed' AS sealed,
-              value ->> 'at' AS at FROM json_each(?3)) WHERE ${isRestored} ON CONFLICT DO NOTHING`,
-          args: [agentId, tokenKinds, sealed],
+              value ->> 'at' AS at FROM json_each(?4)) WHERE ${isRestored} ON CONFLICT DO NOTHING`,
+          args: [agentId, tokenKinds, channelKinds, sealed],
         },
       ];
     },

@@ -1,5 +1,7 @@
 // Credentials: sealed at rest and in memory, opened only for the moment they are used.
 import { and, eq, sql } from "drizzle-orm";
+import type { ChannelId } from "../../channels/port.ts";
+import { channelIds } from "../../channels/registry.ts";
 import { type Statement, statement } from "../../src/kernel/database/database.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
@@ -10,8 +12,8 @@ import type { AgentHooks } from "./agent-hooks.ts";
 import { type AgentStore, cacheSize } from "./agent-store.ts";
 import { credentials } from "./schema.ts";
 
-const CHANNEL_KINDS = ["channel_a", "channel_b", "channel_c"] as const;
-export type CredentialKind = ProviderId | (typeof CHANNEL_KINDS)[number];
+/** The key for a provider, or the token of a bot on a channel. */
+export type CredentialKind = ProviderId | ChannelId;
 
 /** These come first in the summary, whose order of keys is older than the registry of providers. */
 const FIRST_IN_SUMMARY: readonly string[] = ["provider_4", "provider_5"];
@@ -63,9 +65,9 @@ export function createCredentialStore({
   hooks,
 }: Deps): CredentialStore {
   const { registry } = config.of(providerSettings);
-  const kinds: readonly CredentialKind[] = [...registry.ids, ...CHANNEL_KINDS];
+  const kinds: readonly CredentialKind[] = [...registry.ids, ...channelIds()];
   const requiredProviders = registry.all.filter(({ credential }) => credential.required).map(({ id }) => id);
-  const summaryKinds = [...requiredProviders, ...CHANNEL_KINDS].sort(
+  const summaryKinds = [...requiredProviders, ...channelIds()].sort(
     (a, b) => Number(FIRST_IN_SUMMARY.includes(b)) - Number(FIRST_IN_SUMMARY.includes(a)),
   );
 

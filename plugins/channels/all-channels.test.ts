@@ -1,16 +1,16 @@
-// Who may talk, pairing in the chat, and commands: the same on all three platforms.
+// Tests access, pairing in the chat, and commands, which work alike on every platform.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { startWhatsApp } from "../../tests/support/whatsapp.ts";
 import { openScene, type Scene } from "./support.test.ts";
 
-/** A bot, and people who write to it in private. */
+/** A bot of a fake platform, and the people who write to it in private. */
 interface Wire {
   token: string;
   says(person: string, text: string): void;
-  /** What it said to somebody, oldest first. */
-  told(person: string): string[];
+  /** The texts that the bot sent to a person, oldest first. */
+  textsTo(person: string): string[];
 }
 
 let scene: Scene;
@@ -36,7 +36,7 @@ const wires: Record<"channel_a" | "channel_b" | "channel_c", () => Wire> = {
     return {
       token,
       says: (person, text) => void bot.userSays(Number(person), text),
-      told: (person) => bot.sent(Number(person)).map(({ text }) => text),
+      textsTo: (person) => bot.sent(Number(person)).map(({ text }) => text),
     };
   },
   channel_b() {
@@ -45,7 +45,7 @@ const wires: Record<"channel_a" | "channel_b" | "channel_c", () => Wire> = {
     return {
       token,
       says: (person, text) => void bot.userSays(bot.dm(person), text, { from: person }),
-      told: (person) => bot.sent(bot.dm(person)).map(({ text }) => text),
+      textsTo: (person) => bot.sent(bot.dm(person)).map(({ text }) => text),
     };
   },
   channel_c() {
@@ -54,12 +54,12 @@ const wires: Record<"channel_a" | "channel_b" | "channel_c", () => Wire> = {
     return {
       token,
       says: (person, text) => void account.says(text, { from: person }),
-      told: (person) => account.sent(person).map(({ text }) => text),
+      textsTo: (person) => account.sent(person).map(({ text }) => text),
     };
   },
 };
 
-/** Ids as long as each platform's own. */
+/** Ids of the length that each platform uses. */
 const PEOPLE = {
   channel_a: ["501111", "502222", "503333"],
   channel_b: ["801111111111111111", "802222222222222222", "803333333333333333"],
@@ -75,11 +75,11 @@ describe.each(["channel_a", "channel_b", "channel_c"] as const)("%s", (channel) 
     const { status, text } = await scene.connect(id, wire.token, more, channel);
     expect({ status, text }).toMatchObject({ status: 200 });
     await scene.inState(id, "connected");
-    /** What it says next to somebody who says this. */
+    /** Writes to the bot and returns the next text that it sends to this person. */
     const asks = async (person: string, words: string) => {
-      const before = wire.told(person).length;
+      const before = wire.textsTo(person).length;
       wire.says(person, words);
-      return (await eventually(() => wire.told(person)[before], { timeoutMs: 10_000 })) ?? "";
+      return (await eventually(() => wire.textsTo(person)[before], { timeoutMs: 10_000 })) ?? "";
     };
     const inbox = async () =>
       (await scene.rows("SELECT sender_id, by_owner FROM inbox WHERE agent_id = ? ORDER BY id", id)).map(
@@ -88,23 +88,23 @@ describe.each(["channel_a", "channel_b", "channel_c"] as const)("%s", (channel) 
     return { id, wire, asks, inbox };
   }
 
-  test("owner: the owner alone is heard", async () => {
+  test("owner: only the owner may talk", async () => {
     const { wire, asks, inbox } = await agentWith({ access: "owner" });
     wire.says(GUEST, "hello");
     expect(await asks(OWNER, "hello")).toContain("Hello");
     expect(await inbox()).toEqual([`${OWNER} (owner)`]);
-    expect(wire.told(GUEST)).toEqual([]);
+    expect(wire.textsTo(GUEST)).toEqual([]);
   });
 
-  test("allowlist: those on it, who are no owners", async () => {
+  test("allowlist: people on the list may talk, but are no owners", async () => {
     const { wire, asks, inbox } = await agentWith({ access: "allowlist", allow: [GUEST] });
     wire.says(OTHER, "hello");
     expect(await asks(GUEST, "hello")).toContain("Hello");
     expect(await inbox()).toEqual([GUEST]);
-    expect(wire.told(OTHER)).toEqual([]);
+    expect(wire.textsTo(OTHER)).toEqual([]);
   });
 
-  test("open: everybody, and commands answer each by what they are", async () => {
+  test("open: anyone may talk, and commands answer by the sender's role", async () => {
     const { asks, inbox } = await agentWith({ access: "open" });
     expect(await asks(GUEST, "/help")).not.toContain("/approve");
     expect(await asks(OWNER, "/help")).toContain("/approve");
@@ -113,17 +113,17 @@ describe.each(["channel_a", "channel_b", "channel_c"] as const)("%s", (channel) 
     expect(await inbox()).toEqual([GUEST, `${OWNER} (owner)`, GUEST, GUEST]);
   });
 
-  test("pairing: a stranger gets a code, the owner lets them in or refuses them, in the chat", async () => {
+  test("pairing: a stranger gets a code, which the owner approves or denies in the chat", async () => {
     const { wire, asks } = await agentWith({ access: "pairing" });
     const codeIn = (text: string) => /\b[A-HJ-NP-Z2-9]{6}\b/.exec(text)?.[0] ?? "";
     const [first, second] = [codeIn(await asks(GUEST, "hello")), codeIn(await asks(OTHER, "hello"))];
     expect(await asks(OWNER, "/pair")).toContain(second);
     expect(await asks(OWNER, `/approve ${first}`)).toContain("can talk to me now");
-    await eventually(() => wire.told(GUEST).at(-1) === "You can talk to me now.");
+    await eventually(() => wire.textsTo(GUEST).at(-1) === "You can talk to me now.");
     expect(await asks(GUEST, "hello again")).toContain("Hello");
     expect(await asks(OWNER, `/deny ${second}`)).toContain("refused for a week");
     wire.says(OTHER, "hello?");
     expect(await asks(OWNER, "/pair")).toContain("No one is waiting");
-    expect(wire.told(OTHER)).toHaveLength(1);
+    expect(wire.textsTo(OTHER)).toHaveLength(1);
   });
 });

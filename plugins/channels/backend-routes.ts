@@ -1,4 +1,4 @@
-// The backend's routes of channels, where the connections live.
+// The backend's routes of channels; the connections are held in this process.
 import { Elysia } from "elysia";
 import type { ChannelId } from "../../channels/port.ts";
 import { notFound } from "../../src/kernel/errors.ts";
@@ -17,6 +17,7 @@ import type { OpenConnections } from "./connections/open-connections.ts";
 import type { TokenAttempts } from "./connections/token-attempts.ts";
 import {
   approveBody,
+  CONNECT_ACTION,
   CONNECT_ERRORS,
   channelItem,
   channelList,
@@ -25,6 +26,7 @@ import {
   disconnectResponse,
   pairingList,
   pairingResponse,
+  READ_ACTION,
   TOKEN_LIMIT_DESCRIPTION,
   toChannelItem,
   toConnectResponse,
@@ -32,7 +34,6 @@ import {
   webhookPostDetail,
   webhookVerificationDetail,
 } from "./model.ts";
-import { CONNECT_ACTION, READ_ACTION } from "./web-routes.ts";
 
 interface Deps {
   identities: ServiceOf<typeof auth>["identities"];
@@ -59,7 +60,11 @@ export function backendRoutes({
 
   async function approve(agentId: string, channel: ChannelId, code: string) {
     const found = await pairings.approve(agentId, channel, code);
-    if (!found) throw notFound("Nobody was told this code, or it is older than one hour.", "PAIRING_NOT_FOUND");
+    if (!found)
+      throw notFound(
+        "This code is unknown, or older than one hour. Ask the person to write again for a new one.",
+        "PAIRING_NOT_FOUND",
+      );
     const openConnection = await openConnections.find(agentId, channel);
     if (openConnection) await intake.sendNotice(openConnection, found.peer, WELCOME_TEXT);
     return { success: true as const, senderId: found.senderId };
@@ -68,7 +73,7 @@ export function backendRoutes({
   return (
     new Elysia({ name: "channels.backend" })
       .use(guards)
-      // As on the web surface, for a web surface in another process.
+      // The same routes as on the web surface, for a web surface in another process.
       .post(
         "/api/hooks/:channel/:callbackId",
         async ({ request, params }) => {
@@ -81,7 +86,7 @@ export function backendRoutes({
             ...detail,
             ...webhookPostDetail,
             security: [{ serviceToken: [] }],
-            summary: "What a platform posted, passed on by the web surface",
+            summary: "Receive a platform's post that the web surface forwards",
           },
         },
       )
@@ -96,7 +101,7 @@ export function backendRoutes({
             ...detail,
             ...webhookVerificationDetail,
             security: [{ serviceToken: [] }],
-            summary: "A platform asks whether an address is ours, passed on by the web surface",
+            summary: "Answer a platform's verification of an address that the web surface forwards",
           },
         },
       )
@@ -109,7 +114,7 @@ export function backendRoutes({
         {
           agentCall: READ_ACTION,
           response: { 200: channelList },
-          detail: { ...detail, summary: "An agent's channels, and how each one is" },
+          detail: { ...detail, summary: "List an agent's channels with their states" },
         },
       )
       .get(
@@ -120,7 +125,7 @@ export function backendRoutes({
           response: { 200: channelItem },
           detail: {
             ...detail,
-            summary: "One of an agent's channels, and how it is",
+            summary: "Get one of an agent's channels with its state",
             ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"] }),
           },
         },
@@ -175,7 +180,7 @@ export function backendRoutes({
           response: { 200: pairingList },
           detail: {
             ...detail,
-            summary: "People who may talk to the agent there, and who asked to",
+            summary: "List the people who may talk to the agent on a channel, and who asked to",
             ...documentErrors({ 404: "CHANNEL_NOT_FOUND" }),
           },
         },
@@ -189,7 +194,7 @@ export function backendRoutes({
           response: { 200: pairingResponse },
           detail: {
             ...detail,
-            summary: "Let the person talk who was told this code",
+            summary: "Approve the person who got this code",
             ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
           },
         },
@@ -198,7 +203,7 @@ export function backendRoutes({
         "/api/agents/:id/channels/:channel/pairings/:senderId",
         async ({ agent, params: { channel, senderId } }) => {
           if (!(await pairings.remove(agent.id, requireChannelId(channel), senderId))) {
-            throw notFound("Nobody with this id is paired or asked to be.", "PAIRING_NOT_FOUND");
+            throw notFound("No person with this id is paired or asked to be.", "PAIRING_NOT_FOUND");
           }
           return { success: true as const, senderId };
         },
@@ -207,7 +212,7 @@ export function backendRoutes({
           response: { 200: pairingResponse },
           detail: {
             ...detail,
-            summary: "Take a person's permission, or request, back",
+            summary: "Remove a person's permission or request",
             ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"] }),
           },
         },

@@ -1,4 +1,4 @@
-// Which bots an agent answers as and who may talk to them, as rows for its backup. What is connected now stays as it is.
+// The backup rows of an agent's connections and approved pairings. A restore leaves existing connections as they are.
 import type { ChannelId } from "../../channels/port.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel, ServiceOf } from "../../src/kernel/plugin.ts";
@@ -19,14 +19,14 @@ interface ConnectionRow {
 export interface ChannelBackupRows {
   readonly tables: BackupTables<ChannelBackupTable>;
   /**
-   * Connects what is not connected now as it was, but for bots that serve another agent by now, and puts back who was
-   * let in. `tokens` names the channels whose token has to come back in the same batch.
+   * Restores missing connections, except of bots that serve another agent by now, and the approved pairings. `tokens` names
+   * the channels whose token must be restored in the same batch.
    */
   restore(
     agentId: string,
     rows: BackupTableRows<ChannelBackupTable>,
   ): Promise<{ statements: Statement[]; tokens: ChannelId[] }>;
-  /** Mends what it finds, and says it in words; what only the owner can mend is said too. */
+  /** Repairs what it can and returns all findings as sentences, also those that only the owner can repair. */
   repair(agentId: string): Promise<string[]>;
 }
 
@@ -64,7 +64,7 @@ export function createBackupRows({
     },
 
     async restore(agentId, rows) {
-      // Our own rows, as the query gave them.
+      // These are Berth's own rows, as the query returned them.
       const savedConnections = JSON.parse(rows.connections) as ConnectionRow[];
       const connectedChannels = new Set((await connections.list(agentId)).map(({ channel }) => channel));
       const { rows: taken } = await database.read(TAKEN, [agentId, rows.connections]);
@@ -106,13 +106,13 @@ export function createBackupRows({
 
 const TAKEN = `SELECT value ->> 'channel' AS channel FROM json_each(?2) WHERE EXISTS (SELECT 1 FROM channel_connections
   WHERE channel = value ->> 'channel' AND bot_id = value ->> 'bot' AND agent_id <> ?1)`;
-/** ?3: which of them. No platform has been told of the callback since. */
+/** ?3: the channels to restore. Their callbacks are registered with no platform. */
 const CONNECT = `INSERT INTO channel_connections
   (agent_id, channel, bot_id, bot_username, detail, token_digest, owner_id, callback_id, callback_secret, created_at)
   SELECT ?1, value ->> 'channel', value ->> 'bot', value ->> 'username', value ->> 'detail', value ->> 'digest', value ->> 'owner',
     value ->> 'callback', value ->> 'secret', value ->> 'at' FROM json_each(?2)
   WHERE value ->> 'channel' IN (SELECT value FROM json_each(?3)) ON CONFLICT DO NOTHING`;
-/** People know a bot: another one that is there now has its own. ?3: connections. */
+/** Pairings belong to a bot, so they are restored only if the channel still has the same one. ?3: connections. */
 const SAME_BOT = `SELECT channel FROM channel_connections WHERE agent_id = ?1
   AND (channel, bot_id) IN (SELECT value ->> 'channel', value ->> 'bot' FROM json_each(?3))`;
 const UNPAIR = `DELETE FROM pairings WHERE agent_id = ?1 AND approved_at IS NOT NULL AND channel IN (${SAME_BOT})

@@ -1,4 +1,4 @@
-// Channels as an owner uses them: connect, talk, look, disconnect; and what can go wrong on the way.
+// Tests channels as an owner uses them: connect, talk, list, disconnect, and the failures of each.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-/** A bot that nobody has yet. */
+/** A bot that serves no agent yet. */
 function aBot() {
   const token = `${++next}:secret-part-of-the-token-${next}`;
   return { token, bot: scene.telegram.addBot(token, { username: `bot_${next}` }) };
 }
 
 describe("connecting", () => {
-  test("answers who the bot is, and people can talk to the agent", async () => {
+  test("returns the bot, and people can talk to the agent", async () => {
     const { token, bot } = aBot();
     const id = await scene.provision();
     const { status, body } = await scene.connect(id, token, { ownerId: 42 });
@@ -56,7 +56,7 @@ describe("connecting", () => {
     expect((await scene.owner.get("/api/agent?action=health")).body).toMatchObject({ channels: ["channel_a"] });
   });
 
-  test("keeps the token nowhere in clear, and tells it nobody", async () => {
+  test("stores the token nowhere in clear, and returns it in no answer", async () => {
     const { token } = aBot();
     const id = await scene.provision();
     const answers = [await scene.connect(id, token), await scene.owner.get(`/api/agents/${id}/channels`)];
@@ -70,7 +70,7 @@ describe("connecting", () => {
     expect(stored).not.toContain(token.slice(token.indexOf(":") + 1));
   });
 
-  test("a token that is nobody's is refused, and nothing is kept", async () => {
+  test("a token of no bot is refused, and nothing is stored", async () => {
     const id = await scene.provision();
     const refused = await scene.connect(id, "77:nobodys-token");
     expect(refused).toMatchObject({
@@ -83,7 +83,7 @@ describe("connecting", () => {
     expect(await scene.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
   });
 
-  test("a platform that can't be reached is 502, and nothing is kept", async () => {
+  test("an unreachable platform is 502, and nothing is stored", async () => {
     const { token } = aBot();
     const id = await scene.provision();
     scene.telegram.fail("getMe", { status: 502 });
@@ -91,8 +91,8 @@ describe("connecting", () => {
     expect(await scene.channel(id)).toBeUndefined();
   });
 
-  describe("whoever is let in no more once the platform has answered", () => {
-    /** Connects while something happens, between the platform's being asked and its answer. */
+  describe("a caller who lost access before the platform answered", () => {
+    /** Connects, and runs a step between the call of the platform and its answer. */
     async function meanwhile(id: string, by: Client, happens: () => Promise<unknown>, headers = {}) {
       const { token, bot } = aBot();
       scene.telegram.fail("getMe", { slowMs: 300 }, { botId: bot.id });
@@ -113,14 +113,14 @@ describe("connecting", () => {
       return client;
     };
 
-    test("because the session was ended, connects nothing", async () => {
+    test("by the end of the session, connects nothing", async () => {
       const id = await scene.provision();
       const stranger = await another();
       expect(await meanwhile(id, stranger, () => stranger.signOut())).toMatchObject(refused);
       await nothingKept(id);
     });
 
-    test("because the key was revoked, connects nothing", async () => {
+    test("by the revocation of the key, connects nothing", async () => {
       const id = await scene.provision();
       const { body } = await scene.owner.post<{ id: string; key: string }>("/api/keys", { name: "stranger's" });
       const revoke = () => scene.kernel.database.write([{ sql: "DELETE FROM api_keys", args: [] }]);
@@ -130,7 +130,7 @@ describe("connecting", () => {
       await nothingKept(id);
     });
 
-    test("because the account was disabled, connects nothing", async () => {
+    test("by a disabled account, connects nothing", async () => {
       const id = await scene.provision();
       const disabled = (at: string) =>
         scene.kernel.database.write([
@@ -141,7 +141,7 @@ describe("connecting", () => {
       await disabled("NULL");
     });
 
-    test("because the agent is being updated, connects nothing; one who stays is connected", async () => {
+    test("by an update of the agent, connects nothing; others connect", async () => {
       const id = await scene.provision();
       const update = async (agentId: string) => void Object.assign(scene, { updating: agentId });
       expect(await meanwhile(id, scene.owner, () => update(id))).toMatchObject({
@@ -154,7 +154,7 @@ describe("connecting", () => {
     });
   });
 
-  test("a bot serves one agent, however many ask at once", async () => {
+  test("a bot serves one agent, also with many requests at once", async () => {
     const { token } = aBot();
     const ids = await Promise.all([scene.provision(), scene.provision(), scene.provision()]);
     const answers = await Promise.all(ids.map((id) => scene.connect(id, token)));
@@ -165,7 +165,7 @@ describe("connecting", () => {
     expect(scene.telegram.stats().conflicts).toBe(0);
   });
 
-  test("a channel that there is not is not there", async () => {
+  test("an unknown channel is 404", async () => {
     const id = await scene.provision();
     expect(await scene.connect(id, "x", {}, "channel_z")).toMatchObject({
       status: 404,
@@ -174,14 +174,14 @@ describe("connecting", () => {
     expect((await scene.connect(id, "x", {}, "..%2F..%2Fconfig")).status).toBe(404);
   });
 
-  test("an owner is named by a number, never by a name that can be changed", async () => {
+  test("an owner's id is a number, never a name", async () => {
     const { token } = aBot();
     const id = await scene.provision();
     expect(await scene.connect(id, token, { ownerId: "@ada" })).toMatchObject({ status: 400 });
     expect(await scene.channel(id)).toBeUndefined();
   });
 
-  test("another bot takes the place of the first", async () => {
+  test("another bot replaces the first", async () => {
     const [first, second] = [aBot(), aBot()];
     const id = await scene.provision();
     await scene.connect(id, first.token, { ownerId: 42 });
@@ -192,7 +192,7 @@ describe("connecting", () => {
     // The platform numbers each bot's messages from 1.
     second.bot.userSays(42, "hello again");
     await scene.telegram.waitFor(() => second.bot.sent(42).length === 1);
-    // The first one is free for another agent.
+    // The first bot is free for another agent.
     expect((await scene.connect(await scene.provision(), first.token)).status).toBe(200);
   });
 
@@ -225,7 +225,7 @@ describe("disconnecting", () => {
     expect(await scene.owner.delete(path)).toMatchObject({ status: 404, body: { code: "CHANNEL_NOT_CONNECTED" } });
   });
 
-  test("an agent that is removed lets its bot go", async () => {
+  test("removing an agent releases its bot", async () => {
     const { token, bot } = aBot();
     const id = await scene.provision();
     await scene.connect(id, token);
@@ -235,18 +235,18 @@ describe("disconnecting", () => {
   });
 });
 
-describe("whose channels they are", () => {
-  test("nobody else sees, connects or disconnects them", async () => {
+describe("ownership", () => {
+  test("only the agent's owner lists, connects or disconnects its channels", async () => {
     const { token } = aBot();
     const id = await scene.provision();
     await scene.connect(id, token);
     const stranger = createClient(scene.origin);
     await stranger.join();
-    const nobody = createClient(scene.origin);
+    const anonymous = createClient(scene.origin);
     const path = `/api/agents/${id}/channels`;
     for (const [client, status] of [
       [stranger, 404],
-      [nobody, 401],
+      [anonymous, 401],
     ] as const) {
       expect((await client.get(path)).status).toBe(status);
       expect((await client.get(`${path}/channel_a`)).status).toBe(status);
@@ -260,7 +260,7 @@ describe("whose channels they are", () => {
 });
 
 describe("a reply", () => {
-  test("that the platform refuses is given up and told in the agent's log", async () => {
+  test("that the platform refuses is given up, with a line in the agent's log", async () => {
     const { token, bot } = aBot();
     const id = await scene.provision();
     await scene.connect(id, token, { ownerId: 42 });
@@ -270,7 +270,7 @@ describe("a reply", () => {
     expect(bot.sent(42)).toEqual([]);
   });
 
-  test("that the platform asks to wait with comes later", async () => {
+  test("that the platform delays is sent later", async () => {
     const { token, bot } = aBot();
     const id = await scene.provision();
     await scene.connect(id, token, { ownerId: 42 });
@@ -282,7 +282,7 @@ describe("a reply", () => {
 });
 
 describe("with limits on", () => {
-  test("tokens that are nobody's can be tried seldom, on either surface; bots be connected by the dozen", async () => {
+  test("refused tokens are limited on both surfaces; good ones are not", async () => {
     await using limited = await openScene({ env: { RATE_LIMITS: "on" } });
     const id = await limited.provision();
     for (let n = 0; n < 12; n++) {

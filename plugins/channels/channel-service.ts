@@ -1,4 +1,6 @@
-// Connecting and disconnecting: the platform is asked before anything is stored, and told when something is taken back.
+// Connects and disconnects bots: checks each token with its platform before anything is stored, and unregisters
+// webhooks.
+import type { ReceiveMode } from "../../channels/definition.ts";
 import { type BotIdentity, ChannelError, type ChannelId } from "../../channels/port.ts";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { AppError, type Issue, invalidInput, notFound } from "../../src/kernel/errors.ts";
@@ -7,13 +9,13 @@ import type { KeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agentNotFound, type agents as agentsPlugin } from "../agents/index.ts";
 import { type CallerCredential, credentialStillValidStatements, toUnauthorized } from "../auth/index.ts";
 import type { Pairings } from "./access/pairings.ts";
-import type { Adapters, ConfiguredAdapter, ReceiveMode } from "./adapters.ts";
+import type { Adapters, ConfiguredAdapter } from "./adapters.ts";
 import type { ConnectionStatus } from "./connections/connection-states.ts";
 import type { Connection, ConnectionStore } from "./connections/connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./connections/open-connections.ts";
 import type { Supervisor } from "./connections/supervisor.ts";
 
-/** A connection as its owner sees it. */
+/** A connection as shown to its owner. */
 export interface ChannelState extends ConnectionStatus {
   channel: ChannelId;
   bot: { id: string; username: string };
@@ -22,11 +24,11 @@ export interface ChannelState extends ConnectionStatus {
 
 export interface ConnectRequest {
   token: string;
-  /** The owner's id on the platform; left out, the one given before stays. */
+  /** The owner's id on the platform; if left out, the earlier one stays. */
   ownerId?: string | undefined;
 }
 
-/** A token and the field it came in. */
+/** A token and the field of the request that it came in. */
 export interface SubmittedToken extends ConnectRequest {
   channel: ChannelId;
   field: string;
@@ -34,21 +36,21 @@ export interface SubmittedToken extends ConnectRequest {
 
 type TokenOfBot = Omit<VerifiedToken, "field">;
 
-/** One that is known to be a bot's. */
+/** A token whose bot is known. */
 export interface VerifiedToken extends SubmittedToken {
   bot: BotIdentity;
 }
 
 export interface ChannelService {
-  /** The channels an agent has a bot on, from the database alone. */
+  /** The channels on which an agent has a bot, from the database. */
   listChannelIds(agentId: string): Promise<ChannelId[]>;
   list(agentId: string): Promise<ChannelState[]>;
-  /** One of them; 404 `CHANNEL_NOT_CONNECTED`. */
+  /** One of an agent's channels; 404 `CHANNEL_NOT_CONNECTED`. */
   get(agentId: string, channel: ChannelId): Promise<ChannelState>;
   /**
    * Checks the token with the platform, stores it and connects. 400 `INVALID_CHANNEL_TOKEN`,
-   * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed. The platform takes its time: a caller who
-   * may not come in any more by then changes nothing either (401, 404, 409 `OPERATION_IN_PROGRESS`).
+   * 409 `CHANNEL_IN_USE`, 502 `CHANNEL_UNREACHABLE`; then nothing was changed. The caller's rights are checked again after
+   * the platform has answered (401, 404, 409 `OPERATION_IN_PROGRESS`).
    */
   connect(
     caller: CallerCredential,
@@ -57,23 +59,23 @@ export interface ChannelService {
     request: ConnectRequest,
   ): Promise<ChannelState>;
   /**
-   * Asks the platforms whose tokens these are. 400 `INVALID_CHANNEL_TOKEN` with all that are nobody's, by their fields;
+   * Checks tokens with their platforms. 400 `INVALID_CHANNEL_TOKEN` with the fields of all that belong to no bot;
    * 502 `CHANNEL_UNREACHABLE`.
    */
   verifyTokens(tokens: readonly SubmittedToken[]): Promise<VerifiedToken[]>;
-  /** Connects an agent that is being made, for the batch that makes it; what that fails with goes to `toInUseError`. */
+  /** Connects a new agent, in the batch that creates it. Pass the error of a failed batch to `toInUseError`. */
   connectStatements(agentId: string, verified: readonly VerifiedToken[]): Statement[];
-  /** 409 `CHANNEL_IN_USE` where a batch failed because of one of these bots, else the error itself. */
+  /** 409 `CHANNEL_IN_USE` if a batch failed because one of these bots serves another agent, else the error itself. */
   toInUseError(error: unknown, verified: readonly VerifiedToken[]): Promise<unknown>;
-  /** The agents that have bots among these and no others, with just these tokens: whoever gave them may be told of them. */
+  /** The agents that have some of these bots and no others, with exactly these tokens. */
   findAgentsByTokens(verified: readonly VerifiedToken[]): Promise<string[]>;
-  /** Forgets the bot and its token; false when there was none. */
+  /** Forgets the bot and its token; false if there was none. */
   disconnect(agentId: string, channel: ChannelId): Promise<boolean>;
-  /** Begins all of an agent's connections anew, given up ones too. */
+  /** Restarts all connections of an agent, failed ones too. */
   reconnect(agentId: string): Promise<void>;
-  /** The agent is about to go: its bots are opened while their tokens are still there. Never rejects. */
+  /** Before an agent is deleted: opens its bots while their tokens still exist. Never rejects. */
   beforeAgentRemoval(agentId: string): Promise<void>;
-  /** The agent is gone: its bots are let go, as far as that is still possible. */
+  /** After an agent was deleted: releases its bots, as far as that is still possible. */
   afterAgentRemoval(agentId: string, channels: readonly ChannelId[]): Promise<void>;
 }
 
@@ -105,7 +107,7 @@ export function createChannelService(deps: Deps): ChannelService {
     }
   }
 
-  /** Who was let in before the platform was asked is asked for anew, the last time in the write itself. */
+  /** Stores a connection. The caller's rights are checked again, because the platform may have taken long to answer. */
   async function store(
     caller: CallerCredential,
     agentId: string,
@@ -118,8 +120,8 @@ export function createChannelService(deps: Deps): ChannelService {
         connections.putStatement(agentId, channel, bot, token, ownerId),
       ]);
     } catch (error) {
-      const why = toUnauthorized(await connections.toInUseError(error, [{ channel, bot }]));
-      if (why instanceof AppError || (await agents.find(agentId))) throw why;
+      const reason = toUnauthorized(await connections.toInUseError(error, [{ channel, bot }]));
+      if (reason instanceof AppError || (await agents.find(agentId))) throw reason;
       throw agentNotFound();
     }
   }
@@ -127,18 +129,18 @@ export function createChannelService(deps: Deps): ChannelService {
   const stateOf = (connection: Connection, isStopped: boolean): ChannelState => ({
     channel: connection.channel,
     bot: { id: connection.botId, username: connection.botUsername },
-    mode: adapters[connection.channel].mode,
+    mode: adapters.get(connection.channel).mode,
     ...supervisor.statusOf(connection, isStopped),
   });
 
-  /** Ends a bot's service here. Its platform is told where it posts to us; what it answers changes nothing. */
+  /** Releases a bot: unregisters its webhook, if it has one, and drops its state. A failure is only logged. */
   async function releaseBot(openConnection: OpenConnection | undefined): Promise<void> {
     if (!openConnection) return;
     const { adapter, binding, mode } = openConnection;
     try {
       if (mode === "webhook") await adapter.webhook?.unregister(binding, AbortSignal.timeout(UNREGISTER_TIMEOUT_MS));
     } catch (error) {
-      log.debug("a webhook was not taken back", { agentId: binding.agentId, error });
+      log.debug("unregistering a webhook failed", { agentId: binding.agentId, error });
     }
     adapter.forget(binding);
   }
@@ -155,13 +157,14 @@ export function createChannelService(deps: Deps): ChannelService {
     request: ConnectRequest,
   ): Promise<void> {
     const { token, ownerId } = request;
-    const adapter = adapters[channel];
+    const adapter = adapters.get(channel);
     const secret = token.trim();
     const bot = await identify(adapter, secret);
     await inAgentQueue(agentId, async () => {
       const earlier = await openConnections.find(agentId, channel);
-      // First the connection, which says which token it is about, then the token: a kill in between leaves a connection
-      // that says "connect again", and never a bot under another's name.
+      // The connection holds the token's digest and is written first: a crash in between leaves a connection that asks
+      // to
+      // be connected again, never a bot with another bot's token.
       await store(caller, agentId, { channel, bot, token: secret, ownerId });
       openConnections.drop(agentId, channel);
       await agents.credentials.set({ kind: "agent", id: agentId }, channel, secret);
@@ -174,13 +177,13 @@ export function createChannelService(deps: Deps): ChannelService {
 
   async function verifyTokens(tokens: readonly SubmittedToken[]): Promise<VerifiedToken[]> {
     const requests = tokens.map(({ channel, token, field }) => ({
-      adapter: adapters[channel],
+      adapter: adapters.get(channel),
       token: token.trim(),
       field,
     }));
     const bots = await Promise.allSettled(requests.map(({ adapter, token, field }) => identify(adapter, token, field)));
     const failures = bots.flatMap((bot) => (bot.status === "rejected" ? [bot.reason as unknown] : []));
-    // A token that is nobody's can be mended by whoever gave it: that is told first, and all of it.
+    // The caller can correct invalid tokens, so these are reported first, and all of them.
     const rejected = failures.flatMap((error) =>
       error instanceof AppError && error.code === INVALID_TOKEN_CODE ? (error.extras.issues as Issue[]) : [],
     );
@@ -200,14 +203,14 @@ export function createChannelService(deps: Deps): ChannelService {
     connectStatements(agentId, verified) {
       const begin = () => {
         inAgentQueue(agentId, () => supervisor.reconcile(agentId, "connecting")).catch((error: unknown) =>
-          log.error("channels could not be settled", { agentId, error }),
+          log.error("reconciling an agent's channels failed", { agentId, error }),
         );
       };
       const rows = verified.map(({ channel, bot, token, ownerId }) =>
         connections.putStatement(agentId, channel, bot, token, ownerId),
       );
       return [
-        // Before the tokens' own news, which know nothing of a bot being connected for the first time.
+        // Runs before the hooks of the tokens, which would not know that the bot is connected for the first time.
         ...rows.map((row, at) => (at === 0 ? { ...row, after: begin } : row)),
         ...verified.map(({ channel, token, field }) => agents.credentials.setStatement(agentId, channel, token, field)),
       ];
@@ -233,7 +236,7 @@ export function createChannelService(deps: Deps): ChannelService {
       inAgentQueue(agentId, async () => {
         const openConnection = await openConnections.find(agentId, channel);
         await supervisor.stopConnection(agentId, channel);
-        // The secret goes first.
+        // The secret is deleted first.
         await agents.credentials.set({ kind: "agent", id: agentId }, channel, "");
         const existed = await connections.remove(agentId, channel);
         openConnections.drop(agentId, channel);
@@ -256,7 +259,7 @@ export function createChannelService(deps: Deps): ChannelService {
       try {
         for (const { channel } of await connections.list(agentId)) await openConnections.find(agentId, channel);
       } catch (error) {
-        log.error("a bot of an agent that is removed could not be opened", { agentId, error });
+        log.error("opening a bot of an agent that is removed failed", { agentId, error });
       }
     },
 

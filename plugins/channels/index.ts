@@ -1,5 +1,7 @@
-// Channels: the bots that agents answer as, hosted in this process: connected, kept connected, heard and spoken through.
+// The plugin that hosts the bots of agents: it keeps them connected, decides who may talk, and delivers replies. The
+// adapters of the platforms are in the folder channels/ beside plugins/.
 
+import { channelDefinitions, channelIds } from "../../channels/registry.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { createKeyedQueue } from "../../src/kernel/util/keyed-queue.ts";
 import { agentStats } from "../agent-stats/index.ts";
@@ -14,32 +16,23 @@ import { backendRoutes } from "./backend-routes.ts";
 import { createBackupRows } from "./backup-rows.ts";
 import { createChannelService } from "./channel-service.ts";
 import { createConnectionLoop } from "./connections/connection-loop.ts";
-import { createConnectionStates } from "./connections/connection-states.ts";
+import { type ConnectionState, createConnectionStates } from "./connections/connection-states.ts";
 import { createConnectionStore } from "./connections/connection-store.ts";
 import { createIncomingWebhooks } from "./connections/incoming-webhooks.ts";
 import { createOpenConnections } from "./connections/open-connections.ts";
-import { type ConnectionState, createOwnerNotices } from "./connections/owner-notices.ts";
+import { createOwnerNotices } from "./connections/owner-notices.ts";
 import { createResumePoints } from "./connections/resume-points.ts";
 import { createSupervisor } from "./connections/supervisor.ts";
 import { createTokenAttempts } from "./connections/token-attempts.ts";
 import { createWebhookUrls } from "./connections/webhook-urls.ts";
 import { createPlatformHooks } from "./delivery/reply-delivery.ts";
 import { createReplyPreviews } from "./delivery/reply-previews.ts";
-import { CHANNEL_IDS } from "./schema.ts";
 import { webRoutes } from "./web-routes.ts";
 
 export type { ChannelId } from "../../channels/port.ts";
 export { parseOwnerId } from "./access/owner-id.ts";
-export { isChannelId } from "./adapters.ts";
 export type { ChannelState, ConnectRequest, SubmittedToken, VerifiedToken } from "./channel-service.ts";
 export { CONNECT_ERRORS } from "./model.ts";
-
-/** Tokens of Telegram, Discord and Meta, by their forms. */
-const TOKEN_PATTERNS = [
-  /(?<!\d)\d{6,}(?::|%3a)[\w-]{30,}/gi,
-  /(?<![\w-])[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,}/g,
-  /(?<![\w-])EAA[\w-]{24,}/g,
-];
 
 export const channels = plugin("channels", (host) => {
   const { kernel } = host;
@@ -100,12 +93,12 @@ export const channels = plugin("channels", (host) => {
     previews: createReplyPreviews({ log, adapters, openConnections }),
     ownerCommand: createOwnerCommands({ openConnections, pairings, intake }),
   };
-  for (const channel of CHANNEL_IDS) {
+  for (const channel of channelIds()) {
     runtimeService.registerPlatform(channel, createPlatformHooks(channel, platformDeps));
   }
   metrics.gauge(
     "berth_channel_connections",
-    "Bots by state; one whose platform posts to us is counted only while that is being set up or has failed.",
+    "Connections held by this process, by state; registered webhooks are not held.",
     ["state"],
     () =>
       Object.entries(supervisor.countByState()).map(
@@ -113,16 +106,16 @@ export const channels = plugin("channels", (host) => {
       ),
   );
 
-  /** Connections are kept where the backend runs. */
+  /** Connections are kept only where the backend runs. */
   let started = false;
   let starting: Promise<void> = Promise.resolve();
   const logFailure = (agentId: string) => (error: unknown) =>
-    log.error("channels could not be settled", { agentId, error });
+    log.error("reconciling an agent's channels failed", { agentId, error });
   agentService.onChange((agentId) => {
     if (started) inAgentQueue(agentId, () => supervisor.reconcile(agentId)).catch(logFailure(agentId));
   });
   agentService.beforeDelete(service.beforeAgentRemoval);
-  agentService.onDelete((agentId) => service.afterAgentRemoval(agentId, CHANNEL_IDS));
+  agentService.onDelete((agentId) => service.afterAgentRemoval(agentId, channelIds()));
 
   const backupRows = createBackupRows({ ...kernel, agents: agentService, connections, openConnections, pairings });
 
@@ -135,7 +128,7 @@ export const channels = plugin("channels", (host) => {
     ],
     // The last segment of a webhook URL can be the only proof of who posts.
     secretPaths: [/^((?:\/api)?\/hooks\/[^/]*)\/.*/],
-    secretPatterns: TOKEN_PATTERNS,
+    secretPatterns: channelDefinitions().map(({ tokenLogPattern }) => tokenLogPattern),
     web: webRoutes({ backend: kernel.backend, identities, guards: agentService.guards, incomingWebhooks }),
     backend: backendRoutes({
       identities,
@@ -149,7 +142,7 @@ export const channels = plugin("channels", (host) => {
     }),
     start() {
       started = true;
-      // Not waited for: a platform that is down does not keep Berth from serving.
+      // Not awaited, because a platform that is down must not delay the start.
       starting = supervisor.startAll().catch(logFailure("all"));
     },
     async stop() {

@@ -1,43 +1,47 @@
-// Channels on the wire. Contract §6; shapes that it leaves open are described here.
+// The schemas of the routes of channels, the actions of their service tokens, and the conversion of rows into answers.
 import { t } from "elysia";
 import { documentErrors, documentGuard } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { Pairing } from "./access/pairings.ts";
 import type { ChannelState } from "./channel-service.ts";
+
+/** The actions that service tokens name. */
+export const READ_ACTION = "agent.channels";
+export const CONNECT_ACTION = "agent.connect";
 
 const bot = t.Object({
   id: t.String({ description: "the platform's id of the bot" }),
   username: t.String({ description: "the handle people see" }),
 });
 const state = t.String({
-  description: "connecting, connected, backing_off (waits for its next try) or failed (given up)",
+  description: "connecting, connected, backing_off (waits for its next try) or failed (not retried)",
 });
 const iso = { description: "ISO 8601" };
 
-/** What connecting a bot can be refused with, for the documents. */
+/** The errors of connecting a bot, for the API document. */
 export const CONNECT_ERRORS = {
   400: "INVALID_CHANNEL_TOKEN",
   409: ["CHANNEL_IN_USE", "OPERATION_IN_PROGRESS"],
   502: "CHANNEL_UNREACHABLE",
 };
 
-/** Of connecting, for the documents. */
+/** The description of connecting, for the API document. */
 export const TOKEN_LIMIT_DESCRIPTION =
   "The token is checked with its platform first. Tokens that a platform refuses are counted by the rule `provision`, for the " +
   "caller's account and address: after too many, this answers 429 `RATE_LIMITED` until `Retry-After`. Good ones are not counted.";
 
-/** A post of a platform, whose form is that platform's own. */
+/** Describes the route for posts, whose form each platform defines. */
 export const webhookPostDetail = {
   ...documentGuard([]),
   ...documentErrors({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
   requestBody: { description: "The platform's own form", content: { "application/json": { schema: {} } } },
-  responses: { 200: { description: "Taken; the platform reads no more than the status" } },
+  responses: { 200: { description: "Received; the platform reads only the status" } },
 };
 
-/** A platform's question, answered in its own words. */
+/** Describes the route by which platforms verify an address. */
 export const webhookVerificationDetail = {
   ...documentGuard([]),
   ...documentErrors({ 401: "UNAUTHORIZED", 404: "NOT_FOUND", 409: "AGENT_STOPPED" }),
-  responses: { 200: { description: "What the platform asked for, as text" } },
+  responses: { 200: { description: "The platform's challenge, as text" } },
 };
 
 export const connectBody = t.Object({
@@ -45,8 +49,8 @@ export const connectBody = t.Object({
   ownerId: t.Optional(
     t.Union([t.String(), t.Integer()], {
       description:
-        "your own numeric id on the platform, on the third channel your phone number; left out, the one given before stays",
-      error: "This is your numeric id on the platform.",
+        "your own id on the platform: a number, or on the third channel your phone number; left out, the one given before stays",
+      error: "This is your id on the platform, as text or a number.",
     }),
   ),
 });
@@ -64,7 +68,10 @@ export const channelItem = t.Object({
   bot,
   state,
   since: t.String(iso),
-  lastError: t.Union([t.String({ description: "what went wrong last, also when it works again" }), t.Null()]),
+  lastError: t.Union([
+    t.String({ description: "the last error, which stays after the connection works again" }),
+    t.Null(),
+  ]),
   nextTryAt: t.Union([t.String({ ...iso, description: "ISO 8601; while it waits for its next try" }), t.Null()]),
   mode: t.String({ description: "polling, gateway or webhook" }),
 });
@@ -74,7 +81,7 @@ export const channelList = t.Object({ channels: t.Array(channelItem), count: t.N
 export const disconnectResponse = t.Object({ success: t.Literal(true), channel: t.String() });
 
 export const approveBody = t.Object({
-  code: t.String({ minLength: 1, maxLength: 32, error: "Give the code that the person was told." }),
+  code: t.String({ minLength: 1, maxLength: 32, error: "Give the code that the person got." }),
 });
 
 export const pairingResponse = t.Object({ success: t.Literal(true), senderId: t.String() });
@@ -83,9 +90,9 @@ export const pairingList = t.Object({
   pairings: t.Array(
     t.Object({
       senderId: t.String({ description: "the platform's id of the person" }),
-      name: t.String({ description: "as the person calls themselves; anybody can choose any name" }),
+      name: t.String({ description: "as the person chose it; anyone can choose any name" }),
       status: t.Union([t.Literal("pending"), t.Literal("approved"), t.Literal("denied")], {
-        description: "who was denied may ask again when that is over, or is removed here",
+        description: "a denied person may ask again after a week, or once removed here",
       }),
       code: t.Union([t.String(), t.Null()]),
       expiresAt: t.Union([t.String(iso), t.Null()]),

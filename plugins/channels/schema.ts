@@ -1,13 +1,13 @@
-// The tables of channels. Created by migrations/0007_channels.sql; `resume` came with 0021, `detail` with 0027.
+// The tables of connections and pairings. Created by migrations/0007_channels.sql and 0031_any_channel.sql, which
+// created both again without the list of channels.
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-
-export const CHANNEL_IDS = ["channel_a", "channel_b", "channel_c"] as const;
+import type { ChannelId } from "../../channels/port.ts";
 
 export const connections = sqliteTable(
   "channel_connections",
   {
     agentId: text("agent_id").notNull(),
-    channel: text("channel", { enum: CHANNEL_IDS }).notNull(),
+    channel: text("channel").$type<ChannelId>().notNull(),
     botId: text("bot_id").notNull(),
     botUsername: text("bot_username").notNull(),
     /** `BotIdentity.detail`. */
@@ -15,11 +15,11 @@ export const connections = sqliteTable(
     tokenDigest: text("token_digest").notNull(),
     ownerId: text("owner_id"),
     callbackId: text("callback_id").notNull(),
-    /** Sealed. */
+    /** Sealed by the vault. */
     callbackSecret: text("callback_secret").notNull(),
     registeredBase: text("registered_base"),
     registeredAt: integer("registered_at"),
-    /** What the adapter goes on from when it listens again. */
+    /** The resume point, from which the adapter continues to receive. */
     resume: text("resume"),
     createdAt: integer("created_at").notNull(),
   },
@@ -30,7 +30,7 @@ export const pairings = sqliteTable(
   "pairings",
   {
     agentId: text("agent_id").notNull(),
-    channel: text("channel", { enum: CHANNEL_IDS }).notNull(),
+    channel: text("channel").$type<ChannelId>().notNull(),
     senderId: text("sender_id").notNull(),
     senderName: text("sender_name").notNull(),
     peer: text("peer").notNull(),

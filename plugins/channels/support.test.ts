@@ -1,4 +1,5 @@
-// What tests of channels stand on: the whole application on a real port, a strict fake Telegram, an owner with agents.
+// The set-up of the tests of channels: the whole application on a real port, a strict fake Telegram, an owner with
+// agents.
 
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
@@ -83,7 +84,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
     };
   }
 
-  /** The link of the first start; an admin has room for many agents. */
+  /** Uses the link of the first start, because an admin may have many agents. */
   async function becomeAdmin(client: Client): Promise<void> {
     const link = (await running.app.accounts.createFirstAdminLink()) ?? "";
     const token = new URL(link).searchParams.get("token");
@@ -95,7 +96,8 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
   const scene = {
     telegram,
     owner,
-    /** The agent that counts as being updated. */
+    dir: dir.path,
+    /** The id of the agent that counts as being updated. */
     updating: "",
     get origin() {
       return origin;
@@ -107,7 +109,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
       return running.app;
     },
     setStatus: (agentId: string, status: "active" | "stopped") => running.agentService?.setStatus(agentId, status),
-    /** Rows of the database, as they are now. */
+    /** Reads rows of the database. */
     async rows(sql: string, ...args: string[]) {
       return (await running.kernel.database.read(sql, args)).rows.map((row): Record<string, unknown> => ({ ...row }));
     },
@@ -125,7 +127,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
         token,
         ...more,
       }),
-    /** The one channel of an agent, as its owner sees it. */
+    /** The first channel of an agent, as shown to its owner. */
     async channel(agentId: string): Promise<ChannelItem | undefined> {
       const { body } = await owner.get<{ channels: ChannelItem[] }>(`/api/agents/${agentId}/channels`);
       return body.channels[0];
@@ -139,7 +141,7 @@ export async function openScene({ env = {}, telegram: options = {} }: Options = 
       const { body } = await owner.get<{ logs: { message: string }[] }>(`/api/agents/${agentId}/logs`);
       return body.logs.map(({ message }) => message);
     },
-    /** The process ends and starts again over the same data. */
+    /** Stops the application and starts it again over the same data. */
     async restart(more: Record<string, string> = {}) {
       await running.stop();
       running = await start({ ...env, ...more });

@@ -1,4 +1,5 @@
-// The web's routes of channels: whose agent it is is settled here, everything else where the connections live.
+// The web's routes of channels: they check the ownership of the agent and forward to the backend, which holds the
+// connections.
 import { Elysia } from "elysia";
 import { encodePathSegment } from "../../src/kernel/http/backend/backend-response.ts";
 import type { BackendTransport } from "../../src/kernel/http/backend/backend-transport.ts";
@@ -11,6 +12,7 @@ import { requireChannelId } from "./adapters.ts";
 import type { IncomingWebhooks } from "./connections/incoming-webhooks.ts";
 import {
   approveBody,
+  CONNECT_ACTION,
   CONNECT_ERRORS,
   channelItem,
   channelList,
@@ -19,16 +21,13 @@ import {
   disconnectResponse,
   pairingList,
   pairingResponse,
+  READ_ACTION,
   TOKEN_LIMIT_DESCRIPTION,
   webhookPostDetail,
   webhookVerificationDetail,
 } from "./model.ts";
 
-/** What service tokens name. */
-export const READ_ACTION = "agent.channels";
-export const CONNECT_ACTION = "agent.connect";
-
-/** Of a refusal: the backend counts the tokens that were refused. */
+/** Headers of a 429 that are forwarded: the backend counts refused tokens. */
 const RETRY_HEADERS = ["retry-after", "ratelimit", "ratelimit-policy"];
 
 interface Deps {
@@ -49,7 +48,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
     agent: { id: string };
   }
 
-  /** Asks the backend for the same, in the caller's name, and passes its answer on. */
+  /** Forwards a request to the backend in the caller's name. */
   async function forward({ identity, request, agent }: RouteContext, path: string): Promise<Response> {
     const action = request.method === "GET" ? READ_ACTION : CONNECT_ACTION;
     const grant = identities.createGrant(identity, request, action, agent.id);
@@ -63,13 +62,13 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
   return (
     new Elysia({ name: "channels.web" })
       .use(guards)
-      // No guard and no schema: what proves who posts is in the address and the headers, and the adapter reads the body.
+      // No guard and no schema: the address and the headers prove the sender, and the adapter parses the body.
       .post(
         "/hooks/:channel/:callbackId",
         ({ request, params }) => incomingWebhooks.receiveOrForward(request, params.channel, params.callbackId),
         {
           parse: "none",
-          detail: { ...detail, ...webhookPostDetail, summary: "Where platforms post what people write to a bot" },
+          detail: { ...detail, ...webhookPostDetail, summary: "Receive a platform's post for a bot" },
         },
       )
       .get(
@@ -79,7 +78,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
           detail: {
             ...detail,
             ...webhookVerificationDetail,
-            summary: "Where a platform asks whether an address is ours",
+            summary: "Answer a platform's verification of an address",
           },
         },
       )
@@ -88,7 +87,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
         response: { 200: channelList },
         detail: {
           ...detail,
-          summary: "An agent's channels, and how each one is",
+          summary: "List an agent's channels with their states",
           ...documentErrors({ 502: "BACKEND_UNAVAILABLE" }),
         },
       })
@@ -97,7 +96,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
         response: { 200: channelItem },
         detail: {
           ...detail,
-          summary: "One of an agent's channels, and how it is",
+          summary: "Get one of an agent's channels with its state",
           ...documentErrors({ 404: ["CHANNEL_NOT_FOUND", "CHANNEL_NOT_CONNECTED"], 502: "BACKEND_UNAVAILABLE" }),
         },
       })
@@ -137,7 +136,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
           response: { 200: pairingList },
           detail: {
             ...detail,
-            summary: "People who may talk to the agent there, and who asked to",
+            summary: "List the people who may talk to the agent on a channel, and who asked to",
             ...documentErrors({ 404: "CHANNEL_NOT_FOUND", 502: "BACKEND_UNAVAILABLE" }),
           },
         },
@@ -151,7 +150,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
           response: { 200: pairingResponse },
           detail: {
             ...detail,
-            summary: "Let the person talk who was told this code",
+            summary: "Approve the person who got this code",
             ...documentErrors({
               404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
               409: "OPERATION_IN_PROGRESS",
@@ -169,7 +168,7 @@ export function webRoutes({ backend, identities, guards, incomingWebhooks }: Dep
           response: { 200: pairingResponse },
           detail: {
             ...detail,
-            summary: "Take a person's permission, or request, back",
+            summary: "Remove a person's permission or request",
             ...documentErrors({
               404: ["CHANNEL_NOT_FOUND", "PAIRING_NOT_FOUND"],
               409: "OPERATION_IN_PROGRESS",

@@ -1,9 +1,10 @@
 // Backend routes that change an agent's skills and credentials.
 import { Elysia, t } from "elysia";
+import { isChannelId } from "../../channels/registry.ts";
 import { documentErrors } from "../../src/kernel/http/openapi/route-documentation.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents } from "../agents/index.ts";
-import { CONNECT_ERRORS, type channels, isChannelId } from "../channels/index.ts";
+import { CONNECT_ERRORS, type channels } from "../channels/index.ts";
 import type { skills } from "../skills/index.ts";
 
 interface Deps {

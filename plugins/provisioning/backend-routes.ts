@@ -1,5 +1,4 @@
-// The backend's routes of provisioning with channel tokens: the one place where such agents are made and claimed.
-
+// The backend's routes that create agents with channel tokens, and let an account claim one.
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import type { Idempotency } from "../../src/kernel/http/idempotency.ts";
@@ -10,20 +9,18 @@ import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-lim
 import { providerSettings } from "../ai/settings.ts";
 import type { auth, Caller } from "../auth/index.ts";
 import {
+  CLAIM_ACTION,
   CLAIM_ERRORS,
   claimBody,
   claimResponse,
   createProvisionBody,
+  createProvisionResponse,
+  PROVISION_ACTION,
   PROVISION_ERRORS,
-  provisionResponse,
   SHOWN_ONCE_FIELDS,
 } from "./model.ts";
 import { parseProvisionRequest } from "./provision-request.ts";
 import type { Provisioning } from "./provisioning.ts";
-
-/** What service tokens name. */
-export const PROVISION_ACTION = "provisioning.make";
-export const CLAIM_ACTION = "provisioning.claim";
 
 interface Deps {
   config: Config;
@@ -37,10 +34,10 @@ export function backendRoutes({ config, limits, identities, idempotency, provisi
   const { registry } = config.of(providerSettings);
   const provisionBody = createProvisionBody(registry);
   const detail = { tags: ["Channels"] };
-  /** Kept here and not on the web surface, so that the answer is in the write of the work itself. */
+  /** The answer is kept for repeated requests by the backend, so that it is in the same write as the agent. */
   const idempotencyCaller = (request: Request, userId: string) => (userId === "" ? { request } : { request, userId });
 
-  /** As the web surface does, which has counted those whom it vouches for. Contract §3. */
+  /** Counts calls with a key straight to the backend; the web surface has counted those that it forwards. */
   async function countAgainstLimit({ userId, address, hasServiceToken }: Caller): Promise<void> {
     if (hasServiceToken) return;
     await limits.takeOrThrow("provision", address);
@@ -65,10 +62,10 @@ export function backendRoutes({ config, limits, identities, idempotency, provisi
       {
         granted: PROVISION_ACTION,
         body: provisionBody,
-        response: { 201: provisionResponse },
+        response: { 201: createProvisionResponse() },
         detail: {
           ...detail,
-          summary: "Make an agent with its channels and a live stream, for the caller or for whoever claims it",
+          summary: "Make an agent with its channels and a live stream, for the caller or to be claimed later",
           ...documentErrors(PROVISION_ERRORS),
         },
       },

@@ -1,6 +1,7 @@
-// Claims: what lets one account, once, take an agent that was made without any. Created by migrations/0028_claims.sql.
+// Stores claims: each lets one account, once, take over an agent that was made without an account.
 import { guard, type Statement } from "../../src/kernel/database/database.ts";
 import type { Kernel } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 
 export interface Claim {
   holderId: string;
@@ -8,20 +9,19 @@ export interface Claim {
 }
 
 export interface Claims {
-  /** A new one; `insertStatement` is for the batch that makes its agent. */
+  /** Makes a claim; `insertStatement` is for the batch that creates its agent. */
   issue(holderId: string): { url: string; insertStatement(agentId: string): Statement };
-  /** The link of one that is good, as `issue` gave it; undefined where the agent is somebody's. */
+  /** The link of an agent's valid claim, as `issue` gave it; undefined if there is none. */
   linkOf(agentId: string): Promise<string | undefined>;
-  /** Undefined for a token that was used, is too old, or never was one. */
+  /** The claim of a token; undefined if it was used, has expired, or never existed. */
   find(token: string): Promise<Claim | undefined>;
-  /** Uses it up; aborts its batch with GuardFailed `claim` when it is not good. */
+  /** Uses a claim up; fails the batch with GuardFailed `claim` if it is not valid. */
   useStatements(token: string): Statement[];
-  /** Those past their time, the oldest first. */
+  /** Expired claims, the oldest first. */
   listExpired(limit: number): Promise<Claim[]>;
 }
 
-/** Contract §6. */
-const LIFETIME_MS = 7 * 86_400_000;
+const LIFETIME_MS = 7 * DAY;
 
 const INSERT = "INSERT INTO claims (holder_id, agent_id, token_hash, expires_at) VALUES (?, ?, ?, ?)";
 const SELECT_BY_AGENT = "SELECT holder_id, token_hash FROM claims WHERE agent_id = ? AND expires_at > ?";
@@ -32,7 +32,7 @@ const EXPIRED = "SELECT holder_id, agent_id FROM claims WHERE expires_at <= ? OR
 
 const hashOf = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("hex");
 
-/** A link can be told again to whoever shows the bots' tokens, without being kept: it follows from the root key. */
+/** Tokens are derived from the root key, so that a link can be shown again without being stored. */
 export function createClaims({ database, config, vault }: Pick<Kernel, "database" | "config" | "vault">): Claims {
   const tokenOf = (holderId: string) => vault.sign("claim", holderId);
   const urlOf = (token: string) => `${config.baseUrl}/claim?token=${token}`;
@@ -56,7 +56,7 @@ export function createClaims({ database, config, vault }: Pick<Kernel, "database
       const row = rows[0];
       if (!row) return undefined;
       const token = tokenOf(String(row.holder_id));
-      // Made under another root key.
+      // The claim was made under another root key.
       if (row.token_hash !== hashOf(token)) await database.write([{ sql: REPLACE, args: [hashOf(token), agentId] }]);
       return urlOf(token);
     },

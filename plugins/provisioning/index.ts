@@ -1,6 +1,7 @@
-// Provisioning with channel tokens: an agent with its bots and a live stream in one request, for an account or for nobody yet.
+// The plugin that makes an agent with its bots and a live stream in one request, for an account or to be claimed later.
 import { plugin } from "../../src/kernel/plugin.ts";
 import { perHour, perMinute } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
+import { HOUR } from "../../src/kernel/util/time.ts";
 import { agents } from "../agents/index.ts";
 import { ai } from "../ai/index.ts";
 import { auth } from "../auth/index.ts";
@@ -10,8 +11,6 @@ import { backendRoutes } from "./backend-routes.ts";
 import { createClaims } from "./claims.ts";
 import { createProvisioning } from "./provisioning.ts";
 import { webRoutes } from "./web-routes.ts";
-
-const HOUR = 3_600_000;
 
 export const provisioning = plugin("provisioning", (host) => {
   const { kernel } = host;

@@ -1,4 +1,4 @@
-// How often somebody may provision: counted once, on whichever surface they ask.
+// Tests the limit on provisioning, which counts each request once, on either surface.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
-/** Asks for nothing that could be made: it counts all the same. */
+/** A request that fails, but counts. */
 const ask = async (by: Client) => {
   const headers = { authorization: `Bearer ${key}` };
   const { status, body } = await by.post<{ code: string }>("/api/provision", {}, { headers });
   return `${status} ${body.code}`;
 };
 
-test("with a key straight from the backend too, by the same count as on the web", async () => {
+test("a key at the backend has the same limit as on the web surface", async () => {
   const [web, backend] = [createClient(house.web), createClient(house.backend)];
   expect(await ask(web)).toBe("400 CHANNEL_TOKEN_REQUIRED");
   expect(await ask(backend)).toBe("400 CHANNEL_TOKEN_REQUIRED");

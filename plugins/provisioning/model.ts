@@ -1,23 +1,13 @@
-// Provisioning with channel tokens on the wire. Interface, "Provision with channel tokens"; contract §6.
-import { type Static, t } from "elysia";
+// Schemas of `POST /api/provision` and of claiming; the fields of the channels come from the rows of the registry.
+import { type Static, type TSchema, t } from "elysia";
+import { channelDefinitions, mapChannels } from "../../channels/registry.ts";
 import type { ProviderRegistry } from "../ai/settings.ts";
 
+/** The actions that service tokens name. */
+export const PROVISION_ACTION = "provisioning.make";
+export const CLAIM_ACTION = "provisioning.claim";
+
 export const PLANS = ["free", "pro", "enterprise"] as const;
-
-/** The field each token comes and goes under, and its other name. */
-export const TOKEN_FIELDS = [
-  { channel: "channel_a", field: "channelAToken", alias: "telegramToken" },
-  { channel: "channel_b", field: "channelBBotToken", alias: "discordBotToken" },
-  { channel: "channel_c", field: "channelCToken", alias: "whatsappToken" },
-] as const;
-
-/** What the platforms tell by themselves, and is no longer taken. */
-export const UNSUPPORTED_FIELDS = [
-  ["channelCPhoneNumberId", "whatsappPhoneNumberId"],
-  ["channelCBusinessAccountId", "whatsappBusinessAccountId"],
-  ["channelBGuildId", "discordGuildId"],
-  ["channelBChannelId", "discordChannelId"],
-].flat();
 
 const token = (description: string) =>
   t.Optional(t.String({ maxLength: 4_096, description, error: "This is the bot's token, as text." }));
@@ -31,75 +21,89 @@ const oneOf = <const Value extends string>(values: readonly Value[], description
     ),
   );
 
-export const createProvisionBody = (registry: ProviderRegistry) =>
-  t.Object({
-    channelAToken: token(
-      "A bot's token of the first channel. At least one token is needed; an empty one counts as none",
-    ),
-    channelAUserId: ownerId(
-      "The owner's numeric id there: who may talk to the agent, unless its configuration says more",
-    ),
-    channelBBotToken: token("A bot's token of the second channel"),
-    channelCToken: token("A token of the third channel; numbers and accounts are found by it"),
-    telegramToken: token("The same as `channelAToken`, which comes first"),
-    telegramUserId: ownerId("The same as `channelAUserId`, which comes first"),
-    discordBotToken: token("The same as `channelBBotToken`, which comes first"),
-    whatsappToken: token("The same as `channelCToken`, which comes first"),
-    aiProvider: oneOf(registry.ids, `Whose model the agent gets; \`${registry.default.id}\` where it is left out`),
-    apiKey: t.Optional(
-      t.String({
-        maxLength: 4_096,
-        pattern: "^\\s*[\\x21-\\x7e]*\\s*$",
-        description: "A key for that provider, kept as the agent's own",
-        error: "A key is up to 4,096 printable ASCII characters without spaces.",
-      }),
-    ),
-    plan: oneOf(PLANS, "A hint that is kept and grants nothing; `free` where it is left out"),
-  });
+/** Fields that are made at run time: their names are not in the type, so handlers read them by name. */
+type ChannelFields = Record<never, TSchema>;
+
+/** The fields of all channels under their neutral names, then under the platforms' names. */
+function channelBodyFields(): ChannelFields {
+  const fields = channelDefinitions().flatMap(({ provisioning: { token: tokenField, owner } }) => [
+    { ...tokenField, toSchema: token },
+    ...(owner ? [{ ...owner, toSchema: ownerId }] : []),
+  ]);
+  return Object.fromEntries([
+    ...fields.map(({ field, description, toSchema }) => [field, toSchema(description)] as const),
+    ...fields.map(({ field, alias, toSchema }) => [alias, toSchema(sameAs(field))] as const),
+  ]);
+}
+
+const sameAs = (field: string) => `The same as \`${field}\`, which comes first`;
+
+const commonBodyFields = (providers: ProviderRegistry) => ({
+  aiProvider: oneOf(providers.ids, `The provider of the agent's model; \`${providers.default.id}\` if left out`),
+  apiKey: t.Optional(
+    t.String({
+      maxLength: 4_096,
+      pattern: "^\\s*[\\x21-\\x7e]*\\s*$",
+      description: "A key for that provider, kept as the agent's own",
+      error: "A key is up to 4,096 printable ASCII characters without spaces.",
+    }),
+  ),
+  plan: oneOf(PLANS, "A hint that is kept and grants nothing; `free` if left out"),
+});
+
+export const createProvisionBody = (providers: ProviderRegistry) =>
+  t.Object({ ...channelBodyFields(), ...commonBodyFields(providers) });
 export type ProvisionBody = Static<ReturnType<typeof createProvisionBody>>;
 
 const nullable = (description: string) => t.Union([t.String({ description }), t.Null()]);
 const masked = nullable("All but the last four characters are hidden");
 const channelSwitch = t.Union([t.Literal("enabled"), t.Literal("disabled")]);
 
-export const provisionResponse = t.Object({
-  success: t.Literal(true),
-  userId: t.String({
-    description: "The caller, or without a session an account that holds the agent until it is claimed",
-  }),
-  agentId: t.String(),
-  id: t.String({ description: "The same as `agentId`" }),
-  channelAToken: masked,
-  channelBBotToken: masked,
-  channelCToken: masked,
-  aiProvider: t.String(),
-  aiProviderConfig: t.Object({
-    model: t.String({ description: "The model the agent got" }),
-    baseUrl: t.String({ description: "Where the provider is asked" }),
-    requiresKey: t.Boolean({ description: "Whether this provider asks for a key at all" }),
-  }),
-  plan: t.String(),
-  streamKey: nullable("A secret, for publishing; null when replayed"),
-  liveStreamId: nullable("The stream's public name"),
-  rtmpServer: nullable("Where to publish to, without the key"),
-  playbackUrl: nullable("The page on which it is watched"),
-  subdomain: t.String(),
-  url: t.String({ description: "The agent's public address" }),
-  hls: nullable("The playlist, for players"),
-  rtmp: nullable("Where to publish to, with the key: a secret; null when replayed"),
-  status: t.String({ description: "active" }),
-  createdAt: t.String({ description: "ISO 8601" }),
-  metadata: t.Object({
-    channels: t.Object({ channel_a: channelSwitch, channel_b: channelSwitch, channel_c: channelSwitch }),
-    streaming: t.Object({ provider: nullable("Null where there are no streams"), latency: nullable("In a word") }),
-    claimUrl: t.Optional(
-      nullable("Without a session: who opens it makes the agent theirs, once, within 7 days; null when replayed"),
-    ),
-  }),
-});
-export type ProvisionResponse = Static<typeof provisionResponse>;
+const maskedTokenFields = (): ChannelFields =>
+  Object.fromEntries(channelDefinitions().map(({ provisioning }) => [provisioning.token.field, masked]));
 
-/** Shown this once. */
+export const createProvisionResponse = () =>
+  t.Object({
+    success: t.Literal(true),
+    userId: t.String({
+      description: "The caller, or without a session an account that holds the agent until it is claimed",
+    }),
+    agentId: t.String(),
+    id: t.String({ description: "The same as `agentId`" }),
+    ...maskedTokenFields(),
+    aiProvider: t.String(),
+    aiProviderConfig: t.Object({
+      model: t.String({ description: "The model the agent got" }),
+      baseUrl: t.String({ description: "The address of the provider" }),
+      requiresKey: t.Boolean({ description: "Whether this provider needs a key" }),
+    }),
+    plan: t.String(),
+    streamKey: nullable("A secret, for publishing; null when replayed"),
+    liveStreamId: nullable("The stream's public name"),
+    rtmpServer: nullable("The address to publish to, without the key"),
+    playbackUrl: nullable("The page that plays the stream"),
+    subdomain: t.String(),
+    url: t.String({ description: "The agent's public address" }),
+    hls: nullable("The playlist, for players"),
+    rtmp: nullable("The address to publish to, with the key: a secret; null when replayed"),
+    status: t.String({ description: "active" }),
+    createdAt: t.String({ description: "ISO 8601" }),
+    metadata: t.Object({
+      channels: t.Object(mapChannels(() => channelSwitch)),
+      streaming: t.Object({
+        provider: nullable("Null if there are no streams"),
+        latency: nullable("The latency, as a word"),
+      }),
+      claimUrl: t.Optional(
+        nullable(
+          "Without a session: the link by which an account claims the agent, once, within 7 days; null when replayed",
+        ),
+      ),
+    }),
+  });
+export type ProvisionResponse = Static<ReturnType<typeof createProvisionResponse>>;
+
+/** The fields that are shown only in the first answer. */
 export const SHOWN_ONCE_FIELDS = ["streamKey", "rtmp", "metadata.claimUrl"];
 
 export const claimBody = t.Object({
@@ -117,7 +121,7 @@ export type ClaimResponse = Static<typeof claimResponse>;
 
 const IDEMPOTENCY_ERRORS = ["IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"];
 
-/** What each is refused with, for the documents. */
+/** The errors of both routes, for the API document. */
 export const PROVISION_ERRORS = {
   400: ["CHANNEL_TOKEN_REQUIRED", "UNSUPPORTED_FIELD", "INVALID_CHANNEL_TOKEN"],
   402: "SUBSCRIPTION_REQUIRED",

@@ -1,9 +1,10 @@
-// What a request for an agent with channels asks for, under whichever names it says it.
-
+// Parses the body of `POST /api/provision`, whose channel fields may have neutral names or the platforms' names.
+import type { ChannelDefinition } from "../../channels/definition.ts";
+import { channelDefinitions } from "../../channels/registry.ts";
 import { AppError, invalidInput } from "../../src/kernel/errors.ts";
 import type { ProviderId, ProviderRegistry } from "../ai/settings.ts";
 import { parseOwnerId, type SubmittedToken } from "../channels/index.ts";
-import { type PLANS, type ProvisionBody, TOKEN_FIELDS, UNSUPPORTED_FIELDS } from "./model.ts";
+import type { PLANS, ProvisionBody } from "./model.ts";
 
 export interface ProvisionRequest {
   /** At least one, each of another channel. */
@@ -14,19 +15,13 @@ export interface ProvisionRequest {
 }
 
 /**
- * Reads a body that its schema has let pass. Throws 400: `UNSUPPORTED_FIELD` naming all that are no longer taken,
- * `CHANNEL_TOKEN_REQUIRED`, and for an owner who is not named by a number.
- * @param text the body as it came: the schema leaves out what it does not know
+ * Parses a body that its schema has accepted. Throws 400: `UNSUPPORTED_FIELD` with all fields that are no longer accepted,
+ * `CHANNEL_TOKEN_REQUIRED`, and for an invalid id of an owner.
+ * @param text the unparsed body, because the schema drops unknown fields
  */
 export function parseProvisionRequest(body: ProvisionBody, text: string, registry: ProviderRegistry): ProvisionRequest {
   rejectUnsupportedFields(text);
-  const tokens = TOKEN_FIELDS.flatMap(({ channel, field, alias }): SubmittedToken[] => {
-    const name = isGiven(body[field]) ? field : alias;
-    const token = body[name];
-    return isGiven(token) ? [{ channel, field: name, token, ownerId: undefined }] : [];
-  });
-  const first = tokens.find(({ channel }) => channel === "channel_a");
-  if (first) first.ownerId = ownerIdOf(body);
+  const tokens = channelDefinitions().flatMap((definition) => readToken(definition, body));
   if (tokens.length === 0) throw tokenRequired();
   return {
     tokens,
@@ -36,30 +31,45 @@ export function parseProvisionRequest(body: ProvisionBody, text: string, registr
   };
 }
 
-/** Forms send what was not filled in as empty text. */
-const isGiven = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";
+/** Forms send fields that were left empty as empty text. */
+const isGiven = (text: unknown): text is string => typeof text === "string" && text.trim() !== "";
+
+/** A channel's token, with the field it came in; none if neither field holds one. */
+function readToken(definition: ChannelDefinition, body: Record<string, unknown>): SubmittedToken[] {
+  const { field, alias } = definition.provisioning.token;
+  const name = isGiven(body[field]) ? field : alias;
+  const token = body[name];
+  return isGiven(token) ? [{ channel: definition.id, field: name, token, ownerId: readOwnerId(definition, body) }] : [];
+}
+
+/** The owner's id, from the first of its two fields that has one. */
+function readOwnerId({ id, provisioning: { owner } }: ChannelDefinition, body: Record<string, unknown>) {
+  return (owner ? [owner.field, owner.alias] : [])
+    .map((path) => parseOwnerId(id, idText(body[path]), path))
+    .find((ownerId) => ownerId !== undefined);
+}
+
+/** The schema lets text and whole numbers pass. */
+const idText = (value: unknown) => (typeof value === "string" || typeof value === "number" ? value : undefined);
 
 function rejectUnsupportedFields(text: string): void {
   const given: unknown = text.trim() === "" ? {} : JSON.parse(text);
   if (typeof given !== "object" || given === null) return;
-  const found = UNSUPPORTED_FIELDS.filter((field) => Object.hasOwn(given, field));
+  // The last channel first, as clients know the order of these issues.
+  const fields = channelDefinitions().toReversed();
+  const found = fields
+    .flatMap(({ provisioning }) => provisioning.unsupportedFields)
+    .filter((field) => Object.hasOwn(given, field));
   if (found.length === 0) return;
-  const message = "This field is no longer accepted: the platform tells it by the token. Leave it out.";
+  const message = "This field is no longer accepted: the platform gives this value for the token. Leave it out.";
   throw invalidInput(
     found.map((path) => ({ path, message })),
     "UNSUPPORTED_FIELD",
   );
 }
 
-/** The first that is given. */
-function ownerIdOf(body: ProvisionBody): string | undefined {
-  return (["channelAUserId", "telegramUserId"] as const)
-    .map((path) => parseOwnerId("channel_a", body[path], path))
-    .find((id) => id !== undefined);
-}
-
 function tokenRequired(): AppError {
   const text = "Give the token of at least one channel.";
-  const issues = TOKEN_FIELDS.map(({ field }) => ({ path: field, message: text }));
+  const issues = channelDefinitions().map(({ provisioning }) => ({ path: provisioning.token.field, message: text }));
   return new AppError(400, "CHANNEL_TOKEN_REQUIRED", text, { issues });
 }

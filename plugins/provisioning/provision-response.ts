@@ -1,6 +1,7 @@
-// The answer to provisioning: every field of the interface, secrets masked but for those that are shown this once.
+// Makes the answer to `POST /api/provision`: tokens are masked, and the stream's key is shown only in this answer.
+import type { ChannelId } from "../../channels/port.ts";
+import { channelDefinitions, mapChannels } from "../../channels/registry.ts";
 import type { NewAgentRow } from "../agents/index.ts";
-import type { ChannelId } from "../channels/index.ts";
 import type { StreamAddresses, StreamService } from "../streams/index.ts";
 import type { ProvisionResponse } from "./model.ts";
 import type { ProvisionRequest } from "./provision-request.ts";
@@ -14,7 +15,7 @@ interface ResponseParts {
   provider: ProvisionResponse["aiProviderConfig"];
   stream: StreamAddresses;
   streaming: StreamService["streaming"];
-  /** Undefined: it is somebody's already. */
+  /** Undefined if the agent belongs to the caller. */
   claimUrl: string | undefined;
 }
 
@@ -29,16 +30,15 @@ export function toProvisionResponse({
   claimUrl,
 }: ResponseParts): ProvisionResponse {
   const tokenOf = (id: ChannelId) => provisionRequest.tokens.find(({ channel }) => channel === id)?.token;
-  const shown = (id: ChannelId) => maskToken(tokenOf(id));
-  const state = (id: ChannelId) => (tokenOf(id) === undefined ? ("disabled" as const) : ("enabled" as const));
+  const maskedTokens = channelDefinitions().map(
+    ({ id, provisioning }) => [provisioning.token.field, maskToken(tokenOf(id))] as const,
+  );
   return {
     success: true,
     userId,
     agentId: agentRow.id,
     id: agentRow.id,
-    channelAToken: shown("channel_a"),
-    channelBBotToken: shown("channel_b"),
-    channelCToken: shown("channel_c"),
+    ...Object.fromEntries(maskedTokens),
     aiProvider: provisionRequest.aiProvider,
     aiProviderConfig: provider,
     plan: provisionRequest.plan,
@@ -53,14 +53,14 @@ export function toProvisionResponse({
     status: agentRow.status,
     createdAt: new Date(agentRow.createdAt).toISOString(),
     metadata: {
-      channels: { channel_a: state("channel_a"), channel_b: state("channel_b"), channel_c: state("channel_c") },
+      channels: mapChannels(({ id }) => (tokenOf(id) === undefined ? "disabled" : "enabled")),
       streaming: { provider: streaming.provider, latency: streaming.latency },
       ...(claimUrl === undefined ? {} : { claimUrl }),
     },
   };
 }
 
-/** All but the last four characters hidden, and how many there are; of a short one everything. */
+/** Hides all but the last four characters, and all of a short token; the length is hidden too. */
 export function maskToken(token: string | undefined): string | null {
   if (token === undefined) return null;
   const secret = token.trim();

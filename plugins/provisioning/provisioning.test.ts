@@ -1,4 +1,4 @@
-// Agents made with their channels' tokens in one request: what is asked, answered, kept, refused, and claimed by whom.
+// Tests agents made with channel tokens in one request: answers, refusals, repeated requests, and claims.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
@@ -50,21 +50,25 @@ afterAll(async () => {
   await Promise.all([telegram?.stop(), discord?.stop(), whatsapp?.stop()]);
 });
 
-/** A bot that nobody has yet. */
+/** A bot that serves no agent yet. */
 function aBot() {
   const token = `${++next}:secret-part-of-the-token-${next}`;
   return { token, bot: telegram.addBot(token, { username: `bot_${next}` }) };
 }
 type Refused = { code: string; error: string; issues: { path: string; message: string }[] };
-const nobody = () => createClient(house.web);
-const ask = <T = ProvisionResponse & Refused>(
+const anonymous = () => createClient(house.web);
+/** With the fields of the channels, whose names come from the registry. */
+type ProvisionedAgent = ProvisionResponse &
+  Record<"channelAToken" | "channelBBotToken" | "channelCToken", string | null>;
+
+const ask = <T = ProvisionedAgent & Refused>(
   body: object,
-  by: Client = nobody(),
+  by: Client = anonymous(),
   headers: Record<string, string> = {},
 ) => by.post<T>("/api/provision", body, { headers });
 const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
 const count = async (table: string) => Number((await rows(`SELECT count(*) AS n FROM ${table}`))[0]?.n);
-/** Everything that a provisioning could leave behind. */
+/** The number of rows in every table that provisioning writes. */
 const traces = async () => {
   const tables = ["users", "agents", "agent_configs", "channel_connections", "credentials", "claims", "live_streams"];
   return Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await count(table)])));
@@ -73,7 +77,7 @@ const claimTokenOf = ({ body }: Answer<ProvisionResponse>) =>
   new URL(body.metadata.claimUrl ?? "").searchParams.get("token") ?? "";
 
 async function member(plan?: string): Promise<Client & { id: string }> {
-  const client = nobody();
+  const client = anonymous();
   const id = await client.join();
   if (plan) {
     const sql = `INSERT INTO subscriptions (user_id, plan, status, current_period_end, updated_at)
@@ -85,12 +89,12 @@ async function member(plan?: string): Promise<Client & { id: string }> {
 }
 
 describe("without a session", () => {
-  test("answers every field of the interface, and the agent is up and talks", async () => {
+  test("returns every field, and the agent is up and talks", async () => {
     const { token, bot } = aBot();
     const { status, body, headers } = await ask({ channelAToken: token, channelAUserId: 42 });
     expect(status).toBe(201);
     const id = body.agentId;
-    expect<ProvisionResponse>(body).toEqual({
+    expect<ProvisionedAgent>(body).toEqual({
       success: true,
       userId: expect.stringMatching(/^[0-9a-f-]{36}$/),
       agentId: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -129,7 +133,7 @@ describe("without a session", () => {
     expect(bot.sent(43)).toEqual([]);
   });
 
-  test("the agent belongs to an account that is nobody's, with the plan free", async () => {
+  test("the agent belongs to a placeholder account with the plan free", async () => {
     const { body } = await ask({ channelAToken: aBot().token, plan: "enterprise" });
     expect(body.plan).toBe("enterprise");
     expect(await hosted.find(body.id)).toMatchObject({ tier: "enterprise" });
@@ -140,8 +144,8 @@ describe("without a session", () => {
 
   test("the provider decides the model, and its key is the agent's own", async () => {
     const key = "gsk-canary-of-the-provider";
-    const asked = { channelAToken: aBot().token, aiProvider: "provider_3", apiKey: key };
-    const { body, text } = await ask(asked);
+    const requestBody = { channelAToken: aBot().token, aiProvider: "provider_3", apiKey: key };
+    const { body, text } = await ask(requestBody);
     expect(body).toMatchObject({ aiProvider: "provider_3", aiProviderConfig: { requiresKey: false } });
     expect(JSON.parse(await hosted.configText(body.id))).toEqual({
       model: `provider_3:${body.aiProviderConfig.model}`,
@@ -149,10 +153,10 @@ describe("without a session", () => {
     expect(await hosted.credentials.open(body.id, "provider_3")).toBe(key);
     const stored = JSON.stringify([await rows("SELECT * FROM credentials"), await rows("SELECT * FROM events"), text]);
     expect(stored).not.toContain(key);
-    expect(stored).not.toContain(asked.channelAToken.slice(6));
+    expect(stored).not.toContain(requestBody.channelAToken.slice(6));
   });
 
-  test("tokens come under either name, and the neutral one goes first", async () => {
+  test("tokens may have either field name, and the neutral one counts first", async () => {
     const [first, second] = [aBot(), aBot()];
     const body = { channelAToken: " ", telegramToken: ` ${first.token}\n`, telegramUserId: "42" };
     expect((await ask(body)).body.channelAToken).toBe(`********${first.token.slice(-4)}`);
@@ -163,12 +167,12 @@ describe("without a session", () => {
     ]);
   });
 
-  test("all three channels at once: each bot is connected, or none of them", async () => {
+  test("of three channels at once, all bots are connected or none", async () => {
     const [b, waba] = [String(515_151_515_151_515_000n + BigInt(++next)), String(102_290_129_340_000 + next)];
     const given = { channelAToken: aBot().token, channelBBotToken: tokenFor(b), channelCToken: `EAAtokenOf${waba}` };
     const tokens = Object.values(given).map((token) => token.slice(-4));
     const account = whatsapp.addAccount(given.channelCToken, { waba });
-    // A token that Discord has refused is taken for dead, so the good one is kept for later.
+    // A refused Discord token is not tried again, so the good one is used later.
     const before = await traces();
     const refused = await ask({ ...given, channelBBotToken: tokenFor(String(BigInt(b) + 500n)) });
     expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_CHANNEL_TOKEN" } });
@@ -188,16 +192,16 @@ describe("without a session", () => {
     expect((await rows("SELECT 1 FROM channel_connections WHERE agent_id = ?", body.id)).length).toBe(3);
   });
 
-  test("a cookie that is not good any more is nobody's, a key that is not good is refused", async () => {
-    const asked = { channelAToken: aBot().token };
-    const old = await ask(asked, nobody(), { cookie: "berth_session=old" });
+  test("an expired cookie counts as no session, and an invalid key is refused", async () => {
+    const requestBody = { channelAToken: aBot().token };
+    const old = await ask(requestBody, anonymous(), { cookie: "berth_session=old" });
     expect(old.body.metadata.claimUrl).toBeString();
-    const bad = await ask({ channelAToken: aBot().token }, nobody(), { authorization: "Bearer bk_nobodys" });
+    const bad = await ask({ channelAToken: aBot().token }, anonymous(), { authorization: "Bearer bk_nobodys" });
     expect(bad).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
   });
 });
 
-describe("what is refused leaves nothing behind", () => {
+describe("a refusal leaves nothing behind:", () => {
   const refused = async (body: object, status: number, code: string, by?: Client) => {
     const before = await traces();
     const answer = await ask(body, by);
@@ -212,7 +216,7 @@ describe("what is refused leaves nothing behind", () => {
     }
   });
 
-  test("a provider or plan that there is not, a key that can be none, an owner by name", async () => {
+  test("an unknown provider or plan, a malformed key, an owner by name", async () => {
     const { token } = aBot();
     const wrong = {
       aiProvider: ["provider_6", "", 1],
@@ -229,7 +233,7 @@ describe("what is refused leaves nothing behind", () => {
     }
   });
 
-  test("fields that are no longer accepted, all of them named, under both names", async () => {
+  test("fields that are no longer accepted, under both names, all listed", async () => {
     const fields = [
       ["whatsappPhoneNumberId", "whatsappBusinessAccountId", "discordGuildId", "discordChannelId"],
       ["channelCPhoneNumberId", "channelCBusinessAccountId", "channelBGuildId", "channelBChannelId"],
@@ -243,7 +247,7 @@ describe("what is refused leaves nothing behind", () => {
     expect(issues.map(({ path }) => path).sort()).toEqual(fields.sort());
   });
 
-  test("a token that is nobody's, by the field it came in", async () => {
+  test("a token of no bot, with the field it came in", async () => {
     const canary = "77:a-token-that-is-nobodys";
     for (const field of ["channelAToken", "telegramToken"]) {
       const { issues, error } = await refused({ [field]: canary }, 400, "INVALID_CHANNEL_TOKEN");
@@ -252,27 +256,27 @@ describe("what is refused leaves nothing behind", () => {
     }
   });
 
-  test("a platform that can't be reached", async () => {
+  test("an unreachable platform", async () => {
     telegram.fail("getMe", { status: 502 });
     await refused({ channelAToken: aBot().token }, 502, "CHANNEL_UNREACHABLE");
   });
 
-  test("a caller who went away while the platform was asked", async () => {
+  test("a caller who disconnects during the check of the token", async () => {
     const { token, bot } = aBot();
     const before = await traces();
     telegram.fail("getMe", { slowMs: 1_000 }, { botId: bot.id });
     const gone = new AbortController();
-    const asked = nobody().post("/api/provision", { channelAToken: token }, { signal: gone.signal });
+    const response = anonymous().post("/api/provision", { channelAToken: token }, { signal: gone.signal });
     const call = await eventually(() => telegram.calls.find(({ botId }) => botId === bot.id));
     gone.abort();
-    await expect(asked).rejects.toThrow();
+    await expect(response).rejects.toThrow();
     await eventually(() => call.status === 200);
     expect(await traces()).toEqual(before);
-    // Whoever asks after it finds the bot free.
+    // The bot stays free for the next request.
     expect((await ask({ channelAToken: token })).status).toBe(201);
   });
 
-  test("a bot that serves another agent, however many ask at once", async () => {
+  test("a bot that serves another agent, also with many requests at once", async () => {
     const { token } = aBot();
     const answers = await Promise.all(Array.from({ length: 5 }, () => ask({ channelAToken: token })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
@@ -296,23 +300,23 @@ describe("what is refused leaves nothing behind", () => {
 });
 
 describe("with a session", () => {
-  test("that was ended while the platform was asked, nothing is made", async () => {
+  test("that ended during the check of the token, nothing is made", async () => {
     const ada = await member("pro");
     const { token, bot } = aBot();
     const before = await traces();
     telegram.fail("getMe", { slowMs: 300 }, { botId: bot.id });
-    const asked = ask({ channelAToken: token, channelAUserId: 666 }, ada);
+    const response = ask({ channelAToken: token, channelAUserId: 666 }, ada);
     await eventually(() => telegram.calls.some(({ botId }) => botId === bot.id));
-    // Who has the address of an account that nobody verified takes it over.
+    // The owner of the unverified address takes the account over.
     const unrecorded = () => ({ sql: "SELECT 1", args: [] });
     const link = await accounts.administration.resetPassword(ada.id, unrecorded, "link");
     const reset = { token: new URL(link ?? "").searchParams.get("token"), password: "another horse" };
-    expect((await nobody().post("/api/auth/reset-password", reset)).status).toBe(200);
-    expect(await asked).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
+    expect((await anonymous().post("/api/auth/reset-password", reset)).status).toBe(200);
+    expect(await response).toMatchObject({ status: 401, body: { code: "UNAUTHORIZED" } });
     expect(await traces()).toEqual(before);
   });
 
-  test("the agent is the caller's, and nothing is to be claimed", async () => {
+  test("the agent belongs to the caller, without a claim", async () => {
     const ada = await member("pro");
     const { status, body } = await ask({ channelAToken: aBot().token }, ada);
     expect({ status, userId: body.userId, claim: body.metadata.claimUrl }).toEqual({
@@ -324,7 +328,7 @@ describe("with a session", () => {
     expect((await ada.get(`/api/agents/${body.id}/channels`)).body).toMatchObject({ count: 1 });
   });
 
-  test("the rules of provisioning hold", async () => {
+  test("the rules of provisioning apply", async () => {
     const before = await traces();
     const free = await member();
     expect(await ask({ channelAToken: aBot().token, plan: "enterprise" }, free)).toMatchObject({
@@ -341,24 +345,24 @@ describe("with a session", () => {
   });
 });
 
-describe("an answer that never came", () => {
+describe("a lost answer", () => {
   const tokenIn = (url = "") => new URL(url).searchParams.get("token") ?? "";
   type InUse = { code: string; error: string; claimUrl?: string };
 
-  test("whoever asks again with the same tokens is refused, and told the agent's link", async () => {
+  test("can be recovered: a second request with the same tokens is refused with the agent's link", async () => {
     const [a, b] = [aBot(), String(515_151_515_151_515_000n + BigInt(++next))];
     discord.addBot(tokenFor(b), { username: "quay" });
-    const asked = { channelAToken: a.token, channelBBotToken: tokenFor(b) };
-    const first = await ask(asked);
+    const requestBody = { channelAToken: a.token, channelBBotToken: tokenFor(b) };
+    const first = await ask(requestBody);
     expect(first.status).toBe(201);
     const before = await traces();
-    const again = await ask<InUse>(asked);
+    const again = await ask<InUse>(requestBody);
     expect(again).toMatchObject({ status: 409, body: { code: "CHANNEL_IN_USE" } });
-    // The one that was told first still works, should it have come after all.
+    // The first link still works, in case it arrived.
     expect(again.body.claimUrl).toBe(first.body.metadata.claimUrl ?? "");
     expect(again.body.error).toContain("claimUrl");
     expect(await traces()).toEqual(before);
-    // Who has one of its bots alone is not who made it.
+    // A caller with only one of its bots did not make it.
     const part = await ask<InUse>({ channelAToken: a.token });
     expect(part).toMatchObject({ status: 409, body: { code: "CHANNEL_IN_USE" } });
     expect(part.body.claimUrl).toBeUndefined();
@@ -366,11 +370,11 @@ describe("an answer that never came", () => {
     const ada = await member("starter");
     const { status } = await ada.post("/api/provision/claim", { token: tokenIn(again.body.claimUrl) });
     expect(status).toBe(200);
-    expect((await ask<InUse>(asked)).body).toMatchObject({ code: "CHANNEL_IN_USE" });
-    expect((await ask<InUse>(asked)).body.claimUrl).toBeUndefined();
+    expect((await ask<InUse>(requestBody)).body).toMatchObject({ code: "CHANNEL_IN_USE" });
+    expect((await ask<InUse>(requestBody)).body.claimUrl).toBeUndefined();
   });
 
-  test("a bot's earlier token tells nothing, and one that was made under another root key is made anew", async () => {
+  test("is not revealed for an earlier token, and its link is renewed after a change of the root key", async () => {
     const { token, bot } = aBot();
     const { body } = await ask({ channelAToken: token });
     await house.kernel.database.write([
@@ -387,12 +391,12 @@ describe("an answer that never came", () => {
 });
 
 describe("an Idempotency-Key", () => {
-  test("gives the first answer again, without what was shown once, and does nothing twice", async () => {
-    const asked = { channelAToken: aBot().token };
+  test("returns the first answer again, without its secrets, and repeats no work", async () => {
+    const requestBody = { channelAToken: aBot().token };
     const headers = { "idempotency-key": crypto.randomUUID() };
-    const first = await ask(asked, nobody(), headers);
+    const first = await ask(requestBody, anonymous(), headers);
     const before = await traces();
-    const again = await ask(asked, nobody(), headers);
+    const again = await ask(requestBody, anonymous(), headers);
     expect(again.headers.get("idempotency-replayed")).toBe("true");
     const { metadata, ...rest } = first.body;
     expect(again).toMatchObject({ status: 201 });
@@ -403,7 +407,7 @@ describe("an Idempotency-Key", () => {
       metadata: { ...metadata, claimUrl: null },
     } as never);
     expect(await traces()).toEqual(before);
-    expect(await ask({ ...asked, plan: "pro" }, nobody(), headers)).toMatchObject({
+    expect(await ask({ ...requestBody, plan: "pro" }, anonymous(), headers)).toMatchObject({
       status: 409,
       body: { code: "IDEMPOTENCY_MISMATCH" },
     });
@@ -412,19 +416,19 @@ describe("an Idempotency-Key", () => {
     expect(kept).not.toContain(claimTokenOf(first));
   });
 
-  test("is not kept for what was refused: the same may be tried again", async () => {
+  test("is not kept for a refusal: the request may be repeated", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const { token } = aBot();
     telegram.fail("getMe", { status: 502 });
-    expect((await ask({ channelAToken: token }, nobody(), headers)).status).toBe(502);
-    expect((await ask({ channelAToken: token }, nobody(), headers)).status).toBe(201);
+    expect((await ask({ channelAToken: token }, anonymous(), headers)).status).toBe(502);
+    expect((await ask({ channelAToken: token }, anonymous(), headers)).status).toBe(201);
   });
 });
 
 describe("a claim", () => {
   const claim = (by: Client, token: string) => by.post<Refused & { id: string }>("/api/provision/claim", { token });
 
-  test("makes the agent the caller's, with its bot and what was used; its holder goes", async () => {
+  test("transfers the agent with its bot and usage, and deletes the placeholder account", async () => {
     const { token, bot } = aBot();
     const made = await ask({ channelAToken: token, channelAUserId: 42 });
     const { id, userId } = made.body;
@@ -452,12 +456,12 @@ describe("a claim", () => {
     ]);
     const events = await house.kernel.events.since(0, { agentId: id });
     expect(events.at(-1)).toMatchObject({ type: "agent.claimed", userId: ada.id, data: { id } });
-    // Its bot was never away.
+    // Its bot stayed connected.
     bot.userSays(42, "hello");
     await telegram.waitFor(() => bot.sent(42).length === 1);
   });
 
-  test("works once, and not for a token that never was one", async () => {
+  test("works once, and not with an invalid token", async () => {
     const made = await ask({ channelAToken: aBot().token });
     const [ada, bob] = [await member("starter"), await member("starter")];
     expect((await claim(ada, claimTokenOf(made))).status).toBe(200);
@@ -468,7 +472,7 @@ describe("a claim", () => {
     expect(await hosted.find(made.body.id)).toMatchObject({ userId: ada.id });
   });
 
-  test("is one account's, however many ask at once", async () => {
+  test("succeeds for one account, also with many requests at once", async () => {
     const made = await ask({ channelAToken: aBot().token });
     const all = await Promise.all(Array.from({ length: 6 }, () => member("starter")));
     const answers = await Promise.all(all.map((one) => claim(one, claimTokenOf(made))));
@@ -477,10 +481,10 @@ describe("a claim", () => {
     expect(await hosted.find(made.body.id)).toMatchObject({ userId: winner?.id });
   });
 
-  test("needs a session, and room in the plan: it stays good until then", async () => {
+  test("needs a session and room in the plan, and stays valid until then", async () => {
     const made = await ask({ channelAToken: aBot().token });
     const token = claimTokenOf(made);
-    expect((await claim(nobody(), token)).status).toBe(401);
+    expect((await claim(anonymous(), token)).status).toBe(401);
     expect(await claim(await member(), token)).toMatchObject({ status: 402, body: { code: "SUBSCRIPTION_REQUIRED" } });
     const ada = await member("starter");
     await ask({ channelAToken: aBot().token }, ada);
@@ -491,7 +495,7 @@ describe("a claim", () => {
     expect((await claim(await member("pro"), token)).status).toBe(200);
   });
 
-  test("is not for what an admin has stopped by disabling its holder", async () => {
+  test("is refused if an admin has disabled the placeholder account", async () => {
     const made = await ask({ channelAToken: aBot().token });
     const disable = { sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [made.body.userId] };
     await house.kernel.database.write([disable]);
@@ -499,7 +503,7 @@ describe("a claim", () => {
     expect((await claim(await member("starter"), claimTokenOf(made))).body).toMatchObject({ code: "CLAIM_NOT_FOUND" });
   });
 
-  test("sent again with its key gets the same answer", async () => {
+  test("repeated with its key gets the same answer", async () => {
     const made = await ask({ channelAToken: aBot().token });
     const ada = await member("starter");
     const headers = { "idempotency-key": crypto.randomUUID() };
@@ -509,7 +513,7 @@ describe("a claim", () => {
     expect(again.body).toEqual(first.body);
   });
 
-  test("leaves what would let the former owner in behind", async () => {
+  test("does not transfer the former owner's access", async () => {
     const made = await ask({ channelAToken: aBot().token });
     const { id } = made.body;
     const token = "INSERT INTO gateway_tokens (agent_id, hash, sealed, created_at) VALUES (?, 'h', 's', 0)";
@@ -518,7 +522,7 @@ describe("a claim", () => {
     expect(await rows("SELECT 1 FROM gateway_tokens WHERE agent_id = ?", id)).toEqual([]);
   });
 
-  test("that nobody makes in 7 days ends: the agent goes, its bot is free, its holder is gone", async () => {
+  test("that is not used within 7 days expires: agent, connection and placeholder account are removed", async () => {
     const { token, bot } = aBot();
     const made = await ask({ channelAToken: token });
     const other = await ask({ channelAToken: aBot().token });
@@ -528,7 +532,7 @@ describe("a claim", () => {
     expect(Math.abs(Number(row?.expires_at) - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
     await house.kernel.database.write([{ sql: "UPDATE claims SET expires_at = 1 WHERE agent_id = ?", args: [id] }]);
     expect((await claim(await member("starter"), claimTokenOf(made))).status).toBe(404);
-    // As a kill between the two steps leaves it.
+    // The state after a crash between the two steps.
     await hosted.remove(id);
     await service.removeExpired();
     expect(await hosted.find(id)).toBeUndefined();
@@ -540,8 +544,8 @@ describe("a claim", () => {
   });
 });
 
-test("the page offers the claim, and does not tell the token to anybody", async () => {
-  const { status, headers, text } = await nobody().get("/claim?token=t0k3n");
+test("the page offers the claim and does not leak the token", async () => {
+  const { status, headers, text } = await anonymous().get("/claim?token=t0k3n");
   expect(status).toBe(200);
   expect(text).toContain("Claim your agent");
   expect(text).not.toContain("t0k3n");

@@ -1,4 +1,4 @@
-// An agent with its channels, made in one write: without a session it is held until somebody claims it.
+// Makes an agent with its channels in one write. Without a session, a placeholder account owns it until it is claimed.
 import { GuardFailed } from "../../src/kernel/database/database.ts";
 import { AppError, notFound } from "../../src/kernel/errors.ts";
 import type { KeepStatements } from "../../src/kernel/http/idempotency.ts";
@@ -19,12 +19,11 @@ export interface ProvisionCaller extends CallerCredential {
 
 export interface Provisioning {
   /**
-   * Checks all tokens with their platforms, then makes the agent with its bots, key, live stream and, for nobody, its claim:
-   * all or nothing. Throws what `ChannelService.verifyTokens` does, 409 `CHANNEL_IN_USE` (with `claimUrl` for an agent of just these
-   * tokens that nobody has claimed), and for somebody the refusals of provisioning
-   * and 401 where what they came with was ended while the platforms were asked.
-   * `responseStatements`: the answer, kept in the same write. Nothing is made for a caller who went away before that: nobody else would
-   * ever be told of it.
+   * Checks all tokens with their platforms, then makes the agent with its bots, key, live stream and, without a session,
+   * its claim: all or nothing. Throws the errors of `ChannelService.verifyTokens`, 409 `CHANNEL_IN_USE` (with `claimUrl`
+   * for an unclaimed agent with exactly these tokens), and for signed-in callers the refusals of provisioning and 401 if
+   * their session ended meanwhile. `responseStatements` keep the answer in the same write. If the caller disconnects
+   * before that, nothing is made, because no other answer would name the agent.
    */
   make(
     caller: ProvisionCaller,
@@ -33,11 +32,11 @@ export interface Provisioning {
     signal: AbortSignal,
   ): Promise<ProvisionResponse>;
   /**
-   * Gives the agent of this token to an account, once. 404 `CLAIM_NOT_FOUND`, and by the rules of provisioning 402 and 429:
-   * then the token stays good.
+   * Transfers the agent of this token to an account, once. 404 `CLAIM_NOT_FOUND`, and by the rules of provisioning 402 and
+   * 429, after which the token stays valid.
    */
   claim(caller: ProvisionCaller, token: string, responseStatements: KeepStatements): Promise<ClaimResponse>;
-  /** Removes the agents that nobody claimed in time, with their bots. */
+  /** Removes agents that were not claimed in time, with their bots. */
   removeExpired(): Promise<void>;
 }
 
@@ -76,7 +75,7 @@ export function createProvisioning(deps: Deps): Provisioning {
     try {
       await agents.provision({
         userId,
-        // Who holds an agent for nobody has room for it; the plan stays `free`.
+        // Limits do not apply to placeholder accounts, whose plan stays `free`.
         isAdmin: caller.isAdmin || holder !== undefined,
         name: agentNameOf(verified),
         model: "custom",
@@ -111,19 +110,19 @@ export function createProvisioning(deps: Deps): Provisioning {
     } catch (error) {
       throw await withClaimUrl(toUnauthorized(await channels.toInUseError(error, verified)), verified);
     }
-    if (!answer) throw new Error("The agent was made without an answer.");
+    if (!answer) throw new Error("The agent was made, but there is no answer.");
     return answer;
   }
 
   /**
-   * Whoever has the tokens of an agent's bots is its owner, and may be without its link because the answer with it never
-   * came: the refusal of the second try tells it.
+   * Adds the link of an unclaimed agent to the refusal of a second try. The caller has the tokens of all its bots, and may
+   * not have received the first answer with the link.
    */
   async function withClaimUrl(error: unknown, verified: readonly VerifiedToken[]): Promise<unknown> {
     if (!(error instanceof AppError && error.code === "CHANNEL_IN_USE")) return error;
     for (const agentId of await channels.findAgentsByTokens(verified)) {
       const claimUrl = await claims.linkOf(agentId);
-      const text = `${error.message} Nobody has claimed that one yet: open the link in claimUrl to make it yours.`;
+      const text = `${error.message} That agent is not claimed yet: open the link in claimUrl to make it yours.`;
       if (claimUrl !== undefined) return new AppError(409, error.code, text, { claimUrl }, { cause: error });
     }
     return error;
@@ -137,7 +136,7 @@ export function createProvisioning(deps: Deps): Provisioning {
     const { userId, isAdmin } = caller;
     const found = await claims.find(token);
     const [agent, holder] = found ? await Promise.all([agents.find(found.agentId), users.byId(found.holderId)]) : [];
-    // One that an admin has disabled is not let out by a change of its owner.
+    // An agent whose placeholder account an admin has disabled can't be claimed.
     if (!found || !agent || holder?.disabledAt !== null) throw claimNotFound();
     const { id, name, subdomain } = agent;
     const answer: ClaimResponse = { success: true, agentId: id, id, name, url: agents.views.publicUrl(subdomain) };
@@ -153,7 +152,7 @@ export function createProvisioning(deps: Deps): Provisioning {
         ],
       });
     } catch (error) {
-      // Somebody else was faster.
+      // Another account has claimed it meanwhile.
       throw error instanceof GuardFailed && error.guard === "claim" ? claimNotFound() : toUnauthorized(error);
     }
     return answer;
@@ -163,10 +162,10 @@ export function createProvisioning(deps: Deps): Provisioning {
     for (;;) {
       const expired = await claims.listExpired(EXPIRY_BATCH_SIZE);
       for (const { agentId, holderId } of expired) {
-        // The agent first: a kill in between leaves the claim, which says what is still to be cleared away.
+        // The agent is removed first: after a crash in between, the claim still names the account to delete.
         await agents.remove(agentId);
         await database.write([placeholderAccounts.deleteStatement(holderId)]);
-        log.info("an agent that nobody claimed was removed", { agentId });
+        log.info("an unclaimed agent was removed", { agentId });
       }
       if (expired.length < EXPIRY_BATCH_SIZE) return;
     }
@@ -175,7 +174,7 @@ export function createProvisioning(deps: Deps): Provisioning {
   return { make, claim, removeExpired };
 }
 
-/** Agents are called as their first bot is, as far as that can be a name. */
+/** The agent is named after its first bot, without characters that names may not have. */
 function agentNameOf(verified: readonly VerifiedToken[]): string {
   const given = verified[0]?.bot.username ?? "";
   const name = given.replace(/[\p{Cc}\p{Zl}\p{Zp}]/gu, "").trim();
@@ -183,4 +182,4 @@ function agentNameOf(verified: readonly VerifiedToken[]): string {
 }
 
 const claimNotFound = () =>
-  notFound("This link was used already, is too old, or never was one. Provision the agent again.", "CLAIM_NOT_FOUND");
+  notFound("This link was used already, has expired or is invalid. Provision the agent again.", "CLAIM_NOT_FOUND");

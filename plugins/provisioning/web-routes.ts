@@ -1,5 +1,5 @@
-// The web's routes of provisioning with channel tokens: anybody may ask, so often from one address; the backend does it.
-
+// The web's routes of provisioning with channel tokens: open to anyone, limited by address, and forwarded to the
+// backend.
 import { Elysia } from "elysia";
 import type { Config } from "../../src/kernel/config/config.ts";
 import { forwardResponse } from "../../src/kernel/http/backend/backend-response.ts";
@@ -11,15 +11,16 @@ import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { RateLimiter } from "../../src/kernel/security/rate-limits/rate-limiter.ts";
 import { providerSettings } from "../ai/settings.ts";
 import { type auth, createAccountPage, type Identity } from "../auth/index.ts";
-import { CLAIM_ACTION, PROVISION_ACTION } from "./backend-routes.ts";
 import claimPage from "./claim.htm" with { type: "text" };
 import {
+  CLAIM_ACTION,
   CLAIM_ERRORS,
   claimBody,
   claimResponse,
   createProvisionBody,
+  createProvisionResponse,
+  PROVISION_ACTION,
   PROVISION_ERRORS,
-  provisionResponse,
 } from "./model.ts";
 
 interface Deps {
@@ -29,7 +30,7 @@ interface Deps {
   limits: RateLimiter;
 }
 
-/** Said by the backend, and of use to the caller. */
+/** Headers of the backend's answer that the caller needs. */
 const FORWARDED_HEADERS = ["idempotency-replayed"];
 
 export function webRoutes({ config, backend, identities, limits }: Deps) {
@@ -37,7 +38,7 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
   const tags = ["Channels"];
 
   const guards = new Elysia({ name: "provisioning.guards" }).macro({
-    /** Anybody, so often from one address; somebody who shows a session or a key is told when it is not good. */
+    /** Open to anyone, limited by address; an invalid session or key is refused. */
     provisioning: (_: true) => ({
       ...guarded(async ({ request }) => {
         const identity = await identities.authenticateOptional(request, "write");
@@ -51,7 +52,7 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
     }),
   });
 
-  /** Asks the backend for the same, in the caller's name or in nobody's, and passes its answer on. */
+  /** Forwards a request to the backend, in the caller's name if there is one. */
   async function forward(request: Request, identity: Identity | undefined, action: string): Promise<Response> {
     const { address, bodyText = "" } = contextOf(request);
     const grant = identity
@@ -89,15 +90,15 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
       {
         provisioning: true,
         body: provisionBody,
-        response: { 201: provisionResponse },
+        response: { 201: createProvisionResponse() },
         detail: {
           tags,
           summary: "Make an agent with its channels and a live stream",
           description:
-            "Nobody has to be signed in: then the agent belongs to an account of its own, and `metadata.claimUrl` makes it " +
-            "somebody's within 7 days, after which it is removed. With a session or an API key it is the caller's, by the " +
+            "No session is needed: the agent then belongs to a placeholder account, and `metadata.claimUrl` lets an account " +
+            "claim it within 7 days, after which it is removed. With a session or an API key it is the caller's, by the " +
             "rules of `POST /api/agents/provision`. All tokens are checked with their platforms first, and nothing is kept " +
-            "unless all are good. Where an agent with just these tokens was made already and nobody has claimed it, the refusal " +
+            "unless all are valid. If an agent with exactly these tokens exists and is not claimed, the refusal " +
             "(409 `CHANNEL_IN_USE`) has its link in `claimUrl`. Each token may also come under its platform's name; the neutral name comes first.",
           ...documentErrors({
             ...PROVISION_ERRORS,
@@ -116,8 +117,8 @@ export function webRoutes({ config, backend, identities, limits }: Deps) {
         tags,
         summary: "Make an unclaimed agent your own",
         description:
-          "`token` is the one in the link that provisioning gave. It works once. Its bots, its memory and what was used go " +
-          "along; who was its owner on a channel stays so.",
+          "`token` is the one in the link that provisioning returned. It works once. The agent keeps its bots, memory and usage, " +
+          "and its owners on the channels.",
         ...documentErrors({ ...CLAIM_ERRORS, 502: "BACKEND_UNAVAILABLE" }),
       },
     })

@@ -31,7 +31,7 @@ import { createTurnRunner } from "./turn/turn-runner.ts";
 export type { BackupChange, MessageRow, SessionExtent, SessionRow } from "./backup/backup-rows.ts";
 export { noAgentError, TURN_ERRORS } from "./errors.ts";
 export { COMMANDS, type OwnerCommand, parseCommand } from "./inbox/commands.ts";
-export type { InboundMessage, InboxEntry, SentMessage } from "./inbox/inbox.ts";
+export { type InboundMessage, type InboxEntry, platformIds, type SentMessage } from "./inbox/inbox.ts";
 export type { TurnBody } from "./model.ts";
 export type * from "./platforms.ts";
 export type { HistoryMessage } from "./sessions/history.ts";

@@ -1,17 +1,16 @@
 // Routes on both surfaces that list an agent's messages.
 import { Elysia, type Static } from "elysia";
+import { channelIds } from "../../channels/registry.ts";
 import { invalidInput } from "../../src/kernel/errors.ts";
 import { readLimit, readOffset } from "../../src/kernel/http/paging.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../agents/index.ts";
-import type { Platform } from "./inbox/inbox.ts";
-import { type agentMessage, messagesPage, messagesQuery } from "./model.ts";
+import { type Platform, platformIds } from "./inbox/inbox.ts";
+import { type AgentMessage, createMessagesPage, messagesQuery } from "./model.ts";
 import type { ListedMessage, MessageList } from "./sessions/message-list.ts";
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 100;
-const CHANNELS: readonly Platform[] = ["channel_a", "channel_b", "channel_c"];
-const ALL: readonly Platform[] = [...CHANNELS, "web", "api", "public"];
 
 interface Deps {
   agents: Pick<ServiceOf<typeof agentsPlugin>, "guards">;
@@ -28,7 +27,7 @@ export function messageRoutes({ agents, messageList }: Deps) {
   }
   const route = {
     query: messagesQuery,
-    response: { 200: messagesPage },
+    response: { 200: createMessagesPage(channelIds()) },
     detail: {
       tags: ["Agents"],
       summary: "List the messages of an agent's channels and its replies, newest first",
@@ -49,15 +48,12 @@ export function messageRoutes({ agents, messageList }: Deps) {
 }
 
 function readInclude(given: string | undefined): readonly Platform[] {
-  if (given === undefined) return CHANNELS;
-  if (given === "all") return ALL;
+  if (given === undefined) return channelIds();
+  if (given === "all") return platformIds();
   throw invalidInput({ path: "include", message: "Leave it out, or give `all`." });
 }
 
-const toMessageView = (
-  agentId: string,
-  { id, sender, content, at, platform }: ListedMessage,
-): Static<typeof agentMessage> => ({
+const toMessageView = (agentId: string, { id, sender, content, at, platform }: ListedMessage): AgentMessage => ({
   id,
   agentId,
   sender,

@@ -1,5 +1,5 @@
 // Defines the schemas of requests and responses about turns and messages.
-import { t } from "elysia";
+import { type Static, t } from "elysia";
 
 export const chatBody = t.Object({
   message: t.String({ minLength: 1, maxLength: 100_000, error: "Give a message of 1 to 100000 characters." }),
@@ -31,19 +31,28 @@ export const messagesQuery = t.Object({
   ),
 });
 
-export const agentMessage = t.Object({
-  id: t.String(),
-  agentId: t.String(),
-  sender: t.Union([t.Literal("user"), t.Literal("agent")]),
-  content: t.String(),
-  timestamp: t.String({ description: "ISO 8601" }),
-  platform: t.String({ description: "channel_a, channel_b or channel_c; with `include=all` also web, api or public" }),
-});
+/** "a, b or c". */
+const anyOf = (names: readonly string[]) => new Intl.ListFormat("en-GB", { type: "disjunction" }).format(names);
 
-export const messagesPage = t.Object({
-  messages: t.Array(agentMessage),
-  total: t.Integer({ description: "The offset plus the number of messages of this page: the offset of the next page" }),
-  limit: t.Integer(),
-  offset: t.Integer(),
-  status: t.Literal("ok"),
-});
+const createAgentMessage = (channels: readonly string[]) =>
+  t.Object({
+    id: t.String(),
+    agentId: t.String(),
+    sender: t.Union([t.Literal("user"), t.Literal("agent")]),
+    content: t.String(),
+    timestamp: t.String({ description: "ISO 8601" }),
+    platform: t.String({ description: `${anyOf(channels)}; with \`include=all\` also web, api or public` }),
+  });
+export type AgentMessage = Static<ReturnType<typeof createAgentMessage>>;
+
+/** The answer with an agent's messages; its description names the channels that there are. */
+export const createMessagesPage = (channels: readonly string[]) =>
+  t.Object({
+    messages: t.Array(createAgentMessage(channels)),
+    total: t.Integer({
+      description: "The offset plus the number of messages of this page: the offset of the next page",
+    }),
+    limit: t.Integer(),
+    offset: t.Integer(),
+    status: t.Literal("ok"),
+  });

@@ -12,7 +12,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface Audience {
   /** The message comes from the agent's owner. */
   byOwner: boolean;
-  /** `channel_a`, …, `web`, `api`. */
+  /** A channel, `web`, `api` or `public`. */
   platform: string;
   /** The platform's id of the person or group. */
   peer: string;

@@ -56,10 +56,17 @@ const allowedTargets: Record<string, string[]> = {
   serve: ["serve", "app", "plugins", "kernel", "migrations", "package"],
   app: ["app", "plugins", "kernel", "package"],
   plugins: ["plugins", "channels", "kernel", "package"],
-  channels: ["channels", "package"],
+  channels: ["channels", "kernel", "package"],
   kernel: ["kernel", "migrations", "package"],
   migrations: ["migrations"],
 };
+
+const REGISTRY = "channels/registry.ts";
+/** The types that every channel is written against. */
+const SHARED_BY_CHANNELS = ["channels/port.ts", "channels/definition.ts"];
+const OPEN_TO_PLUGINS = [REGISTRY, ...SHARED_BY_CHANNELS];
+/** Utilities, and the declarations of settings, which the row of a channel needs. */
+const KERNEL_OF_CHANNELS = /^src\/kernel\/(util\/|config\/(parsers|section|variable)\.ts$)/;
 
 /** Describes the rule that an arrow breaks; undefined when it is allowed. */
 function violationOf({ from, to }: Arrow): string | undefined {
@@ -75,13 +82,22 @@ function violationOf({ from, to }: Arrow): string | undefined {
   ) {
     return `${from} → ${to}: another plugin is imported only through its index.ts or settings.ts`;
   }
-  const adapter = (name = "") => name.replace(/\.ts$/, "");
+  if (fromLayer === "channels" && toLayer === "kernel" && !KERNEL_OF_CHANNELS.test(to)) {
+    return `${from} → ${to}: a channel imports only the kernel's utilities and declarations of settings`;
+  }
+  if (fromLayer === "plugins" && toLayer === "channels" && fromFolder !== "channels" && !OPEN_TO_PLUGINS.includes(to)) {
+    return `${from} → ${to}: a plugin imports only the registry of channels and its types`;
+  }
+  const isOwnFile =
+    fromFolder === toFolder ||
+    (from === "channels/documentation.ts" && to === REGISTRY) ||
+    (from === REGISTRY && to === `channels/${toFolder}/definition.ts`);
   if (
     fromLayer === "channels" &&
     toLayer === "channels" &&
-    to !== "channels/port.ts" &&
+    !SHARED_BY_CHANNELS.includes(to) &&
     toFolder !== "shared" &&
-    adapter(fromFolder) !== adapter(toFolder)
+    !isOwnFile
   ) {
     return `${from} → ${to}: a channel imports only the port, channels/shared and its own files`;
   }
@@ -202,6 +218,10 @@ describe("the check itself", () => {
     ["plugins/ai/x.ts", "plugins/auth/schema.ts"],
     ["channels/telegram/index.ts", "src/kernel/telemetry/log.ts"],
     ["channels/telegram/index.ts", "channels/discord/index.ts"],
+    ["channels/telegram/definition.ts", "src/kernel/config/config.ts"],
+    ["channels/telegram/index.ts", "channels/registry.ts"],
+    ["channels/registry.ts", "channels/discord/index.ts"],
+    ["plugins/ai/x.ts", "channels/telegram/definition.ts"],
   ])("rejects %s → %s", (from, to) => {
     expect(violationOf(arrow(from, to))).toContain(`${from} → ${to}`);
   });
@@ -211,6 +231,10 @@ describe("the check itself", () => {
     ["plugins/ai/x.ts", "plugins/auth/settings.ts"],
     ["plugins/ai/x.ts", "plugins/ai/deep/y.ts"],
     ["channels/telegram/format.ts", "channels/port.ts"],
+    ["channels/telegram/format.ts", "src/kernel/util/time.ts"],
+    ["channels/telegram/definition.ts", "channels/definition.ts"],
+    ["channels/registry.ts", "channels/discord/definition.ts"],
+    ["plugins/ai/x.ts", "channels/registry.ts"],
     ["channels/telegram/index.ts", "channels/telegram/format.ts"],
     ["channels/telegram/deliver.ts", "channels/shared/recent.ts"],
     ["src/server/main.ts", "src/server/serve.ts"],

@@ -1,7 +1,7 @@
-// Replies on their way to Discord: whole ones part by part, growing ones as a message that is edited.
+// Sends replies to Discord part by part, and shows growing ones as a message that is edited.
 import type { RouteLike } from "discord.js";
+import type { BoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import { type Binding, ChannelError, type OutgoingMessage, type Preview } from "../../port.ts";
-import type { LruCache } from "../../shared/lru-cache.ts";
 import { createRateLimiter } from "../../shared/rate-limiter.ts";
 import { isMessageGone, isRefusal, lacksWriteAccess, withChannelErrors } from "../errors.ts";
 import { isSnowflake, parsePeer } from "../ids.ts";
@@ -10,12 +10,12 @@ import type { Call, RestClients } from "../rest/rest-clients.ts";
 import { type InteractionReply, type Interactions, notCaughtUpError } from "./interactions.ts";
 import { toMessageParts } from "./message-parts.ts";
 
-/** A link's preview is fetched by Discord: a reply that was talked into carrying data in an address would send it. */
+/** Discord would fetch each link to preview it: a manipulated reply could leak data in an address that way. */
 const SUPPRESS_EMBEDS = 4;
-/** Nobody is called by what a model writes; who is answered is. */
+/** A reply notifies only the author of the answered message, whatever mentions a model writes. */
 const MESSAGE_OPTIONS = { flags: SUPPRESS_EMBEDS, allowed_mentions: { parse: [], replied_user: true } };
 const NONCE_LENGTH = 25;
-/** Tries of a reply that wait for a command that a restart made unknown. */
+/** Tries that wait for the event of the answered slash command, which a restart has forgotten. */
 const MAX_ATTEMPTS_BEFORE_CATCH_UP = 5;
 
 export interface Delivery {
@@ -33,8 +33,8 @@ export interface Delivery {
 interface Deps {
   clients: RestClients;
   interactions: Interactions;
-  /** Channels known to be of two people: nothing has to be tied to what it answers there. */
-  directMessageChannels: LruCache<true>;
+  /** Channels known to be direct messages, where replies need no reference. */
+  directMessageChannels: BoundedMap<true>;
   rules: DiscordRateRules;
 }
 
@@ -52,7 +52,7 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     binding: Binding;
     peer: string;
     text: string;
-    /** The same for every try, so that Discord knows a part it has already. */
+    /** The same for every try, so that Discord recognises a part that it has already. */
     key: string;
     replyTo?: string | undefined;
     signal: AbortSignal;
@@ -65,7 +65,7 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     return callForMessageId(binding, signal, { method: "post", path: `/channels/${peer}/messages`, body });
   }
 
-  /** Undefined when there is no message (any more) that could be edited. */
+  /** Edits a message; undefined if it does not exist or is not the bot's. */
   async function edit({ binding, peer, text, signal }: PartToSend, id: string): Promise<string | undefined> {
     if (!isSnowflake(id)) return undefined;
     try {
@@ -81,7 +81,7 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     }
   }
 
-  /** In the place of a command; undefined when Discord takes no answer there (any more). */
+  /** Answers a slash command; undefined if Discord no longer accepts an answer. */
   async function answerInteraction(
     part: PartToSend,
     { path }: InteractionReply,
@@ -103,8 +103,8 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
     interaction: InteractionReply | undefined,
     preview: string | undefined,
   ): Promise<string> {
-    const answered = interaction && (await answerInteraction(part, interaction, "original"));
-    if (answered !== undefined) return answered;
+    const answerId = interaction && (await answerInteraction(part, interaction, "original"));
+    if (answerId !== undefined) return answerId;
     const edited = preview === undefined ? undefined : await edit(part, preview);
     return edited ?? (await write(part));
   }
@@ -129,13 +129,13 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
           try {
             onPartDelivered(await write(part));
           } catch (error) {
-            // A command can be given where the bot can't write: there its further parts follow the first.
-            const followed =
+            // People can use commands where the bot can't write: there the other parts follow the first at the command.
+            const followUpId =
               interaction && lacksWriteAccess(error)
                 ? await answerInteraction(part, interaction, "follow-up")
                 : undefined;
-            if (followed === undefined) throw error;
-            onPartDelivered(followed);
+            if (followUpId === undefined) throw error;
+            onPartDelivered(followUpId);
           }
         }
       }),
@@ -150,8 +150,8 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
         rateLimiter.take(key, rules.edit);
         const interaction = await interactions.find(binding, peer, replyTo);
         const part: PartToSend = { binding, peer, text, key: `${peer}:${replyTo}:${preview.draftId}`, replyTo, signal };
-        const answered = interaction && (await answerInteraction(part, interaction, "original"));
-        if (answered !== undefined) return answered;
+        const answerId = interaction && (await answerInteraction(part, interaction, "original"));
+        if (answerId !== undefined) return answerId;
         return messageId === undefined ? await write(part) : await edit(part, messageId);
       }),
 
@@ -160,7 +160,7 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
         const peer = parsePeer(address);
         const key = `${binding.bot.id}:${peer}:typing`;
         if (rateLimiter.waitTime(key, rules.typing) > 0) return;
-        // "… is thinking" is shown already.
+        // The command already shows "… is thinking".
         if (replyTo !== undefined && (await interactions.find(binding, peer, replyTo))) return;
         rateLimiter.take(key, rules.typing);
         await clients.call(binding, signal, { method: "post", path: `/channels/${peer}/typing` });
@@ -170,5 +170,5 @@ export function createDelivery({ clients, interactions, directMessageChannels, r
   };
 }
 
-/** Discord takes 25 characters, and gives back what was sent with the same ones in the last minutes. */
+/** Discord's nonces have up to 25 characters; a send with a nonce of the last minutes returns the earlier message. */
 const nonceOf = (key: string) => new Bun.CryptoHasher("sha256").update(key).digest("base64url").slice(0, NONCE_LENGTH);

@@ -1,4 +1,6 @@
-// A Markdown reply as Discord shows it: mostly as it is, since Discord reads Markdown itself; what it does not know becomes what it knows.
+// Converts a Markdown reply into Discord's dialect. Discord renders most of Markdown itself, so only tables, deep
+// headings,
+// rules, task lists and images change.
 // https://support.discord.com/hc/en-us/articles/210298617
 
 import { isTableRule, layOutTable } from "../../shared/markdown-table.ts";
@@ -13,10 +15,13 @@ const TASK = /^(\s*)[-*+]\s+\[([ xX])\]\s+(.*)$/;
 const IMAGE = /!\[([^\]\n]{0,512})\]\((\S{1,2048}?)(?:\s"[^"\n]{0,512}")?\)/g;
 const MARKS = /\*\*|__|~~|`/g;
 const LANGUAGE = /^[\w+#.-]{1,32}$/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: exactly these are what no message carries
+// biome-ignore lint/suspicious/noControlCharactersInRegex: no message may contain exactly these characters
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
-/** Reads Markdown; what Discord shows by itself stays as written. Only blocks of code are marked, as ranges. */
+/**
+ * Parses Markdown. What Discord renders itself stays as written; only code blocks become ranges, so that they can be
+ * split.
+ */
 export function parseDiscordMarkdown(markdown: string): RichText {
   const text = markdown.toWellFormed().replace(/\r\n?/g, "\n").replace(UNPRINTABLE, "");
   const lines = text.split("\n");
@@ -44,7 +49,7 @@ export function parseDiscordMarkdown(markdown: string): RichText {
     } else if (task) {
       out.push(plainText(`${task[1]}- ${task[2] === " " ? "☐" : "☑"} ${task[3]}`));
     } else {
-      // A picture can't be shown by its address; what is left is a link to it.
+      // Discord shows no image by its address, so it becomes a link.
       out.push(
         plainText(line.replace(IMAGE, (_, name: string, url: string) => (name ? `[${name}](${url})` : `<${url}>`))),
       );
@@ -53,13 +58,13 @@ export function parseDiscordMarkdown(markdown: string): RichText {
   return joinTexts(out, "\n");
 }
 
-/** What would end the block early is broken by a character of no width. */
+/** Backquotes that would end the block are broken up by zero-width spaces. */
 function codeBlock(text: string, language: string): RichText {
   const code = text.replaceAll("```", "`\u200b`\u200b`");
   return wrapInSpan("pre", plainText(code), LANGUAGE.test(language) ? { language } : {});
 }
 
-/** With its blocks fenced. */
+/** The text with fences around its code blocks. */
 export function toMarkdown({ text, spans }: RichText): string {
   let out = "";
   let at = 0;
@@ -75,8 +80,8 @@ const isClosingFence = (line: string, marks: string) => {
   return text.startsWith(marks) && text === marks.charAt(0).repeat(text.length);
 };
 
-function endOf(lines: string[], from: number, wanted: (line: string) => boolean): number {
+function endOf(lines: string[], from: number, isWanted: (line: string) => boolean): number {
   let end = from;
-  while (end < lines.length && wanted(lines[end] ?? "")) end += 1;
+  while (end < lines.length && isWanted(lines[end] ?? "")) end += 1;
   return end;
 }

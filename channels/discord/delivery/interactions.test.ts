@@ -1,4 +1,4 @@
-// Slash commands that wait for their answer: how long, and what becomes of those that get none.
+// Tests how long slash commands wait for their answer, and what happens to those that get none.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Discord, type FakeBot, startDiscord, tokenFor } from "../../../tests/support/discord.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => fake.stop());
 
-/** A command that was given and taken, and is shown as thought about. */
+/** A command that was acknowledged and shows "… is thinking". */
 async function given(seq = 5): Promise<SlashCommand> {
   const peer = bot.dm();
   const id = bot.userCommands(peer, "ask", { question: "why?" });
@@ -47,7 +47,7 @@ async function given(seq = 5): Promise<SlashCommand> {
   return command;
 }
 
-test("one that nobody answers stops thinking before Discord says that it failed", async () => {
+test("a command without an answer stops thinking before Discord marks it as failed", async () => {
   await given();
   interactions.removeAbandoned(ID);
   expect(bot.sent()).toMatchObject([{ thinking: true }]);
@@ -56,7 +56,7 @@ test("one that nobody answers stops thinking before Discord says that it failed"
   await eventually(() => bot.sent().length === 0);
 });
 
-test("one that an earlier process answered keeps its answer, and is nobody else's place", async () => {
+test("a command that an earlier process answered keeps its answer", async () => {
   const command = await given();
   const place = await interactions.find(binding, command.channel_id, `interaction:${command.id}`);
   const path = `${place?.path ?? "/"}/messages/@original` as const;
@@ -78,7 +78,7 @@ test("one that an earlier process answered keeps its answer, and is nobody else'
   expect(bot.sent()).toMatchObject([{ text: "Because." }]);
 });
 
-test("while it waits, its event is held for the next process; not for ever, and not once it is answered", async () => {
+test("the resume point stays before a waiting command, but not for ever and not after its answer", async () => {
   const { id } = await given(5);
   expect(interactions.resumableSequence("s", 9)).toBe(4);
   expect(interactions.resumableSequence("another", 9)).toBe(9);
@@ -90,7 +90,7 @@ test("while it waits, its event is held for the next process; not for ever, and 
   expect(interactions.resumableSequence("s", 9)).toBe(9);
 });
 
-test("its place is good for as long as Discord takes an answer", async () => {
+test("a command can be answered for as long as Discord accepts it", async () => {
   const { id, channel_id: peer } = await given();
   later = 14.6 * MINUTE;
   expect(await interactions.find(binding, peer, `interaction:${id}`)).toBeUndefined();

@@ -1,22 +1,24 @@
-// Slash commands: acknowledged at once, which shows "… is thinking", and answered in that place as long as Discord takes it.
+// Tracks slash commands: acknowledges each at once, which shows "… is thinking", and finds the one that a reply
+// answers.
 // https://discord.com/developers/docs/interactions/receiving-and-responding
 import type { RouteLike } from "discord.js";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Binding, ChannelError } from "../../port.ts";
 import { isAcknowledged, toChannelError } from "../errors.ts";
 import type { SlashCommand } from "../gateway/messages.ts";
 import { parseInteractionId, timestampOf } from "../ids.ts";
 import type { Caller, RestClients } from "../rest/rest-clients.ts";
 
-/** How long Discord takes an answer, less what a call may take. */
-const TOKEN_LIFETIME_MS = 14.5 * 60_000;
-/** "… is thinking" with nobody who answers is taken away after this. */
-const ABANDONED_AFTER_MS = 14 * 60_000;
+/** Discord accepts an answer for 15 minutes; a call may take the rest. */
+const TOKEN_LIFETIME_MS = 14.5 * MINUTE;
+/** After this time without an answer, "… is thinking" is removed. */
+const ABANDONED_AFTER_MS = 14 * MINUTE;
 const ACKNOWLEDGE_TIMEOUT_MS = 3_000;
 const DEFERRED = 5;
-/** The flag of a message that says "… is thinking" and nothing else yet. */
+/** The flag of a message that still shows "… is thinking". */
 const THINKING = 1 << 7;
 const MAX_OPEN = 4096;
-/** Events that may come again for the sake of one command that waits for its answer. */
+/** Events that may be replayed for one command that waits for its answer. */
 const MAX_REPLAYED_EVENTS = 200;
 
 interface OpenInteraction {
@@ -25,7 +27,7 @@ interface OpenInteraction {
   readonly peer: string;
   readonly path: RouteLike;
   readonly caller: Caller;
-  /** Its event. */
+  /** The position of its event. */
   readonly at: EventPosition;
   readonly acknowledged: Promise<boolean>;
   answered: boolean;
@@ -33,7 +35,7 @@ interface OpenInteraction {
   isFromEarlierProcess: boolean;
 }
 
-/** Where in what a gateway session says. */
+/** The position of an event in a gateway session. */
 interface EventPosition {
   session: string;
   seq: number;
@@ -45,18 +47,18 @@ export interface Interactions {
   /** Acknowledges a command; returns at once. */
   track(binding: Binding, command: SlashCommand, at: EventPosition): void;
   /**
-   * The place that waits for what is to be said: that of the command it answers, else, for what answers nothing, that
-   * of the newest command in this conversation. Undefined when there is none, or none any more.
+   * The open command that a message answers; for a message without `replyTo`, the newest command in the conversation.
+   * Undefined if there is none or Discord no longer accepts an answer.
    */
   find(binding: Binding, peer: string, replyTo: string | undefined): Promise<InteractionReply | undefined>;
-  /** A command whose event this process did not see (yet), and that Discord would still take an answer to. */
+  /** Whether the event of a command may still arrive after a restart, while Discord accepts an answer. */
   mayStillArrive(binding: Binding, replyTo: string | undefined): boolean;
-  /** This bot's events are all here, those that were missed too. */
+  /** Notes that all missed events of this bot have arrived. */
   markCaughtUp(binding: Binding): void;
   markAnswered(id: string): void;
-  /** The last event that need not come again: after a restart, commands that still wait have to be known. */
+  /** The last event that need not be replayed after a restart: those of waiting commands must be. */
   resumableSequence(session: string, seq: number): number;
-  /** Takes "… is thinking" away where nobody answers. */
+  /** Removes "… is thinking" from commands that got no answer in time. */
   removeAbandoned(bot: string): void;
   forget(bot: string): void;
 }
@@ -125,7 +127,7 @@ export function createInteractions({ clients, onFailure, now = Date.now }: Deps)
           : open.get(id ?? "");
       if (!known || known.bot !== bot.id || known.answered || !isTokenValid(known)) return undefined;
       const isOpen = await known.acknowledged;
-      // What answers nothing must not take the place of an answer.
+      // A message that answers nothing must not replace an answer that an earlier process may have given.
       return isOpen && !(replyTo === undefined && known.isFromEarlierProcess) ? known : undefined;
     },
 
@@ -143,20 +145,21 @@ export function createInteractions({ clients, onFailure, now = Date.now }: Deps)
     },
 
     resumableSequence(session, seq) {
-      let settled = seq;
+      let resumable = seq;
       for (const one of open.values()) {
         const { at, answered } = one;
-        const reaches = at.session === session && at.seq <= settled && at.seq > 1 && seq - at.seq < MAX_REPLAYED_EVENTS;
-        if (reaches && !answered && isTokenValid(one)) settled = at.seq - 1;
+        const reaches =
+          at.session === session && at.seq <= resumable && at.seq > 1 && seq - at.seq < MAX_REPLAYED_EVENTS;
+        if (reaches && !answered && isTokenValid(one)) resumable = at.seq - 1;
       }
-      return settled;
+      return resumable;
     },
 
     removeAbandoned(bot) {
       for (const one of open.values()) {
         if (one.bot !== bot || (!one.answered && now() - timestampOf(one.id) < ABANDONED_AFTER_MS)) continue;
         open.delete(one.id);
-        // Where that fails, it shows as failed by itself soon.
+        // If that fails, Discord soon shows the command as failed itself.
         if (!one.answered && isTokenValid(one)) deleteThinkingMessage(one).catch(() => undefined);
       }
     },
@@ -168,6 +171,8 @@ export function createInteractions({ clients, onFailure, now = Date.now }: Deps)
   };
 }
 
-/** Said while an answer would have to stand in another place than people look at. */
+/**
+ * Thrown while the command that a reply answers is unknown: sent now, the reply would appear elsewhere in the channel.
+ */
 export const notCaughtUpError = () =>
-  new ChannelError("busy", "Waiting for Discord to tell what was missed.", "peer", 1_000);
+  new ChannelError("busy", "Waiting for Discord to send the missed events.", "peer", 1_000);

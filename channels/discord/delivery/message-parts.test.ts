@@ -1,4 +1,4 @@
-// How replies look on Discord, and where long ones are cut.
+// Tests the messages that Discord gets for a reply, and where long ones are split.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { toMessageParts } from "./message-parts.ts";
@@ -18,19 +18,19 @@ describe("Markdown", () => {
     expect(toMessageParts(markdown)).toEqual([shown ?? markdown]);
   });
 
-  test("nothing is nothing", () => {
+  test("an empty reply has no parts", () => {
     expect(toMessageParts("")).toEqual([]);
     expect(toMessageParts(" \n\n ")).toEqual([]);
   });
 });
 
 describe("a long reply", () => {
-  test("is cut where it hurts least", () => {
+  test("is split at paragraphs, lines or words", () => {
     expect(toMessageParts(`${"a".repeat(60)}\n\n${"b".repeat(60)}`, 100)).toEqual(["a".repeat(60), "b".repeat(60)]);
     expect(toMessageParts(`${"word ".repeat(30)}end`, 100).every((part) => /^word|end$/.test(part))).toBe(true);
   });
 
-  test("has its code closed in each part and opened in the next", () => {
+  test("closes its code in each part and opens it in the next", () => {
     const lines = Array.from({ length: 100 }, (_, n) => `line ${n};`);
     const parts = toMessageParts(`Look:\n\n\`\`\`ts\n${lines.join("\n")}\n\`\`\`\n\nSo.`, 200);
     expect(parts.length).toBeGreaterThan(4);
@@ -39,17 +39,17 @@ describe("a long reply", () => {
       expect((part.match(/```/g) ?? []).length % 2).toBe(0);
     }
     expect(parts.slice(1).every((part) => part.startsWith("```ts\n"))).toBe(true);
-    const told = parts.join("\n").split("\n");
-    expect(told.filter((line) => line.startsWith("line"))).toEqual(lines);
+    const shownLines = parts.join("\n").split("\n");
+    expect(shownLines.filter((line) => line.startsWith("line"))).toEqual(lines);
     expect(parts.at(-1)).toEndWith("```\n\nSo.");
   });
 
-  test("cuts no character in two", () => {
+  test("splits no character", () => {
     for (const part of toMessageParts("👩‍👩‍👧‍👦é🇩🇪".repeat(50), 37)) expect(part.isWellFormed()).toBe(true);
   });
 });
 
-test("whatever is written, every part fits, none is empty, blocks are closed, and no word is lost", () => {
+test("for random input every part fits, none is empty, blocks are closed, and no word is lost", () => {
   const piece = fc.oneof(
     fc.constantFrom(
       "\n```\n",

@@ -1,22 +1,22 @@
-// Cuts a long reply where it hurts least. A block of code that is cut is whole in each part.
+// Converts a reply into Discord's messages. A code block that is split is fenced in each part.
 import type { RichText } from "../../shared/rich-text.ts";
 import { splitText } from "../../shared/split-text.ts";
 import { parseDiscordMarkdown, toMarkdown } from "./discord-markdown.ts";
 
 /** https://discord.com/developers/docs/resources/message#create-message */
 export const MAX_TEXT_LENGTH = 2000;
-/** Six backquotes and two ends of lines. */
+/** Six backquotes and two line ends. */
 const FENCE_LENGTH = 8;
 
-/** A Markdown reply as the messages that carry it; the same reply is always cut the same way. Empty when there is nothing to show. */
+/** The messages of a Markdown reply; empty if there is nothing to show. The same reply is always split the same way. */
 export function toMessageParts(markdown: string, limit = MAX_TEXT_LENGTH): string[] {
   const whole = parseDiscordMarkdown(markdown);
-  // Room for one fence, so that no part is cut again for a few characters.
+  // Leaves room for one fence, so that no part is split again for a few characters.
   const fences = whole.spans.map(({ language = "" }) => FENCE_LENGTH + language.length);
   return splitToFit(whole, limit - Math.max(0, ...fences), limit);
 }
 
-/** Fences count too, so what they make too long is cut once more. */
+/** Splits parts again that their fences make too long. */
 function splitToFit(whole: RichText, size: number, limit: number): string[] {
   return splitText(whole, size).flatMap((part) => {
     const text = toMarkdown(part);

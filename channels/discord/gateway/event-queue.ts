@@ -1,30 +1,31 @@
-// What the gateway brings, stored in its order. Where it was is kept only once it is stored.
+// Stores the gateway's events in order, and saves the resume point only once they are stored.
 import type { GatewayDispatchPayload } from "discord.js";
-import { type Binding, ChannelError, type IncomingMessage, type Sink } from "../../port.ts";
-import type { LruCache } from "../../shared/lru-cache.ts";
+import type { BoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import { DAY } from "../../../src/kernel/util/time.ts";
+import { type Binding, ChannelError, type IncomingMessage, type RecordTraffic, type Sink } from "../../port.ts";
 import type { Interactions } from "../delivery/interactions.ts";
 import { isRefusal, toChannelError } from "../errors.ts";
 import { lowestIdAt } from "../ids.ts";
-import type { RecordTraffic, RestClients } from "../rest/rest-clients.ts";
+import type { RestClients } from "../rest/rest-clients.ts";
 import type { GatewaySession } from "./gateway-connection.ts";
 import { type GatewayMessage, isCommand, isMessage, mayMentionByRole, readCommand, readMessage } from "./messages.ts";
 import { createRecentConversations, type RecentConversation, type ResumeState } from "./resume-state.ts";
 
-/** Events that may wait to be stored. */
+/** Events that may wait to be stored, at most. */
 const MAX_QUEUED_EVENTS = 1_000;
-/** Messages are asked for that are not older than this, as other platforms keep them. */
-const LOOKBACK_MS = 24 * 60 * 60_000;
-/** The most that Discord tells at once. */
+/** The age up to which missed messages are fetched; Telegram keeps updates as long. */
+const LOOKBACK_MS = DAY;
+/** Discord's largest page of messages. */
 const PAGE_SIZE = "100";
 
 export interface EventQueueDeps {
   clients: RestClients;
   interactions: Interactions;
-  /** Channels known to be of two people. */
-  directMessageChannels: LruCache<true>;
-  /** The role that came with the bot into a guild. */
+  /** Channels known to be direct messages. */
+  directMessageChannels: BoundedMap<true>;
+  /** The role that Discord made for the bot in a guild. */
   findBotRole(binding: Binding, guild: string, signal: AbortSignal): Promise<string | undefined>;
-  /** An event that is not as Discord describes it. */
+  /** Called for a malformed event. */
   onUnreadableEvent(binding: Binding, event: string): void;
   traffic?: RecordTraffic | undefined;
 }
@@ -45,9 +46,9 @@ export function createEventQueue(
   let application = resumeState?.app ?? "";
   let current: GatewaySession | undefined = resumeState;
   let queue: QueuedEvent[] = [];
-  /** What was stored last, and of which session it was. */
+  /** The last stored event and its session. */
   let stored = { session: current, seq: current?.seq ?? 0 };
-  let told = "";
+  let savedResumePoint = "";
   let running: Promise<void> | undefined;
   let failure: ChannelError | undefined;
 
@@ -56,7 +57,9 @@ export function createEventQueue(
     stop.abort();
   }
 
-  /** Keeps where it is, but for commands that wait for their answer: only their event holds the way to it. */
+  /**
+   * Saves the resume point, before the events of commands that wait for their answer: only the event has their token.
+   */
   function saveResumePoint(): void {
     const { session } = stored;
     if (!session) return;
@@ -64,8 +67,8 @@ export function createEventQueue(
     const seq = interactions.resumableSequence(id, stored.seq);
     const now: ResumeState = { id, url, seq, app: application, places: places.all() };
     const text = JSON.stringify(now);
-    if (text === told) return;
-    told = text;
+    if (text === savedResumePoint) return;
+    savedResumePoint = text;
     sink.saveResumePoint(text);
   }
 
@@ -75,14 +78,14 @@ export function createEventQueue(
     const message: GatewayMessage = d;
     const { guild_id: guild, channel_id: channel } = message;
     if (guild === undefined) directMessageChannels.set(channel, true);
-    const named = guild !== undefined && mayMentionByRole(message, binding.bot);
-    const role = named ? await findBotRole(binding, guild, stop.signal) : undefined;
+    const isRoleMentioned = guild !== undefined && mayMentionByRole(message, binding.bot);
+    const role = isRoleMentioned ? await findBotRole(binding, guild, stop.signal) : undefined;
     const found = readMessage(message, binding.bot, role);
     if (found) places.record(channel, message.id, guild, found.addressed);
     return found;
   }
 
-  /** What was said in a conversation since, where it can still be read. */
+  /** The messages of a conversation since the last known one; none if the bot may no longer read it. */
   async function readMissedIn([channel, last, guild]: RecentConversation): Promise<IncomingMessage[]> {
     const oldest = lowestIdAt(Date.now() - LOOKBACK_MS);
     const after = BigInt(last) > BigInt(oldest) ? last : oldest;
@@ -104,7 +107,7 @@ export function createEventQueue(
     return found;
   }
 
-  /** A new session tells nothing of what was said before it: the latest conversations are asked. */
+  /** Fetches the latest conversations, because a new session sends nothing from before its start. */
   async function readMissed(): Promise<IncomingMessage[]> {
     const all: IncomingMessage[] = [];
     for (const place of places.all()) all.push(...(await readMissedIn(place)));
@@ -129,9 +132,9 @@ export function createEventQueue(
         const messages = await readAll(batch);
         if (messages.length > 0) await sink.accept(messages);
       } catch (cause) {
-        const text = "The messages could not be stored; Discord tells them again.";
-        const told = isRefusal(cause) || cause instanceof ChannelError ? toChannelError(cause, "bot") : undefined;
-        return fail(told ?? new ChannelError("unreachable", text, "bot", undefined, { cause }));
+        const text = "The messages could not be stored; Discord will send them again.";
+        const refusal = isRefusal(cause) || cause instanceof ChannelError ? toChannelError(cause, "bot") : undefined;
+        return fail(refusal ?? new ChannelError("unreachable", text, "bot", undefined, { cause }));
       }
       const last = batch.at(-1);
       if (last) stored = { session: last.session, seq: last.payload.s };

@@ -1,14 +1,14 @@
-// One connection to the gateway, kept by discord.js's own manager; whether and when there is another, is decided elsewhere:
-// left to itself the manager would begin anew every half second, and forget the session where only the network failed.
+// Holds one connection to the gateway by discord.js's manager, and ends when it closes. The listener decides about the
+// next one: the manager alone would reconnect every half second and lose the session after a network failure.
 import type { GatewayDispatchPayload, GatewayReadyDispatchData, REST } from "discord.js";
 import { ChannelError } from "../../port.ts";
 import { toChannelError } from "../errors.ts";
 
-/** What it takes to go on where a connection ended. */
+/** The state from which a closed connection can be resumed. */
 export interface GatewaySession {
   id: string;
   url: string;
-  /** Of the last event. */
+  /** The sequence number of the last event. */
   seq: number;
 }
 
@@ -17,31 +17,30 @@ export interface GatewayOptions {
   rest: REST;
   intents: number;
   session: GatewaySession | undefined;
-  /** Goes on where everybody begins: the session's own address does not answer. */
+  /** Resumes at the gateway's general address, because that of the session does not answer. */
   useDefaultUrl: boolean;
-  /** Waits until a new session may be begun, or throws. */
+  /** Waits until a new session may start, or throws. */
   waitToIdentify(left: number, resetAfter: number, signal: AbortSignal): Promise<void>;
   ready(data: GatewayReadyDispatchData): void;
   resumed(): void;
-  /** A sign of life. */
   heartbeat(): void;
   event(payload: GatewayDispatchPayload): void;
 }
 
-/** How a connection ended; no session: the next one begins anew. */
+/** How a connection ended. Without a session the next connection starts a new one. */
 export interface GatewayClosure {
   code: number;
   session: GatewaySession | undefined;
-  /** Discord said hello: there was somebody. */
+  /** Discord sent its hello, so the address answers. */
   receivedHello: boolean;
 }
 
 /** Not 1000 or 1001, which would end the session. */
 const LEAVE_CLOSE_CODE = 4200;
-/** What the manager calls an end of its own that loses the session. */
+/** The manager's code for a close that loses the session. */
 const NEW_SESSION_CLOSE_CODE = 1000;
 
-/** Connects, and resolves when the connection has ended. Ends it when `signal` aborts. */
+/** Connects and resolves when the connection has closed; closes it when `signal` aborts. Throws ChannelError. */
 export async function connect(options: GatewayOptions, signal: AbortSignal): Promise<GatewayClosure> {
   const { WebSocketManager } = await import("@discordjs/ws");
   const { token, rest, intents, session, waitToIdentify } = options;
@@ -64,10 +63,10 @@ export async function connect(options: GatewayOptions, signal: AbortSignal): Pro
     shardCount: 1,
     shardIds: [0],
     identifyProperties: { os: process.platform, browser: "berth", device: "berth" },
-    // Who supervises notices silence.
+    // The caller watches for silence.
     helloTimeout: null,
     readyTimeout: null,
-    // After its end the manager would connect again, and asks this first.
+    // The manager calls this before it would reconnect, which must not happen.
     retrieveSessionInfo: () => (hasEnded ? never() : (sessionInfo ?? null)),
     updateSessionInfo(_, next) {
       if (!hasEnded) sessionInfo = next ?? undefined;
@@ -80,7 +79,7 @@ export async function connect(options: GatewayOptions, signal: AbortSignal): Pro
         } catch (error) {
           finish(() => ended.reject(toChannelError(error, "bot")));
         }
-        // An error here would make the manager identify all the same.
+        // If this threw, the manager would identify all the same.
         if (hasEnded) await never();
       },
     }),
@@ -93,7 +92,7 @@ export async function connect(options: GatewayOptions, signal: AbortSignal): Pro
     leaving.abort();
     if (receivedHello) leave();
   }
-  /** Never waited for: who is silent does not say goodbye. */
+  /** Closes without waiting: a silent gateway does not confirm. */
   const leave = () => {
     Promise.resolve(manager.destroy({ code: LEAVE_CLOSE_CODE, reason: "Leaving" })).catch(() => undefined);
   };
@@ -107,7 +106,7 @@ export async function connect(options: GatewayOptions, signal: AbortSignal): Pro
   const on = (event: string, listener: (data: never) => void) => manager.on(event as Events, listener as never);
   on("hello", () => {
     receivedHello = true;
-    // It was ended while it was not yet open.
+    // The connection was ended before it was open.
     if (hasEnded) leave();
   });
   on("ready", ({ data }: { data: GatewayReadyDispatchData }) => !hasEnded && options.ready(data));
@@ -115,7 +114,7 @@ export async function connect(options: GatewayOptions, signal: AbortSignal): Pro
   on("heartbeat", () => !hasEnded && options.heartbeat());
   on("dispatch", ({ data }: { data: GatewayDispatchPayload }) => !hasEnded && options.event(data));
   on("closed", ({ code }: { code: number }) => end(code));
-  // What an error means, the close that follows tells.
+  // The close that follows tells what an error means.
   on("error", () => undefined);
 
   async function open(): Promise<void> {
@@ -139,7 +138,7 @@ export async function connect(options: GatewayOptions, signal: AbortSignal): Pro
   }
 }
 
-/** True when Discord or this side asked for a new connection, as it does now and then, and nothing is wrong. */
+/** Whether Discord or Berth asked for a new connection, as happens regularly. */
 export const isRoutineClosure = ({ code }: GatewayClosure) =>
   code === LEAVE_CLOSE_CODE || code === NEW_SESSION_CLOSE_CODE;
 

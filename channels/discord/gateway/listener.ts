@@ -1,6 +1,7 @@
-// Listening: connections one after the other, as long as there is use in another one.
+// Listens to the gateway: opens one connection after the other until a failure that a new one would not repair.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Binding, ChannelError, type Sink } from "../../port.ts";
 import { createRateLimiter } from "../../shared/rate-limiter.ts";
 import { isRefusal, tokenRefused } from "../errors.ts";
@@ -21,11 +22,11 @@ const BAD_TOKEN = 4004;
 const DISALLOWED_INTENTS = 4014;
 const SESSION_LOST = [4007, 4009];
 
-/** Discord resets the token of a bot that begins 1,000 sessions in a day: the last ones are left to people. */
+/** Discord resets the token of a bot that starts 1,000 sessions in a day: the last ones are left to the bot's owner. */
 const RESERVED_SESSIONS = 20;
 
 export interface ListenerDeps extends EventQueueDeps {
-  /** Runs at each connection that works. */
+  /** Called for each connection that is ready. */
   onConnected(binding: Binding, application: string): void;
   rules: DiscordRateRules;
 }
@@ -40,15 +41,16 @@ export function createListener(deps: ListenerDeps) {
     signal: AbortSignal,
   ): Promise<void> {
     if (remaining <= RESERVED_SESSIONS) {
-      const text = "This bot has begun nearly as many sessions as Discord allows in a day; it waits for the next one.";
-      throw new ChannelError("busy", text, "bot", Math.max(resetAfter, 60_000));
+      const text =
+        "This bot has started nearly as many sessions as Discord allows in a day; it waits for the next day.";
+      throw new ChannelError("busy", text, "bot", Math.max(resetAfter, MINUTE));
     }
     const wait = rateLimiter.waitTime(bot, deps.rules.session);
     rateLimiter.take(bot, deps.rules.session);
     if (wait > 0) await sleep(wait, undefined, { signal, ref: false });
   }
 
-  /** Listens until `signal` aborts. Throws what ends it otherwise. */
+  /** Listens until `signal` aborts. Throws the error that ends it otherwise. */
   return async function listen(binding: Binding, sink: Sink, signal: AbortSignal): Promise<void> {
     const { clients } = deps;
     const { token, bot } = binding;
@@ -62,7 +64,7 @@ export function createListener(deps: ListenerDeps) {
     let isReady = false;
     let useDefaultUrl = false;
 
-    /** Throws where there is no use in another connection now. */
+    /** Throws if another connection would be of no use now. */
     function requireReconnectable(closure: GatewayClosure): void {
       if (closure.code === BAD_TOKEN) {
         clients.markTokenRefused(token);
@@ -78,10 +80,10 @@ export function createListener(deps: ListenerDeps) {
         throw new ChannelError("refused", text, "bot");
       }
       if (isReady && isRoutineClosure(closure)) return;
-      // Nothing was lost but the session: the next connection begins a new one.
+      // Only the session was lost: the next connection starts a new one.
       if (session && (!closure.session || SESSION_LOST.includes(closure.code))) return;
       if (session && !closure.receivedHello && !useDefaultUrl) {
-        // The address of a session may be gone while Discord is there.
+        // The session's address may be gone although Discord is up.
         useDefaultUrl = true;
         return;
       }
@@ -104,12 +106,12 @@ export function createListener(deps: ListenerDeps) {
           {
             token,
             rest,
-            // Those of a session that goes on are its own.
+            // Discord ignores these for a resumed session.
             intents: GUILD_MESSAGES | DIRECT_MESSAGES | (hasContentIntent ? MESSAGE_CONTENT : 0),
             session,
             useDefaultUrl,
             waitToIdentify: async (remaining, resetAfter, signal) => {
-              // The session was lost on the way.
+              // The session was lost while connecting.
               if (hasContentIntent === undefined)
                 hasContentIntent = await fetchHasContentIntent(clients, binding, signal);
               await waitToIdentify(bot.id, remaining, resetAfter, signal);
@@ -145,7 +147,9 @@ export function createListener(deps: ListenerDeps) {
   };
 }
 
-/** Whether the bot's application may ask for the content of every message. Without it, what is for the bot still has its own. */
+/**
+ * Whether the application may read the content of every message; without that, only messages to the bot have theirs.
+ */
 async function fetchHasContentIntent(clients: RestClients, binding: Binding, signal: AbortSignal): Promise<boolean> {
   try {
     const app = await clients.call(binding, signal, { method: "get", path: "/applications/@me" });
@@ -157,6 +161,6 @@ async function fetchHasContentIntent(clients: RestClients, binding: Binding, sig
   }
 }
 
-/** Between two connections of a bot with which nothing is wrong: not all at once where Discord moves many. */
+/** A random pause between two connections, so that bots do not reconnect at once when Discord moves many. */
 const pause = (signal: AbortSignal) =>
   sleep(100 + Math.random() * 400, undefined, { signal, ref: false }).catch(() => undefined);

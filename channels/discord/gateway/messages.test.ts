@@ -1,4 +1,4 @@
-// What the gateway says, read: total, whatever it is given.
+// Tests how gateway events become messages, for any input.
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { isCommand, isMessage, readCommand, readMessage } from "./messages.ts";
@@ -12,7 +12,7 @@ const said = (more: object) => {
 };
 
 describe("a message", () => {
-  test("tells who, where, when", () => {
+  test("has its author, conversation and time", () => {
     expect(said({ content: "hello", member: { nick: "Countess" }, guild_id: "900000000000000001" })).toEqual({
       platformMessageId: "175928847299117063",
       peer: "800000000000000001",
@@ -29,7 +29,7 @@ describe("a message", () => {
     ["a webhook's", { content: "x", webhook_id: "1" }],
     ["the platform's own", { content: "x", type: 7 }],
     ["one that may not be read", { content: "" }],
-  ])("%s is none", (_, more) => {
+  ])("%s is left out", (_, more) => {
     expect(said(more)).toBeUndefined();
   });
 
@@ -43,7 +43,7 @@ describe("a message", () => {
     ],
     ["an emoji of a guild", { content: "nice <a:party:175928847299117063>" }, "nice :party:"],
     ["only the bot's name", { content: `<@${bot.id}>` }, "@berth"],
-  ])("%s is told in words", (_, more, text) => {
+  ])("%s becomes text", (_, more, text) => {
     expect(said(more)?.text).toBe(text);
   });
 });
@@ -59,16 +59,16 @@ describe("a command", () => {
     data: { name: "ask", options: [{ name: "question", value: "why?" }] },
   };
 
-  test("is what it asks", () => {
+  test("becomes its question", () => {
     expect(isCommand(command) && readCommand(command)).toMatchObject({ text: "why?", group: false, addressed: true });
   });
 
-  test("with a token that is none is none: it becomes part of an address", () => {
+  test("with a malformed token is left out, because the token becomes part of a URL", () => {
     expect(isCommand({ ...command, token: "../../users/@me" })).toBe(false);
   });
 });
 
-test("whatever comes, it is read or it is none", () => {
+test("random input is read or left out", () => {
   const field = fc.constantFrom("id", "channel_id", "author", "content", "mentions", "type", "data", "token", "user");
   fc.assert(
     fc.property(fc.dictionary(field, fc.jsonValue()), (value) => {

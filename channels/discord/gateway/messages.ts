@@ -1,13 +1,14 @@
-// What the gateway says, in the port's words. Total: any event either is a message for the agent or is none.
+// Converts the gateway's events into the port's messages. Events that are not for the agent become undefined.
 import type { APIAttachment, APIMessage } from "discord.js";
 import type { Attachment, BotIdentity, IncomingMessage } from "../../port.ts";
+import { isObject } from "../../shared/is-object.ts";
 import { interactionMessageId, isSnowflake, timestampOf } from "../ids.ts";
 import { attachmentRef } from "../rest/file-download.ts";
 
-/** A message as the gateway brings it. */
+/** A message as the gateway sends it. */
 export type GatewayMessage = APIMessage & { guild_id?: string; member?: { nick?: string | null } };
 
-/** A slash command, as far as it is read. */
+/** The fields of a slash command that Berth reads. */
 export interface SlashCommand {
   id: string;
   application_id: string;
@@ -25,15 +26,14 @@ interface User {
   global_name?: string | null;
 }
 
-/** An ordinary message and an answer to one; all other kinds are the platform's own words. */
+/** Ordinary messages and replies; all other types are made by Discord. */
 const USER_MESSAGE_TYPES = [0, 19];
 const APPLICATION_COMMAND = 2;
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 const isList = (value: unknown) => value === undefined || Array.isArray(value);
 const isUser = (value: unknown): value is User =>
   isObject(value) && isSnowflake(value.id) && typeof value.username === "string";
 
-/** Whether something that came from outside has the fields a message is known by. */
+/** Whether a value from outside has the fields that `readMessage` relies on. */
 export function isMessage(value: unknown): value is GatewayMessage {
   return (
     isObject(value) &&
@@ -61,7 +61,7 @@ export function isCommand(value: unknown): value is SlashCommand {
   );
 }
 
-/** Whether somebody named a role in a place where the bot was not named otherwise: the role may be its own. */
+/** Whether a message mentions a role, which may be the bot's, and does not mention the bot otherwise. */
 export const mayMentionByRole = (message: GatewayMessage, bot: BotIdentity) =>
   message.guild_id !== undefined && (message.mention_roles ?? []).length > 0 && !mentionsBot(message, bot);
 
@@ -69,7 +69,7 @@ function mentionsBot(message: GatewayMessage, bot: BotIdentity): boolean {
   return (message.mentions ?? []).some(({ id }) => id === bot.id) || message.referenced_message?.author.id === bot.id;
 }
 
-/** The message, or undefined: what bots say (this one too), what the platform says, and what may not be read. */
+/** The message; undefined for messages of bots and of Discord itself, and for those whose content may not be read. */
 export function readMessage(message: GatewayMessage, bot: BotIdentity, botRole?: string): IncomingMessage | undefined {
   const { author, channel_id: peer, guild_id: guild } = message;
   if (author.bot || message.webhook_id !== undefined || !USER_MESSAGE_TYPES.includes(message.type ?? 0))
@@ -90,17 +90,17 @@ export function readMessage(message: GatewayMessage, bot: BotIdentity, botRole?:
   };
 }
 
-/** `/ask` asks; every other command is the word for it. */
+/** The question of `/ask`; every other command becomes its name as text. */
 export function readCommand(command: SlashCommand): IncomingMessage | undefined {
   const author = command.member?.user ?? command.user;
   if (!author) return undefined;
   const { name, options = [] } = command.data;
-  const given = options.find((option) => option.name === "question")?.value;
+  const question = options.find((option) => option.name === "question")?.value;
   return {
     platformMessageId: interactionMessageId(command.id),
     peer: command.channel_id,
     sender: { id: author.id, name: command.member?.nick ?? author.global_name ?? author.username },
-    text: name === "ask" && typeof given === "string" && given.trim() !== "" ? given : `/${name}`,
+    text: name === "ask" && typeof question === "string" && question.trim() !== "" ? question : `/${name}`,
     group: command.guild_id !== undefined,
     addressed: true,
     sentAt: timestampOf(command.id),
@@ -119,14 +119,14 @@ function textOf(message: GatewayMessage, bot: BotIdentity, botRole: string | und
       .replace(/<@&\d{15,20}>/g, "@role")
       .replace(/<a?(:\w{2,32}:)\d{15,20}>/g, "$1")
       .trim();
-  const said = toReadableText(message.content.replace(own, "")) || toReadableText(message.content);
+  const words = toReadableText(message.content.replace(own, "")) || toReadableText(message.content);
   const forwarded = message.message_snapshots?.map(
     (snapshot) => `[forwarded]\n${toReadableText(snapshot.message.content)}`,
   );
-  return [...describeAttachments(message), ...(said === "" ? [] : [said]), ...(forwarded ?? [])].join("\n");
+  return [...describeAttachments(message), ...(words === "" ? [] : [words]), ...(forwarded ?? [])].join("\n");
 }
 
-/** Names what is no text, so that the agent knows something was sent. */
+/** Names files, stickers and polls, so that the agent knows of them. */
 function describeAttachments(message: GatewayMessage): string[] {
   const files = (message.attachments ?? []).map((file) => `[${kindOf(file)}: ${file.filename}]`);
   const stickers = (message.sticker_items ?? []).map(({ name }) => `[sticker: ${name}]`);

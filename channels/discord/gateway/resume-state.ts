@@ -1,19 +1,19 @@
-// What is kept of where a bot's listening was: its session, and the conversations to ask about if Discord forgets that.
+// The resume point of a bot: its session, and the conversations to fetch if Discord has forgotten the session.
 
 import { isSnowflake } from "../ids.ts";
 import type { GatewaySession } from "./gateway-connection.ts";
 
-/** What `Sink.saveResumePoint` is given, as JSON. */
+/** The resume point, saved as JSON. */
 export interface ResumeState extends GatewaySession {
-  /** The application, whose commands these are. */
+  /** The id of the application that the slash commands belong to. */
   app: string;
   places: RecentConversation[];
 }
 
-/** A conversation: its channel, the last message of it, and its guild. */
+/** A conversation: its channel, its last message, and its guild. */
 export type RecentConversation = [channel: string, last: string, guild: string | null];
 
-/** Conversations that are kept, the latest ones. */
+/** The latest conversations that are kept. */
 const MAX_CONVERSATIONS = 32;
 
 export function parseResumeState(text: string | undefined): ResumeState | undefined {
@@ -35,13 +35,16 @@ const isRecentConversation = (value: unknown): value is RecentConversation =>
   (value[2] === null || isSnowflake(value[2]));
 
 export interface RecentConversations {
-  /** `addressed`: a conversation with the bot; of others only those that were one before are kept. */
+  /**
+   * Notes the last message of a conversation. One that is not `addressed` to the bot counts only if the conversation is
+   * kept.
+   */
   record(channel: string, message: string, guild: string | undefined, addressed: boolean): void;
   all(): RecentConversation[];
 }
 
 export function createRecentConversations(known: readonly RecentConversation[]): RecentConversations {
-  /** By channel, the one quiet for longest first. */
+  /** By channel, the least recent first. */
   const places = new Map(known.map((place) => [place[0], place]));
   return {
     record(channel, message, guild, addressed) {

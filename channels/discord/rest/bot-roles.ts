@@ -1,15 +1,17 @@
-// The role that came with a bot into a guild. People name it instead of the bot: both look the same.
+// Finds the role that Discord made for a bot in a guild. People mention it instead of the bot, because both look alike.
+
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import { HOUR } from "../../../src/kernel/util/time.ts";
 import type { Binding } from "../../port.ts";
-import { createLruCache } from "../../shared/lru-cache.ts";
 import type { RestClients } from "./rest-clients.ts";
 
-const CACHE_LIFETIME_MS = 60 * 60_000;
+const CACHE_LIFETIME_MS = HOUR;
 
 export function createBotRoles(clients: RestClients) {
-  const cache = createLruCache<{ id: string | undefined; until: number }>(1024);
+  const cache = createBoundedMap<{ id: string | undefined; until: number }>(1024);
 
   return {
-    /** Undefined where it can't be found out, too: then the bot was not named. */
+    /** The id of the role; undefined if there is none or the roles can't be read. */
     async own(binding: Binding, guild: string, signal: AbortSignal): Promise<string | undefined> {
       const key = `${binding.bot.id} ${guild}`;
       const found = cache.get(key);

@@ -1,9 +1,11 @@
-// Files that people sent: they lie at Discord's own hosts under addresses that expire, and the message knows the fresh one.
+// Downloads files that people sent. Their addresses at Discord's hosts expire; the message then has a fresh one.
 import { type Binding, ChannelError } from "../../port.ts";
+import { fileGoneError, fileTooLargeError } from "../../shared/file-errors.ts";
+import { readLimitedBody } from "../../shared/limited-body.ts";
 import { isSnowflake } from "../ids.ts";
 import type { RestClients } from "./rest-clients.ts";
 
-/** Where Discord keeps files. https://discord.com/developers/docs/reference#signed-attachment-cdn-urls */
+/** The hosts on which Discord keeps files. https://discord.com/developers/docs/reference#signed-attachment-cdn-urls */
 export const FILE_HOSTS: readonly string[] = ["cdn.discordapp.com", "media.discordapp.net"];
 
 /** `address channel/message/attachment`. */
@@ -12,7 +14,7 @@ export const attachmentRef = (message: { id: string; channel_id: string }, file:
 
 interface Deps {
   clients: RestClients;
-  /** Hosts that are asked, over https; `host:port` or an origin with its protocol. */
+  /** Hosts, with their port if any, that may be called over https, and origins. */
   allowedFileHosts: readonly string[];
 }
 
@@ -23,14 +25,14 @@ export async function downloadFile(
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const [address = "", place = ""] = ref.split(" ", 2);
-  // The one names the file as the other does, or it is no ref of ours.
-  if (!address.includes(`/${place.split("/")[2]}/`)) throw fileGone();
+  const [address = "", location = ""] = ref.split(" ", 2);
+  // Both halves of a ref made by `attachmentRef` name the same file.
+  if (!address.includes(`/${location.split("/")[2]}/`)) throw fileGoneError("Discord");
   const first = await fetchUrl(requireAllowedUrl(address, allowedFileHosts), signal);
   if (first.status !== 403 && first.status !== 404) return await readBody(first, limit);
   await first.body?.cancel();
   const second = await fetchUrl(
-    requireAllowedUrl(await freshAddress(clients, binding, place, signal), allowedFileHosts),
+    requireAllowedUrl(await freshAddress(clients, binding, location, signal), allowedFileHosts),
     signal,
   );
   return await readBody(second, limit);
@@ -38,47 +40,38 @@ export async function downloadFile(
 
 const fetchUrl = (url: URL, signal: AbortSignal) => fetch(url, { signal, redirect: "error" });
 
-/** An address comes from a message: nothing but Discord's own hosts is ever asked. */
+/** The address comes from a message, so only Discord's hosts are allowed. */
 function requireAllowedUrl(address: string, allowedFileHosts: readonly string[]): URL {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  const known =
+  const isAllowed =
     url &&
     (allowedFileHosts.includes(url.origin) || (url.protocol === "https:" && allowedFileHosts.includes(url.host)));
-  if (!known) throw new ChannelError("refused", "This file is not at Discord.", "peer");
+  if (!isAllowed) throw new ChannelError("refused", "This file is not at Discord.", "peer");
   return url;
 }
 
 async function freshAddress(
   clients: RestClients,
   binding: Binding,
-  place: string,
+  location: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const [channel, message, attachment] = place.split("/");
-  if (!isSnowflake(channel) || !isSnowflake(message)) throw fileGone();
+  const [channel, message, attachment] = location.split("/");
+  if (!isSnowflake(channel) || !isSnowflake(message)) throw fileGoneError("Discord");
   const found = await clients.call(binding, signal, {
     method: "get",
     path: `/channels/${channel}/messages/${message}`,
   });
   const files = (found as { attachments?: { id?: unknown; url?: unknown }[] }).attachments ?? [];
   const url = files.find(({ id }) => id === attachment)?.url;
-  if (typeof url !== "string") throw fileGone();
+  if (typeof url !== "string") throw fileGoneError("Discord");
   return url;
 }
 
 async function readBody(response: Response, limit: number): Promise<Uint8Array> {
-  if (response.status === 403 || response.status === 404) throw fileGone();
+  if (response.status === 403 || response.status === 404) throw fileGoneError("Discord");
   if (!response.ok) throw new ChannelError("unreachable", `Discord answered ${response.status} for a file.`, "peer");
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > limit) throw fileTooLarge(limit);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  const bytes = await readLimitedBody(response, limit);
+  if (!bytes) throw fileTooLargeError(limit);
+  return bytes;
 }
-
-const fileGone = () => new ChannelError("refused", "Discord does not have this file any more.", "peer");
-const fileTooLarge = (limit: number) =>
-  new ChannelError("refused", `The file is larger than ${Math.floor(limit / 1_000_000)} MB.`, "peer");

@@ -1,8 +1,8 @@
-// All bots of a host share its address: they stop before Discord turns it away.
+// Tests that calls are blocked before Discord bans the host, whose address all bots share.
 import { expect, test } from "bun:test";
 import { createInvalidRequestLimit } from "./invalid-request-limit.ts";
 
-test("so many refusals within ten minutes make every call wait, until they are old", () => {
+test("too many refusals within ten minutes block every call until they are old", () => {
   let now = 0;
   const guard = createInvalidRequestLimit({ max: 100, now: () => now });
   for (let n = 0; n < 99; n++) guard.count([401, 403, 429][n % 3] ?? 0, "user");
@@ -15,14 +15,14 @@ test("so many refusals within ten minutes make every call wait, until they are o
   guard.check();
 });
 
-test("what is no refusal of this host's is not counted", () => {
+test("other responses are not counted", () => {
   const guard = createInvalidRequestLimit({ max: 1 });
   for (const status of [200, 204, 400, 404, 500, 502]) guard.count(status, null);
   guard.count(429, "shared");
   guard.check();
 });
 
-test("refusals spread out never add up", () => {
+test("refusals over a longer time do not add up", () => {
   let now = 0;
   const guard = createInvalidRequestLimit({ max: 100, now: () => now });
   for (let minute = 0; minute < 100; minute++) {
@@ -32,7 +32,7 @@ test("refusals spread out never add up", () => {
   }
 });
 
-test("a part waits before the whole does, and what it is refused counts for both", () => {
+test("a part is blocked before the whole, and its refusals count for both", () => {
   const parent = createInvalidRequestLimit({ max: 3 });
   const part = createInvalidRequestLimit({ max: 2, message: "only these wait", parent });
   for (let n = 0; n < 2; n++) part.count(401, null);

@@ -1,28 +1,28 @@
-// Discord bans an address that had 10,000 refused calls within ten minutes, and with it every bot of this host: all calls
-// wait before that. One bot has a small share of it, and so have all tokens that nobody knows yet, so that nobody can make
-// the bots of others wait. https://discord.com/developers/docs/topics/rate-limits#invalid-request-limit-aka-cloudflare-bans
+// Counts refused calls and blocks all calls before Discord bans the host, which it does after 10,000 refusals in ten
+// minutes. Each bot, and all unknown tokens together, have a smaller limit, so that they can't block other bots.
+// https://discord.com/developers/docs/topics/rate-limits#invalid-request-limit-aka-cloudflare-bans
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { ChannelError } from "../../port.ts";
 
-const MINUTE_MS = 60_000;
 const WINDOW_MINUTES = 10;
-/** Half of what Discord takes: others may share the address. */
+/** Half of Discord's limit, because other programs may share the address. */
 const MAX_PER_HOST = 5_000;
-/** Of one bot, and of all tokens that are being connected. */
+/** The limit of one bot, and of all tokens that are being checked. */
 export const MAX_PER_BOT = 500;
 
 export interface InvalidRequestLimit {
-  /** Throws `busy` while there were too many refusals. */
+  /** Throws `busy` while there are too many recent refusals. */
   check(): void;
-  /** True when this was a refusal that counts. */
+  /** Counts a response; true if it was a refusal that counts. */
   count(status: number, scope: string | null): boolean;
 }
 
 interface Options {
-  /** Refusals within ten minutes. */
+  /** Refusals allowed within ten minutes. */
   max?: number;
-  /** Whose calls wait, in words. */
+  /** The message of the error. */
   message?: string;
-  /** What this is a part of: it is asked, and told, too. */
+  /** The limit that this is a part of; it is checked and counted too. */
   parent?: InvalidRequestLimit;
   now?: () => number;
 }
@@ -40,7 +40,7 @@ export function createInvalidRequestLimit({
   let total = 0;
 
   function forgetOld(): void {
-    const oldest = Math.floor(now() / MINUTE_MS) - WINDOW_MINUTES;
+    const oldest = Math.floor(now() / MINUTE) - WINDOW_MINUTES;
     for (const [minute, count] of minutes) {
       if (minute > oldest) continue;
       minutes.delete(minute);
@@ -54,13 +54,13 @@ export function createInvalidRequestLimit({
       if (total < max) return;
       forgetOld();
       if (total < max) return;
-      throw new ChannelError("busy", message, "bot", MINUTE_MS);
+      throw new ChannelError("busy", message, "bot", MINUTE);
     },
     count(status, scope) {
       parent?.count(status, scope);
-      // What others did to a shared limit is not counted.
+      // Discord does not count a 429 by a shared limit, which others may have used up.
       if (status !== 401 && status !== 403 && (status !== 429 || scope === "shared")) return false;
-      const minute = Math.floor(now() / MINUTE_MS);
+      const minute = Math.floor(now() / MINUTE);
       if (!minutes.has(minute)) forgetOld();
       minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
       total += 1;

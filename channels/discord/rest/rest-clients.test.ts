@@ -1,4 +1,4 @@
-// Calls of many bots from one host: what one of them is refused is its own trouble.
+// Tests that refusals of one bot do not affect the other bots of the host.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { type Discord, startDiscord, tokenFor } from "../../../tests/support/discord.ts";
 import { toChannelError } from "../errors.ts";
@@ -15,7 +15,7 @@ function aBot(id: string) {
   return tokenFor(id);
 }
 
-test("a bot that is refused too much waits alone", async () => {
+test("a bot with too many refusals is blocked alone", async () => {
   const apis = createRestClients({ apiRoot: fake.url, maxPerBot: 3 });
   const [shut, other] = [aBot("515151515151515151"), aBot("525252525252525252")];
   const stop = new AbortController();

@@ -1,28 +1,28 @@
-// Calls to Discord's REST API. A client is made when a bot has something to say and forgotten when others have said more since.
+// Calls Discord's REST API. Clients are created on first use, and a bounded map keeps those used last.
 import type { REST, RouteLike } from "discord.js";
-import { type Binding, ChannelError } from "../../port.ts";
-import { createLruCache } from "../../shared/lru-cache.ts";
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
+import { type Binding, ChannelError, type RecordTraffic } from "../../port.ts";
 import { tokenRefused } from "../errors.ts";
 import { isSnowflake } from "../ids.ts";
 import { createInvalidRequestLimit, type InvalidRequestLimit, MAX_PER_BOT } from "./invalid-request-limit.ts";
 
-/** It goes into a header; its first part is the bot's id. https://discord.com/developers/docs/reference#authentication */
+/**
+ * The form of a token, which goes into a header; its first part is the bot's id.
+ * https://discord.com/developers/docs/reference#authentication
+ */
 const TOKEN = /^([\w-]{16,32})\.[\w-]{1,32}\.[\w-]{8,128}$/;
 
-/** What can't be a token is not asked about: each refusal counts against all bots of this host. */
+/** Whether a text can be a token. Others are not sent, because each refusal counts against all bots of this host. */
 function isToken(token: string): boolean {
   const id = TOKEN.exec(token)?.[1];
   return id !== undefined && isSnowflake(Buffer.from(id, "base64").toString("latin1"));
 }
 const MAX_CACHED_CLIENTS = 256;
 const CALL_TIMEOUT_MS = 15_000;
-/** Waiting for a limit longer than this is the caller's. */
+/** A call that would wait longer for a rate limit fails with `busy`. */
 const MAX_WAIT_MS = 1_000;
 
-/** Bytes of a call in the name of the agent whose bot it is. */
-export type RecordTraffic = (agentId: string, sent: number, received: number) => void;
-
-/** Whose calls; without an agent while nobody has the bot yet. */
+/** The bot that a call is made for; without an agent while its token is being checked. */
 export type Caller = Pick<Binding, "token"> & Partial<Pick<Binding, "agentId">>;
 
 export interface Call {
@@ -30,18 +30,18 @@ export interface Call {
   path: RouteLike;
   body?: unknown;
   query?: URLSearchParams;
-  /** False where the address itself holds the authority: interactions and their answers. */
+  /** False if the path itself holds a token, as for interactions and their answers. */
   auth?: boolean;
 }
 
 export interface RestClients {
-  /** Makes a call; what it throws is Discord's answer, or that there was none. */
+  /** Makes a call. Throws the library's errors. */
   call(caller: Caller, signal: AbortSignal, call: Call): Promise<unknown>;
-  /** The client itself, for the library's own calls. Throws for a token that Discord refused. */
+  /** The client, for the library's own calls. Throws for a token that Discord refused. */
   client(caller: Caller): Promise<REST>;
-  /** A token that was refused is not used again: too many such calls ban the host. */
+  /** Stops the use of a token: too many refused calls ban the host. */
   markTokenRefused(token: string): void;
-  /** The token may be tried again. */
+  /** Allows a refused token again. */
   forget(token: string): void;
 }
 
@@ -49,9 +49,9 @@ interface Options {
   apiRoot: string;
   traffic?: RecordTraffic | undefined;
   invalidRequestLimit?: InvalidRequestLimit;
-  /** Refusals of one bot within ten minutes, before it waits. */
+  /** Refusals of one bot within ten minutes before its calls are blocked. */
   maxPerBot?: number;
-  /** How long a token that was refused is not used again, in milliseconds; for ever unless told otherwise. */
+  /** Milliseconds for which a refused token is not used. Default: for ever. */
   refusalLifetime?: number;
 }
 
@@ -64,10 +64,10 @@ export function createRestClients({
   maxPerBot = MAX_PER_BOT,
   refusalLifetime = Number.POSITIVE_INFINITY,
 }: Options): RestClients {
-  const clientCache = createLruCache<REST>(MAX_CACHED_CLIENTS);
-  const refusedTokens = createLruCache<{ until: number }>(4096);
-  /** Of bots that were refused something lately. */
-  const botLimits = createLruCache<InvalidRequestLimit>(4096);
+  const clientCache = createBoundedMap<REST>(MAX_CACHED_CLIENTS);
+  const refusedTokens = createBoundedMap<{ until: number }>(4096);
+  /** By token, for bots with recent refusals. */
+  const botLimits = createBoundedMap<InvalidRequestLimit>(4096);
   const api = apiRoot.replace(/\/+$/, "");
 
   function countRefusal(token: string, { status, headers }: Response): void {
@@ -85,7 +85,7 @@ export function createRestClients({
       version: "10",
       timeout: CALL_TIMEOUT_MS,
       retries: 0,
-      // No timers for bots that have nothing to say.
+      // Idle bots need no timers.
       hashSweepInterval: 0,
       handlerSweepInterval: 0,
       rejectOnRateLimit: ({ timeToReset, retryAfter }) => Math.max(timeToReset, retryAfter) > MAX_WAIT_MS,

@@ -1,7 +1,8 @@
-// The slash commands of a bot: /ask, and those that are understood on every channel.
+// Registers a bot's slash commands: /ask, and the commands of every channel.
 // https://discord.com/developers/docs/interactions/application-commands
+
+import { createBoundedMap } from "../../../src/kernel/util/bounded-map.ts";
 import type { Binding } from "../../port.ts";
-import { createLruCache } from "../../shared/lru-cache.ts";
 import { toChannelError } from "../errors.ts";
 import { isSnowflake } from "../ids.ts";
 import type { RestClients } from "./rest-clients.ts";
@@ -12,7 +13,7 @@ const GUILD = 0;
 const DIRECT_MESSAGE = 1;
 const INSTALLED_IN_GUILD = 0;
 const PUBLISH_TIMEOUT_MS = 20_000;
-/** Discord starts no conversation with a command. */
+/** Unlike on Telegram, no conversation on Discord begins with /start. */
 const EXCLUDED = ["start"];
 
 interface Deps {
@@ -22,8 +23,8 @@ interface Deps {
 }
 
 export function createSlashCommands({ clients, commands, onFailure }: Deps) {
-  /** Bots whose commands were set by this process. */
-  const published = createLruCache<true>(4096);
+  /** Bots whose commands this process has registered. */
+  const published = createBoundedMap<true>(4096);
   const commandScope = { type: CHAT_INPUT, contexts: [GUILD, DIRECT_MESSAGE], integration_types: [INSTALLED_IN_GUILD] };
   const question = { type: TEXT, name: "question", description: "what you want to know", required: true };
   const body = [
@@ -34,7 +35,10 @@ export function createSlashCommands({ clients, commands, onFailure }: Deps) {
   ];
 
   return {
-    /** Once per bot, in the background: without them everything else works, so a failure is only noted. */
+    /**
+     * Registers the commands once for each bot, in the background. The bot works without them, so a failure is only
+     * logged.
+     */
     publish(binding: Binding, application: string): void {
       const { id } = binding.bot;
       if (published.get(id) || !isSnowflake(application)) return;

@@ -1,15 +1,13 @@
 // Finds secrets where none belong: in a configuration, which is shown and kept as it is.
 
+import { channelDefinitions } from "../../../channels/registry.ts";
+
 /** Names of fields that hold secrets, without case, dashes and underscores. Narrower than the log's: `key` alone is no secret here. */
 const SECRET_NAME =
   /(?:apikey|accesskey|secretkey|privatekey|signingkey|token|password|passwd|passphrase|secret|credential|authorization|cookie|mnemonic|seedphrase)$/;
 
 /** Shapes that are a secret whatever they are called. */
 const SECRET_SHAPES: readonly RegExp[] = [
-  // Telegram, Discord, Meta.
-  /(?<!\d)\d{6,}:[\w-]{30,}/,
-  /(?<![\w-])[MNO][\w-]{22,28}\.[\w-]{6}\.[\w-]{25,}/,
-  /(?<![\w-])EAA[A-Za-z0-9]{40,}/,
   // Berth's own keys, and those of GitHub and Slack; AI providers declare theirs in their definitions.
   /(?<![A-Za-z0-9])(?:bk_|whsec_|ghp_|github_pat_|xox[abp]-)[\w-]{16,}/,
   // JSON web tokens, and passwords in addresses.
@@ -18,7 +16,9 @@ const SECRET_SHAPES: readonly RegExp[] = [
 ];
 
 const looksLikeSecret = (text: string, keyShapes: readonly RegExp[]) =>
-  SECRET_SHAPES.some((shape) => shape.test(text)) || keyShapes.some((shape) => shape.test(text));
+  [...SECRET_SHAPES, ...keyShapes, ...channelDefinitions().flatMap(({ tokenShapes }) => tokenShapes)].some((shape) =>
+    shape.test(text),
+  );
 
 const isSecretName = (name: string) => SECRET_NAME.test(name.replace(/[-_\s]/g, "").toLowerCase());
 

@@ -1,4 +1,6 @@
 // The keys of a configuration that Berth reads: what each may hold, and what it means.
+import type { ChannelId } from "../../../channels/port.ts";
+import { mapChannels } from "../../../channels/registry.ts";
 import { AppError, type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { isTimeZone } from "../../../src/kernel/util/time-zone.ts";
 import { findSecret } from "./secret-detection.ts";
@@ -51,7 +53,7 @@ export interface AgentSettings {
   /** Skill id → on or off; skills not named are as they are by default. */
   skills?: ReadonlyMap<string, boolean>;
   mcpServers?: ReadonlyMap<string, McpServerSettings>;
-  channels?: Partial<Record<"channel_a" | "channel_b" | "channel_c", ChannelSettings>>;
+  channels?: Partial<Record<ChannelId, ChannelSettings>>;
   schedules?: ScheduleSettings[];
   /** USD as numbers, as given. */
   budget?: { usdPerDay?: number; usdPerMonth?: number };
@@ -186,7 +188,7 @@ const READERS = {
   mcpServers: mapOf(
     object({ url: string(2_000, 1), command: string(1_000, 1), args: listOf(string(2_000)), enabled: boolean }),
   ),
-  channels: object({ channel_a: channel, channel_b: channel, channel_c: channel }),
+  channels: (value, path) => object(mapChannels(() => channel))(value, path),
   schedules: listOf(schedule),
   budget: object({ usdPerDay: usdAmount, usdPerMonth: usdAmount }),
   approvals: listOrElse(namesMappedTo<Approval>("ask"), mapOf(oneOf("allow", "ask", "deny"))),

@@ -1,11 +1,11 @@
-// Who may talk to an agent: judged by numeric ids, strangers paired by a code that the owner approves.
+// Tests who may talk to an agent: the rules by platform ids, and pairing by codes that the owner approves.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { IncomingMessage } from "../../../channels/port.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { openScene, type Scene } from "../support.test.ts";
 import { decideAccess } from "./access-decision.ts";
 
-const said = (more: Partial<IncomingMessage> = {}): IncomingMessage => ({
+const incoming = (more: Partial<IncomingMessage> = {}): IncomingMessage => ({
   platformMessageId: "1",
   peer: "7",
   sender: { id: "7", name: "42" },
@@ -16,46 +16,46 @@ const said = (more: Partial<IncomingMessage> = {}): IncomingMessage => ({
   ...more,
 });
 const owner = { sender: { id: "42", name: "Ada" } };
-const welcome = { kind: "welcome", byOwner: false } as const;
+const allowed = { kind: "allowed", byOwner: false } as const;
 
 describe("the rules", () => {
-  test("an owner is always welcome, by id and never by name", () => {
-    expect(decideAccess(said(owner), {}, "42")).toEqual({ kind: "welcome", byOwner: true });
-    expect(decideAccess(said(owner), { access: "allowlist", owners: ["42"] }, null)).toEqual({
-      kind: "welcome",
+  test("an owner may always talk, by id and never by name", () => {
+    expect(decideAccess(incoming(owner), {}, "42")).toEqual({ kind: "allowed", byOwner: true });
+    expect(decideAccess(incoming(owner), { access: "allowlist", owners: ["42"] }, null)).toEqual({
+      kind: "allowed",
       byOwner: true,
     });
-    expect(decideAccess(said(), { access: "owner" }, "42").kind).toBe("refused");
+    expect(decideAccess(incoming(), { access: "owner" }, "42").kind).toBe("refused");
   });
 
-  test("another id the platform vouches for counts on both lists", () => {
-    const known = said({ sender: { id: "US.1", name: "Ada", alternateId: "42" } });
-    expect(decideAccess(known, {}, "42")).toEqual({ kind: "welcome", byOwner: true });
-    expect(decideAccess(known, { access: "allowlist", allow: ["42"] }, null)).toEqual(welcome);
-    expect(decideAccess(said(), { access: "owner" }, null).kind).toBe("refused");
+  test("a second id that the platform guarantees counts on both lists", () => {
+    const known = incoming({ sender: { id: "US.1", name: "Ada", alternateId: "42" } });
+    expect(decideAccess(known, {}, "42")).toEqual({ kind: "allowed", byOwner: true });
+    expect(decideAccess(known, { access: "allowlist", allow: ["42"] }, null)).toEqual(allowed);
+    expect(decideAccess(incoming(), { access: "owner" }, null).kind).toBe("refused");
   });
 
-  test("with an owner nobody else is, without one everybody can pair", () => {
-    expect(decideAccess(said(), {}, "42").kind).toBe("refused");
-    expect(decideAccess(said(), { owners: ["42"] }, null).kind).toBe("refused");
-    expect(decideAccess(said(), {}, null).kind).toBe("paired-only");
-    expect(decideAccess(said(), { access: "pairing" }, "42").kind).toBe("paired-only");
+  test("by default only the owner may talk; without an owner anyone can pair", () => {
+    expect(decideAccess(incoming(), {}, "42").kind).toBe("refused");
+    expect(decideAccess(incoming(), { owners: ["42"] }, null).kind).toBe("refused");
+    expect(decideAccess(incoming(), {}, null).kind).toBe("needs-pairing");
+    expect(decideAccess(incoming(), { access: "pairing" }, "42").kind).toBe("needs-pairing");
   });
 
-  test("an allow-list holds ids", () => {
-    expect(decideAccess(said(), { access: "allowlist", allow: ["7"] }, null)).toEqual(welcome);
-    expect(decideAccess(said(), { access: "allowlist", allow: ["42"] }, null).kind).toBe("refused");
-    expect(decideAccess(said(), { access: "allowlist" }, null).kind).toBe("refused");
-    expect(decideAccess(said(), { access: "open" }, "42")).toEqual(welcome);
+  test("an allow-list holds ids, not names", () => {
+    expect(decideAccess(incoming(), { access: "allowlist", allow: ["7"] }, null)).toEqual(allowed);
+    expect(decideAccess(incoming(), { access: "allowlist", allow: ["42"] }, null).kind).toBe("refused");
+    expect(decideAccess(incoming(), { access: "allowlist" }, null).kind).toBe("refused");
+    expect(decideAccess(incoming(), { access: "open" }, "42")).toEqual(allowed);
   });
 
-  test("in a group the bot has to be named, unless the settings say otherwise", () => {
+  test("in a group the bot must be addressed, unless the settings say otherwise", () => {
     const open = { access: "open" } as const;
-    const overheard = said({ group: true, addressed: false });
-    expect(decideAccess(overheard, open, null).kind).toBe("refused");
-    expect(decideAccess(said({ group: true }), open, null)).toEqual(welcome);
-    expect(decideAccess(overheard, { ...open, groups: "all" }, null)).toEqual(welcome);
-    expect(decideAccess(said({ group: true, ...owner }), { ...open, groups: "off" }, "42").kind).toBe("refused");
+    const unaddressed = incoming({ group: true, addressed: false });
+    expect(decideAccess(unaddressed, open, null).kind).toBe("refused");
+    expect(decideAccess(incoming({ group: true }), open, null)).toEqual(allowed);
+    expect(decideAccess(unaddressed, { ...open, groups: "all" }, null)).toEqual(allowed);
+    expect(decideAccess(incoming({ group: true, ...owner }), { ...open, groups: "off" }, "42").kind).toBe("refused");
   });
 });
 
@@ -81,7 +81,7 @@ describe("on a channel", () => {
   const inbox = (agentId: string) =>
     scene.rows("SELECT content, sender_id, by_owner FROM inbox WHERE agent_id = ?", agentId);
 
-  test("a stranger gets a code, once; the owner approves it, and they talk", async () => {
+  test("a stranger gets one code and may talk once the owner has approved it", async () => {
     const { id, bot, path, pairings } = await connected();
     bot.userSays(7, "hello");
     await scene.telegram.waitFor(() => bot.sent(7).length === 1);
@@ -97,13 +97,13 @@ describe("on a channel", () => {
       body: { success: true, senderId: "7" },
     });
     await scene.telegram.waitFor(() => bot.sent(7).length === 2);
-    // The code is used up.
+    // A code works once.
     expect((await scene.owner.post(path, { code })).status).toBe(404);
     expect(await pairings()).toMatchObject([{ senderId: "7", status: "approved", code: null }]);
     bot.userSays(7, "hello!");
     await scene.telegram.waitFor(() => bot.sent(7).length === 3);
     expect(await inbox(id)).toEqual([{ content: "hello!", sender_id: "7", by_owner: 0 }]);
-    // And no more, once it is taken back.
+    // A removed pairing no longer lets them talk.
     expect(await scene.owner.delete(`${path}/7`)).toMatchObject({
       status: 200,
       body: { success: true, senderId: "7" },
@@ -114,7 +114,7 @@ describe("on a channel", () => {
     expect(await inbox(id)).toHaveLength(1);
   });
 
-  test("a code that could not be told is told with the next message", async () => {
+  test("a code that could not be sent is sent at the next message", async () => {
     const { bot, pairings } = await connected();
     scene.telegram.fail("sendMessage", { status: 502 });
     bot.userSays(8, "hello");
@@ -125,7 +125,7 @@ describe("on a channel", () => {
     await scene.telegram.waitFor(() => bot.sent(8).length === 1);
   });
 
-  test("in a group no code is told", async () => {
+  test("no code is sent in a group", async () => {
     const { id, bot, pairings } = await connected();
     bot.userSays(-100, `@${bot.username} hello`, { group: true, from: { id: 9 } });
     bot.userSays(10, "hello");
@@ -135,7 +135,7 @@ describe("on a channel", () => {
     expect(await inbox(id)).toEqual([]);
   });
 
-  test("the owner given at connecting is the owner, others are not heard, and another token keeps it so", async () => {
+  test("the owner given when connecting stays the owner with another token, and others are ignored", async () => {
     const { id, bot } = await connected({}, { ownerId: 42 });
     bot.userSays(43, "let me in");
     bot.userSays(42, "hello");
@@ -146,14 +146,14 @@ describe("on a channel", () => {
     scene.telegram.revoke(bot.token);
     const renewed = scene.telegram.addBot(token);
     await scene.connect(id, token);
-    // The fake numbers a new token's messages from the start; the first three would be taken for known ones.
+    // The fake numbers a new token's messages from 1; the first three would count as known ones.
     for (const text of ["and", "now", "?"]) renewed.userSays(43, text);
     renewed.userSays(42, "hello again");
     await scene.telegram.waitFor(() => renewed.sent(42).length === 1);
     expect(renewed.sent(43)).toEqual([]);
   });
 
-  test("a changed configuration counts from the next message", async () => {
+  test("a changed configuration applies to the next message", async () => {
     const { id, bot } = await connected({}, { ownerId: 42 });
     await scene.configure(id, { channels: { channel_a: { access: "open", groups: "all" } } });
     bot.userSays(7, "hello");

@@ -1,16 +1,16 @@
-// Who may talk to an agent on a channel, decided by platform ids alone.
+// Decides who may talk to an agent on a channel, by platform ids alone.
 import type { IncomingMessage } from "../../../channels/port.ts";
 import type { ChannelSettings } from "../../agents/index.ts";
 
 export type AccessDecision =
-  | { kind: "welcome"; byOwner: boolean }
-  /** Welcome if this sender is paired. */
-  | { kind: "paired-only" }
+  | { kind: "allowed"; byOwner: boolean }
+  /** Allowed if the sender is paired. */
+  | { kind: "needs-pairing" }
   | { kind: "refused"; reason: string };
 
 /**
- * Judges one message. `ownerId` is the one given when the channel was connected; it counts as an owner beside those of
- * the settings. Without any owner everybody can pair; with one, only owners are let in, unless the settings say otherwise.
+ * Decides about one message. `ownerId` is the owner given when the channel was connected, beside those of the settings.
+ * By default anyone can pair if there is no owner; with one, only owners may talk.
  */
 export function decideAccess(
   message: IncomingMessage,
@@ -26,12 +26,12 @@ export function decideAccess(
   const owners = settings.owners ?? [];
   const isListed = (list: readonly (string | null)[]) =>
     list.includes(sender.id) || (sender.alternateId !== undefined && list.includes(sender.alternateId));
-  if (isListed([ownerId, ...owners])) return { kind: "welcome", byOwner: true };
+  if (isListed([ownerId, ...owners])) return { kind: "allowed", byOwner: true };
   const access = settings.access ?? (ownerId !== null || owners.length > 0 ? "owner" : "pairing");
   if (access === "open" || (access === "allowlist" && isListed(settings.allow ?? []))) {
-    return { kind: "welcome", byOwner: false };
+    return { kind: "allowed", byOwner: false };
   }
-  return access === "pairing" ? { kind: "paired-only" } : refused(`access is for ${access}`);
+  return access === "pairing" ? { kind: "needs-pairing" } : refused(`access is for ${access}`);
 }
 
 const refused = (reason: string): AccessDecision => ({ kind: "refused", reason });

@@ -78,10 +78,10 @@ export function createMessageIntake({
     const { sender, peer, group, text, attachments } = message;
     const settings = (await agents.settings(agentId)).channels?.[channel] ?? {};
     const decision = decideAccess(message, settings, ownerId);
-    const isPaired = decision.kind === "paired-only" && (await pairings.isApproved(agentId, channel, sender.id));
-    if (decision.kind === "welcome" || isPaired) {
+    const isPaired = decision.kind === "needs-pairing" && (await pairings.isApproved(agentId, channel, sender.id));
+    if (decision.kind === "allowed" || isPaired) {
       count(channel, "accepted");
-      const byOwner = decision.kind === "welcome" && decision.byOwner;
+      const byOwner = decision.kind === "allowed" && decision.byOwner;
       const platformMessageId = toStoredMessageId(openConnection.binding.bot, message.platformMessageId);
       const arrival = { agentId, platform: channel, platformMessageId, to: { peer }, sender, byOwner, group };
       return { ...arrival, content: text, ...(attachments ? { attachments } : {}) };
@@ -90,7 +90,7 @@ export function createMessageIntake({
     const reason = decision.kind === "refused" ? decision.reason : "not paired";
     log.debug("a message was refused", { agentId, channel, sender: sender.id, reason });
     // In a group everybody could read the code.
-    if (decision.kind === "paired-only" && !group) await offerPairing(openConnection, message);
+    if (decision.kind === "needs-pairing" && !group) await offerPairing(openConnection, message);
     return undefined;
   }
 

@@ -1,4 +1,4 @@
-// Which texts name an owner.
+// Tests which texts are ids of owners.
 import { expect, test } from "bun:test";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { parseOwnerId } from "./owner-id.ts";
@@ -12,7 +12,7 @@ test.each([
   ["channel_c", "US.13491208655302741918", "US.13491208655302741918"],
 ] as const)("%s: %p is %s", (channel, given, id) => expect(parseOwnerId(channel, given)).toBe(id));
 
-test("nothing is nobody", () => {
+test("an empty id counts as none", () => {
   for (const given of [undefined, "", "  "]) expect(parseOwnerId("channel_a", given)).toBeUndefined();
 });
 

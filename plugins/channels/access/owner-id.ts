@@ -1,15 +1,9 @@
-// The id by which a platform knows an owner, as people write it.
+// Reads the id by which a platform knows an agent's owner, by the rule of the channel's row in the registry.
 import type { ChannelId } from "../../../channels/port.ts";
+import { channelDefinition } from "../../../channels/registry.ts";
 import { invalidInput } from "../../../src/kernel/errors.ts";
 
-const NUMBER_PATTERN = /^\d{1,32}$/;
-/** What WhatsApp calls people who don't show their number: a country, then letters and digits. */
-const WHATSAPP_USER_ID_PATTERN = /^[A-Z]{2}\.[A-Za-z0-9]{1,128}$/;
-
-/**
- * Platform ids are numbers, however they are written, and on the third channel phone numbers with their country code; a name
- * that can be changed is none: 400, at `path`. Undefined for what was left out or is empty.
- */
+/** Undefined for an id that was left out or is empty; 400 at `path` for one that is not of the platform's form. */
 export function parseOwnerId(
   channel: ChannelId,
   text: string | number | undefined,
@@ -17,12 +11,8 @@ export function parseOwnerId(
 ): string | undefined {
   const id = String(text ?? "").trim();
   if (id === "") return undefined;
-  if (channel !== "channel_c") {
-    if (NUMBER_PATTERN.test(id)) return id;
-    throw invalidInput({ path, message: "This is your numeric id on the platform." });
-  }
-  if (WHATSAPP_USER_ID_PATTERN.test(id)) return id;
-  const number = id.replace(/^\+/, "").replace(/[\s().-]/g, "");
-  if (NUMBER_PATTERN.test(number)) return number;
-  throw invalidInput({ path, message: "This is your phone number with its country code." });
+  const { parse, hint } = channelDefinition(channel).ownerId;
+  const found = parse(id);
+  if (found === undefined) throw invalidInput({ path, message: hint });
+  return found;
 }

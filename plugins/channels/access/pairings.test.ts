@@ -1,4 +1,4 @@
-// Pairings over a database file: who is let in, and what a crowd of strangers costs.
+// Tests pairings over a database file: races with removal, and the cost of many strangers.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createDrizzle } from "../../../src/kernel/database/drizzle-client.ts";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
@@ -19,7 +19,7 @@ afterEach(() => store.remove());
 
 const from = (id: string) => ({ sender: { id, name: "Ada" }, peer: id });
 
-test("who is removed while it is looked up whether they may talk is not let in afterwards", async () => {
+test("a sender who is removed during a lookup is not approved afterwards", async () => {
   const { database } = store;
   const looked = Promise.withResolvers<void>();
   const answered = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ test("who is removed while it is looked up whether they may talk is not let in a
   expect(await pairings.isApproved(agentId, "channel_a", "7")).toBe(false);
 });
 
-test("a crowd of strangers costs no write once as many wait as may; who asks again costs none either", async () => {
+test("strangers beyond the limit cost no write, and neither does a repeated request", async () => {
   let writes = 0;
   const write: TestDatabase["database"]["write"] = (statements) => {
     writes += 1;

@@ -1,15 +1,16 @@
-// Pairing: a stranger gets a code, the owner approves it, and from then on they may talk.
+// Stores pairings: a stranger gets a code, the owner approves it, and from then on the stranger may talk.
 import { and, asc, eq, gt, isNotNull, sql } from "drizzle-orm";
 import type { ChannelId, IncomingMessage } from "../../../channels/port.ts";
 import { type Statement, statement } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { pairings } from "../schema.ts";
 
-/** A code is good for so long, and nobody is told another one meanwhile. */
-const CODE_LIFETIME_MS = 3_600_000;
-/** Who was refused is told no other code for so long. */
-const DENIAL_LIFETIME_MS = 7 * 86_400_000;
-/** People of one channel who may wait for approval at once; a crowd of strangers gets no answer. */
+/** How long a code is valid; its sender gets no other code meanwhile. */
+const CODE_LIFETIME_MS = HOUR;
+/** How long a denied sender gets no other code. */
+const DENIAL_LIFETIME_MS = 7 * DAY;
+/** People of one channel who may wait for approval at once; further strangers get no answer. */
 const MAX_PENDING = 100;
 const MAX_CACHED = 10_000;
 
@@ -18,37 +19,37 @@ export type Pairing = Readonly<typeof pairings.$inferSelect>;
 
 export interface Pairings {
   isApproved(agentId: string, channel: ChannelId, senderId: string): Promise<boolean>;
-  /** A code for this sender; undefined when they have one already, or too many wait. */
+  /** Makes a code for a sender; undefined if they have one already, were denied, or too many wait. */
   requestCode(
     agentId: string,
     channel: ChannelId,
     from: Pick<IncomingMessage, "sender" | "peer">,
   ): Promise<string | undefined>;
-  /** The sender never got to see the code. */
+  /** Removes a code that could not be sent. */
   withdrawCode(agentId: string, channel: ChannelId, senderId: string): Promise<void>;
-  /** Approves whoever was told this code; undefined when nobody was, or too long ago. */
+  /** Approves the sender of a code; undefined if the code is unknown or expired. */
   approve(agentId: string, channel: ChannelId, code: string): Promise<{ senderId: string; peer: string } | undefined>;
-  /** Whoever was told this code, on any of the agent's channels unless one is named, and waits. */
+  /** The senders who wait for approval, on one channel or all, and with this code if one is given. */
   listPending(agentId: string, channel: ChannelId | undefined, code?: string): Promise<Pairing[]>;
-  /** For a batch: lets one who waits in; `then` runs where they did not wait in vain. */
+  /** Approves a waiting sender; `then` runs after the write if that succeeded. */
   approveStatement(pairing: Pairing, then: () => void): Statement;
-  /** For a batch: refuses one who waits, who is told no other code for a week. */
+  /** Denies a waiting sender, who gets no other code for a week. */
   denyStatement(pairing: Pairing): Statement;
-  /** Approved ones, and those that wait. */
+  /** The approved, waiting and denied senders. */
   list(agentId: string, channel: ChannelId): Promise<Pairing[]>;
-  /** False when there was none. */
+  /** Removes a pairing or request; false if there was none. */
   remove(agentId: string, channel: ChannelId, senderId: string): Promise<boolean>;
-  /** The channel was disconnected, and its pairings with it. */
+  /** Forgets cached approvals, after a disconnect has deleted the pairings. */
   clearCache(agentId: string): void;
 }
 
 export function createPairings({ database }: Pick<Kernel, "database">): Pairings {
   const db = database.drizzle;
   const placeholder = (name: string) => sql.placeholder(name);
-  /** Approved senders seen lately, by agent. */
+  /** Recently seen approved senders, by agent. */
   const approved = new Map<string, Set<string>>();
   let cachedCount = 0;
-  /** Grows when somebody may not talk any more: what was read before says nothing then. */
+  /** Counts withdrawn permissions: an approval that was read before one is not cached. */
   let invalidations = 0;
   const one = (agentId: string, channel: ChannelId, senderId: string) =>
     and(eq(pairings.agentId, agentId), eq(pairings.channel, channel), eq(pairings.senderId, senderId));
@@ -92,9 +93,9 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
 
     async requestCode(agentId, channel, { sender, peer }) {
       const now = Date.now();
-      // A crowd that gets no answer costs no write.
+      // Strangers who get no answer cost no write.
       const { rows } = await database.read(IS_REQUEST_IGNORED, [agentId, channel, sender.id, now]);
-      if (rows[0]?.vain === 1) return undefined;
+      if (rows[0]?.ignored === 1) return undefined;
       const code = newCode();
       const [, inserted] = await database.write([
         {
@@ -178,17 +179,17 @@ export function createPairings({ database }: Pick<Kernel, "database">): Pairings
   };
 }
 
-/** Whether one who asks is told nothing: known, told a code already, or refused, or too many wait. ?4: now. */
+/** Whether a sender gets no code: approved, given one already, denied, or too many wait. ?4: now. */
 const IS_REQUEST_IGNORED = `SELECT EXISTS (SELECT 1 FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND sender_id = ?3
     AND (approved_at IS NOT NULL OR expires_at > ?4))
   OR (SELECT count(*) FROM pairings WHERE agent_id = ?1 AND channel = ?2 AND code IS NOT NULL AND expires_at > ?4) >= ${MAX_PENDING}
-  AS vain`;
+  AS ignored`;
 
-/** Letters and digits without those that look alike. */
+/** Letters and digits that do not look alike. */
 const ALPHABET = "ABCDEFGHJKMNPQRSTUVWXYZ23456789";
 const CODE_LENGTH = 6;
 
-/** Six characters, about 30 bits: only the owner can try them, and each is good for an hour. */
+/** Six characters, about 30 bits: enough, because only the owner can try codes, and each is valid for an hour. */
 function newCode(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(CODE_LENGTH));
   return Array.from(bytes, (byte) => ALPHABET[byte % ALPHABET.length]).join("");

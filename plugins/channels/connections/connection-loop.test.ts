@@ -1,4 +1,4 @@
-// A connection is held whatever becomes of it: silent, wedged, cut, refused, or told too late. The platform is scripted here.
+// Tests that a bot stays connected through silence, stuck attempts, failures and late answers, with a scripted adapter.
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import {
   type Binding,
@@ -28,7 +28,7 @@ const OWNER = "01890a5d-ac96-774b-bcce-b302099a8001";
 const AGENT = "01890a5d-ac96-774b-bcce-b302099a8002";
 const QUICK = { initialDelay: 20, maxDelay: 40, silenceCheckInterval: 5 };
 
-/** One time that a connection was made. */
+/** One attempt to connect. */
 interface Attempt {
   binding: Binding;
   resume: string | undefined;
@@ -40,15 +40,15 @@ interface Attempt {
 let dir: ReturnType<typeof temporaryDir>;
 let kernel: RunningKernel;
 let attempts: Attempt[];
-let told: [string, string | null][];
-/** What listens hears that it is to end. */
+let notices: [string, string | null][];
+/** Whether the adapter obeys the abort signal. */
 let obeys: boolean;
 let open: { stop(): Promise<void> }[];
 
 beforeEach(async () => {
   dir = temporaryDir();
   kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
-  [attempts, told, obeys, open] = [[], [], true, []];
+  [attempts, notices, obeys, open] = [[], [], true, []];
   await kernel.database.write([
     {
       sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?, 'a@b.cd', 'A', 'r', 0, 0)`,
@@ -71,7 +71,6 @@ afterEach(async () => {
 const scripted = (silenceTimeout: number): ChannelAdapter => {
   const unused = () => Promise.reject(new Error("not asked for"));
   return {
-    id: "channel_a",
     listener: {
       silenceTimeout,
       listen(binding, sink, signal) {
@@ -93,16 +92,16 @@ const scripted = (silenceTimeout: number): ChannelAdapter => {
 interface Options {
   silentAfter?: number;
   pace?: Partial<RetryTiming>;
-  /** It posts to us, and is not listened to. */
+  /** Makes the channel receive by webhook instead of listening. */
   webhook?: WebhookReceiver;
 }
 
-/** Everything that keeps connections, as a process has it. */
+/** All parts that keep connections, as one process has them. */
 function start({ silentAfter = 60_000, pace = {}, webhook }: Options = {}) {
   const adapter = webhook
     ? ({ adapter: { ...scripted(silentAfter), webhook }, mode: "webhook" } as const)
     : ({ adapter: scripted(silentAfter), mode: "polling" } as const);
-  const adapters: Adapters = { channel_a: adapter, channel_b: adapter, channel_c: adapter };
+  const adapters: Adapters = { get: () => adapter };
   const { log, config } = kernel;
   const agent = { id: AGENT, userId: OWNER, status: "active" } as const;
   const agents = {
@@ -112,7 +111,7 @@ function start({ silentAfter = 60_000, pace = {}, webhook }: Options = {}) {
   const connections = createConnectionStore(kernel);
   const resumePoints = createResumePoints({ log, connections });
   const webhookUrls = createWebhookUrls(config, adapters);
-  const connectionStates = createConnectionStates((_, state, reason) => void told.push([state, reason]));
+  const connectionStates = createConnectionStates((_, state, reason) => void notices.push([state, reason]));
   const openConnections = createOpenConnections({ agents, adapters, connections });
   const held = { log, adapters, webhookUrls, connections, openConnections, connectionStates };
   const connectionLoop = createConnectionLoop({
@@ -128,7 +127,7 @@ function start({ silentAfter = 60_000, pace = {}, webhook }: Options = {}) {
   const supervisor = createSupervisor({ ...held, agents, connectionLoop, inAgentQueue: createKeyedQueue() });
   const host = {
     settle: () => supervisor.reconcile(AGENT, "connecting"),
-    async standing() {
+    async status() {
       const connection = await connections.find(AGENT, "channel_a");
       if (!connection) throw new Error("no connection");
       return supervisor.statusOf(connection, false);
@@ -142,20 +141,20 @@ function start({ silentAfter = 60_000, pace = {}, webhook }: Options = {}) {
   return host;
 }
 
-/** The attempt of this number, once it is made. */
+/** Resolves with the attempt of this number once it is made. */
 const attempt = (n: number) => eventually(() => attempts[n]);
 const cut = () => new ChannelError("unreachable", "The platform can't be reached.", "bot");
 
-describe("a connection that says it is there", () => {
+describe("a connection that was ready", () => {
   afterEach(() => void setSystemTime());
   const later = (ms: number) => void setSystemTime(Date.now() + ms);
-  /** Each look takes the links one by one: after two ticks of its clock one has been made. */
-  const looked = async () => {
+  /** After two intervals of the silence check, at least one complete check has run. */
+  const waitForSilenceCheck = async () => {
     for (let ticks = 0; ticks < 2; ticks++)
       await new Promise((resolve) => setTimeout(resolve, QUICK.silenceCheckInterval));
   };
 
-  test("and is silent for longer than a living one can be is begun anew", async () => {
+  test("is retried after too long a silence", async () => {
     const host = start({ silentAfter: 60_000 });
     await host.settle();
     const { sink, signal } = await attempt(0);
@@ -163,28 +162,28 @@ describe("a connection that says it is there", () => {
     later(40_000);
     sink.reportAlive();
     later(40_000);
-    await looked();
-    expect({ ended: signal.aborted, ...(await host.standing()) }).toMatchObject({ ended: false, state: "connected" });
+    await waitForSilenceCheck();
+    expect({ ended: signal.aborted, ...(await host.status()) }).toMatchObject({ ended: false, state: "connected" });
     later(30_000);
     const second = await attempt(1);
     expect(signal.aborted).toBe(true);
-    expect((await host.standing()).lastError).toBe("The platform has been silent for 70 s.");
+    expect((await host.status()).lastError).toBe("The platform has been silent for 70 s.");
     second.sink.reportAlive();
-    expect((await host.standing()).state).toBe("connected");
-    expect(told.map(([state]) => state)).toEqual(["connected", "backing_off", "connected"]);
+    expect((await host.status()).state).toBe("connected");
+    expect(notices.map(([state]) => state)).toEqual(["connected", "backing_off", "connected"]);
   });
 
-  test("is begun anew too when it is wedged and does not hear that it is to end", async () => {
+  test("is retried even if it ignores the abort signal", async () => {
     obeys = false;
     const host = start({ silentAfter: 60_000 });
     await host.settle();
     await attempt(0);
     later(61_000);
     (await attempt(1)).sink.reportAlive();
-    expect((await host.standing()).state).toBe("connected");
+    expect((await host.status()).state).toBe("connected");
   });
 
-  test("does not hold up a stop, however wedged it is", async () => {
+  test("does not delay a stop, even if it ignores the abort signal", async () => {
     obeys = false;
     const host = start();
     await host.settle();
@@ -194,64 +193,64 @@ describe("a connection that says it is there", () => {
   });
 });
 
-describe("a connection that was cut", () => {
-  test("says when it is tried again, and no more once it is", async () => {
+describe("a connection that failed", () => {
+  test("shows the time of the next try only while it waits for it", async () => {
     const host = start({ pace: { initialDelay: 400, maxDelay: 400 } });
     await host.settle();
     const before = Date.now();
     (await attempt(0)).fail(cut());
-    const standing = await eventually(async () => {
-      const now = await host.standing();
+    const status = await eventually(async () => {
+      const now = await host.status();
       return now.state === "backing_off" ? now : undefined;
     });
-    expect(standing.lastError).toBe("The platform can't be reached.");
-    expect(standing.nextTryAt).toBeGreaterThanOrEqual(before + 200);
-    expect(standing.nextTryAt).toBeLessThanOrEqual(Date.now() + 400);
+    expect(status.lastError).toBe("The platform can't be reached.");
+    expect(status.nextTryAt).toBeGreaterThanOrEqual(before + 200);
+    expect(status.nextTryAt).toBeLessThanOrEqual(Date.now() + 400);
     (await attempt(1)).sink.reportAlive();
-    expect(Date.now()).toBeGreaterThanOrEqual((standing.nextTryAt ?? 0) - 5);
-    expect(await host.standing()).toMatchObject({ state: "connected", nextTryAt: null });
+    expect(Date.now()).toBeGreaterThanOrEqual((status.nextTryAt ?? 0) - 5);
+    expect(await host.status()).toMatchObject({ state: "connected", nextTryAt: null });
   });
 
-  test("is not back by what an attempt says that is over", async () => {
+  test("does not become connected by a report of an ended attempt", async () => {
     const host = start({ pace: { initialDelay: 10_000 } });
     await host.settle();
     const { sink, fail } = await attempt(0);
     sink.saveResumePoint("at 1");
     fail(cut());
-    await eventually(async () => (await host.standing()).state === "backing_off");
+    await eventually(async () => (await host.status()).state === "backing_off");
     sink.reportAlive();
     sink.saveResumePoint("at 2");
-    expect((await host.standing()).state).toBe("backing_off");
-    expect(told.map(([state]) => state)).toEqual(["backing_off"]);
+    expect((await host.status()).state).toBe("backing_off");
+    expect(notices.map(([state]) => state)).toEqual(["backing_off"]);
     await host.stop();
     expect((await createConnectionStore(kernel).find(AGENT, "channel_a"))?.resume).toBe("at 1");
   });
 
-  test("is told of once, however often it is tried", async () => {
+  test("causes one notice, however often it is retried", async () => {
     const host = start();
     await host.settle();
     for (const n of [0, 1, 2, 3]) (await attempt(n)).fail(cut());
     (await attempt(4)).sink.reportAlive();
-    expect(told).toEqual([
+    expect(notices).toEqual([
       ["backing_off", "The platform can't be reached."],
       ["connected", null],
     ]);
   });
 
-  test("by the platform for good is not tried again", async () => {
+  test("by a final refusal is not retried", async () => {
     const host = start({ pace: { initialDelay: 1 } });
     await host.settle();
-    (await attempt(0)).fail(new ChannelError("refused", "This token is nobody's.", "bot"));
-    await eventually(async () => (await host.standing()).state === "failed");
-    expect(await host.standing()).toMatchObject({ lastError: "This token is nobody's.", nextTryAt: null });
+    (await attempt(0)).fail(new ChannelError("refused", "This token belongs to no bot.", "bot"));
+    await eventually(async () => (await host.status()).state === "failed");
+    expect(await host.status()).toMatchObject({ lastError: "This token belongs to no bot.", nextTryAt: null });
     await host.settle();
-    expect(await host.standing()).toMatchObject({ state: "failed" });
+    expect(await host.status()).toMatchObject({ state: "failed" });
     expect(attempts).toHaveLength(1);
   });
 });
 
-describe("a platform that posts to us", () => {
-  test("and does not say whether it will is asked again", async () => {
+describe("the registration of a webhook", () => {
+  test("is retried if the platform does not answer", async () => {
     const asked: AbortSignal[] = [];
     const register = (_: Binding, __: WebhookTarget, signal: AbortSignal) => {
       asked.push(signal);
@@ -260,17 +259,17 @@ describe("a platform that posts to us", () => {
     const webhook = { register, unregister: () => Promise.resolve(), receive: () => Promise.reject(new Error("none")) };
     const host = start({ webhook, pace: { registerTimeout: 30 } });
     await host.settle();
-    await eventually(async () => (await host.standing()).state === "connected");
+    await eventually(async () => (await host.status()).state === "connected");
     expect(asked.map(({ aborted }) => aborted)).toEqual([true, false]);
-    expect(told).toEqual([
+    expect(notices).toEqual([
       ["backing_off", "The platform gave no answer in time."],
       ["connected", null],
     ]);
   });
 });
 
-describe("where receiving was", () => {
-  test("is handed to the next attempt", async () => {
+describe("the resume point", () => {
+  test("is given to the next attempt", async () => {
     const host = start();
     await host.settle();
     const first = await attempt(0);
@@ -281,7 +280,7 @@ describe("where receiving was", () => {
     expect((await attempt(1)).resume).toBe("session 7, message 4");
   });
 
-  test("is handed to the first attempt after a restart", async () => {
+  test("is given to the first attempt after a restart", async () => {
     const before = start();
     await before.settle();
     (await attempt(0)).sink.saveResumePoint("session 7, message 4");
@@ -291,7 +290,7 @@ describe("where receiving was", () => {
     expect((await attempt(1)).resume).toBe("session 7, message 4");
   });
 
-  test("is forgotten with the bot it was of", async () => {
+  test("is dropped when the bot is replaced", async () => {
     const before = start();
     await before.settle();
     (await attempt(0)).sink.saveResumePoint("session 7, message 4");
@@ -317,7 +316,7 @@ describe("the delay", () => {
     expect(backoffDelay(40, 0, pace, () => 0.999)).toBeLessThanOrEqual(300_000);
   });
 
-  test("spreads out those whom one outage ended", () => {
+  test("spreads out the bots of one outage", () => {
     const { next } = seeded(7);
     // After a minute of an outage each has failed about six times.
     const delays = Array.from({ length: 300 }, () => backoffDelay(6, 0, pace, next));
@@ -326,7 +325,7 @@ describe("the delay", () => {
     expect(Math.max(...[...perSecond.values()].map(({ length }) => length))).toBeLessThan(40);
   });
 
-  test("is what the platform asked for where that is more, and spread out too", () => {
+  test("is at least what the platform asked for, plus a random part", () => {
     const { next } = seeded(7);
     const delays = Array.from({ length: 100 }, () => backoffDelay(1, 30_000, pace, next));
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(30_000);

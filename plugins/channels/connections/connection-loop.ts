@@ -1,7 +1,9 @@
-// Keeps one bot connected: made, held, watched, and tried again with growing delays, until it is ended or refused for good.
+// Keeps one bot connected: connects, watches for silence, and retries with growing delays until it is stopped or
+// refused.
 import { setTimeout as sleep } from "node:timers/promises";
 import { ChannelError, type Sink, type WebhookTarget } from "../../../channels/port.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
+import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Adapters } from "../adapters.ts";
 import type { ConnectionStates, TrackedConnection } from "./connection-states.ts";
 import type { ConnectionStore } from "./connection-store.ts";
@@ -12,24 +14,24 @@ import type { WebhookUrls } from "./webhook-urls.ts";
 export interface RetryTiming {
   initialDelay: number;
   maxDelay: number;
-  /** A connection that held for so long begins anew with the shortest delay. */
+  /** After a connection of this duration the delays start from the shortest again. */
   stableAfter: number;
-  /** How often connections are looked at that say nothing. */
+  /** The interval at which connections are checked for silence. */
   silenceCheckInterval: number;
-  /** A platform that has not said by then whether it will post to us is asked again. */
+  /** The time after which the registration of a webhook is retried. */
   registerTimeout: number;
 }
 
 const DEFAULT_RETRY_TIMING: RetryTiming = {
   initialDelay: 1_000,
-  maxDelay: 5 * 60_000,
-  stableAfter: 60_000,
+  maxDelay: 5 * MINUTE,
+  stableAfter: MINUTE,
   silenceCheckInterval: 5_000,
   registerTimeout: 30_000,
 };
 
 export interface ConnectionLoop {
-  /** Until the link is aborted, refused, or registered. Never rejects. */
+  /** Runs until the connection is aborted, refused, or registered. Never rejects. */
   run(tracked: TrackedConnection): Promise<void>;
   stop(): void;
 }
@@ -47,9 +49,9 @@ interface Deps extends Pick<Kernel, "log"> {
 }
 
 /**
- * Milliseconds until a connection is tried again that failed so often in a row: doubled each time, and between half of
- * that and all of it, so that those whom one outage ended don't come back in one moment. What the platform asked for is
- * kept to, and spread out beyond.
+ * Milliseconds until the next try after so many failures in a row: doubled for each, and random between half and all of
+ * that, so that the bots of one outage do not reconnect at once. A longer delay that the platform asked for is kept, plus
+ * a random part.
  */
 export function backoffDelay(
   consecutiveFailures: number,
@@ -90,7 +92,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
     }
   }
 
-  /** True: nothing is left to do. */
+  /** Makes one attempt; true if nothing is left to do. */
   async function attempt(tracked: TrackedConnection, signal: AbortSignal): Promise<boolean> {
     const { agentId, channel, registeredBase } = tracked.connection;
     const openConnection = await openConnections.find(agentId, channel);
@@ -98,7 +100,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
       throw new ChannelError("refused", "The stored token is not this bot's. Connect the channel again.", "bot");
     }
     const { callbackId } = openConnection.connection;
-    // Before the platform is told otherwise, so that a kill in between is noticed at the next start.
+    // Written before the platform is called, so that the next start notices a crash in between.
     if (registeredBase !== null) await connections.setRegistration(callbackId, null, null);
     if (openConnection.mode !== "webhook") return listen(tracked, openConnection, signal);
     const base = webhookUrls.registrationBase(channel);
@@ -129,7 +131,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
     }
   }
 
-  /** Holds a connection until it is ended, fails, or has been silent for too long. */
+  /** Holds a connection until it is stopped, fails, or is silent for too long. */
   async function listen(
     tracked: TrackedConnection,
     openConnection: OpenConnection,
@@ -139,7 +141,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
     if (!listener) throw new ChannelError("refused", "Berth can't listen on this channel.", "bot");
     const ending = new AbortController();
     const dead = Promise.withResolvers<never>();
-    // Whoever waits for it may be gone first.
+    // It may reject when nothing awaits it any more.
     dead.promise.catch(() => undefined);
     let hasEnded = false;
     tracked.failAttempt = (reason) => {
@@ -151,7 +153,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
       tracked.lastAliveAt = Date.now();
       connectionStates.transition(tracked, "connected", null);
     });
-    // Where receiving was when it was ended is still taken; what an attempt says that is over counts no more.
+    // The resume point is accepted until the attempt has ended, but not after that.
     const attemptSink: Sink = {
       ...sink,
       saveResumePoint: (resume) => (hasEnded ? undefined : sink.saveResumePoint(resume)),
@@ -173,11 +175,11 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
     return true;
   }
 
-  /** Begins those connections anew that are silent for longer than a living one can be. */
+  /** Fails the attempts that are silent for longer than a working connection can be, so that they are retried. */
   function endSilentAttempts(): void {
     const now = Date.now();
     for (const { connection, lastAliveAt, failAttempt } of connectionStates.all()) {
-      const silentAfter = adapters[connection.channel].adapter.listener?.silenceTimeout;
+      const silentAfter = adapters.get(connection.channel).adapter.listener?.silenceTimeout;
       if (!failAttempt || silentAfter === undefined || now - lastAliveAt < silentAfter) continue;
       const seconds = Math.round((now - lastAliveAt) / 1000);
       failAttempt(new ChannelError("unreachable", `The platform has been silent for ${seconds} s.`, "bot"));
@@ -190,10 +192,10 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
     tracked.consecutiveFailures = wasStable ? 1 : tracked.consecutiveFailures + 1;
     const retryAfter = error instanceof ChannelError ? (error.retryAfter ?? 0) : 0;
     const delay = backoffDelay(tracked.consecutiveFailures, retryAfter, timing, random);
-    if (!(error instanceof ChannelError)) log.error("a channel could not be served", { error });
+    if (!(error instanceof ChannelError)) log.error("connecting a channel failed", { error });
     const reason = error instanceof ChannelError ? error.message : "Berth could not serve this channel.";
     connectionStates.transition(tracked, "backing_off", reason, Date.now() + delay);
-    // The only thing that rejects is the end of waiting.
+    // Only an abort rejects.
     await sleep(delay, undefined, { signal, ref: false }).catch(() => undefined);
   }
 
@@ -202,7 +204,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
       try {
         await runUntilEnded(tracked);
       } catch (error) {
-        log.error("a channel's supervision ended", { agentId: tracked.connection.agentId, error });
+        log.error("a connection loop failed", { agentId: tracked.connection.agentId, error });
       }
     },
     stop: () => clearInterval(silenceTimer),

@@ -1,30 +1,34 @@
-// Links: the connections that are being made, held or waited for, and how each one is.
+// Tracks the connections that this process is making, holding or retrying, with the state of each.
 import type { ChannelError, ChannelId } from "../../../channels/port.ts";
 import type { Connection } from "./connection-store.ts";
-import type { ConnectionState, NotifyState } from "./owner-notices.ts";
 
-/** How a connection is. Times are epoch ms. */
+export type ConnectionState = "connecting" | "connected" | "backing_off" | "failed";
+
+/** Notifies the owner of a state that is new to them. */
+export type NotifyState = (connection: Connection, state: ConnectionState, reason: string | null) => void;
+
+/** The state of a connection. Times are epoch ms. */
 export interface ConnectionStatus {
   state: ConnectionState;
   since: number;
   lastError: string | null;
-  /** When it is tried again, while it waits for that. */
+  /** The time of the next try, while it waits for that. */
   nextTryAt: number | null;
 }
 
-/** One that is registered with its platform needs no link: what has none and is registered works. */
+/** A connection that this process works on. One whose webhook is registered needs no work and is not tracked. */
 export interface TrackedConnection {
   readonly connection: Connection;
   readonly abortController: AbortController;
-  /** Resolves with the first outcome. */
+  /** Resolves when the connection has its first outcome. */
   readonly firstOutcome: PromiseWithResolvers<void>;
   done: Promise<void>;
   status: ConnectionStatus;
-  /** When the platform last gave a sign of life; epoch ms. */
+  /** The platform's last sign of life, epoch ms. */
   lastAliveAt: number;
-  /** Ends the attempt under way, with the reason. */
+  /** Fails the attempt under way with this reason. */
   failAttempt?: (reason: ChannelError) => void;
-  /** What the owner was last told. */
+  /** The state that the owner was last notified of. */
   reportedState: ConnectionState;
   consecutiveFailures: number;
 }
@@ -32,11 +36,11 @@ export interface TrackedConnection {
 export interface ConnectionStates {
   find(agentId: string, channel: ChannelId): TrackedConnection | undefined;
   all(): TrackedConnection[];
-  /** A link that begins now, in the place of none. `reportedState`: the state the owner knows of. */
+  /** Tracks a connection that is not tracked yet. `reportedState`: the state that the owner knows of. */
   add(connection: Connection, reportedState: ConnectionState): TrackedConnection;
-  /** False when another is in its place by now. */
+  /** Stops tracking it; false if another one has taken its place. */
   drop(tracked: TrackedConnection): boolean;
-  /** Puts a link in a state; its owner is told of one that is news. */
+  /** Changes the state, and notifies the owner if it is new to them. */
   transition(
     tracked: TrackedConnection,
     state: ConnectionState,
@@ -76,7 +80,7 @@ export function createConnectionStates(notifyState: NotifyState): ConnectionStat
     transition(tracked, state, reason, nextTryAt = null) {
       const { status } = tracked;
       const isNew = status.state !== state;
-      // What went wrong last stays to be seen until the next thing does.
+      // The last error stays visible until there is another one.
       if (!isNew && (reason === null || reason === status.lastError) && nextTryAt === status.nextTryAt) return;
       tracked.status = {
         state,

@@ -1,41 +1,42 @@
-// Connections: which bot an agent answers as on which platform. The token itself is a credential of the agent.
+// Stores which bot an agent has on which platform. The token itself is a credential of the agent.
 import type { Row } from "@libsql/client";
 import { and, asc, eq, gt, inArray, isNull, notInArray, or, sql } from "drizzle-orm";
 import type { BotIdentity, ChannelId } from "../../../channels/port.ts";
+import { isChannelId } from "../../../channels/registry.ts";
 import { isUniqueViolation, type Statement, statement } from "../../../src/kernel/database/database.ts";
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { connections } from "../schema.ts";
 
-/** A row. Times are epoch ms; the callback's secret is sealed. */
+/** One row. Times are epoch ms; `callbackSecret` is sealed. */
 export type Connection = Readonly<typeof connections.$inferSelect>;
 
 export interface ConnectionStore {
-  /** The agent's, in the order of the channels' names. */
+  /** The agent's connections, ordered by channel. */
   list(agentId: string): Promise<Connection[]>;
   find(agentId: string, channel: ChannelId): Promise<Connection | undefined>;
   findByCallback(callbackId: string): Promise<Connection | undefined>;
   /**
-   * Puts a bot in the place of whatever the agent had on this channel, with a new callback that no platform knows yet.
-   * An owner that is left out stays. For a batch; what that fails with goes to `toInUseError`.
+   * Sets the agent's bot on a channel, with a new callback that no platform knows yet. Without `ownerId` the earlier owner
+   * stays. Pass the error of a failed batch to `toInUseError`.
    */
   putStatement(agentId: string, channel: ChannelId, bot: BotIdentity, token: string, ownerId?: string): Statement;
-  /** 409 `CHANNEL_IN_USE` where the batch failed because one of these bots serves another agent, else the error itself. */
+  /** 409 `CHANNEL_IN_USE` if the batch failed because one of these bots serves another agent, else the error itself. */
   toInUseError(error: unknown, bots: readonly { channel: ChannelId; bot: BotIdentity }[]): Promise<unknown>;
-  /** The agents on whose channels some of these bots are, as far as these are all they have, with just these tokens. */
+  /** The agents that have some of these bots and no others, with exactly these tokens. */
   findAgentsByTokens(given: readonly { channel: ChannelId; bot: BotIdentity; token: string }[]): Promise<string[]>;
-  /** False when there was none. */
+  /** Deletes a connection; false if there was none. */
   remove(agentId: string, channel: ChannelId): Promise<boolean>;
-  /** Notes which address the platform was told; null: none. For the connection with this callback alone. */
+  /** Records the address that is registered with the platform, or null, for the connection with this callback. */
   setRegistration(callbackId: string, base: string | null, at: number | null): Promise<void>;
-  /** Agents after this one in the order of ids that have a connection on these channels which is not registered at one of these addresses. */
+  /** Agents after an id that have a connection on one of `channels` that is not registered at one of `bases`. */
   listUnregisteredAgents(after: string, channels: ChannelId[], bases: string[], limit: number): Promise<string[]>;
-  /** Notes where receiving is, of many at once: by callback. */
+  /** Saves the resume points of many connections, by callback. */
   saveResumePoints(resumes: ReadonlyMap<string, string>): Promise<void>;
   unsealSecret(connection: Connection): string;
 }
 
-/** Says that two tokens are the same without keeping one. Tokens are long and random, so a plain digest tells nothing. */
+/** A digest by which tokens are compared. Tokens are long and random, so a plain digest reveals nothing. */
 export const digestToken = (token: string) => new Bun.CryptoHasher("sha256").update(token).digest("base64url");
 
 const randomToken = (bytes: number) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("base64url");
@@ -69,7 +70,9 @@ export function createConnectionStore({ database, vault, keyRotation }: Deps): C
     .where(eq(connections.callbackId, placeholder("callbackId")))
     .prepare();
 
-  const list = (agentId: string) => selectOf.execute({ agentId });
+  // Rows of a channel that this build does not have stay in the table, unused.
+  const list = async (agentId: string) =>
+    (await selectOf.execute({ agentId })).filter(({ channel }) => isChannelId(channel));
 
   const putStatement: ConnectionStore["putStatement"] = (agentId, channel, bot, token, ownerId) => {
     const callbackId = randomToken(24);

@@ -1,4 +1,4 @@
-// Bots whose platform posts to us: registered when that is needed, found by the address, limited per bot.
+// Tests webhooks: when they are registered, how a post finds its bot, and the limits per bot.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createBackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import type { SocketSession } from "../../../src/kernel/http/web-sockets.ts";
@@ -38,7 +38,7 @@ async function post(path: string, body: unknown = update, secret?: string) {
   return { status: response.status, text: await response.text() };
 }
 
-test("connecting tells the platform an address that nobody can guess", async () => {
+test("connecting registers an address that can't be guessed", async () => {
   const { id, bot } = await connected();
   expect(bot.webhook?.url).toMatch(/^https:\/\/berth\.example\/hooks\/channel_a\/[\w-]{32}$/);
   expect(bot.webhook?.secret).toMatch(/^[\w-]{40,}$/);
@@ -49,7 +49,7 @@ test("connecting tells the platform an address that nobody can guess", async () 
   expect(row?.callback_secret).not.toContain(bot.webhook?.secret);
 });
 
-test("a start registers nothing again, but what the platform knows under another address", async () => {
+test("a start registers only bots whose registered address has changed", async () => {
   const { id, bot } = await connected();
   const before = registrations();
   await scene.restart();
@@ -63,7 +63,7 @@ test("a start registers nothing again, but what the platform knows under another
   await scene.telegram.waitFor(() => bot.webhook?.url.startsWith("https://berth.example/"));
 });
 
-test("a platform that does not take the address is asked again", async () => {
+test("a failed registration is retried", async () => {
   const token = `${++next}:secret`;
   const bot = scene.telegram.addBot(token);
   const id = await scene.provision();
@@ -73,7 +73,7 @@ test("a platform that does not take the address is asked again", async () => {
   await scene.inState(id, "connected");
 });
 
-test("a stopped agent's bot gets nothing, and is caught up with when it is up again", async () => {
+test("a stopped agent's messages wait at the platform until it is started again", async () => {
   const { id, bot } = await connected();
   const { url = "", secret } = bot.webhook ?? {};
   await scene.setStatus(id, "stopped");
@@ -84,7 +84,7 @@ test("a stopped agent's bot gets nothing, and is caught up with when it is up ag
   await scene.telegram.waitFor(() => bot.sent(42).length === 1);
 });
 
-test("disconnecting and removing take the address back", async () => {
+test("disconnecting and removing unregister the address", async () => {
   const [first, second] = [await connected(), await connected()];
   const path = new URL(first.bot.webhook?.url ?? "").pathname;
   await scene.owner.delete(`/api/agents/${first.id}/channels/channel_a`);
@@ -93,19 +93,19 @@ test("disconnecting and removing take the address back", async () => {
   expect((await post(path)).status).toBe(404);
 });
 
-test("a bot that the platform does not know any more when it is to speak has failed", async () => {
+test("a bot fails when the platform refuses its token for a send", async () => {
   const { id, token, bot } = await connected();
   const { url = "", secret } = bot.webhook ?? {};
   scene.telegram.revoke(token);
   expect((await post(new URL(url).pathname, update, secret)).status).toBe(200);
   expect(await scene.inState(id, "failed")).toMatchObject({ lastError: expect.stringContaining("token") });
-  // Found out again at the next start.
+  // The next start finds it out again.
   await scene.restart();
   await scene.inState(id, "failed");
 });
 
 describe("a post", () => {
-  test("without its secret is refused before it is read, and leaves nothing", async () => {
+  test("without its secret is refused before it is read, and stores nothing", async () => {
     const { id, bot } = await connected();
     const { pathname } = new URL(bot.webhook?.url ?? "");
     expect((await post(pathname)).status).toBe(401);
@@ -114,7 +114,7 @@ describe("a post", () => {
     expect(await scene.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toEqual([]);
   });
 
-  test("to an address that is nobody's is 404, whatever it looks like", async () => {
+  test("to an unknown address is 404, whatever its form", async () => {
     const { bot } = await connected();
     const callback = bot.webhook?.url.split("/").at(-1) ?? "";
     for (const path of [
@@ -128,7 +128,7 @@ describe("a post", () => {
     }
   });
 
-  test("that comes twice is answered once", async () => {
+  test("that is delivered twice is answered once", async () => {
     const { id, bot } = await connected();
     const { pathname } = new URL(bot.webhook?.url ?? "");
     const both = [post(pathname, update, bot.webhook?.secret), post(pathname, update, bot.webhook?.secret)];
@@ -136,7 +136,7 @@ describe("a post", () => {
     expect(await scene.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toHaveLength(1);
   });
 
-  test("passes through a web surface that is a process of its own", async () => {
+  test("is forwarded by a web surface in another process", async () => {
     const { bot } = await connected();
     const { pathname } = new URL(bot.webhook?.url ?? "");
     const { app, kernel } = scene;
@@ -163,7 +163,7 @@ describe("a post", () => {
   });
 });
 
-test("posts are limited per bot, strangers' per address", async () => {
+test("posts are limited per bot, and those of strangers per address", async () => {
   const { bot } = await connected();
   await scene.restart({ RATE_LIMITS: '{"default":"5/m"}' });
   const { pathname } = new URL(bot.webhook?.url ?? "");

@@ -1,6 +1,8 @@
-// What platforms post: found by the secret part of its address, limited per bot, and handed to the adapter unread.
+// Receives the posts of platforms: finds the bot by the callback id, limits posts per bot, and lets the adapter read
+// them.
 import { timingSafeEqual } from "node:crypto";
 import type { ChannelId } from "../../../channels/port.ts";
+import { isChannelId } from "../../../channels/registry.ts";
 import { AppError, notFound } from "../../../src/kernel/errors.ts";
 import type { Grant } from "../../../src/kernel/http/backend/service-tokens.ts";
 import { contextOf } from "../../../src/kernel/http/request-context.ts";
@@ -8,21 +10,20 @@ import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { AgentStatsService } from "../../agent-stats/index.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { MessageIntake } from "../access/message-intake.ts";
-import { isChannelId } from "../adapters.ts";
 import type { OpenConnections } from "./open-connections.ts";
 import { urlKeyOf } from "./webhook-urls.ts";
 
-/** What a service token for a post names. */
+/** The action in the service token of a forwarded post. */
 export const RECEIVE_ACTION = "channel.receive";
-/** A callback's id, and the key behind it where the address proves who posts. */
+/** A callback's id, followed by a key if the address proves the sender. */
 const CALLBACK_PATTERN = /^([\w-]{32})([\w-]{32})?$/;
-/** Of no use to the backend, or not to be passed on. */
+/** Headers that the backend does not need or must not get. */
 const UNFORWARDED_HEADERS = ["authorization", "cookie", "host", "connection", "content-length", "transfer-encoding"];
 
 export interface IncomingWebhooks {
-  /** One request of a platform, where the backend runs. */
+  /** Handles a request of a platform in the process of the backend. */
   receive(request: Request, channel: string, callbackId: string): Promise<Response>;
-  /** One request on the web surface: received here where that is possible, else passed on to the backend. */
+  /** Handles a request on the web surface: here if the backend runs in this process, else by forwarding it. */
   receiveOrForward(request: Request, channel: string, callbackId: string): Promise<Response>;
 }
 
@@ -42,7 +43,7 @@ export function createIncomingWebhooks({
   limits,
   backend,
 }: Deps): IncomingWebhooks {
-  /** Whoever posts to an address that is nobody's, or without its secret, is limited as anybody else. */
+  /** Applies the default limit to posts with an unknown address or a wrong secret. */
   function limitUnknownSender(request: Request): void {
     const decision = limits.take("default", contextOf(request).address);
     if (!decision.allowed) throw limits.tooManyRequests(decision);
@@ -108,8 +109,8 @@ export function createIncomingWebhooks({
   };
 }
 
-/** In a time that does not depend on what is in them. */
+/** Compares in a time that does not depend on the content. */
 const isEqualKey = (given: string, known: string) =>
   given.length === known.length && timingSafeEqual(Buffer.from(given), Buffer.from(known));
 
-const webhookNotFound = () => notFound("Nothing is posted to here.", "NOT_FOUND");
+const webhookNotFound = () => notFound("No bot receives posts at this address.", "NOT_FOUND");

@@ -1,34 +1,35 @@
-// Lines: connections ready for use, their token open. The few that were used lately are kept; an idle bot costs nothing.
+// Caches connections that are ready for use, with their token decrypted. Only those used last are kept in memory.
+import type { ReceiveMode } from "../../../channels/definition.ts";
 import type { Binding, ChannelAdapter, ChannelId } from "../../../channels/port.ts";
+import { channelIds } from "../../../channels/registry.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { estimateMemorySize } from "../../../src/kernel/util/memory-size.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
-import type { Adapters, ReceiveMode } from "../adapters.ts";
-import { CHANNEL_IDS } from "../schema.ts";
+import type { Adapters } from "../adapters.ts";
 import { type Connection, type ConnectionStore, digestToken } from "./connection-store.ts";
 import { createWebhookRateLimiter } from "./webhook-rate-limiter.ts";
 
 const MAX_CACHED = 2_048;
 
-/** One agent's bot, ready to speak. Replaced as a whole when its connection is written. */
+/** One agent's bot, ready for use. Replaced as a whole when its connection is written. */
 export interface OpenConnection {
   readonly connection: Connection;
   readonly adapter: ChannelAdapter;
   readonly mode: ReceiveMode;
   readonly binding: Binding;
-  /** What the platform has to bring along when it posts. */
+  /** The secret that the platform sends with its posts. */
   readonly secret: string;
-  /** Counts the platform's posts. */
+  /** Limits the platform's posts. */
   readonly rateLimiter: ReturnType<typeof createWebhookRateLimiter>;
 }
 
 export interface OpenConnections {
-  /** Undefined when the channel is not connected, or its token is not the one it was connected with. */
+  /** Undefined if the channel is not connected, or its token is not the one it was connected with. */
   find(agentId: string, channel: ChannelId): Promise<OpenConnection | undefined>;
   findByCallback(callbackId: string): Promise<OpenConnection | undefined>;
-  /** Bytes kept in memory for an agent. */
+  /** Bytes cached for an agent. */
   memoryBytes(agentId: string): number;
-  /** A connection was written, or is gone. Answers what was kept of it. */
+  /** Drops a connection after a write, and returns the cached one. */
   drop(agentId: string, channel: ChannelId): OpenConnection | undefined;
 }
 
@@ -39,7 +40,7 @@ interface Deps {
 }
 
 export function createOpenConnections({ agents, adapters, connections }: Deps): OpenConnections {
-  /** By agent and channel, the one unused for longest first. */
+  /** By agent and channel, the least recently used first. */
   const cache = new Map<string, OpenConnection>();
   const byCallbackId = new Map<string, OpenConnection>();
   let invalidations = 0;
@@ -74,10 +75,10 @@ export function createOpenConnections({ agents, adapters, connections }: Deps): 
     const before = invalidations;
     const connection = await find();
     if (!connection) return undefined;
-    const adapter = adapters[connection.channel];
+    const adapter = adapters.get(connection.channel);
     const { agentId, channel, botId, botUsername, detail, resume } = connection;
     const token = await agents.credentials.open(agentId, channel);
-    // A kill between the two writes of connecting leaves another token, or none: then this is not that bot.
+    // A crash between the two writes of connecting leaves another token, or none: then it does not belong to this bot.
     if (token === undefined || digestToken(token) !== connection.tokenDigest) return undefined;
     const openConnection: OpenConnection = {
       connection,
@@ -92,7 +93,7 @@ export function createOpenConnections({ agents, adapters, connections }: Deps): 
       secret: connections.unsealSecret(connection),
       rateLimiter: createWebhookRateLimiter(),
     };
-    // A write in between may have overtaken what was read.
+    // What was read is not cached if a write happened in between.
     return before === invalidations ? store(openConnection) : openConnection;
   }
 
@@ -107,7 +108,7 @@ export function createOpenConnections({ agents, adapters, connections }: Deps): 
     },
     memoryBytes: (agentId) =>
       estimateMemorySize(
-        CHANNEL_IDS.flatMap((channel) => {
+        channelIds().flatMap((channel) => {
           const openConnection = cache.get(keyOf(agentId, channel));
           return openConnection ? [openConnection.connection, openConnection.binding, openConnection.secret] : [];
         }),

@@ -1,11 +1,12 @@
-// What an agent's owner is told of a connection: a line in the agent's log and an event.
+// Notifies an agent's owner about its connections, by lines in the agent's log and by events.
 import type { ChannelId, DeliveryFailure } from "../../../channels/port.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { runtime as runtimePlugin } from "../../runtime/index.ts";
+import type { NotifyState } from "./connection-states.ts";
 import type { Connection } from "./connection-store.ts";
 
-/** Events of an agent that wait to be written, at most: beyond that nobody is told. */
+/** Events of an agent that may wait to be written; more are dropped. */
 const MAX_PENDING_EVENTS = 64;
 
 interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
@@ -13,12 +14,7 @@ interface Deps extends Pick<Kernel, "database" | "events" | "log"> {
   runtime: Pick<ServiceOf<typeof runtimePlugin>, "recordDeliveryFailures">;
 }
 
-/** Of a connection. */
-export type ConnectionState = "connecting" | "connected" | "backing_off" | "failed";
-
-export type NotifyState = (connection: Connection, state: ConnectionState, reason: string | null) => void;
-
-/** Somebody does not get an answer. */
+/** A reply that could not be delivered. */
 export interface UndeliveredReply {
   agentId: string;
   channel: ChannelId;
@@ -26,17 +22,17 @@ export interface UndeliveredReply {
   reason: string;
 }
 
-/** The first two return at once; what goes wrong is logged. */
+/** The first two return at once and log their own failures. */
 export interface OwnerNotices {
   reportState: NotifyState;
-  /** The event alone: who finds out writes the line in the log. */
+  /** Records the event only; the caller writes the line in the log. */
   recordUndelivered(reply: UndeliveredReply): void;
-  /** Replies that were sent, and are said not to have arrived: each of the agent's own is told once, in its log and by an event. */
+  /** Reports sent replies that did not arrive: each of the agent's replies once, in its log and by an event. */
   reportLostReplies(connection: Connection, failures: DeliveryFailure[]): Promise<void>;
 }
 
 export function createOwnerNotices({ agents, runtime, database, events, log }: Deps): OwnerNotices {
-  /** By agent. */
+  /** Pending events by agent. */
   const pending = new Map<string, number>();
 
   function record(type: string, agentId: string, data: object): void {
@@ -50,7 +46,7 @@ export function createOwnerNotices({ agents, runtime, database, events, log }: D
       const agent = await agents.find(agentId);
       if (agent) await database.write([events.recordStatement(type, { userId: agent.userId, agentId, data })]);
     };
-    const failed = (error: unknown) => log.error("an event of a channel could not be recorded", { agentId, error });
+    const failed = (error: unknown) => log.error("recording an event of a channel failed", { agentId, error });
     write()
       .catch(failed)
       .finally(() => {

@@ -1,4 +1,4 @@
-// Where a connection is has to survive a kill: soon for the first time, seldom for one that is busy.
+// Tests when resume points are written: soon at first, and at intervals while a connection is busy.
 import { expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import type { ConnectionStore } from "./connection-store.ts";
@@ -17,7 +17,7 @@ function scene() {
   return { resumes, written, openConnection };
 }
 
-test("the first is written soon, with what comes at the same time", async () => {
+test("the first is written soon, together with others of that moment", async () => {
   const { resumes, written, openConnection } = scene();
   resumes.save(openConnection("a"), "1");
   resumes.save(openConnection("b"), "1");
@@ -25,7 +25,7 @@ test("the first is written soon, with what comes at the same time", async () => 
   expect(written).toEqual([{ a: "1", b: "1" }]);
 });
 
-test("after a rest so is the next; while it is busy only the last of many is, and at the stop", async () => {
+test("the next is written soon after an idle time, else the last one per interval and at the stop", async () => {
   const { resumes, written, openConnection } = scene();
   const busy = openConnection("a", "0");
   resumes.save(busy, "1");

@@ -1,17 +1,20 @@
-// Where each connection of our own is in what its platform has to say, kept so that a restart goes on from there.
+// Saves the resume point of each connection, in batches, so that a restart continues from there.
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import type { ConnectionStore } from "./connection-store.ts";
 import type { OpenConnection } from "./open-connections.ts";
 
-/** A kill loses no more than this; what came in between comes again, and is known by its id. */
+/** A crash loses at most this much; messages of that time come again and are recognised by their ids. */
 const SAVE_INTERVAL_MS = 5_000;
-/** After a rest, and for a connection of which nothing was kept yet: a kill would lose what is said until the next start. */
+/**
+ * The delay after an idle time, and for a first resume point: without one, a crash would lose messages until the next
+ * start.
+ */
 const SAVE_DELAY_MS = 50;
 
 export interface ResumePoints {
-  /** Returns at once; may be called with each message. */
+  /** Saves a resume point later and returns at once; may be called with each message. */
   save(openConnection: OpenConnection, resume: string): void;
-  /** Writes what is not yet written. */
+  /** Writes what is pending. */
   stop(): Promise<void>;
 }
 
@@ -34,7 +37,7 @@ export function createResumePoints({
     try {
       await connections.saveResumePoints(batch);
     } catch (error) {
-      log.error("where the channels are could not be recorded", { error });
+      log.error("saving resume points failed", { error });
     }
   }
 

@@ -1,4 +1,4 @@
-// Bots that poll: each kept connected by itself, with a state that can be seen, whatever platform and process go through.
+// Tests that polling bots stay connected independently, with visible states, through failures of platform and process.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { openScene, type Scene } from "../support.test.ts";
@@ -24,7 +24,7 @@ const states = async (agentId: string) =>
     ({ data }) => (JSON.parse(String(data)) as { state: string }).state,
   );
 
-test("a platform in trouble is tried again, and what was said meanwhile is answered", async () => {
+test("a failing platform is retried, and messages of that time are answered", async () => {
   const { id, bot } = await connected();
   scene.telegram.fail("getUpdates", { status: 502 }, { botId: bot.id });
   bot.userSays(42, "wakes the poll");
@@ -35,7 +35,7 @@ test("a platform in trouble is tried again, and what was said meanwhile is answe
   expect(await scene.logs(id)).toContainEqual(expect.stringContaining("will be tried again"));
 });
 
-test("a token that was revoked stops that bot for good, and no other", async () => {
+test("a revoked token stops its bot for good, and no other", async () => {
   const [gone, other] = [await connected(), await connected()];
   scene.telegram.revoke(gone.token);
   expect(await scene.inState(gone.id, "failed")).toMatchObject({
@@ -45,13 +45,13 @@ test("a token that was revoked stops that bot for good, and no other", async () 
   expect(await scene.channel(other.id)).toMatchObject({ state: "connected" });
   expect(await states(gone.id)).toEqual(["connected", "failed"]);
   expect(await scene.logs(gone.id)).toContainEqual(expect.stringContaining("given up"));
-  // A new token brings it back.
+  // A new token connects it again.
   const token = `${gone.bot.id}:another-secret-part`;
   scene.telegram.addBot(token);
   expect((await scene.connect(gone.id, token)).body).toMatchObject({ state: "connected" });
 });
 
-test("nothing more is asked with a token that was refused, not even to send what waits", async () => {
+test("a refused token is not used again, not even for waiting replies", async () => {
   const { id, token, bot } = await connected();
   scene.telegram.fail("sendMessage", { status: 502 }, { botId: bot.id });
   bot.userSays(42, "hello");
@@ -65,7 +65,7 @@ test("nothing more is asked with a token that was refused, not even to send what
   expect(asked()).toBe(before);
 });
 
-test("a second program on the same token is a reason to wait, not to give up", async () => {
+test("a second program with the same token causes retries, not a failure", async () => {
   const { id, bot } = await connected();
   scene.telegram.fail(
     "getUpdates",
@@ -79,7 +79,7 @@ test("a second program on the same token is a reason to wait, not to give up", a
   await scene.telegram.waitFor(() => bot.sent(42).length === 1);
 });
 
-test("a stopped agent's bot is disconnected, and what people write waits at the platform", async () => {
+test("a stopped agent's bot is disconnected, and messages wait at the platform", async () => {
   const { id, bot } = await connected();
   await scene.setStatus(id, "stopped");
   await scene.telegram.waitFor(() => !bot.polling);
@@ -90,7 +90,7 @@ test("a stopped agent's bot is disconnected, and what people write waits at the 
   expect(await scene.channel(id)).toMatchObject({ state: "connected" });
 });
 
-test("a reply that is not sent yet when its agent is stopped is sent once it is up again", async () => {
+test("a reply that is pending when its agent stops is sent after the next start", async () => {
   const { id, bot } = await connected();
   const outbox = () => scene.rows("SELECT status, attempts FROM outbox WHERE agent_id = ?", id);
   scene.telegram.fail("sendMessage", { status: 502 }, { botId: bot.id });
@@ -104,7 +104,7 @@ test("a reply that is not sent yet when its agent is stopped is sent once it is 
   await eventually(async () => (await outbox())[0]?.status === "sent");
 });
 
-test("a start takes all bots up again, waits for none, and is no news", async () => {
+test("a start connects all bots, awaits none, and causes no notices", async () => {
   const [first, second] = [await connected(), await connected()];
   scene.telegram.fail("getUpdates", "hang", { botId: first.bot.id });
   second.bot.userSays(42, "said before the end");
@@ -117,7 +117,7 @@ test("a start takes all bots up again, waits for none, and is no news", async ()
   expect(await states(second.id)).toEqual(["connected"]);
 });
 
-test("a kill between the two writes of connecting leaves a channel that says so", async () => {
+test("a crash between the two writes of connecting leaves a failed channel", async () => {
   const { id, bot } = await connected();
   await scene.kernel.database.write([{ sql: "DELETE FROM credentials WHERE owner_id = ?", args: [id] }]);
   await scene.restart();
@@ -127,7 +127,7 @@ test("a kill between the two writes of connecting leaves a channel that says so"
   expect(bot.polling).toBe(false);
 });
 
-test("hundreds of bots are up soon", async () => {
+test("hundreds of bots connect quickly", async () => {
   const bots = Array.from({ length: 120 }, (_, n) => ({ token: `${9_000 + n}:many-bots`, at: n }));
   for (const { token } of bots) scene.telegram.addBot(token);
   for (const { token } of bots) await scene.connect(await scene.provision(), token, { ownerId: 42 });

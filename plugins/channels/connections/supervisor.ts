@@ -1,47 +1,46 @@
-// Sees to it that those bots are connected that should be, each by itself, and none in the way of another.
+// Connects the bots that should be connected and disconnects the others, each independently.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChannelId } from "../../../channels/port.ts";
+import { channelIds } from "../../../channels/registry.ts";
 import type { Kernel, ServiceOf } from "../../../src/kernel/plugin.ts";
 import type { KeyedQueue } from "../../../src/kernel/util/keyed-queue.ts";
 import type { agents as agentsPlugin } from "../../agents/index.ts";
 import type { Adapters } from "../adapters.ts";
-import { CHANNEL_IDS } from "../schema.ts";
 import type { ConnectionLoop } from "./connection-loop.ts";
-import type { ConnectionStates, ConnectionStatus, TrackedConnection } from "./connection-states.ts";
+import type { ConnectionState, ConnectionStates, ConnectionStatus, TrackedConnection } from "./connection-states.ts";
 import type { Connection, ConnectionStore } from "./connection-store.ts";
 import type { OpenConnection, OpenConnections } from "./open-connections.ts";
-import type { ConnectionState } from "./owner-notices.ts";
 import { waitAtMost } from "./wait-at-most.ts";
 import type { WebhookUrls } from "./webhook-urls.ts";
 
 export interface Supervisor {
   /**
-   * Connects what should be connected, disconnects what should not be. To be called inside `inAgentQueue`. `reportedState`: the state
-   * the owner knows of; a restart of Berth is no news.
+   * Brings an agent's connections to what they should be. Call it inside `inAgentQueue`. `reportedState`: the state that
+   * the owner knows of; a restart of Berth causes no notice.
    */
   reconcile(agentId: string, reportedState?: ConnectionState): Promise<void>;
-  /** Ends a connection, as it will be written anew or removed. To be called inside `inAgentQueue`. */
+  /** Ends a connection before it is replaced or removed. Call it inside `inAgentQueue`. */
   stopConnection(agentId: string, channel: ChannelId): Promise<void>;
-  /** Waits for the first outcome of connecting, but not for long. */
+  /** Waits up to 5 s for the first outcome of connecting. */
   waitForFirstOutcome(agentId: string, channel: ChannelId): Promise<void>;
   statusOf(connection: Connection, isStopped: boolean): ConnectionStatus;
-  /** The platform refused the bot elsewhere, such as when it was to send. */
+  /** Marks a bot as failed after the platform refused it elsewhere, such as for a send. */
   markRefused(openConnection: OpenConnection, reason: string): void;
-  /** Why a bot is given up; undefined while it is not. Nothing more is asked of its platform with this token. */
+  /** Why a bot has failed, so that its token is not used again; undefined if it has not. */
   giveUpReason(openConnection: OpenConnection): string | undefined;
-  /** Connections of an agent that work. */
+  /** The number of an agent's connections that work. */
   countConnected(agentId: string): number;
-  /** Held connections by state. */
+  /** The number of held connections by state. */
   countByState(): Record<ConnectionState, number>;
-  /** Takes up all connections that need work, some at a time. Ends by itself at `stop`. */
+  /** Starts all connections that need work, in batches. Ends early at `stop`. */
   startAll(): Promise<void>;
-  /** Ends all at once. */
+  /** Ends all connections. */
   stop(): Promise<void>;
 }
 
-/** Connections that are made side by side at the start. */
+/** Agents that are started at the same time. */
 const START_BATCH_SIZE = 50;
-/** Between two agents whose connections are held here: making them is work, and requests wait meanwhile. Milliseconds. */
+/** Milliseconds between two agents of a batch, because connecting takes CPU time that requests wait for. */
 const START_SPACING_MS = 20;
 const OUTCOME_TIMEOUT_MS = 5_000;
 const STOP_TIMEOUT_MS = 1_500;
@@ -54,7 +53,7 @@ interface Deps extends Pick<Kernel, "log"> {
   openConnections: Pick<OpenConnections, "find" | "drop">;
   connectionStates: ConnectionStates;
   connectionLoop: ConnectionLoop;
-  /** Runs works on one agent one after the other. */
+  /** Runs the tasks of one agent one after the other. */
   inAgentQueue: KeyedQueue;
 }
 
@@ -91,7 +90,7 @@ export function createSupervisor(deps: Deps): Supervisor {
     const agent = await agents.find(agentId);
     const known = await connections.list(agentId);
     const shouldBeUp = agent !== undefined && agent.status !== "stopped";
-    for (const channel of CHANNEL_IDS) {
+    for (const channel of channelIds()) {
       const connection = known.find((row) => row.channel === channel);
       const tracked = connectionStates.find(agentId, channel);
       const isStale = tracked && tracked.connection.callbackId !== connection?.callbackId;
@@ -101,14 +100,14 @@ export function createSupervisor(deps: Deps): Supervisor {
       else if (
         !shouldBeUp &&
         connection.registeredBase !== null &&
-        !adapters[channel].adapter.webhook?.staysRegisteredWhileStopped
+        !adapters.get(channel).adapter.webhook?.staysRegisteredWhileStopped
       ) {
         await unregisterWebhook(connection);
       }
     }
   }
 
-  /** A stopped agent's bot gets nothing: what people write meanwhile waits at the platform. */
+  /** Unregisters a stopped agent's webhook, so that messages wait at the platform. */
   async function unregisterWebhook({ agentId, channel, callbackId }: Connection): Promise<void> {
     const openConnection = await openConnections.find(agentId, channel);
     await connections.setRegistration(callbackId, null, null);
@@ -117,8 +116,8 @@ export function createSupervisor(deps: Deps): Supervisor {
     try {
       await openConnection.adapter.webhook?.unregister(openConnection.binding, AbortSignal.timeout(OUTCOME_TIMEOUT_MS));
     } catch (error) {
-      // Posts are refused from now on in any case.
-      log.debug("a webhook was not taken back", { agentId, error });
+      // Berth refuses its posts from now on in any case.
+      log.debug("unregistering a webhook failed", { agentId, error });
     }
   }
 
@@ -140,22 +139,22 @@ export function createSupervisor(deps: Deps): Supervisor {
       const tracked = findTracked(connection);
       if (tracked) return tracked.status;
       const { createdAt, registeredAt } = connection;
-      const rest = { since: createdAt, lastError: null, nextTryAt: null };
-      if (isStopped) return { ...rest, state: "backing_off", lastError: "The agent is stopped." };
+      const defaults = { since: createdAt, lastError: null, nextTryAt: null };
+      if (isStopped) return { ...defaults, state: "backing_off", lastError: "The agent is stopped." };
       if (webhookUrls.isRegistered(connection)) {
-        return { ...rest, state: "connected", since: registeredAt ?? createdAt };
+        return { ...defaults, state: "connected", since: registeredAt ?? createdAt };
       }
-      return { ...rest, state: "connecting" };
+      return { ...defaults, state: "connecting" };
     },
 
     markRefused(openConnection, reason) {
       const { connection, mode } = openConnection;
       const { agentId, channel, callbackId } = connection;
-      // A bot that polls hears it by itself.
+      // A bot with a listener gets the refusal itself.
       if (mode !== "webhook" || stopping || connectionStates.find(agentId, channel)) return;
       const tracked = connectionStates.add(connection, "connected");
       tracked.done = connections.setRegistration(callbackId, null, null).catch((error: unknown) => {
-        log.error("a refused channel could not be recorded", { agentId, error });
+        log.error("recording a refused channel failed", { agentId, error });
       });
       connectionStates.transition(tracked, "failed", reason);
     },
@@ -166,7 +165,7 @@ export function createSupervisor(deps: Deps): Supervisor {
     },
 
     countConnected: (agentId) =>
-      CHANNEL_IDS.filter((channel) => connectionStates.find(agentId, channel)?.status.state === "connected").length,
+      channelIds().filter((channel) => connectionStates.find(agentId, channel)?.status.state === "connected").length,
 
     countByState() {
       const counts: Record<ConnectionState, number> = { connecting: 0, connected: 0, backing_off: 0, failed: 0 };
@@ -175,9 +174,9 @@ export function createSupervisor(deps: Deps): Supervisor {
     },
 
     async startAll() {
-      const webhookChannels = CHANNEL_IDS.filter(webhookUrls.usesWebhook);
+      const webhookChannels = channelIds().filter(webhookUrls.usesWebhook);
       const kinds = [
-        { channels: CHANNEL_IDS.filter((id) => !webhookUrls.usesWebhook(id)), bases: [], spacing: START_SPACING_MS },
+        { channels: channelIds().filter((id) => !webhookUrls.usesWebhook(id)), bases: [], spacing: START_SPACING_MS },
         { channels: webhookChannels, bases: webhookChannels.map(webhookUrls.registrationBase), spacing: 0 },
       ];
       for (const { channels, bases, spacing } of kinds) {

@@ -1,12 +1,12 @@
-// How often somebody may try tokens that no platform knows: each such try counts against this host there. Only what was
-// refused is counted, so that an owner can connect as many bots as there are.
+// Limits how often an account or address may submit tokens that a platform refuses, because platforms count refusals
+// against the whole host. Good tokens are not counted, so that an owner can connect any number of bots.
 import { AppError } from "../../../src/kernel/errors.ts";
 import type { Decision, RateLimiter } from "../../../src/kernel/security/rate-limits/rate-limiter.ts";
 
-/** What connecting a token that is nobody's fails with. */
+/** The code of the error for a token that its platform refuses. */
 const REFUSED_TOKEN_CODE = "INVALID_CHANNEL_TOKEN";
 
-/** Whoever tries: an account, from an address. */
+/** An account and the address that it calls from. */
 interface Caller {
   userId: string;
   address: string;
@@ -14,8 +14,8 @@ interface Caller {
 
 export interface TokenAttempts {
   /**
-   * Does the work, and counts it when it fails with `INVALID_CHANNEL_TOKEN`, by the rule `provision`. 429 `RATE_LIMITED`
-   * when there were too many such failures. What could become one too many waits until the caller's others are over.
+   * Runs `work`, and counts it by the rule `provision` if it fails with `INVALID_CHANNEL_TOKEN`. 429 `RATE_LIMITED` after
+   * too many such failures. If the caller's attempts under way could use up the limit, it waits for them first.
    */
   run<T>(caller: Caller, work: () => Promise<T>): Promise<T>;
 }
@@ -32,7 +32,7 @@ export function createTokenAttempts(limits: Pick<RateLimiter, "take" | "refund" 
     for (const key of keys) limits.refund("provision", key);
   };
 
-  /** Undefined: one was taken of each. */
+  /** Takes one of each key; returns the refusal, if any, with nothing taken. */
   function take(keys: readonly string[]): Decision | undefined {
     for (const [at, key] of keys.entries()) {
       const decision = limits.take("provision", key);
@@ -43,14 +43,14 @@ export function createTokenAttempts(limits: Pick<RateLimiter, "take" | "refund" 
     return undefined;
   }
 
-  /** Takes one of each, and answers how to say that it is over. */
+  /** Takes one of each key, and returns the function that ends the attempt. */
   async function reserve(keys: readonly string[]): Promise<() => void> {
     for (let refused = take(keys); refused; refused = take(keys)) {
       const others = [...pending].filter((other) => other.keys.some((key) => keys.includes(key)));
       if (others.length === 0) throw limits.tooManyRequests(refused);
       await Promise.race(others.map(({ finished }) => finished));
     }
-    // In the same turn as it was taken: whoever finds nothing left finds who has it.
+    // In the same turn of the event loop, so that others that find the limit used up also find this attempt.
     const { promise: finished, resolve } = Promise.withResolvers<void>();
     const own = { keys, finished };
     pending.add(own);
@@ -62,7 +62,7 @@ export function createTokenAttempts(limits: Pick<RateLimiter, "take" | "refund" 
 
   return {
     async run({ userId, address }, work) {
-      // Keys of their own: agents made with good tokens leave no less room to try others.
+      // Separate keys, so that agents provisioned with good tokens do not count.
       const keys = [`tokens|${address}`, `tokens|user ${userId}`];
       const end = await reserve(keys);
       try {

@@ -1,4 +1,4 @@
-// Posts that their address alone proves: whoever knows it may say anything, and costs the host next to nothing.
+// Tests posts that only their address proves: their sender may claim anything, so their effects and costs are bounded.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type FakeAccount, startWhatsApp, type WhatsApp } from "../../../tests/support/whatsapp.ts";
 import { openScene, type Scene } from "../support.test.ts";
@@ -36,20 +36,21 @@ const failed = (callbackData: string, n = 0) => ({
   status: "failed",
   biz_opaque_callback_data: callbackData,
 });
-const told = () => scene.rows("SELECT data FROM events WHERE agent_id = ? AND type = 'channel.undelivered'", id);
+const undeliveredEvents = () =>
+  scene.rows("SELECT data FROM events WHERE agent_id = ? AND type = 'channel.undelivered'", id);
 
-test("a failure is told once for a reply of this agent's, and for nothing else", async () => {
+test("a failure is reported once for a reply of this agent, and for nothing else", async () => {
   account.says("hello");
   await whatsapp.waitFor(() => account.sent().length === 1, 10_000);
   const callbackData = account.sent()[0]?.callbackData ?? "";
   expect(await post([failed(callbackData), failed(callbackData, 1), failed(`${Bun.randomUUIDv7()}:0`)])).toBe(200);
   expect(await post([failed(callbackData, 2), failed("anything")])).toBe(200);
-  expect(await told()).toHaveLength(1);
+  expect(await undeliveredEvents()).toHaveLength(1);
   const lines = (await scene.logs(id)).filter((line) => line.startsWith("A reply did not reach its reader"));
   expect(lines).toHaveLength(1);
 });
 
-test("the row in the database alone is no address to post to", async () => {
+test("the row in the database is not enough to post", async () => {
   const [row] = await scene.rows("SELECT * FROM channel_connections WHERE agent_id = ?", id);
   const address = `/hooks/channel_c/${row?.callback_id}`;
   expect(pathname).toStartWith(address);
@@ -57,14 +58,14 @@ test("the row in the database alone is no address to post to", async () => {
   for (const key of ["", "x".repeat(32)]) expect(await post([], `${address}${key}`)).toBe(404);
 });
 
-test("they are limited by what they hold: a full one takes the room of a thousand", async () => {
+test("they are limited by their content: a full one counts as a thousand", async () => {
   const full = Array.from({ length: 1_000 }, (_, n) => failed(`${Bun.randomUUIDv7()}:0`, n));
   const statuses = [await post(full), await post(full)];
   expect(statuses).toEqual([200, 429]);
-  expect(await told()).toHaveLength(1);
+  expect(await undeliveredEvents()).toHaveLength(1);
 });
 
-test("an address that was told before it held a key is told anew at the next start", async () => {
+test("an address without a key is registered again at the next start", async () => {
   await scene.kernel.database.write([
     { sql: "UPDATE channel_connections SET registered_base = 'https://berth.example/hooks/channel_c/'", args: [] },
   ]);

@@ -1,8 +1,8 @@
-// How often a platform may post for one bot.
+// Tests how often a platform may post for one bot.
 import { expect, test } from "bun:test";
 import { createWebhookRateLimiter } from "./webhook-rate-limiter.ts";
 
-test("so many at once, then one after the other; what is charged counts like posts", () => {
+test("lets a burst through, then one post per interval; charges count like posts", () => {
   let time = 1_000;
   const meter = createWebhookRateLimiter({ burst: 10, every: 1, now: () => time });
   meter.charge(8);
@@ -11,7 +11,7 @@ test("so many at once, then one after the other; what is charged counts like pos
   expect(meter.take()).toBe(0);
 });
 
-test("whatever was charged, nobody waits longer than a minute", () => {
+test("no wait is longer than a minute, whatever was charged", () => {
   let time = 1_000;
   const meter = createWebhookRateLimiter({ now: () => time });
   for (let n = 0; n < 100; n++) meter.charge(10_000);

@@ -152,7 +152,7 @@ export function createReplyPreviews({ adapters, openConnections, log }: Deps): R
       growingReplies.set(keyOf(entry), reply);
       timer ??= setInterval(tick, TICK_MS).unref();
       const ending = { end: () => end(reply) };
-      if (!adapters[channel].adapter.preview) return ending;
+      if (!adapters.get(channel).adapter.preview) return ending;
       const observer: Observer = {
         delta(text) {
           reply.text += text;

@@ -2,13 +2,10 @@
 import { type Static, t } from "elysia";
 import { MAX_AGE_S } from "../../ai/index.ts";
 import { exportedPublicPage } from "../../public-page/index.ts";
+import { platformIds } from "../../runtime/index.ts";
 
 export const EXPORT_FORMAT = "berth.agent/1";
 
-const platform = t.Union(
-  ["web", "api", "public", "channel_a", "channel_b", "channel_c"].map((name) => t.Literal(name)),
-  { error: "The platform is one of: web, api, public, channel_a, channel_b, channel_c." },
-);
 const nullable = <Schema extends Parameters<typeof t.Union>[0][number]>(schema: Schema) => t.Union([schema, t.Null()]);
 const time = t.String({
   pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d(?::\\d\\d(?:\\.\\d{1,9})?)?(?:Z|[+-]\\d\\d:\\d\\d)$",
@@ -26,17 +23,25 @@ const message = t.Object({
   at: time,
 });
 
-const session = t.Object({
-  id: t.String({ maxLength: 100, description: "Names it within this file" }),
-  platform,
-  peer: nullable(peer),
-  status: t.Union([t.Literal("open"), t.Literal("completed")]),
-  summary: nullable(t.String()),
-  summarized: t.Number({ minimum: 0, multipleOf: 1, description: "How many of its messages the summary stands for" }),
-  createdAt: time,
-  lastActivity: time,
-  messages: t.Array(message),
-});
+type PlatformSchema = ReturnType<typeof platformSchema>;
+const platformSchema = () =>
+  t.Union(
+    platformIds().map((name) => t.Literal(name)),
+    { error: `The platform is one of: ${platformIds().join(", ")}.` },
+  );
+
+const createSession = (platform: PlatformSchema) =>
+  t.Object({
+    id: t.String({ maxLength: 100, description: "Names it within this file" }),
+    platform,
+    peer: nullable(peer),
+    status: t.Union([t.Literal("open"), t.Literal("completed")]),
+    summary: nullable(t.String()),
+    summarized: t.Number({ minimum: 0, multipleOf: 1, description: "How many of its messages the summary stands for" }),
+    createdAt: time,
+    lastActivity: time,
+    messages: t.Array(message),
+  });
 
 const memory = t.Object({
   content: t.String({ minLength: 1, maxLength: 2000 }),
@@ -46,44 +51,49 @@ const memory = t.Object({
   updatedAt: time,
 });
 
-const reminder = t.Object({
-  text: t.String({ minLength: 1, maxLength: 2000 }),
-  at: time,
-  platform,
-  peer: t.String({ maxLength: 500, description: "Empty for a session that is named by its id" }),
-  session: t.String({ maxLength: 100 }),
-  byOwner: t.Boolean(),
-});
+const createReminder = (platform: PlatformSchema) =>
+  t.Object({
+    text: t.String({ minLength: 1, maxLength: 2000 }),
+    at: time,
+    platform,
+    peer: t.String({ maxLength: 500, description: "Empty for a session that is named by its id" }),
+    session: t.String({ maxLength: 100 }),
+    byOwner: t.Boolean(),
+  });
 
-export const exportedAgent = t.Object({
-  format: t.Literal(EXPORT_FORMAT),
-  exportedAt: t.Optional(time),
-  name: t.String(),
-  model: t.String(),
-  tier: t.Optional(nullable(t.String())),
-  config: t.Object({}, { additionalProperties: true, description: "The configuration, kept byte for byte" }),
-  skills: t.Optional(
-    t.Array(t.Object({ id: t.String({ minLength: 1, maxLength: 200 }), enabled: t.Boolean() }), {
-      maxItems: 500,
-      description: "Skills that were switched on or off",
-    }),
-  ),
-  responseCache: t.Optional(
-    nullable(
-      t.Object(
-        { maxAgeSeconds: t.Number({ multipleOf: 1, minimum: 1, maximum: MAX_AGE_S }) },
-        { description: "How old kept answers may be; null or left out: none are kept" },
+/** The schema of an exported agent; made when it is needed, since it names the channels that there are. */
+export function createExportedAgentSchema() {
+  const platform = platformSchema();
+  return t.Object({
+    format: t.Literal(EXPORT_FORMAT),
+    exportedAt: t.Optional(time),
+    name: t.String(),
+    model: t.String(),
+    tier: t.Optional(nullable(t.String())),
+    config: t.Object({}, { additionalProperties: true, description: "The configuration, kept byte for byte" }),
+    skills: t.Optional(
+      t.Array(t.Object({ id: t.String({ minLength: 1, maxLength: 200 }), enabled: t.Boolean() }), {
+        maxItems: 500,
+        description: "Skills that were switched on or off",
+      }),
+    ),
+    responseCache: t.Optional(
+      nullable(
+        t.Object(
+          { maxAgeSeconds: t.Number({ multipleOf: 1, minimum: 1, maximum: MAX_AGE_S }) },
+          { description: "How old kept answers may be; null or left out: none are kept" },
+        ),
       ),
     ),
-  ),
-  publicPage: t.Optional(nullable(exportedPublicPage)),
-  memories: t.Optional(t.Array(memory)),
-  reminders: t.Optional(t.Array(reminder, { maxItems: 1000 })),
-  sessions: t.Optional(t.Array(session, { maxItems: 50_000 })),
-});
+    publicPage: t.Optional(nullable(exportedPublicPage)),
+    memories: t.Optional(t.Array(memory)),
+    reminders: t.Optional(t.Array(createReminder(platform), { maxItems: 1000 })),
+    sessions: t.Optional(t.Array(createSession(platform), { maxItems: 50_000 })),
+  });
+}
 
 /** Without the format and the configuration, which are told apart by their text. */
-export type ExportedAgent = Static<typeof exportedAgent>;
+export type ExportedAgent = Static<ReturnType<typeof createExportedAgentSchema>>;
 
 export const exportQuery = t.Object({
   history: t.Optional(

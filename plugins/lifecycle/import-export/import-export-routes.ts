@@ -13,7 +13,7 @@ import { guarded } from "../../../src/kernel/http/route-guards.ts";
 import type { ServiceOf } from "../../../src/kernel/plugin.ts";
 import { type agents as agentsPlugin, provisionedResponse, provisioningErrors } from "../../agents/index.ts";
 import type { auth, Caller } from "../../auth/index.ts";
-import { exportedAgent, exportQuery } from "./export-format.ts";
+import { createExportedAgentSchema, exportQuery } from "./export-format.ts";
 import type { ImportExport } from "./import-export.ts";
 import { createLargeUploads } from "./large-uploads.ts";
 
@@ -35,9 +35,7 @@ const importErrors = {
   409: "AGENT_GONE",
   429: [provisioningErrors[429], "TOO_MANY_IMPORTS"].flat(),
 };
-const schema: TSchema = exportedAgent;
-const requestBody = { required: true, content: { "application/json": { schema } } };
-const importDetail = {
+const createImportDetail = (schema: TSchema) => ({
   tags,
   summary: "Create an agent from an exported one",
   description:
@@ -45,8 +43,8 @@ const importDetail = {
     "memories, skills, reminders and sessions, under new ids, and no credentials or channels. Its public page keeps its " +
     "greeting and starts switched off. The rules of provisioning apply. A file has at most 32 MiB: export a larger agent " +
     "with `history=0`.",
-  requestBody,
-};
+  requestBody: { required: true, content: { "application/json": { schema } } },
+});
 
 export function importExportWebRoutes({ backend, idempotency, identities, agents, importExport }: WebDeps) {
   const uploads = createLargeUploads();
@@ -86,7 +84,7 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
           description:
             "Its name, model, configuration (byte for byte), skills, public page, memories, reminders and sessions with " +
             "their messages. No credentials, tokens or channels. `POST /api/agents/import` creates an agent from it.",
-          ...documentResponse(schema, "The agent"),
+          ...documentResponse(createExportedAgentSchema(), "The agent"),
         },
       },
     )
@@ -101,7 +99,7 @@ export function importExportWebRoutes({ backend, idempotency, identities, agents
         importing: true,
         response: { 201: provisionedResponse },
         detail: {
-          ...importDetail,
+          ...createImportDetail(createExportedAgentSchema()),
           ...documentErrors({
             ...importErrors,
             409: ["AGENT_GONE", "IDEMPOTENCY_MISMATCH", "IDEMPOTENCY_IN_PROGRESS"],
@@ -146,7 +144,7 @@ export function importBackendRoutes({ identities, agents, importExport }: Backen
     {
       importing: true,
       response: { 201: provisionedResponse },
-      detail: { ...importDetail, ...documentErrors(importErrors) },
+      detail: { ...createImportDetail(createExportedAgentSchema()), ...documentErrors(importErrors) },
     },
   );
 }

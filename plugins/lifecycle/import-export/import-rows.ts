@@ -1,9 +1,10 @@
 // Validates an exported agent and converts it to the rows of a new agent.
+import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { type MessageRow, newSessionId, type SessionRow } from "../../runtime/index.ts";
 import { isWithinMemoryLimits, type ReminderRow, toFactRow } from "../../skills/index.ts";
-import { EXPORT_FORMAT, type ExportedAgent, exportedAgent } from "./export-format.ts";
+import { createExportedAgentSchema, EXPORT_FORMAT, type ExportedAgent } from "./export-format.ts";
 
 /**
  * The value as an exported agent; 400 `UNKNOWN_FORMAT` for another format, 400 with the path of each issue otherwise.
@@ -14,7 +15,8 @@ export function requireExportedAgent(value: unknown): ExportedAgent {
     const text = `This is not an agent as Berth exports it: its format is ${EXPORT_FORMAT}.`;
     throw invalidInput({ path: "format", message: text }, "UNKNOWN_FORMAT");
   }
-  if (!Value.Check(exportedAgent, value)) throw invalidInput(issuesOf(value));
+  const schema = createExportedAgentSchema();
+  if (!Value.Check(schema, value)) throw invalidInput(issuesOf(schema, value));
   const issues = semanticIssues(value);
   if (issues.length > 0) throw invalidInput(issues);
   return value;
@@ -22,12 +24,12 @@ export function requireExportedAgent(value: unknown): ExportedAgent {
 
 const MAX_ISSUES = 20;
 
-function issuesOf(value: unknown): Issue[] {
+function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const found = new Map<string, Issue>();
-  for (const { path, message, schema } of Value.Errors(exportedAgent, value)) {
+  for (const { path, message, schema: part } of Value.Errors(schema, value)) {
     const place = path.slice(1).replaceAll("/", ".");
     if (!found.has(place)) {
-      found.set(place, { path: place, message: typeof schema.error === "string" ? schema.error : `${message}.` });
+      found.set(place, { path: place, message: typeof part.error === "string" ? part.error : `${message}.` });
     }
     if (found.size === MAX_ISSUES) break;
   }

@@ -1,5 +1,7 @@
 // Stores messages in the inbox table, each one once, before its platform gets the confirmation that it arrived.
 import { and, asc, desc, eq, ne, sql } from "drizzle-orm";
+import type { ChannelId } from "../../../channels/port.ts";
+import { channelIds } from "../../../channels/registry.ts";
 import { type Statement, statement, statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
 import { toStorableText } from "../../../src/kernel/util/storable-text.ts";
@@ -17,8 +19,12 @@ export type InboxEntry = Readonly<Omit<typeof inbox.$inferSelect, Column>> & {
   attempts: number;
   previewId: string | null;
 };
-/** Where a message came from; `public` is the agent's public page. */
-export type Platform = "web" | "api" | "public" | "channel_a" | "channel_b" | "channel_c";
+/** The entrances of Berth itself; `public` is the agent's public page. */
+const ENTRANCES = ["web", "api", "public"] as const;
+/** Where a message comes from: an entrance or a channel. */
+export type Platform = (typeof ENTRANCES)[number] | ChannelId;
+
+export const platformIds = (): Platform[] => [...ENTRANCES, ...channelIds()];
 
 /** A message as it arrives from a platform. */
 export interface InboundMessage {

@@ -1,5 +1,6 @@
 // Delivers replies from the outbox table, each conversation in order, and retries them until the platform accepts or refuses.
 import { and, asc, eq, sql } from "drizzle-orm";
+import { isChannelId } from "../../../channels/registry.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { statementTemplate } from "../../../src/kernel/database/database.ts";
 import type { Kernel } from "../../../src/kernel/plugin.ts";
@@ -234,7 +235,7 @@ export function createOutbox({ database, log, platforms, logToOwner, firstDelay 
 
     replyStatements(entry, body) {
       const { id: inboxId, agentId, platform, peer, previewId } = entry;
-      if (peer === null || !platform.startsWith("channel_")) return [];
+      if (peer === null || !isChannelId(platform)) return [];
       const replyTo = entry.kind === "reminder" ? null : entry.platformMessageId;
       return [enqueueStatement({ inboxId, agentId, platform, peer, body, replyTo, previewId })];
     },

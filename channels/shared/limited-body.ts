@@ -1,11 +1,16 @@
-// Bodies, read no further than they may be long.
+// Reads bodies up to a limit, so that no sender can fill the memory.
 
-/** The bytes of a body, or undefined when they are more than `limit`. Without a length, that is found out while reading. */
+/**
+ * The bytes of a body; undefined when they are more than `limit`. A body without a length is measured while it is read.
+ */
 export async function readLimitedBody(body: Request | Response, limit: number): Promise<Uint8Array | undefined> {
   const length = body.headers.get("content-length");
   if (length !== null && Number(length) > limit) return undefined;
-  // HTTP itself ends a body of a known length there; read at once it costs a third.
-  if (length !== null && body.headers.get("content-encoding") === null) return new Uint8Array(await body.arrayBuffer());
+  // A body of a known length ends there by HTTP itself; read in one step, it takes a third of the time.
+  if (length !== null && body.headers.get("content-encoding") === null) {
+    const bytes = new Uint8Array(await body.arrayBuffer());
+    return bytes.byteLength > limit ? undefined : bytes;
+  }
   const chunks: Uint8Array[] = [];
   let bytesRead = 0;
   for await (const chunk of body.body ?? []) {

@@ -1,0 +1,87 @@
+// The row of the registry that describes one channel: names, tokens, owner ids, fields of provisioning, texts, factory.
+import type { SettingsSection } from "../src/kernel/config/section.ts";
+import type { ChannelAdapter, ChannelId, RecordTraffic } from "./port.ts";
+
+/** `polling` and `gateway`: Berth holds a connection; `webhook`: the platform posts to Berth. */
+export type ReceiveMode = "polling" | "gateway" | "webhook";
+
+/** What a platform offers. The contract suite of `channels/contract` runs the scenarios that these admit. */
+export interface ChannelCapabilities {
+  /** Berth can receive over a connection that it holds. */
+  hasListener: boolean;
+  /** The platform can post to Berth. */
+  hasWebhook: boolean;
+  hasGroups: boolean;
+  /** A reply can be shown while it grows. */
+  hasPreviews: boolean;
+  /** Only one receiver may use a token at a time. */
+  isSingleReceiver: boolean;
+  /** The platform recognises a repeated send by its key. */
+  isIdempotent: boolean;
+}
+
+/** How people write the id by which the platform knows them. */
+export interface OwnerIdRule {
+  /** The id as the platform writes it; undefined for a text that is none. The text is trimmed and not empty. */
+  parse(text: string): string | undefined;
+  /** The sentence shown for a text that is none. */
+  hint: string;
+}
+
+/** A field of `POST /api/provision`, its other name, and its description in the API document. */
+export interface ProvisioningField {
+  field: string;
+  alias: string;
+  description: string;
+}
+
+export interface ChannelProvisioning {
+  token: ProvisioningField;
+  /** The owner's id on the platform; left out by channels whose owner is not named while provisioning. */
+  owner?: ProvisioningField;
+  /** Fields that are refused with `UNSUPPORTED_FIELD`: the platform tells these values by the token. */
+  unsupportedFields: readonly string[];
+}
+
+/** The cells of the channel's row in the table of docs/channels.md, in Markdown. */
+export interface ChannelDocumentation {
+  token: string;
+  ownerId: string;
+  receiving: string;
+}
+
+export interface ChannelLog {
+  debug(message: string, fields?: Record<string, unknown>): void;
+  warn(message: string, fields?: Record<string, unknown>): void;
+}
+
+export interface CreateChannelOptions<Settings> {
+  /** The parsed variables of this channel. */
+  settings: Settings;
+  /** The commands people can give: each with what it does. */
+  commands: Readonly<Record<string, string>>;
+  log: ChannelLog;
+  traffic: RecordTraffic;
+}
+
+/** One channel. `Settings` is the form of its part of the configuration. */
+export interface ChannelDefinition<Settings = unknown> {
+  /** The neutral name: in the API, in the database, and as the kind of the credential that holds the token. */
+  readonly id: ChannelId;
+  /** The platform's name, for people. */
+  readonly label: string;
+  /** The prefix of its environment variables, without the underscore after it. */
+  readonly environmentPrefix: string;
+  /** The environment variables of the channel, whose names begin with the prefix, and the settings made from them. */
+  readonly settings: SettingsSection<Settings>;
+  /** Shapes that are tokens of this platform wherever they stand: configurations that hold one are refused. */
+  readonly tokenShapes: readonly RegExp[];
+  /** What the log blacks out: wider than `tokenShapes`, since a false match costs nothing there. Has the `g` flag. */
+  readonly tokenLogPattern: RegExp;
+  readonly capabilities: ChannelCapabilities;
+  readonly ownerId: OwnerIdRule;
+  readonly provisioning: ChannelProvisioning;
+  readonly documentation: ChannelDocumentation;
+  mode(settings: Settings): ReceiveMode;
+  create(options: CreateChannelOptions<Settings>): ChannelAdapter;
+}

@@ -1,0 +1,71 @@
+// The registry's row of Telegram.
+import { httpUrl, oneOf } from "../../src/kernel/config/parsers.ts";
+import { defineSettings, warning } from "../../src/kernel/config/section.ts";
+import { withDefault } from "../../src/kernel/config/variable.ts";
+import type { ChannelDefinition } from "../definition.ts";
+import { numericOwnerId } from "../shared/numeric-id.ts";
+import { createTelegram } from "./index.ts";
+
+interface TelegramSettings {
+  apiRoot: string;
+  /** `auto` is resolved already. */
+  mode: "polling" | "webhook";
+}
+
+const settings = defineSettings({
+  name: "channel_a",
+  variables: {
+    CHANNEL_A_API_ROOT: withDefault(httpUrl, "https://api.telegram.org", "Telegram Bot API."),
+    CHANNEL_A_MODE: withDefault(
+      oneOf("auto", "polling", "webhook"),
+      "auto",
+      "How Telegram's updates come; `auto` is `webhook` when `BASE_URL` is https, else `polling`.",
+    ),
+  },
+  build: ({ CHANNEL_A_API_ROOT: apiRoot, CHANNEL_A_MODE: mode }, { kernel }): TelegramSettings => ({
+    apiRoot,
+    mode: mode === "auto" ? (kernel.baseUrl.startsWith("https:") ? "webhook" : "polling") : mode,
+  }),
+  validate: ({ CHANNEL_A_MODE }, { kernel, sources }) =>
+    CHANNEL_A_MODE === "webhook" && kernel.baseUrl.startsWith("http:") && sources.CHANNEL_A_API_ROOT === "default"
+      ? [warning("CHANNEL_A_MODE", "webhook needs an https BASE_URL: Telegram calls no other.")]
+      : [],
+});
+
+export const telegramDefinition: ChannelDefinition<TelegramSettings> = {
+  id: "channel_a",
+  label: "Telegram",
+  environmentPrefix: "CHANNEL_A",
+  settings,
+  tokenShapes: [/(?<!\d)\d{6,}:[\w-]{30,}/],
+  tokenLogPattern: /(?<!\d)\d{6,}(?::|%3a)[\w-]{30,}/gi,
+  capabilities: {
+    hasListener: true,
+    hasWebhook: true,
+    hasGroups: true,
+    hasPreviews: true,
+    isSingleReceiver: true,
+    isIdempotent: false,
+  },
+  ownerId: numericOwnerId,
+  provisioning: {
+    token: {
+      field: "channelAToken",
+      alias: "telegramToken",
+      description: "A bot's token of the first channel. At least one token is needed; an empty one counts as none",
+    },
+    owner: {
+      field: "channelAUserId",
+      alias: "telegramUserId",
+      description: "The owner's numeric id there: who may talk to the agent, unless its configuration says more",
+    },
+    unsupportedFields: [],
+  },
+  documentation: {
+    token: "from [@BotFather](https://t.me/BotFather)",
+    ownerId: "a number; [@userinfobot](https://t.me/userinfobot) tells yours",
+    receiving: "by long polling, or by webhook where `BASE_URL` is https (`CHANNEL_A_MODE`)",
+  },
+  mode: ({ mode }) => mode,
+  create: ({ settings: { apiRoot }, ...options }) => createTelegram({ apiRoot, ...options }),
+};

@@ -1,0 +1,80 @@
+// The registry's row of WhatsApp.
+import { anyText, httpUrl } from "../../src/kernel/config/parsers.ts";
+import { defineSettings, requireBoth } from "../../src/kernel/config/section.ts";
+import { optional, withDefault } from "../../src/kernel/config/variable.ts";
+import type { ChannelDefinition } from "../definition.ts";
+import { isNumericId } from "../shared/numeric-id.ts";
+import { createWhatsApp } from "./index.ts";
+
+interface WhatsAppSettings {
+  /** With the version of the Graph API. */
+  apiRoot: string;
+  appId: string | undefined;
+  appSecret: string | undefined;
+}
+
+const settings = defineSettings({
+  name: "channel_c",
+  variables: {
+    CHANNEL_C_API_ROOT: withDefault(httpUrl, "https://graph.facebook.com/v25.0", "Graph API, with its version."),
+    CHANNEL_C_APP_ID: optional(anyText, "Your Meta app: what WhatsApp posts for tokens it made has to be signed."),
+    CHANNEL_C_APP_SECRET: optional(anyText, "Secret of that app.", "secret"),
+  },
+  build: (values): WhatsAppSettings => ({
+    apiRoot: values.CHANNEL_C_API_ROOT,
+    appId: values.CHANNEL_C_APP_ID,
+    appSecret: values.CHANNEL_C_APP_SECRET,
+  }),
+  validate: (values) => requireBoth(values, "CHANNEL_C_APP_ID", "CHANNEL_C_APP_SECRET"),
+});
+
+/** WhatsApp's ids of people who don't show their number: a country, then letters and digits. */
+const USER_ID_PATTERN = /^[A-Z]{2}\.[A-Za-z0-9]{1,128}$/;
+
+/** A phone number with its country code, however it is written, or WhatsApp's own id of the person. */
+function parseOwnerId(text: string): string | undefined {
+  if (USER_ID_PATTERN.test(text)) return text;
+  const number = text.replace(/^\+/, "").replace(/[\s().-]/g, "");
+  return isNumericId(number) ? number : undefined;
+}
+
+export const whatsAppDefinition: ChannelDefinition<WhatsAppSettings> = {
+  id: "channel_c",
+  label: "WhatsApp",
+  environmentPrefix: "CHANNEL_C",
+  settings,
+  tokenShapes: [/(?<![\w-])EAA[A-Za-z0-9]{40,}/],
+  tokenLogPattern: /(?<![\w-])EAA[\w-]{24,}/g,
+  capabilities: {
+    hasListener: false,
+    hasWebhook: true,
+    hasGroups: false,
+    hasPreviews: false,
+    isSingleReceiver: false,
+    isIdempotent: true,
+  },
+  ownerId: { parse: parseOwnerId, hint: "This is your phone number with its country code." },
+  provisioning: {
+    token: {
+      field: "channelCToken",
+      alias: "whatsappToken",
+      description: "A token of the third channel; numbers and accounts are found by it",
+    },
+    unsupportedFields: [
+      "channelCPhoneNumberId",
+      "whatsappPhoneNumberId",
+      "channelCBusinessAccountId",
+      "whatsappBusinessAccountId",
+    ],
+  },
+  documentation: {
+    token: "of a system user: see [operating](operating.md#whatsapp)",
+    ownerId: "your phone number with its country code",
+    receiving: "by webhook: `BASE_URL` has to be https",
+  },
+  mode: () => "webhook",
+  create({ settings: { apiRoot, appId, appSecret }, log, traffic }) {
+    const app = appId && appSecret ? { app: { id: appId, secret: appSecret } } : {};
+    return createWhatsApp({ apiRoot, log, traffic, ...app });
+  },
+};

@@ -1,0 +1,163 @@
+// Tests that a fourth channel, added from outside by one row before the app is built, works and appears everywhere.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { channelTable, provisioningTable } from "../../channels/documentation.ts";
+import { registerChannel } from "../../channels/registry.ts";
+import { configurationPage } from "../../src/kernel/config/configuration-page.ts";
+import { doctorReport } from "../../src/server/doctor.ts";
+import { allSettings } from "../../src/server/settings.ts";
+import { ADDED_CHANNEL, addedToken, createAddedChannel } from "../../tests/support/added-channel.ts";
+import { createClient } from "../../tests/support/client.ts";
+import { eventually } from "../../tests/support/eventually.ts";
+import { openScene, type Scene } from "./support.test.ts";
+
+const OWNER = "person-1";
+const STRANGER = "person-2";
+
+const lantern = createAddedChannel();
+let removeChannel: () => void;
+let scene: Scene;
+let lastBot = 0;
+
+beforeAll(async () => {
+  removeChannel = registerChannel(lantern.definition);
+  scene = await openScene({ env: { CHANNEL_D_COLOUR: "red" } });
+});
+afterAll(async () => {
+  await scene?.[Symbol.asyncDispose]();
+  removeChannel();
+});
+
+async function connectedAgent(config: object = {}) {
+  const bot = String(++lastBot);
+  const id = await scene.provision(config);
+  const { status, text } = await scene.connect(id, addedToken(lastBot), { ownerId: OWNER }, ADDED_CHANNEL);
+  expect({ status, text }).toMatchObject({ status: 200 });
+  await scene.inState(id, "connected");
+  /** Writes to the bot and returns the next text that it sends to this person. */
+  const ask = async (person: string, words: string) => {
+    const before = lantern.textsTo(bot, person).length;
+    await lantern.userSays(bot, person, words);
+    return (await eventually(() => lantern.textsTo(bot, person)[before], { timeoutMs: 10_000 })) ?? "";
+  };
+  return { id, ask, path: `/api/agents/${id}` };
+}
+
+describe("an added channel", () => {
+  test("takes a message in and sends the reply out", async () => {
+    const { id, ask, path } = await connectedAgent();
+    expect(await ask(OWNER, "hello")).toContain("Hello");
+    expect(await scene.channel(id)).toMatchObject({
+      channel: ADDED_CHANNEL,
+      mode: "gateway",
+      bot: { username: expect.stringMatching(/^red_lantern_/) },
+    });
+    const { body } = await scene.owner.get<{ messages: { platform: string }[] }>(`${path}/messages`);
+    expect(body.messages.map(({ platform }) => platform)).toEqual([ADDED_CHANNEL, ADDED_CHANNEL]);
+  });
+
+  test("pairs strangers and obeys the settings of its agents", async () => {
+    const { ask } = await connectedAgent({ channels: { [ADDED_CHANNEL]: { access: "pairing" } } });
+    const code = /\b[A-HJ-NP-Z2-9]{6}\b/.exec(await ask(STRANGER, "hello"))?.[0] ?? "";
+    expect(await ask(OWNER, `/approve ${code}`)).toContain("can talk to me now");
+    const settings = { channels: { [ADDED_CHANNEL]: { access: "everybody" } } };
+    const { status, text } = await scene.owner.post("/api/agents/provision", { name: "Harbour", config: settings });
+    expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining(`channels.${ADDED_CHANNEL}`) });
+  });
+
+  test("has its own rule for the ids of owners", async () => {
+    const id = await scene.provision();
+    const refused = await scene.connect(id, addedToken(++lastBot), { ownerId: "42" }, ADDED_CHANNEL);
+    expect(refused).toMatchObject({ status: 400, text: expect.stringContaining("This is person- and a number.") });
+  });
+
+  test("keeps its tokens out of configurations", async () => {
+    const config = { instructions: `say ${addedToken(99)}` };
+    const { status, body } = await scene.owner.post("/api/agents/provision", { name: "Harbour", config });
+    expect({ status, body }).toMatchObject({ status: 400, body: { code: "SECRET_IN_CONFIG" } });
+  });
+
+  test("is in the summary of credentials and in the message for an unknown channel", async () => {
+    const { id } = await connectedAgent();
+    const { body } = await scene.owner.get<{ credentials: object }>(`/api/agent?action=credentials&agentId=${id}`);
+    expect(body.credentials).toMatchObject({ [ADDED_CHANNEL]: true, channel_a: false });
+    const unknown = await scene.connect(id, "token", {}, "channel_e");
+    expect(unknown).toMatchObject({ status: 404, text: expect.stringContaining(ADDED_CHANNEL) });
+  });
+
+  test("is provisioned with its own fields", async () => {
+    const anonymous = createClient(scene.origin);
+    const token = addedToken(++lastBot);
+    const { status, body } = await anonymous.post<Record<string, unknown>>("/api/provision", {
+      lanternToken: token,
+      channelDUserId: OWNER,
+    });
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        channelAToken: null,
+        channelDToken: "********kkkk",
+        metadata: { channels: { channel_a: "disabled", [ADDED_CHANNEL]: "enabled" } },
+      },
+    });
+    const [row] = await scene.rows("SELECT owner_id FROM channel_connections WHERE agent_id = ?", String(body.agentId));
+    expect(row).toEqual({ owner_id: OWNER });
+    const refused = await anonymous.post("/api/provision", { channelDToken: token, channelDRegion: "north" });
+    expect(refused).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_FIELD" } });
+    const none = await anonymous.post("/api/provision", {});
+    expect(none).toMatchObject({ status: 400, text: expect.stringContaining("channelDToken") });
+  });
+
+  test("goes along when an agent is exported and imported", async () => {
+    const { ask, path } = await connectedAgent();
+    await ask(OWNER, "hello");
+    const { body: exported } = await scene.owner.get<{ sessions: { platform: string }[] }>(`${path}/export`);
+    expect(exported.sessions).toMatchObject([{ platform: ADDED_CHANNEL }]);
+    expect((await scene.owner.post("/api/agents/import", exported)).status).toBe(201);
+    const wrong = { ...exported, sessions: [{ ...exported.sessions[0], platform: "channel_e" }] };
+    const { status, text } = await scene.owner.post("/api/agents/import", wrong);
+    expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining(ADDED_CHANNEL) });
+  });
+
+  test("is connected again when a backup is restored", async () => {
+    const { id, ask, path } = await connectedAgent();
+    const { body: reset } = await scene.owner.post<{ backupPath: string }>(`${path}/reset-memory`);
+    expect((await scene.owner.delete(`${path}/channels/${ADDED_CHANNEL}`)).status).toBe(200);
+    const { status, text } = await scene.owner.post(`${path}/rollback`, { backupPath: reset.backupPath });
+    expect({ status, text }).toMatchObject({ status: 200 });
+    expect(await scene.inState(id, "connected")).toMatchObject({ channel: ADDED_CHANNEL });
+    expect(await ask(OWNER, "hello")).toContain("Hello");
+  });
+
+  test("is in the API document", async () => {
+    const document = await (await fetch(`${scene.origin}/swagger/json`)).text();
+    for (const name of ["channelDToken", "lanternToken", "channelDUserId", "lanternUserId"]) {
+      expect(document).toContain(`"${name}"`);
+    }
+    expect(document).toContain(`channel_c or ${ADDED_CHANNEL}; with`);
+    expect(document).toContain(`"${ADDED_CHANNEL}"`);
+  });
+
+  test("has its variables in berth doctor, with its own checks", () => {
+    const report = (env: Record<string, string>) => doctorReport(env, scene.dir, { dotenv: false, terminal: false });
+    expect(report({}).text).toMatch(/CHANNEL_D_COLOUR +default +white/);
+    const { text, exitCode } = report({ CHANNEL_D_COLOUR: "green" });
+    expect({ text, exitCode }).toEqual({ text: expect.stringContaining("CHANNEL_D_COLOUR: found"), exitCode: 1 });
+    expect(report({ CHANNEL_D_COLOUR: "red" }).text).toContain("! CHANNEL_D_COLOUR: red means danger.");
+  });
+
+  test("has its variables on the page of the configuration, after those of the other channels", () => {
+    const page = configurationPage(allSettings);
+    expect(page).toContain("| `CHANNEL_D_COLOUR` | `white` | Colour of the lanterns. |");
+    expect(page.indexOf("CHANNEL_D_COLOUR")).toBeGreaterThan(page.indexOf("CHANNEL_C_APP_SECRET"));
+    expect(page.indexOf("CHANNEL_D_COLOUR")).toBeLessThan(page.indexOf("MAINNET_RPC_URL"));
+  });
+
+  test("is in the tables of the documents", () => {
+    expect(channelTable()).toContain(`| Lantern (\`${ADDED_CHANNEL}\`) | from the lantern keeper |`);
+    expect(provisioningTable()).toContain("| `channelDUserId` (`lanternUserId`) | the owner's id on Lantern |");
+  });
+});
+
+test("a channel can't be added twice", () => {
+  expect(() => registerChannel(lantern.definition)).toThrow(ADDED_CHANNEL);
+});

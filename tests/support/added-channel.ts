@@ -1,0 +1,116 @@
+// A channel that is not part of Berth, for the test that adds it from outside: a row, and an adapter over a platform in
+// memory.
+import type { ChannelDefinition } from "../../channels/definition.ts";
+import {
+  type Binding,
+  ChannelError,
+  type ConnectionListener,
+  type IncomingMessage,
+  type OutgoingMessage,
+  type Sink,
+} from "../../channels/port.ts";
+import { oneOf } from "../../src/kernel/config/parsers.ts";
+import { defineSettings, warning } from "../../src/kernel/config/section.ts";
+import { withDefault } from "../../src/kernel/config/variable.ts";
+
+export const ADDED_CHANNEL = "channel_d";
+const TOKEN_PATTERN = /^lantern-(\d+)-[a-z]{32}$/;
+
+/** A token that the platform knows, of the bot with this number. */
+export const addedToken = (bot: number) => `lantern-${bot}-${"k".repeat(32)}`;
+
+interface LanternSettings {
+  colour: "white" | "red";
+}
+
+export interface AddedChannel {
+  definition: ChannelDefinition<LanternSettings>;
+  /** A person writes to a bot in private; resolves when the message is stored. */
+  userSays(bot: string, person: string, text: string): Promise<void>;
+  /** The texts that a bot sent to a person. */
+  textsTo(bot: string, person: string): string[];
+}
+
+export function createAddedChannel(): AddedChannel {
+  const sinks = new Map<string, Sink>();
+  const sent: { bot: string; peer: string; text: string }[] = [];
+  let lastMessage = 0;
+
+  const listener: ConnectionListener = {
+    silenceTimeout: 60_000,
+    async listen({ bot }: Binding, sink: Sink, signal: AbortSignal) {
+      sinks.set(bot.id, sink);
+      sink.reportAlive();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      sinks.delete(bot.id);
+    },
+  };
+
+  return {
+    async userSays(bot, person, text) {
+      const message: IncomingMessage = {
+        platformMessageId: `m${++lastMessage}`,
+        peer: person,
+        sender: { id: person, name: "Ada" },
+        text,
+        group: false,
+        addressed: true,
+        sentAt: Date.now(),
+      };
+      const sink = sinks.get(bot);
+      if (!sink) throw new Error(`The bot ${bot} does not listen.`);
+      await sink.accept([message]);
+    },
+    textsTo: (bot, person) => sent.filter((one) => one.bot === bot && one.peer === person).map(({ text }) => text),
+
+    definition: {
+      id: ADDED_CHANNEL,
+      label: "Lantern",
+      environmentPrefix: "CHANNEL_D",
+      settings: defineSettings({
+        name: ADDED_CHANNEL,
+        variables: { CHANNEL_D_COLOUR: withDefault(oneOf("white", "red"), "white", "Colour of the lanterns.") },
+        build: ({ CHANNEL_D_COLOUR: colour }): LanternSettings => ({ colour }),
+        validate: ({ CHANNEL_D_COLOUR }) =>
+          CHANNEL_D_COLOUR === "red" ? [warning("CHANNEL_D_COLOUR", "red means danger.")] : [],
+      }),
+      tokenShapes: [/lantern-\d+-[a-z]{32}/],
+      tokenLogPattern: /lantern-\d+-[a-z]{32}/g,
+      capabilities: {
+        hasListener: true,
+        hasWebhook: false,
+        hasGroups: false,
+        hasPreviews: false,
+        isSingleReceiver: false,
+        isIdempotent: false,
+      },
+      ownerId: {
+        parse: (text) => (/^person-\d+$/.test(text) ? text : undefined),
+        hint: "This is person- and a number.",
+      },
+      provisioning: {
+        token: { field: "channelDToken", alias: "lanternToken", description: "A bot's token of the fourth channel" },
+        owner: { field: "channelDUserId", alias: "lanternUserId", description: "The owner's id there" },
+        unsupportedFields: ["channelDRegion"],
+      },
+      documentation: { token: "from the lantern keeper", ownerId: "`person-` and a number", receiving: "by light" },
+      mode: () => "gateway",
+      create: ({ settings: { colour } }) => ({
+        listener,
+        identify(token) {
+          const bot = TOKEN_PATTERN.exec(token)?.[1];
+          if (bot === undefined) return Promise.reject(new ChannelError("refused", "No lantern knows this.", "bot"));
+          return Promise.resolve({ id: bot, username: `${colour}_lantern_${bot}` });
+        },
+        send({ bot }: Binding, { id, peer, text }: OutgoingMessage, onPartDelivered) {
+          sent.push({ bot: bot.id, peer, text });
+          onPartDelivered(id);
+          return Promise.resolve();
+        },
+        typing: () => Promise.resolve(),
+        fetchFile: () => Promise.reject(new ChannelError("refused", "There are no files.", "peer")),
+        forget: () => undefined,
+      }),
+    },
+  };
+}
