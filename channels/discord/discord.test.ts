@@ -440,7 +440,7 @@ describe("slash commands", () => {
 });
 
 describe("sending", () => {
-  test("notifies nobody by mentions, and shows no link previews", async () => {
+  test("does not notify people by mentions, and shows no link previews", async () => {
     await send(message({ text: "@everyone see https://example.com/?secret" }));
     const call = fake.calls.find(({ route }) => route === "createMessage");
     expect(call?.body).toMatchObject({ allowed_mentions: { parse: [] }, flags: 4, enforce_nonce: true });

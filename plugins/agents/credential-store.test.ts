@@ -67,7 +67,7 @@ test("another's credential is never opened", async () => {
   expect(await rejectionOf(it.credentials.open(other.id, "channel_a"))).toMatchObject({ name: "VaultError" });
 });
 
-test("each write is told to those who keep something of the agents it is about", async () => {
+test("notifies the listeners of every agent that a write affects", async () => {
   const user = await it.owner();
   const [one, two] = [await it.add(user), await it.add(user)];
   const told: string[] = [];

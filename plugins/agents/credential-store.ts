@@ -1,4 +1,4 @@
-// Credentials: sealed at rest and in memory, opened only for the moment they are used.
+// Stores the credentials of agents and users: sealed on disk and in memory, unsealed only when they are used.
 import { and, eq, sql } from "drizzle-orm";
 import type { ChannelId } from "../../channels/port.ts";
 import { channelIds } from "../../channels/registry.ts";
@@ -12,38 +12,41 @@ import type { AgentHooks } from "./agent-hooks.ts";
 import { type AgentStore, cacheSize } from "./agent-store.ts";
 import { credentials } from "./schema.ts";
 
-/** The key for a provider, or the token of a bot on a channel. */
+/** A provider's id for its key, or a channel's id for its bot's token. */
 export type CredentialKind = ProviderId | ChannelId;
 
-/** These come first in the summary, whose order of keys is older than the registry of providers. */
+/** Listed first, because clients know the summary's order of keys from before the provider registry. */
 const FIRST_IN_SUMMARY: readonly string[] = ["provider_4", "provider_5"];
 
-/** An agent's own, or the defaults of a user for all agents that have none of their own. */
+/** An agent, or a user whose credentials are the defaults of all of their agents. */
 export interface CredentialOwner {
   kind: "agent" | "user";
   id: string;
 }
 
-/** Whether there is a credential, by kind. Providers that need none are left out. */
+/** Whether a credential is set, by kind. Providers that work without a key are left out. */
 export type CredentialsSummary = Record<string, boolean>;
 
 export interface CredentialStore {
-  /** Seals and keeps a value; an empty one clears it. `kind` and the value are checked: 400. Says whether one is set now. */
+  /**
+   * Seals and stores a value; an empty one deletes it. Resolves with whether one is set now. Throws 400 for an unknown
+   * kind or a value that can't be a credential.
+   */
   set(owner: CredentialOwner, kind: string, value: string): Promise<boolean>;
-  /** What keeps one of an agent's own, for a batch that does more; `path` names the field it came in. 400 for what is none. */
+  /** Stores an agent's credential as part of a larger batch. Throws 400 naming the request's field `path` for a wrong value. */
   setStatement(agentId: string, kind: CredentialKind, value: string, path: string): Statement;
-  /** The agent's own, else its owner's default, in clear: don't keep it. Without a query once the agent was asked for. */
+  /** The agent's credential, else its owner's default, in clear: don't keep it. Cached (sealed) after the first call. */
   open(agentId: string, kind: CredentialKind): Promise<string | undefined>;
-  /** All keys for AI providers that `open` would give. */
+  /** The keys for AI providers that `open` would return. */
   providerKeys(agentId: string): Promise<Partial<Record<ProviderId, string>>>;
-  /** Which kinds `open` would find. */
+  /** The kinds for which `open` would return a credential. */
   summary(agentId: string): Promise<CredentialsSummary>;
   /**
-   * Takes a user's defaults, and the provider keys of the user's agents. Their bots' tokens go with their connections, which
-   * have to be ended where they are held.
+   * Deletes a user's defaults and the provider keys of the user's agents. Tokens of bots are deleted with their
+   * connections, which their holder must close.
    */
   forgetStatement(userId: string): Statement;
-  /** Bytes held in memory of the agent's own ones. */
+  /** Estimated bytes that the cache holds for the agent. */
   memoryBytes(agentId: string): number;
 }
 
@@ -79,8 +82,8 @@ export function createCredentialStore({
     sealContext: ({ owner_kind, owner_id, kind }) => `${owner_kind}:${owner_id}:credential:${kind}`,
   });
   const db = database.drizzle;
-  const known = createCache<SealedByKind>({ entries: cacheSize({ config, database }) });
-  hooks.onChange((agentId) => known.drop(`agent:${agentId}`));
+  const cache = createCache<SealedByKind>({ entries: cacheSize({ config, database }) });
+  hooks.onChange((agentId) => cache.drop(`agent:${agentId}`));
 
   const selectByOwner = db
     .select({ kind: credentials.kind, sealed: credentials.sealed })
@@ -88,12 +91,12 @@ export function createCredentialStore({
     .where(and(eq(credentials.ownerKind, sql.placeholder("kind")), eq(credentials.ownerId, sql.placeholder("id"))))
     .prepare();
   const loadSealed = async (owner: CredentialOwner): Promise<SealedByKind> =>
-    known.get(`${owner.kind}:${owner.id}`, async () => {
+    cache.get(`${owner.kind}:${owner.id}`, async () => {
       const rows = await selectByOwner.execute({ kind: owner.kind, id: owner.id });
       return new Map(rows.map(({ kind, sealed }) => [kind, sealed]));
     });
 
-  /** In the order in which they are looked at. */
+  /** In the order of precedence. */
   async function ownersOf(agentId: string): Promise<CredentialOwner[]> {
     const agent = await agents.find(agentId);
     return agent
@@ -105,14 +108,14 @@ export function createCredentialStore({
   }
 
   async function notifyChanged(owner: CredentialOwner): Promise<void> {
-    known.drop(`${owner.kind}:${owner.id}`);
+    cache.drop(`${owner.kind}:${owner.id}`);
     if (owner.kind === "agent") hooks.notifyChanged(owner.id);
     else for (const { id } of await agents.list(owner.id)) hooks.notifyChanged(id);
   }
 
   type OwnedSealed = readonly [CredentialOwner, SealedByKind];
 
-  /** All that an agent can use, still sealed, in the order in which it is looked at. */
+  /** All credentials that an agent can use, still sealed, in the order of precedence. */
   const loadCandidates = async (agentId: string): Promise<OwnedSealed[]> =>
     Promise.all((await ownersOf(agentId)).map(async (owner) => [owner, await loadSealed(owner)] as const));
 
@@ -128,10 +131,12 @@ export function createCredentialStore({
 
   return {
     async set(owner, kind, value) {
-      const known = requireKind(kinds, kind);
+      const validKind = requireKind(kinds, kind);
       const secret = requireValue(value);
       if (secret !== "") log.redactSecret(secret);
-      await database.write([secret === "" ? deleteStatement(owner, known) : upsertStatement(owner, known, secret)]);
+      await database.write([
+        secret === "" ? deleteStatement(owner, validKind) : upsertStatement(owner, validKind, secret),
+      ]);
       await notifyChanged(owner);
       return secret !== "";
     },
@@ -141,7 +146,7 @@ export function createCredentialStore({
         OR (owner_kind = 'agent' AND kind IN (SELECT value FROM json_each(?2))
           AND owner_id IN (SELECT id FROM agents WHERE user_id = ?1))`,
       args: [userId, JSON.stringify(registry.ids)],
-      after: () => known.clear(),
+      after: () => cache.clear(),
     }),
 
     setStatement(agentId, kind, value, path) {
@@ -149,14 +154,14 @@ export function createCredentialStore({
       const secret = requireValue(value, path);
       log.redactSecret(secret);
       const after = () => {
-        known.drop(`agent:${agentId}`);
+        cache.drop(`agent:${agentId}`);
         hooks.notifyChanged(agentId);
       };
       return { ...upsertStatement(owner, kind, secret), after };
     },
 
     open,
-    memoryBytes: (agentId) => estimateMemorySize(known.peek(`agent:${agentId}`)),
+    memoryBytes: (agentId) => estimateMemorySize(cache.peek(`agent:${agentId}`)),
 
     async providerKeys(agentId) {
       const keys: Partial<Record<ProviderId, string>> = {};
@@ -193,7 +198,7 @@ export function createCredentialStore({
   }
 }
 
-/** What a sealed text is bound to, so that one moved to another row does not open. */
+/** Binds a sealed text to its row: moved to another row, it can't be unsealed. */
 const sealContext = ({ kind: owner, id }: CredentialOwner, kind: CredentialKind) => `${owner}:${id}:credential:${kind}`;
 
 function requireKind(kinds: readonly CredentialKind[], kind: string): CredentialKind {

@@ -75,7 +75,7 @@ test("another chain than ours is asked nothing", async () => {
 });
 
 describe("no answer", () => {
-  test("when nobody listens", async () => {
+  test("when no node listens", async () => {
     const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const url = `http://127.0.0.1:${gone.port}/${KEY}`;
     await gone.stop(true);
@@ -113,7 +113,7 @@ describe("no answer", () => {
     expect(await mainnet.withClient(async () => "another question")).toBe("another question");
   });
 
-  test("is not taken for one by whoever swallows the error", async () => {
+  test("is not mistaken for success by code that ignores the error", async () => {
     answers.eth_blockNumber = () => new Response("oops", { status: 500 });
     const swallowed = mainnet.withClient((client) => client.getBlockNumber().catch(() => false));
     await expectUnavailable(swallowed, "gave no answer");

@@ -5,7 +5,7 @@ import type { Config } from "../../src/kernel/config/config.ts";
 import { AppError } from "../../src/kernel/errors.ts";
 import { chainSettings } from "./settings.ts";
 
-/** How a chain is called at the interface. */
+/** The name of a chain in the API. */
 export type ChainName = "mainnet_chain" | "testnet_chain";
 
 export interface Chain {

@@ -16,7 +16,7 @@ let telegram: Awaited<ReturnType<typeof startTelegram>>;
 let discord: Awaited<ReturnType<typeof startDiscord>>;
 let whatsapp: Awaited<ReturnType<typeof startWhatsApp>>;
 let house: House;
-let hosted: ServiceOf<typeof agents>;
+let agentService: ServiceOf<typeof agents>;
 let accounts: ServiceOf<typeof auth>;
 let service: ServiceOf<typeof provisioning>;
 let next = 7_000;
@@ -29,7 +29,7 @@ beforeAll(async () => {
     startWhatsApp({ webhookAddress, https: true }),
   ]);
   const window = plugin("window", (host) => {
-    hosted = host.use(agents);
+    agentService = host.use(agents);
     accounts = host.use(auth);
     service = host.use(provisioning);
     return { service: undefined };
@@ -126,7 +126,7 @@ describe("without a session", () => {
       },
     });
     expect(headers.get("cache-control")).toBe("no-store");
-    expect(await hosted.find(id)).toMatchObject({ userId: body.userId, name: bot.username, status: "active" });
+    expect(await agentService.find(id)).toMatchObject({ userId: body.userId, name: bot.username, status: "active" });
     bot.userSays(43, "let me in");
     bot.userSays(42, "hello");
     await telegram.waitFor(() => bot.sent(42).length === 1);
@@ -136,7 +136,7 @@ describe("without a session", () => {
   test("the agent belongs to a placeholder account with the plan free", async () => {
     const { body } = await ask({ channelAToken: aBot().token, plan: "enterprise" });
     expect(body.plan).toBe("enterprise");
-    expect(await hosted.find(body.id)).toMatchObject({ tier: "enterprise" });
+    expect(await agentService.find(body.id)).toMatchObject({ tier: "enterprise" });
     expect(await accounts.users.byId(body.userId)).toMatchObject({ plan: "free", subscription: null, isAdmin: false });
     const holders = await rows("SELECT user_id FROM agents WHERE id = ?", body.id);
     expect(holders.map(({ user_id }) => user_id)).toEqual([body.userId]);
@@ -147,10 +147,10 @@ describe("without a session", () => {
     const requestBody = { channelAToken: aBot().token, aiProvider: "provider_3", apiKey: key };
     const { body, text } = await ask(requestBody);
     expect(body).toMatchObject({ aiProvider: "provider_3", aiProviderConfig: { requiresKey: false } });
-    expect(JSON.parse(await hosted.configText(body.id))).toEqual({
+    expect(JSON.parse(await agentService.configText(body.id))).toEqual({
       model: `provider_3:${body.aiProviderConfig.model}`,
     });
-    expect(await hosted.credentials.open(body.id, "provider_3")).toBe(key);
+    expect(await agentService.credentials.open(body.id, "provider_3")).toBe(key);
     const stored = JSON.stringify([await rows("SELECT * FROM credentials"), await rows("SELECT * FROM events"), text]);
     expect(stored).not.toContain(key);
     expect(stored).not.toContain(requestBody.channelAToken.slice(6));
@@ -442,7 +442,7 @@ describe("a claim", () => {
       status: 200,
       body: { success: true, agentId: id, id },
     });
-    expect(await hosted.find(id)).toMatchObject({ userId: ada.id, status: "active" });
+    expect(await agentService.find(id)).toMatchObject({ userId: ada.id, status: "active" });
     expect((await ada.get<{ agents: { id: string }[] }>("/api/agents")).body.agents.map((agent) => agent.id)).toEqual([
       id,
     ]);
@@ -469,7 +469,7 @@ describe("a claim", () => {
       expect(await claim(bob, token)).toMatchObject({ status: 404, body: { code: "CLAIM_NOT_FOUND" } });
     }
     expect((await claim(bob, "")).status).toBe(400);
-    expect(await hosted.find(made.body.id)).toMatchObject({ userId: ada.id });
+    expect(await agentService.find(made.body.id)).toMatchObject({ userId: ada.id });
   });
 
   test("succeeds for one account, also with many requests at once", async () => {
@@ -478,7 +478,7 @@ describe("a claim", () => {
     const answers = await Promise.all(all.map((one) => claim(one, claimTokenOf(made))));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 404, 404, 404, 404, 404]);
     const winner = all[answers.findIndex(({ status }) => status === 200)];
-    expect(await hosted.find(made.body.id)).toMatchObject({ userId: winner?.id });
+    expect(await agentService.find(made.body.id)).toMatchObject({ userId: winner?.id });
   });
 
   test("needs a session and room in the plan, and stays valid until then", async () => {
@@ -533,14 +533,14 @@ describe("a claim", () => {
     await house.kernel.database.write([{ sql: "UPDATE claims SET expires_at = 1 WHERE agent_id = ?", args: [id] }]);
     expect((await claim(await member("starter"), claimTokenOf(made))).status).toBe(404);
     // The state after a crash between the two steps.
-    await hosted.remove(id);
+    await agentService.remove(id);
     await service.removeExpired();
-    expect(await hosted.find(id)).toBeUndefined();
+    expect(await agentService.find(id)).toBeUndefined();
     expect(await accounts.users.byId(userId)).toBeUndefined();
     expect(await rows("SELECT 1 FROM claims WHERE agent_id = ?", id)).toEqual([]);
     await eventually(() => !bot.polling);
     expect((await ask({ channelAToken: token })).status).toBe(201);
-    expect(await hosted.find(other.body.id)).toBeDefined();
+    expect(await agentService.find(other.body.id)).toBeDefined();
   });
 });
 

@@ -1,12 +1,12 @@
-// Finds secrets where none belong: in a configuration, which is shown and kept as it is.
+// Finds secrets in a configuration, where they don't belong: configurations are stored and shown in clear.
 
 import { channelDefinitions } from "../../../channels/registry.ts";
 
-/** Names of fields that hold secrets, without case, dashes and underscores. Narrower than the log's: `key` alone is no secret here. */
+/** Matches names of secret fields, in lower case without dashes and underscores. Narrower than the log's: `key` alone is allowed. */
 const SECRET_NAME =
   /(?:apikey|accesskey|secretkey|privatekey|signingkey|token|password|passwd|passphrase|secret|credential|authorization|cookie|mnemonic|seedphrase)$/;
 
-/** Shapes that are a secret whatever they are called. */
+/** Match secrets by their shape, whatever their field is called. */
 const SECRET_SHAPES: readonly RegExp[] = [
   // Berth's own keys, and those of GitHub and Slack; AI providers declare theirs in their definitions.
   /(?<![A-Za-z0-9])(?:bk_|whsec_|ghp_|github_pat_|xox[abp]-)[\w-]{16,}/,
@@ -23,8 +23,8 @@ const looksLikeSecret = (text: string, keyShapes: readonly RegExp[]) =>
 const isSecretName = (name: string) => SECRET_NAME.test(name.replace(/[-_\s]/g, "").toLowerCase());
 
 /**
- * The path of the first secret in a parsed JSON value; undefined when there is none. A name gives a text away, a shape
- * any text. The path never holds the secret, even where that is the name of a member.
+ * The path of the first secret in a parsed JSON value; undefined if there is none. A text counts if its field's name or
+ * its own shape gives it away. The path never contains the secret, even if a member's name is one.
  */
 export function findSecret(value: unknown, keyShapes: readonly RegExp[], path = ""): string | undefined {
   if (typeof value === "string") return looksLikeSecret(value, keyShapes) ? path : undefined;

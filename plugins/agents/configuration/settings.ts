@@ -1,17 +1,17 @@
-// The keys of a configuration that Berth reads: what each may hold, and what it means.
+// Defines and validates the keys of an agent's configuration that Berth reads.
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import { AppError, type Issue, invalidInput } from "../../../src/kernel/errors.ts";
 import { isTimeZone } from "../../../src/kernel/util/time-zone.ts";
 import { findSecret } from "./secret-detection.ts";
 
-/** Bytes of a configuration, at most. Contract §4. */
+/** The largest configuration, in bytes. */
 export const MAX_CONFIG_BYTES = 64 * 1024;
 
 export interface ChannelSettings {
-  /** Who may talk to the agent there. Default: `pairing`, or `owner` when there are owners. */
+  /** Who may talk to the agent on this channel. Default: `owner` if it has owners, else `pairing`. */
   access?: "owner" | "pairing" | "allowlist" | "open";
-  /** Platform ids, never names that can be changed. */
+  /** Ids of the platform, never user names, which people can change. */
   owners?: string[];
   allow?: string[];
   groups?: "mention" | "all" | "off";
@@ -20,11 +20,11 @@ export interface ChannelSettings {
 export interface ScheduleSettings {
   /** Five fields, or a name such as `@daily`. */
   cron: string;
-  /** What the agent is told when it is time. */
+  /** The message that the agent receives at that time. */
   message: string;
   id?: string;
   timezone?: string;
-  /** What happens to runs that fell into a time when the service was down. Default `once`. */
+  /** How to treat runs that were missed while the service was down. Default: `once`. */
   missed?: "skip" | "once" | "all";
   enabled?: boolean;
 }
@@ -32,15 +32,15 @@ export interface ScheduleSettings {
 export interface McpServerSettings {
   /** Streamable HTTP. */
   url?: string;
-  /** stdio; only where the operator allows commands. */
+  /** stdio; only if the operator allows the command. */
   command?: string;
   args?: string[];
   enabled?: boolean;
 }
 
-/** The known keys of a configuration, as they are used. */
+/** The known keys of a configuration, validated and converted. */
 export interface AgentSettings {
-  /** What the choice `custom` means: `provider_N:id`. */
+  /** The model behind the choice `custom`, as `provider_N:id`. */
   model?: string;
   instructions?: string;
   /** 0 to 2. */
@@ -48,16 +48,16 @@ export interface AgentSettings {
   /** 0 to 1. */
   topP?: number;
   maxTokens?: number;
-  /** Long-term memory; on unless it is false. */
+  /** Long-term memory. Default: on. */
   memory?: boolean;
-  /** Skill id → on or off; skills not named are as they are by default. */
+  /** Whether a skill is on, by its id; other skills keep their default. */
   skills?: ReadonlyMap<string, boolean>;
   mcpServers?: ReadonlyMap<string, McpServerSettings>;
   channels?: Partial<Record<ChannelId, ChannelSettings>>;
   schedules?: ScheduleSettings[];
-  /** USD as numbers, as given. */
+  /** In US dollars. */
   budget?: { usdPerDay?: number; usdPerMonth?: number };
-  /** Tool → whether it runs, waits for the owner, or never runs. */
+  /** Whether a tool runs, waits for the owner's approval, or never runs, by its name. */
   approvals?: ReadonlyMap<string, Approval>;
   /** IANA name. */
   timezone?: string;
@@ -65,7 +65,7 @@ export interface AgentSettings {
 
 export type Approval = "allow" | "ask" | "deny";
 
-/** A value that is not what its key may hold. The message goes to the caller and never repeats the value. */
+/** A value is not allowed for its key. The message is shown to the caller and never repeats the value. */
 class InvalidSetting extends Error {
   constructor(
     readonly path: string,
@@ -79,7 +79,7 @@ type Reader<Value> = (value: unknown, path: string) => Value;
 type Fields = Record<string, Reader<unknown>>;
 type ReadFields<F extends Fields> = { [Key in keyof F]?: ReturnType<F[Key]> };
 
-/** A value for which `accepts` holds. */
+/** Reads a value that `accepts` accepts. */
 const check =
   <Value>(accepts: (value: unknown) => value is Value, message: string): Reader<Value> =>
   (value, path) => {
@@ -123,26 +123,26 @@ const listOf =
   (value, path) =>
     list(value, path).map((item, index) => read(item, `${path}.${index}`));
 
-/** An object whose members have names of their own. A map, since `__proto__` is a name like any other. */
+/** Reads an object with arbitrary member names, as a map: `__proto__` is a name like any other. */
 const mapOf =
   <Value>(read: Reader<Value>): Reader<ReadonlyMap<string, Value>> =>
   (value, path) =>
     new Map(Object.entries(plainObject(value, path)).map(([name, item]) => [name, read(item, `${path}.${name}`)]));
 
-/** An object with known members, all optional; others are not looked at. */
+/** Reads an object with known members, all optional; ignores other members. */
 const object =
   <F extends Fields>(fields: F): Reader<ReadFields<F>> =>
   (value, path) => {
-    const given = plainObject(value, path);
+    const source = plainObject(value, path);
     const result: Partial<Record<string, unknown>> = {};
     for (const [name, read] of Object.entries(fields)) {
-      if (Object.hasOwn(given, name)) result[name] = read(Reflect.get(given, name), path ? `${path}.${name}` : name);
+      if (Object.hasOwn(source, name)) result[name] = read(Reflect.get(source, name), path ? `${path}.${name}` : name);
     }
-    // Each member went through the reader of its name.
+    // Each member was read by the reader of its name.
     return result as ReadFields<F>;
   };
 
-/** The first reader for lists, the second for anything else. */
+/** Uses the first reader for lists and the second for other values. */
 const listOrElse =
   <Value>(forLists: Reader<Value>, otherwise: Reader<Value>): Reader<Value> =>
   (value, path) =>
@@ -196,8 +196,8 @@ const READERS = {
 } satisfies { [Key in keyof AgentSettings]-?: Reader<NonNullable<AgentSettings[Key]>> };
 
 /**
- * The settings in a configuration. A known key of the wrong type is left out and told in `issues`; keys that Berth does
- * not know are nobody's business.
+ * Reads the settings of a configuration. Known keys with a wrong value are left out and listed in `issues`; unknown keys
+ * are ignored.
  */
 export function readSettings(config: object): { settings: AgentSettings; issues: Issue[] } {
   const settings: AgentSettings = {};
@@ -215,9 +215,9 @@ export function readSettings(config: object): { settings: AgentSettings; issues:
 }
 
 /**
- * Checks the text of a configuration before it is stored. 400: not a JSON object (`INVALID_CONFIG`), over 64 KiB
+ * Validates the text of a configuration before it is stored. Throws 400: not a JSON object (`INVALID_CONFIG`), over 64 KiB
  * (`CONFIG_TOO_LARGE`), a known key of the wrong type (named in `issues`), or a secret in it (`SECRET_IN_CONFIG`).
- * @param keyShapes the keys of the registered providers
+ * @param keyShapes patterns of the keys of all registered providers
  */
 export function requireConfig(text: string, keyShapes: readonly RegExp[]): AgentSettings {
   if (Buffer.byteLength(text) > MAX_CONFIG_BYTES) {

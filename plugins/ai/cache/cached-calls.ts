@@ -34,7 +34,7 @@ export function createCachedCalls({ cache, ledger }: Deps): CachedCalls {
     const keyBody = UNSAFE_NUMBER.test(text)
       ? text
       : Object.fromEntries(Object.entries(body).filter(([name]) => !IGNORED_FIELDS.has(name)));
-    // The key holds the caller, so that nobody gets, or learns of, the responses of others.
+    // The key contains the caller, so responses are never shared, or their existence revealed, across accounts.
     const key = cacheKey(call.userId ?? "public", call.provider, call.modelId, keyBody);
     const found = cache.get(key, maxAgeS);
     if (found) {

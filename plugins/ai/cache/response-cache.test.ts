@@ -105,7 +105,7 @@ describe("for callers of the API", () => {
   const keyOf = async (client: Client) => (await client.post<{ key: string }>("/api/keys", { name: "k" })).body.key;
 
   let asked = 0;
-  /** A question that nobody has asked before. */
+  /** A question that is not in the cache. */
   const question = () => ({ model: MODEL, messages: [{ role: "user", content: `Question ${++asked}?` }] });
   async function ask(body: object | string, { cache = "on", key }: { cache?: string; key?: string | undefined } = {}) {
     const response = await fetch(`${house.backend}/v1/chat/completions`, {

@@ -16,7 +16,7 @@ import { providerSettings } from "../settings.ts";
 import { createPassthrough, type SettledCall } from "./passthrough.ts";
 import { createProviderCalls } from "./provider-calls.ts";
 
-/** A gateway of its own, whose patience is told in milliseconds. */
+/** A separate gateway with a time limit in milliseconds. */
 function passthroughWith(timeouts: { streamTimeout?: number; wholeTimeout?: number; idleTimeout?: number } = {}) {
   const metrics = createMetrics();
   metrics.stop();

@@ -26,7 +26,7 @@ const candidate = (provider: ProviderId, local = false): Candidate => ({
 });
 const [one, five] = [candidate("provider_1"), candidate("provider_5")];
 
-/** Calls whose providers answer as told: with a status, an error, or never. */
+/** Calls to providers that answer with a given status or error, or never. */
 function stand(answers: (number | Error | "never")[], { there = true, connectTimeout = 10_000 } = {}) {
   const asked: ProviderId[] = [];
   const metrics = createMetrics();

@@ -49,7 +49,7 @@ describe("the model of a turn", () => {
       label: "provider_4:claude-haiku-4-5",
       apiKey: "mine",
     });
-    // Nobody has a key for provider 2: the usual model answers instead.
+    // There is no key for provider 2, so the usual model answers.
     expect(await custom("provider_2:gemini-2.5-pro")).toMatchObject({
       label: "provider_1:anthropic/claude-sonnet-4.5",
     });

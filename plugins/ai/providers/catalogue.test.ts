@@ -95,7 +95,7 @@ describe("with providers", () => {
     expect(four).toEqual([expect.objectContaining({ id: "claude-haiku-4-5-20251001", inputCost: 1, available: true })]);
     const anthropic = second.requests.find(({ path }) => path === "/v1/models");
     expect(anthropic?.headers).toMatchObject({ "x-api-key": "k", "anthropic-version": "2023-06-01" });
-    // Kept: asking again asks nobody.
+    // The list is cached: a second call sends no request.
     const asked = first.requests.length;
     await berth.get("/api/ai/models");
     expect(first.requests.length).toBe(asked);

@@ -27,7 +27,7 @@ const COUNTS: [bigint, bigint][] = [
 ];
 
 test("estimates are right to 1e-9 for every listed model and number of tokens", async () => {
-  // Nobody answers there, so the list is the table of the binary.
+  // No server listens there, so the list is the binary's own table.
   const nobody = (n: number) => [
     [`PROVIDER_${n}_BASE_URL`, "http://berth.invalid/v1"],
     [`PROVIDER_${n}_API_KEY`, "sk-none"],

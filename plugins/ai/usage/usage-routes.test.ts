@@ -286,7 +286,7 @@ describe("an agent's budget that is spent", () => {
     for (let n = 0; n < 3; n++) expectRefusal(await says(client), 402, "BUDGET_EXCEEDED");
     await eventually(async () => (await eventsOf(id)).length > 1);
     expect((await eventsOf(id)).map(({ data }) => (data as Body).period)).toEqual(["day", "month"]);
-    // Nobody has verified the address.
+    // The address is not verified.
     expect(mailsAbout(client)).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ export interface SignIn {
   withPassword(credentials: Credentials, address: string): Promise<{ user: User; evidence: SignInEvidence }>;
   /**
    * Throws 401 `BAD_CREDENTIALS`, with the same body and duration for an unknown email (`user` undefined). Throws 429
-   * after too many failures of this email from this address (so that nobody elsewhere can lock the owner out), after
+   * after too many failures of this email from this address (an attacker elsewhere can't lock the owner out), after
    * too many failures of this address, or when one address has too many passwords checked, correct ones included.
    */
   checkPassword(email: string, user: User | undefined, password: string, address: string): Promise<User>;

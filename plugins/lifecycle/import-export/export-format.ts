@@ -1,4 +1,4 @@
-// A portable agent on the wire: one JSON object that holds an agent without its secrets, `berth.agent/1`.
+// Defines the format `berth.agent/1`: an agent without its secrets as one JSON object.
 import { type Static, t } from "elysia";
 import { MAX_AGE_S } from "../../ai/index.ts";
 import { exportedPublicPage } from "../../public-page/index.ts";
@@ -32,12 +32,12 @@ const platformSchema = () =>
 
 const createSession = (platform: PlatformSchema) =>
   t.Object({
-    id: t.String({ maxLength: 100, description: "Names it within this file" }),
+    id: t.String({ maxLength: 100, description: "Identifies the session within this file" }),
     platform,
     peer: nullable(peer),
     status: t.Union([t.Literal("open"), t.Literal("completed")]),
     summary: nullable(t.String()),
-    summarized: t.Number({ minimum: 0, multipleOf: 1, description: "How many of its messages the summary stands for" }),
+    summarized: t.Number({ minimum: 0, multipleOf: 1, description: "How many of its messages the summary covers" }),
     createdAt: time,
     lastActivity: time,
     messages: t.Array(message),
@@ -45,7 +45,7 @@ const createSession = (platform: PlatformSchema) =>
 
 const memory = t.Object({
   content: t.String({ minLength: 1, maxLength: 2000 }),
-  circle: t.String({ maxLength: 600, description: "`platform:peer` of whom it belongs to; empty for the owner" }),
+  circle: t.String({ maxLength: 600, description: "`platform:peer` of the person it belongs to; empty for the owner" }),
   source: t.Union([t.Literal("agent"), t.Literal("compaction"), t.Literal("owner")]),
   createdAt: time,
   updatedAt: time,
@@ -61,7 +61,7 @@ const createReminder = (platform: PlatformSchema) =>
     byOwner: t.Boolean(),
   });
 
-/** The schema of an exported agent; made when it is needed, since it names the channels that there are. */
+/** The schema of an exported agent. A function, because it lists the channels that are registered when it is called. */
 export function createExportedAgentSchema() {
   const platform = platformSchema();
   return t.Object({
@@ -81,7 +81,7 @@ export function createExportedAgentSchema() {
       nullable(
         t.Object(
           { maxAgeSeconds: t.Number({ multipleOf: 1, minimum: 1, maximum: MAX_AGE_S }) },
-          { description: "How old kept answers may be; null or left out: none are kept" },
+          { description: "The maximum age of cached responses; null or left out: no cache" },
         ),
       ),
     ),
@@ -92,13 +92,13 @@ export function createExportedAgentSchema() {
   });
 }
 
-/** Without the format and the configuration, which are told apart by their text. */
+/** An exported agent; its configuration is also read as text, since it is kept byte for byte. */
 export type ExportedAgent = Static<ReturnType<typeof createExportedAgentSchema>>;
 
 export const exportQuery = t.Object({
   history: t.Optional(
     t.Union([t.Literal("0"), t.Literal("1")], {
-      description: "`0` leaves out the sessions and what was said in them",
+      description: "`0` leaves out the sessions and their messages",
       error: "The history is 0 or 1.",
     }),
   ),

@@ -57,7 +57,7 @@ test("an agent with 20,000 sessions is deleted in steps while the event loop kee
     for (; !over; turns++) await new Promise((resolve) => void setImmediate(resolve));
   })();
   const removed = remove(agent);
-  // An agent that is being deleted answers nobody.
+  // An agent that is being deleted does not answer.
   await stand.chat(other, "Are you there?");
   expect(await removed).toBe(true);
   over = true;

@@ -28,7 +28,7 @@ export interface Sessions {
   findOrOpen(agentId: string, platform: string, peer: string): Promise<{ id: string; statements: Statement[] }>;
   /** Opens a session that is addressed by its id and has no peer. */
   create(agentId: string, platform: string): Promise<Session>;
-  /** The newest sessions, without those of visitors on the public page, of whom there may be very many. */
+  /** The newest sessions, without those of visitors of the public page, which can be very many. */
   list(agentId: string): Promise<Session[]>;
   /** Epoch ms of the last message in any session, visitors' too. */
   lastActivity(agentId: string): Promise<number | undefined>;

@@ -25,7 +25,7 @@ describe("the generic cell rate algorithm", () => {
     expect(gcraWait(gcraTake(0, rule, 0, 10), rule, 0)).toBe(800);
   });
 
-  test("blocks for as long as it is told", () => {
+  test("blocks for the given time", () => {
     expect(gcraWait(gcraBlock(rule, 50, 700), rule, 50)).toBe(700);
   });
 });

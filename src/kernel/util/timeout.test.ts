@@ -1,4 +1,4 @@
-// The time limit: how a wait ends, and what the work is told.
+// Tests how a time limit ends a wait, and the signal that the work receives.
 import { expect, test } from "bun:test";
 import { withTimeout } from "./timeout.ts";
 
