@@ -23,7 +23,7 @@ export function channelTable(): string {
     ({ id, label, documentation: { token, ownerId, receiving } }) =>
       `| ${label} (\`${id}\`) | ${token} | ${ownerId} | ${receiving} |`,
   );
-  return ["| Channel | The token | `ownerId` | How messages come |", "|---|---|---|---|", ...rows].join("\n");
+  return ["| Channel | Token | `ownerId` | How messages arrive |", "|---|---|---|---|", ...rows].join("\n");
 }
 
 /** The fields of `POST /api/provision`. */
@@ -39,8 +39,8 @@ export function provisioningTable(): string {
       fields.map(({ token }) => `\`${token.alias}\``),
     )} mean the same; where both are given, the first name counts |`,
     ...owners,
-    "| `aiProvider`, `apiKey` | whose usual model the agent gets (default `provider_1`), and a key of its own for it |",
-    "| `plan` | `free`, `pro` or `enterprise`: kept and shown again; what the agent may use follows its owner's subscription alone |",
+    "| `aiProvider`, `apiKey` | the provider whose default model the agent uses (default `provider_1`), and a key for it that belongs to the agent |",
+    "| `plan` | `free`, `pro` or `enterprise`: stored and returned; the agent's allowance follows its owner's subscription alone |",
   ].join("\n");
 }
 
