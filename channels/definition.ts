@@ -20,9 +20,9 @@ export interface ChannelCapabilities {
   isIdempotent: boolean;
 }
 
-/** How people write the id by which the platform knows them. */
+/** Parses a person's platform id as people type it. */
 export interface OwnerIdRule {
-  /** The id as the platform writes it; undefined for a text that is none. The text is trimmed and not empty. */
+  /** Returns the id as the platform writes it; undefined for a text that is not an id. The text is trimmed and not empty. */
   parse(text: string): string | undefined;
   /** The sentence shown for a text that is none. */
   hint: string;
@@ -37,9 +37,9 @@ export interface ProvisioningField {
 
 export interface ChannelProvisioning {
   token: ProvisioningField;
-  /** The owner's id on the platform; left out by channels whose owner is not named while provisioning. */
+  /** The owner's id on the platform; undefined if provisioning takes no owner for this channel. */
   owner?: ProvisioningField;
-  /** Fields that are refused with `UNSUPPORTED_FIELD`: the platform tells these values by the token. */
+  /** Fields that are refused with `UNSUPPORTED_FIELD`, because Berth reads their values from the platform with the token. */
   unsupportedFields: readonly string[];
 }
 
@@ -76,7 +76,7 @@ export interface ChannelDefinition<Settings = unknown> {
   readonly settings: SettingsSection<Settings>;
   /** Shapes that are tokens of this platform wherever they stand: configurations that hold one are refused. */
   readonly tokenShapes: readonly RegExp[];
-  /** What the log blacks out: wider than `tokenShapes`, since a false match costs nothing there. Has the `g` flag. */
+  /** Redacted in logs. May match more than `tokenShapes`, because redacting too much does no harm. Has the `g` flag. */
   readonly tokenLogPattern: RegExp;
   readonly capabilities: ChannelCapabilities;
   readonly ownerId: OwnerIdRule;

@@ -80,13 +80,13 @@ export interface Sink {
    */
   saveResumePoint(resume: string): void;
   /**
-   * Whether the delivery of these replies is stored; waits briefly for sends under way. If false, let the platform send
-   * its statuses again, because a crash now would lose them.
+   * Whether the outcomes of these sends are stored; waits briefly for sends under way. If false, do not acknowledge the
+   * webhook with their statuses, so that the platform repeats it: a crash now would lose them.
    */
   areDeliveriesRecorded?(messageIds: string[]): Promise<boolean>;
   /** Reports that parts of sent replies did not reach their readers. The owner gets one notice for each reply. */
   reportUndelivered(failures: DeliveryFailure[]): Promise<void>;
-  /** Counts a post, as so many ordinary ones, if only its address proves the sender: such posts have a lower limit. */
+  /** Charges unsigned webhook posts to the bot's rate limit; each costs as much as several signed ones. */
   countUnsignedPosts?(posts: number): void;
 }
 
@@ -148,7 +148,7 @@ export interface WebhookTarget {
  *
  * @example
  * const bot = await telegram.identify(token, signal);
- * await telegram.listening?.listen({ agentId, token, bot }, sink, signal); // until the signal aborts
+ * await telegram.listener?.listen({ agentId, token, bot }, sink, signal); // until the signal aborts
  */
 export interface ChannelAdapter {
   /** Receives over a connection that Berth holds. A channel has this, `webhook`, or both. */

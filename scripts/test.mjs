@@ -42,7 +42,7 @@ async function check(name, command, ...args) {
   return ok;
 }
 
-const UNIT = ["./src", "./plugins", "./channels", "./migrations"];
+const UNIT = ["./src", "./plugins", "./channels", "./migrations", "./bench"];
 /** Whole-binary tests that compare times: nothing else runs beside them. */
 const TIMED = ["timing", "login-storm"];
 /** Two files at a time, because tests mostly wait. */

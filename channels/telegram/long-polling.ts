@@ -1,5 +1,5 @@
-// Receives updates by long polling. A poll confirms the updates of the one before, which are stored by then, so that a
-// crash loses none.
+// Receives updates by long polling. Each poll acknowledges the previous poll's updates, which have been stored by then,
+// so a crash loses none.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Update } from "grammy/types";
 import { type Binding, ChannelError, type Sink } from "../port.ts";

@@ -15,8 +15,8 @@ export interface TelegramRateRules {
 
 /**
  * 30/s per bot, 1/s per chat, 20/min per group: https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
- * Burst and rate together stay within the limit in every window of that length; for bots with a margin for messages
- * that the network delays. Telegram "may" allow short bursts beyond one a second, which is not relied on.
+ * In every window, burst plus refill stay below the limit; the rule per bot has a margin for delayed messages. Telegram
+ * "may" allow short bursts beyond one a second, which is not relied on.
  */
 export const TELEGRAM_RATE_RULES: TelegramRateRules = {
   bot: { every: 50, burst: 6 },
@@ -33,11 +33,11 @@ const MAX_WAIT_MS = 5000;
 export interface SendLimiter {
   /** Waits until a chat may be written to. Throws `busy` if that takes too long, or `signal` aborts. */
   acquire(bot: string, chat: number, signal: AbortSignal): Promise<void>;
-  /** Counts the chat's interval from now: a message may have been under way for long. */
+  /** Restarts the chat's interval when the response has arrived, because the request may have been slow. */
   recordSent(bot: string, chat: number): void;
   /** Reserves an update of a draft; false if it is too early, or a reply would have to wait for it. */
   tryDraft(bot: string, chat: number): boolean;
-  /** Reserves an edit of a preview; false also if the group would then have no turn left for the reply. */
+  /** Reserves an edit of a preview; false also if it would use the group's last slot, which the reply needs. */
   tryEdit(bot: string, chat: number): boolean;
   /** Blocks a chat for as long as Telegram asked. */
   block(bot: string, chat: number, ms: number): void;

@@ -17,7 +17,7 @@ export type Agent = Readonly<typeof agents.$inferSelect>;
 export interface StatusChange {
   /** Why it is in `error`, for its owner. */
   reason?: string;
-  /** It came up again: sets `startedAt` and records the event, also if the status is the same as before. */
+  /** True after a restart: sets `startedAt` and records the event even if the status is unchanged. */
   hasRestarted?: boolean;
   runtimeVersion?: string;
   /** Whether it should be up, where that does not follow from the status. */
@@ -36,8 +36,8 @@ export interface AgentStore {
   /** A user's agents, newest first. */
   list(userId: string): Promise<Agent[]>;
   /**
-   * The agent that a user's request is for: with `agentId` that one, 404 if it is not the user's; without, the user's
-   * newest agent that is not stopped, else the newest; undefined if the user has none.
+   * Resolves the agent of a user's request: `agentId` if it is given (404 unless the user owns it), otherwise the newest
+   * agent that is not stopped, else the newest; undefined if the user has none.
    */
   resolveCurrent(userId: string, agentId?: string): Promise<Agent | undefined>;
   /**

@@ -1,6 +1,8 @@
 // Secrets given to agents: never in clear on disk, each opening only in its own place.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { channelIds } from "../../channels/registry.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { builtInProviders } from "../ai/providers/registry.ts";
 import { createServices, rejectionOf, type Services } from "./support.test.ts";
 
 const CANARY = "sk-canary-0123456789";
@@ -12,15 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => opened.remove());
 
-const none = {
-  provider_1: false,
-  provider_2: false,
-  provider_4: false,
-  provider_5: false,
-  channel_a: false,
-  channel_b: false,
-  channel_c: false,
-};
+const requiredProviders = builtInProviders.filter(({ credential }) => credential.required).map(({ id }) => id);
+const none = Object.fromEntries([...requiredProviders, ...channelIds()].map((kind) => [kind, false]));
 
 test("an agent's own comes before its owner's default", async () => {
   const user = await it.owner();

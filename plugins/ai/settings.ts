@@ -42,8 +42,8 @@ const modelRef = (registry: ProviderRegistry): Parser<ModelRef> =>
   });
 
 /**
- * Declares the variables of these providers, and hands their registry to every plugin: `config.of(providerSettings)` is
- * of whichever section `loadConfig` was given under this name.
+ * Declares the variables of these providers and gives every plugin their registry. `config.of` finds a section by its
+ * name, so a section made here replaces the built-in `providerSettings`.
  */
 export function createProviderSettings(definitions: readonly ProviderDefinition[]): ProviderSection {
   const registry = createProviderRegistry(definitions);

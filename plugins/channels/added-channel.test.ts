@@ -20,7 +20,7 @@ let lastBot = 0;
 
 beforeAll(async () => {
   removeChannel = registerChannel(lantern.definition);
-  scene = await openScene({ env: { CHANNEL_D_COLOUR: "red" } });
+  scene = await openScene({ env: { CHANNEL_Y_COLOUR: "red" } });
 });
 afterAll(async () => {
   await scene?.[Symbol.asyncDispose]();
@@ -80,7 +80,7 @@ describe("an added channel", () => {
     const { id } = await connectedAgent();
     const { body } = await scene.owner.get<{ credentials: object }>(`/api/agent?action=credentials&agentId=${id}`);
     expect(body.credentials).toMatchObject({ [ADDED_CHANNEL]: true, channel_a: false });
-    const unknown = await scene.connect(id, "token", {}, "channel_e");
+    const unknown = await scene.connect(id, "token", {}, "channel_none");
     expect(unknown).toMatchObject({ status: 404, text: expect.stringContaining(ADDED_CHANNEL) });
   });
 
@@ -89,22 +89,22 @@ describe("an added channel", () => {
     const token = addedToken(++lastBot);
     const { status, body } = await anonymous.post<Record<string, unknown>>("/api/provision", {
       lanternToken: token,
-      channelDUserId: OWNER,
+      channelYUserId: OWNER,
     });
     expect({ status, body }).toMatchObject({
       status: 201,
       body: {
         channelAToken: null,
-        channelDToken: "********kkkk",
+        channelYToken: "********kkkk",
         metadata: { channels: { channel_a: "disabled", [ADDED_CHANNEL]: "enabled" } },
       },
     });
     const [row] = await scene.rows("SELECT owner_id FROM channel_connections WHERE agent_id = ?", String(body.agentId));
     expect(row).toEqual({ owner_id: OWNER });
-    const refused = await anonymous.post("/api/provision", { channelDToken: token, channelDRegion: "north" });
+    const refused = await anonymous.post("/api/provision", { channelYToken: token, channelYRegion: "north" });
     expect(refused).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_FIELD" } });
     const none = await anonymous.post("/api/provision", {});
-    expect(none).toMatchObject({ status: 400, text: expect.stringContaining("channelDToken") });
+    expect(none).toMatchObject({ status: 400, text: expect.stringContaining("channelYToken") });
   });
 
   test("goes along when an agent is exported and imported", async () => {
@@ -113,7 +113,7 @@ describe("an added channel", () => {
     const { body: exported } = await scene.owner.get<{ sessions: { platform: string }[] }>(`${path}/export`);
     expect(exported.sessions).toMatchObject([{ platform: ADDED_CHANNEL }]);
     expect((await scene.owner.post("/api/agents/import", exported)).status).toBe(201);
-    const wrong = { ...exported, sessions: [{ ...exported.sessions[0], platform: "channel_e" }] };
+    const wrong = { ...exported, sessions: [{ ...exported.sessions[0], platform: "channel_none" }] };
     const { status, text } = await scene.owner.post("/api/agents/import", wrong);
     expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining(ADDED_CHANNEL) });
   });
@@ -130,7 +130,7 @@ describe("an added channel", () => {
 
   test("is in the API document", async () => {
     const document = await (await fetch(`${scene.origin}/swagger/json`)).text();
-    for (const name of ["channelDToken", "lanternToken", "channelDUserId", "lanternUserId"]) {
+    for (const name of ["channelYToken", "lanternToken", "channelYUserId", "lanternUserId"]) {
       expect(document).toContain(`"${name}"`);
     }
     expect(document).toContain(`channel_c or ${ADDED_CHANNEL}; with`);
@@ -139,22 +139,22 @@ describe("an added channel", () => {
 
   test("has its variables in berth doctor, with its own checks", () => {
     const report = (env: Record<string, string>) => doctorReport(env, scene.dir, { dotenv: false, terminal: false });
-    expect(report({}).text).toMatch(/CHANNEL_D_COLOUR +default +white/);
-    const { text, exitCode } = report({ CHANNEL_D_COLOUR: "green" });
-    expect({ text, exitCode }).toEqual({ text: expect.stringContaining("CHANNEL_D_COLOUR: found"), exitCode: 1 });
-    expect(report({ CHANNEL_D_COLOUR: "red" }).text).toContain("! CHANNEL_D_COLOUR: red means danger.");
+    expect(report({}).text).toMatch(/CHANNEL_Y_COLOUR +default +white/);
+    const { text, exitCode } = report({ CHANNEL_Y_COLOUR: "green" });
+    expect({ text, exitCode }).toEqual({ text: expect.stringContaining("CHANNEL_Y_COLOUR: found"), exitCode: 1 });
+    expect(report({ CHANNEL_Y_COLOUR: "red" }).text).toContain("! CHANNEL_Y_COLOUR: red means danger.");
   });
 
   test("has its variables on the page of the configuration, after those of the other channels", () => {
     const page = configurationPage(allSettings);
-    expect(page).toContain("| `CHANNEL_D_COLOUR` | `white` | Colour of the lanterns. |");
-    expect(page.indexOf("CHANNEL_D_COLOUR")).toBeGreaterThan(page.indexOf("CHANNEL_C_APP_SECRET"));
-    expect(page.indexOf("CHANNEL_D_COLOUR")).toBeLessThan(page.indexOf("MAINNET_RPC_URL"));
+    expect(page).toContain("| `CHANNEL_Y_COLOUR` | `white` | Colour of the lanterns. |");
+    expect(page.indexOf("CHANNEL_Y_COLOUR")).toBeGreaterThan(page.indexOf("CHANNEL_C_APP_SECRET"));
+    expect(page.indexOf("CHANNEL_Y_COLOUR")).toBeLessThan(page.indexOf("MAINNET_RPC_URL"));
   });
 
   test("is in the tables of the documents", () => {
     expect(channelTable()).toContain(`| Lantern (\`${ADDED_CHANNEL}\`) | from the lantern keeper |`);
-    expect(provisioningTable()).toContain("| `channelDUserId` (`lanternUserId`) | the owner's id on Lantern |");
+    expect(provisioningTable()).toContain("| `channelYUserId` (`lanternUserId`) | the owner's id on Lantern |");
   });
 });
 

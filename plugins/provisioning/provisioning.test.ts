@@ -1,5 +1,6 @@
 // Tests agents made with channel tokens in one request: answers, refusals, repeated requests, and claims.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mapChannels } from "../../channels/registry.ts";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
 import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
@@ -120,7 +121,7 @@ describe("without a session", () => {
       status: "active",
       createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
       metadata: {
-        channels: { channel_a: "enabled", channel_b: "disabled", channel_c: "disabled" },
+        channels: mapChannels(({ id }) => (id === "channel_a" ? "enabled" : "disabled")),
         streaming: { provider: expect.any(String), latency: expect.any(String) },
         claimUrl: expect.stringMatching(/^https:\/\/berth\.example\/claim\?token=[\w-]{43}$/),
       },
@@ -219,7 +220,7 @@ describe("a refusal leaves nothing behind:", () => {
   test("an unknown provider or plan, a malformed key, an owner by name", async () => {
     const { token } = aBot();
     const wrong = {
-      aiProvider: ["provider_6", "", 1],
+      aiProvider: ["provider_98", "", 1],
       plan: ["starter", "gold", null],
       apiKey: ["a b", "é", {}],
       channelAUserId: ["@ada", 1.5, "-1"],

@@ -97,7 +97,7 @@ export function createPlatforms(): Platforms {
       registered.set(id, hooks);
     },
     of: (id) => registered.get(id),
-    // Owners give these commands on the web and the API too. There the first platform's handler acts on all channels.
+    // The web and the API have no handler of their own. Any channel's handler will do, because it acts on all channels.
     ownerCommand: (id) => (registered.get(id) ?? registered.values().next().value)?.ownerCommand,
   };
 }

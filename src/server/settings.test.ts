@@ -79,7 +79,7 @@ describe("a bad value of any section stops the start with one line", () => {
     [{ SIGNUP_TRIAL: "free:7d" }],
     [{ SIGNUP_TRIAL: "starter" }],
     [{ MODEL_A: "gpt-5" }],
-    [{ MODEL_B: "provider_6:x" }],
+    [{ MODEL_B: "provider_98:x" }],
     [{ GATING_MIN_BALANCE: "1.5" }],
     [{ GATING_TOKEN_ADDRESS: "0x12" }],
     [{ AI_PUBLIC_BUDGET_USD_PER_DAY: "-1" }],

@@ -38,7 +38,7 @@ export const allSettings: readonly (VariableGroup | SettingsSection)[] = [
   operation,
 ];
 
-/** The same list with these sections in place of those of the same name: registries with rows added from outside. */
+/** The list with sections replaced by name; tests use it to add rows to a registry. */
 export const settingsWith = (...replacements: readonly SettingsSection[]): typeof allSettings =>
   allSettings.map((group) => replacements.find(({ name }) => "name" in group && name === group.name) ?? group);
 

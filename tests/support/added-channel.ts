@@ -13,7 +13,7 @@ import { oneOf } from "../../src/kernel/config/parsers.ts";
 import { defineSettings, warning } from "../../src/kernel/config/section.ts";
 import { withDefault } from "../../src/kernel/config/variable.ts";
 
-export const ADDED_CHANNEL = "channel_d";
+export const ADDED_CHANNEL = "channel_y";
 const TOKEN_PATTERN = /^lantern-(\d+)-[a-z]{32}$/;
 
 /** A token that the platform knows, of the bot with this number. */
@@ -66,13 +66,13 @@ export function createAddedChannel(): AddedChannel {
     definition: {
       id: ADDED_CHANNEL,
       label: "Lantern",
-      environmentPrefix: "CHANNEL_D",
+      environmentPrefix: "CHANNEL_Y",
       settings: defineSettings({
         name: ADDED_CHANNEL,
-        variables: { CHANNEL_D_COLOUR: withDefault(oneOf("white", "red"), "white", "Colour of the lanterns.") },
-        build: ({ CHANNEL_D_COLOUR: colour }): LanternSettings => ({ colour }),
-        validate: ({ CHANNEL_D_COLOUR }) =>
-          CHANNEL_D_COLOUR === "red" ? [warning("CHANNEL_D_COLOUR", "red means danger.")] : [],
+        variables: { CHANNEL_Y_COLOUR: withDefault(oneOf("white", "red"), "white", "Colour of the lanterns.") },
+        build: ({ CHANNEL_Y_COLOUR: colour }): LanternSettings => ({ colour }),
+        validate: ({ CHANNEL_Y_COLOUR }) =>
+          CHANNEL_Y_COLOUR === "red" ? [warning("CHANNEL_Y_COLOUR", "red means danger.")] : [],
       }),
       tokenShapes: [/lantern-\d+-[a-z]{32}/],
       tokenLogPattern: /lantern-\d+-[a-z]{32}/g,
@@ -89,9 +89,9 @@ export function createAddedChannel(): AddedChannel {
         hint: "This is person- and a number.",
       },
       provisioning: {
-        token: { field: "channelDToken", alias: "lanternToken", description: "A bot's token of the fourth channel" },
-        owner: { field: "channelDUserId", alias: "lanternUserId", description: "The owner's id there" },
-        unsupportedFields: ["channelDRegion"],
+        token: { field: "channelYToken", alias: "lanternToken", description: "A bot's token of the fourth channel" },
+        owner: { field: "channelYUserId", alias: "lanternUserId", description: "The owner's id there" },
+        unsupportedFields: ["channelYRegion"],
       },
       documentation: { token: "from the lantern keeper", ownerId: "`person-` and a number", receiving: "by light" },
       mode: () => "gateway",

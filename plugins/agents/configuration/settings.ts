@@ -1,4 +1,5 @@
-// Defines and validates the keys of an agent's configuration that Berth reads.
+// Defines and validates the known keys of an agent's configuration. `schedules` and `mcpServers` are validated, but no
+// plugin uses them yet.
 import type { ChannelId } from "../../../channels/port.ts";
 import { mapChannels } from "../../../channels/registry.ts";
 import { AppError, type Issue, invalidInput } from "../../../src/kernel/errors.ts";

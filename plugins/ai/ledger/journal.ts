@@ -13,7 +13,7 @@ export interface Journal {
   put(row: LedgerRow): void;
   /** Resolves when the file holds all lines, or their write has failed; undefined if nothing is pending. */
   whenFlushed(): Promise<void> | undefined;
-  /** Removes a row that is in the database, or whose call was never made. The tombstone tells a later `recover` so. */
+  /** Removes a row that was stored or voided. With `needsTombstone` a delete line is appended, so `recover` skips it. */
   remove(id: string, needsTombstone: boolean): void;
   /** The rows that an earlier process left, the latest of each call. They stay until they are removed. */
   recover(): LedgerRow[];

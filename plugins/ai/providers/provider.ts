@@ -37,7 +37,7 @@ export interface ProviderDefinition {
   /** The end of the sentence that describes `<env>_API_KEY`. */
   readonly keyNote?: string;
   readonly credential: {
-    /** False: an address of the operator's own is enough, and the credentials summary leaves the kind out. */
+    /** Whether a key is needed. If false, a custom `_BASE_URL` enables the provider, and the credentials summary omits it. */
     readonly required: boolean;
     /** The start of every key with its separator, if it has one: finds keys in log lines, and masked ones in error messages. */
     readonly prefix: string;

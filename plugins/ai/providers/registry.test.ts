@@ -22,8 +22,8 @@ test("a reference names a registered provider and a model, which may hold colons
 test("two providers can't share an id or a prefix of variables", () => {
   const [first] = builtInProviders;
   if (!first) throw new Error("There is no provider.");
-  expect(() => createProviderRegistry([first, { ...first, env: "PROVIDER_6" }])).toThrow("the same");
-  expect(() => createProviderRegistry([first, { ...first, id: "provider_6" }])).toThrow("the same");
+  expect(() => createProviderRegistry([first, { ...first, env: "PROVIDER_99" }])).toThrow("the same");
+  expect(() => createProviderRegistry([first, { ...first, id: "provider_99" }])).toThrow("the same");
 });
 
 test("each model is listed once, with a price, a context window and known task types", () => {

@@ -163,7 +163,7 @@ export function createConnectionLoop(deps: Deps): ConnectionLoop {
     tracked.lastAliveAt = Date.now();
     silenceTimer ??= setInterval(endSilentAttempts, timing.silenceCheckInterval).unref();
     try {
-      // One that is wedged may not even hear that it is to end.
+      // A hung listener may ignore the abort signal, so race it.
       await Promise.race([listener.listen(openConnection.binding, attemptSink, ending.signal), dead.promise]);
     } finally {
       hasEnded = true;

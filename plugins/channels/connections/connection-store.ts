@@ -29,7 +29,7 @@ export interface ConnectionStore {
   remove(agentId: string, channel: ChannelId): Promise<boolean>;
   /** Records the address that is registered with the platform, or null, for the connection with this callback. */
   setRegistration(callbackId: string, base: string | null, at: number | null): Promise<void>;
-  /** Agents after an id that have a connection on one of `channels` that is not registered at one of `bases`. */
+  /** Pages by agent id through agents with a connection on `channels` that is not registered at any of `bases`. */
   listUnregisteredAgents(after: string, channels: ChannelId[], bases: string[], limit: number): Promise<string[]>;
   /** Saves the resume points of many connections, by callback. */
   saveResumePoints(resumes: ReadonlyMap<string, string>): Promise<void>;

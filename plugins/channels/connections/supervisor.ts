@@ -15,8 +15,8 @@ import type { WebhookUrls } from "./webhook-urls.ts";
 
 export interface Supervisor {
   /**
-   * Brings an agent's connections to what they should be. Call it inside `inAgentQueue`. `reportedState`: the state that
-   * the owner knows of; a restart of Berth causes no notice.
+   * Starts and stops connections to match the agent's status. Call it inside `inAgentQueue`. `reportedState`: the state
+   * that the owner was last notified of; a restart of Berth causes no notice.
    */
   reconcile(agentId: string, reportedState?: ConnectionState): Promise<void>;
   /** Ends a connection before it is replaced or removed. Call it inside `inAgentQueue`. */

@@ -50,7 +50,7 @@ export function createTokenAttempts(limits: Pick<RateLimiter, "take" | "refund" 
       if (others.length === 0) throw limits.tooManyRequests(refused);
       await Promise.race(others.map(({ finished }) => finished));
     }
-    // In the same turn of the event loop, so that others that find the limit used up also find this attempt.
+    // No await since `take`: a caller that the limit refuses must see this attempt as pending.
     const { promise: finished, resolve } = Promise.withResolvers<void>();
     const own = { keys, finished };
     pending.add(own);

@@ -46,7 +46,7 @@ export interface ReplyPreviews {
 }
 
 export function createReplyPreviews({ adapters, openConnections, log }: Deps): ReplyPreviews {
-  /** By conversation, in which one turn runs at a time: the next turn replaces the preview that a failed one left. */
+  /** Keyed by conversation. A new turn overwrites the entry that a failed one left. */
   const growingReplies = new Map<string, GrowingReply>();
   let timer: Timer | undefined;
 

@@ -73,7 +73,7 @@ export interface Inbox {
   ): Promise<SentMessage[]>;
   /** Ids of agents that have pending entries. */
   agentsWithPending(): Promise<string[]>;
-  /** For the start: counts one try for each entry that may have been running when the process ended, up to so many an agent. */
+  /** At startup, increments the attempts of each agent's oldest `perAgent` pending entries, which may have been running. */
   countInterruptedStatement(agentIds: readonly string[], perAgent: number): Statement;
   /** Stores the number of tries of these entries. */
   saveAttemptsStatements(entries: readonly InboxEntry[]): Statement[];

@@ -24,8 +24,8 @@ const LAST = `SELECT status = 'done' AS ok, settled_at - received_at AS ms FROM 
 const MAX_ID = "~";
 
 /**
- * The last part is counted as a write: each turn is recorded right after its own write, so that every turn is either in
- * the count or recorded after it.
+ * Counts an agent's past turns. The last page is counted inside the write queue: a turn is recorded right after its own
+ * write, so every turn is either in the count or recorded after it, never both.
  */
 export function createTurnCounter({ database }: Pick<Kernel, "database">): LoadTurnHistory {
   return async (agentId, onCounted) => {

@@ -2,7 +2,7 @@
 
 import { type AgentLanes, appendEntry, createAgentLanes, dropWaiting, slotsInUse } from "./agent-lanes.ts";
 
-/** The least that an entry of a lane has. */
+/** The fields that every entry has. */
 export interface LaneEntry {
   id: string;
   agentId: string;
@@ -18,8 +18,8 @@ export interface LaneLimits {
   /** Milliseconds until the next try after entries could not be read, or a run rejected. */
   reloadAfter: number;
   /**
-   * Milliseconds that a slot stays empty after each entry of a long queue. A turn takes seconds, so this is lost in it; it
-   * slows down only turns that end at once, which would otherwise keep the event loop busy.
+   * Milliseconds that a slot stays empty after each entry of a long queue. Negligible beside a turn of seconds; it slows
+   * down turns that fail at once, which would otherwise keep the event loop busy.
    */
   cooldownMs: number;
 }
@@ -30,8 +30,8 @@ const LONG_QUEUE = 64;
 export const LANE_LIMITS: LaneLimits = { perAgent: 4, inFlight: 512, inMemory: 256, reloadAfter: 1_000, cooldownMs: 4 };
 
 /**
- * The result of one run: the entry ended; or it runs again, at the head of its lane, after so many ms; or its agent can't
- * work now, and its entries stay in the database until `resume`.
+ * The result of one run. `undefined`: the entry is finished. `{ retryInMs }`: run it again, at the head of its lane, after
+ * this time. `"pause"`: the agent can't work now; keep its entries in the database until `resume`.
  */
 export type RunResult = undefined | { retryInMs: number } | "pause";
 
@@ -160,7 +160,7 @@ export function createLanes<Entry extends LaneEntry>({
     if (draining && inFlight === 0) drained.resolve();
   }
 
-  /** Does what a change made possible: loads a page, lets the agent run, or forgets an agent without entries. */
+  /** Reschedules an agent after any change: loads a page of entries, marks it ready, or drops it if it has none. */
   function advance(agentId: string, agent: AgentLanes<Entry>): void {
     const shouldLoad = agent.moreInDatabase && !agent.loading && !agent.paused && !draining;
     if (shouldLoad && agent.heldIds.size < limits.inMemory / 4) void loadMore(agentId, agent);

@@ -30,8 +30,8 @@ export interface Outbox {
   /** The statement that enqueues the reply to an entry from a channel; none for other entries, whose callers wait for it. */
   replyStatements(entry: InboxEntry, body: string): Statement[];
   /**
-   * Whether the outcomes of these replies of an agent are recorded. Waits up to 3 s for tries in flight, and for the next
-   * tries of replies that an earlier process left pending; false when that takes longer.
+   * Whether the outcomes of these replies of an agent are recorded. Waits up to 3 s for sends in flight and for the
+   * retries of replies that an earlier process left; false if that takes longer.
    */
   areDeliveriesRecorded(agentId: string, ids: string[]): Promise<boolean>;
   /** Takes up the replies that were pending when the process ended. */

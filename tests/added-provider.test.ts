@@ -16,9 +16,9 @@ import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 const KEY = "lighthouse_0123456789abcdef";
 const lighthouse: ProviderDefinition = {
-  id: "provider_6",
+  id: "provider_99",
   label: "Lighthouse",
-  env: "PROVIDER_6",
+  env: "PROVIDER_99",
   baseUrl: "https://lighthouse.invalid/v1",
   credential: { required: true, prefix: "lighthouse_", shape: /lighthouse_[0-9a-f]{16}/ },
   capabilities: { modalities: ["image"], oggAudio: false, maxTokensField: "max_tokens", localServer: false },
@@ -44,7 +44,7 @@ const window = plugin("window", (host) => {
 beforeAll(async () => {
   upstream = await startUpstream({ key: KEY });
   telegram = await startTelegram();
-  env = { PROVIDER_6_BASE_URL: upstream.url, PROVIDER_6_API_KEY: KEY, CHANNEL_A_API_ROOT: telegram.url };
+  env = { PROVIDER_99_BASE_URL: upstream.url, PROVIDER_99_API_KEY: KEY, CHANNEL_A_API_ROOT: telegram.url };
   house = await openHouse({ env: { ...env, BOT_DETECTION: "off" }, sections: [section], plugins: [window] });
   await house.app.start();
   ada = createClient(house.web);
@@ -67,21 +67,21 @@ test("the API documents name it wherever they name the others", async () => {
   const count = (document: string, id: string) => document.split(`"${id}"`).length;
   for (const origin of [house.backend, house.web]) {
     const document = await (await fetch(`${origin}/swagger/json`)).text();
-    expect(count(document, "provider_6")).toBeGreaterThan(1);
-    expect(count(document, "provider_6")).toBe(count(document, "provider_5"));
+    expect(count(document, "provider_99")).toBeGreaterThan(1);
+    expect(count(document, "provider_99")).toBe(count(document, "provider_5"));
   }
 });
 
 test("models, health and embeddings have it", async () => {
   const models = await backend("/api/ai/models");
-  expect(models).toMatchObject({ provider_6: 2 });
-  expect(Object.keys(models).indexOf("provider_6")).toBe(Object.keys(models).indexOf("provider_5") + 1);
-  expect(await backend("/api/ai/models/provider_6")).toMatchObject({ provider: "provider_6", count: 2 });
-  expect(await backend("/api/ai/health")).toMatchObject({ providers: { provider_1: false, provider_6: true } });
+  expect(models).toMatchObject({ provider_99: 2 });
+  expect(Object.keys(models).indexOf("provider_99")).toBe(Object.keys(models).indexOf("provider_5") + 1);
+  expect(await backend("/api/ai/models/provider_99")).toMatchObject({ provider: "provider_99", count: 2 });
+  expect(await backend("/api/ai/health")).toMatchObject({ providers: { provider_1: false, provider_99: true } });
   const named = { method: "POST", headers: { "content-type": "application/json" } };
-  const body = JSON.stringify({ model: "provider_6:lamp-embed", input: "light" });
+  const body = JSON.stringify({ model: "provider_99:lamp-embed", input: "light" });
   const embedded = await fetch(`${house.backend}/v1/embeddings`, { ...named, body });
-  expect([embedded.status, embedded.headers.get("x-berth-model")]).toEqual([200, "provider_6:lamp-embed"]);
+  expect([embedded.status, embedded.headers.get("x-berth-model")]).toEqual([200, "provider_99:lamp-embed"]);
 });
 
 test("a turn of an agent that names no model goes to its default model, with its own headers", async () => {
@@ -93,31 +93,31 @@ test("a turn of an agent that names no model goes to its default model, with its
 });
 
 test("an agent may have its own key, which the summary shows, and which no configuration may hold", async () => {
-  expect(await credentials()).toMatchObject({ provider_6: false });
-  const set = await ada.post("/api/agent", { action: "set-credential", key: "provider_6", value: KEY });
+  expect(await credentials()).toMatchObject({ provider_99: false });
+  const set = await ada.post("/api/agent", { action: "set-credential", key: "provider_99", value: KEY });
   expect(set.status).toBe(200);
-  expect(await credentials()).toMatchObject({ provider_6: true });
+  expect(await credentials()).toMatchObject({ provider_99: true });
   const { status, body } = await ada.put(`/api/agents/${agentId}/config`, { note: `my key is ${KEY}` });
   expect({ status, body }).toMatchObject({ status: 400, body: { code: "SECRET_IN_CONFIG" } });
 });
 
 test("its models survive an export and an import", async () => {
-  await ada.put(`/api/agents/${agentId}/config`, { model: "provider_6:fake-small" });
+  await ada.put(`/api/agents/${agentId}/config`, { model: "provider_99:fake-small" });
   const { body } = await ada.get<object>(`/api/agents/${agentId}/export`);
   const imported = await ada.post<{ agent: { id: string } }>("/api/agents/import", body);
   expect(imported.status).toBe(201);
   const { text } = await ada.get(`/api/agents/${imported.body.agent.id}/config`);
-  expect(text).toContain('"model":"provider_6:fake-small"');
+  expect(text).toContain('"model":"provider_99:fake-small"');
 });
 
 test("provisioning takes it", async () => {
   const token = "600000001:AAlighthouse-lighthouse-lighthouse1";
   telegram.addBot(token, { username: "lighthouse_bot" });
-  const asked = { channelAToken: token, aiProvider: "provider_6", apiKey: KEY };
+  const asked = { channelAToken: token, aiProvider: "provider_99", apiKey: KEY };
   const { status, body } = await ada.post("/api/provision", asked);
   expect({ status, body }).toMatchObject({
     status: 201,
-    body: { aiProvider: "provider_6", aiProviderConfig: { model: "fake-large", requiresKey: true } },
+    body: { aiProvider: "provider_99", aiProviderConfig: { model: "fake-large", requiresKey: true } },
   });
 });
 
@@ -133,13 +133,13 @@ test("a reclaimed account loses the keys of its agents for it", async () => {
 
 test("doctor, the configuration page and the log's redaction know its variables", async () => {
   const options = { dotenv: false, terminal: false, providers: section } as const;
-  const { text, exitCode } = doctorReport({ ...env, MODEL_A: "provider_6:fake-small" }, "/", options);
-  expect(text).toContain("PROVIDER_6_API_KEY");
+  const { text, exitCode } = doctorReport({ ...env, MODEL_A: "provider_99:fake-small" }, "/", options);
+  expect(text).toContain("PROVIDER_99_API_KEY");
   expect(text).not.toContain(KEY);
   expect(text).not.toContain("No AI provider is set up");
   expect(exitCode).toBe(0);
   expect(configurationPage(settingsWith(section))).toContain(
-    "| `PROVIDER_6_LABEL` | `Lighthouse` | Name of provider 6, for people. | any text |",
+    "| `PROVIDER_99_LABEL` | `Lighthouse` | Name of provider 99, for people. | any text |",
   );
   expect(house.kernel.config.secrets).toContain(KEY);
   expect(house.kernel.log.redactForms("lighthouse_fedcba9876543210 was refused")).toBe("[redacted] was refused");
