@@ -213,7 +213,7 @@ test("the link in a browser: sign in, come back, agree", async () => {
   expect(await page.evaluate<string>("location.search")).toBe("");
   expect((await ada.get(`/api/agents/${body.agentId}`)).status).toBe(200);
   // Nothing was refused to it by its own policy.
-  expect(page.said().filter((text) => text.includes("Content Security Policy"))).toEqual([]);
+  expect(page.consoleEntries().filter((text) => text.includes("Content Security Policy"))).toEqual([]);
   await page.goto(body.metadata.claimUrl ?? "");
   await shown("offer");
   await page.evaluate(`document.querySelector("#form button").click()`);

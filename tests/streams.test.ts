@@ -165,7 +165,7 @@ test.concurrent("the page plays it in Chromium, by itself and again after an int
     everyMs: 100,
     what: "the new picture",
   });
-  expect(page.said().filter((line) => /Content Security|exception/i.test(line))).toEqual([]);
+  expect(page.consoleEntries().filter((line) => /Content Security|exception/i.test(line))).toEqual([]);
   second.signal("SIGKILL");
 
   await ada.put(`/api/agents/${agent.id}/public`, { enabled: true });

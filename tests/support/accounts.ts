@@ -1,4 +1,4 @@
-// Accounts as tests ask about them: what the service says of one, and what it says of input that is not good.
+// Reads an account's settings and checks how the API rejects input: invalid fields (400) and rate limits (429).
 
 import { expect } from "bun:test";
 import type { Answer, Client } from "./client.ts";
@@ -6,7 +6,7 @@ import { expectRefusal } from "./scene.ts";
 
 export const PASSWORD = "correct horse battery";
 
-/** `GET /api/settings`. */
+/** The response of `GET /api/settings`. */
 export interface Settings {
   id: string;
   email: string;
@@ -22,7 +22,7 @@ export interface Settings {
   createdAt: string;
 }
 
-/** Throws unless 200. */
+/** Reads the settings of the signed-in account; throws unless the status is 200. */
 export async function settingsOf(client: Client): Promise<Settings> {
   const { status, body, text } = await client.get<Settings>("/api/settings");
   if (status !== 200) throw new Error(`settings: ${status} ${text}`);
@@ -31,13 +31,13 @@ export async function settingsOf(client: Client): Promise<Settings> {
 
 let made = 0;
 
-/** An address that nobody has. */
+/** A new, unique email address. */
 export const newEmail = (name = "user") => `${name}-${++made}-${crypto.randomUUID().slice(0, 8)}@example.com`;
 
 export const isoTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 export const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
 
-/** 400, with an issue for each of these fields and no other. */
+/** Expects 400 with an issue for each of these fields and for no other. */
 export function expectInvalid(answer: Answer, fields: readonly string[], code = "INVALID_INPUT"): void {
   const body = expectRefusal(answer, 400, code);
   expect(Object.keys(body).sort()).toEqual(["code", "error", "issues", "message"]);
@@ -45,10 +45,10 @@ export function expectInvalid(answer: Answer, fields: readonly string[], code = 
   for (const { message } of body.issues ?? []) expect(message).toMatch(/^[A-Z].*\.$/);
 }
 
-/** Status and body, so that a difference shows both. */
+/** Status and body, so that a failed comparison shows both. */
 export const told = ({ status, body }: Answer): { status: number; body: unknown } => ({ status, body });
 
-/** 429 with its three headers. */
+/** Expects 429 with `Retry-After` and the two `RateLimit` headers. */
 export function expectLimited(answer: Answer): void {
   const body = expectRefusal(answer, 429, "RATE_LIMITED");
   expect(Object.keys(body).sort()).toEqual(["code", "error", "message"]);

@@ -1,7 +1,8 @@
-// Two hundred answers of chat providers, as texts: some as known servers write them, the rest made up to be as odd as JSON may be.
+// Two hundred responses of chat providers as texts: some as known servers write them, the rest generated to be as unusual
+// as valid JSON may be, to test that they pass through Berth byte for byte.
 import { seeded } from "./eventually.ts";
 
-/** Numbers that no double holds, and spellings that a parser would change. */
+/** Numbers that a double can't represent, and spellings that a parser would change. */
 const NUMBERS = [
   "12345678901234567890123456789",
   "-0",
@@ -15,7 +16,7 @@ const NUMBERS = [
   "100000000000000000000000000000000000000000000000000000000000000000000000000000000",
 ];
 
-/** Texts as they stand between quotes: escapes of every kind, and letters that editors like to change. */
+/** Contents of JSON strings: every kind of escape, and characters that a normaliser would change. */
 const TEXTS = [
   "plain",
   "\\u0000\\u001f\\u007f",
@@ -34,7 +35,7 @@ const TEXTS = [
 
 const SPACES = ["", " ", "  ", "\n", "\r\n", "\t", " \n\t "];
 
-/** As their servers write them. */
+/** Recorded responses, byte for byte as their servers wrote them. */
 export const recorded: readonly string[] = [
   '{\n  "id": "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",\n  "object": "chat.completion",\n  "created": 1741569952,\n  "model": "gpt-4.1-2025-04-14",\n  "choices": [\n    {\n      "index": 0,\n      "message": {\n        "role": "assistant",\n        "content": "Hello! How can I assist you today?",\n        "refusal": null,\n        "annotations": []\n      },\n      "logprobs": null,\n      "finish_reason": "stop"\n    }\n  ],\n  "usage": {\n    "prompt_tokens": 19,\n    "completion_tokens": 10,\n    "total_tokens": 29,\n    "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},\n    "completion_tokens_details": {"reasoning_tokens": 0}\n  },\n  "service_tier": "default"\n}\n',
   '\n         \n         \n{"id":"gen-1749","provider":"Google","model":"google/gemini-2.5-flash","object":"chat.completion","created":1749,"choices":[{"logprobs":null,"finish_reason":"stop","native_finish_reason":"STOP","index":0,"message":{"role":"assistant","content":"Hi","refusal":null,"reasoning":null}}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4,"cost":0.0000034}}',
@@ -46,16 +47,16 @@ export const recorded: readonly string[] = [
   '{"id":"c","object":"chat.completion","choices":[],"usage":null,"prompt_filter_results":[{"prompt_index":0}]}',
 ];
 
-function maker(seed: number) {
+function createGenerator(seed: number) {
   const random = seeded(seed);
   const next = (below: number) => random.integer(0, below - 1);
-  const one = random.pick;
-  const space = () => one(SPACES);
-  const text = () => `"${Array.from({ length: 1 + next(3) }, () => one(TEXTS)).join("")}"`;
+  const pick = random.pick;
+  const space = () => pick(SPACES);
+  const text = () => `"${Array.from({ length: 1 + next(3) }, () => pick(TEXTS)).join("")}"`;
   const value = (depth: number): string => {
     const kind = next(depth > 3 ? 4 : 6);
-    if (kind === 0) return one(NUMBERS);
-    if (kind === 1) return one(["true", "false", "null"]);
+    if (kind === 0) return pick(NUMBERS);
+    if (kind === 1) return pick(["true", "false", "null"]);
     if (kind < 4) return text();
     const parts = Array.from({ length: next(4) }, () => {
       const item = space() + value(depth + 1) + space();
@@ -64,7 +65,7 @@ function maker(seed: number) {
     return kind === 4 ? `[${parts.join(",")}]` : `{${parts.join(",")}}`;
   };
   const object = (members: string[]) => `{${members.map((member) => space() + member + space()).join(",")}}`;
-  /** Members that nobody knows, one of them twice. */
+  /** Members outside OpenAI's format; sometimes the first of them occurs twice. */
   const unknown = () => {
     const members = Array.from({ length: 1 + next(4) }, (_, n) => `"x_${n}"${space()}:${space()}${value(0)}`);
     return next(3) === 0 ? [...members, members[0] ?? ""] : members;
@@ -73,9 +74,9 @@ function maker(seed: number) {
   return { next, space, text, object, unknown, usage };
 }
 
-/** One made-up answer in one piece. */
+/** A generated response that is not streamed. */
 function completion(seed: number): string {
-  const { next, space, text, object, unknown, usage } = maker(seed);
+  const { next, space, text, object, unknown, usage } = createGenerator(seed);
   const message = object(['"role":"assistant"', `"content":${text()}`, ...unknown()]);
   const choice = object(['"index":0', `"message":${message}`, '"finish_reason":"stop"', ...unknown()]);
   const members = ['"object":"chat.completion"', `"choices":[${choice}]`, ...unknown()];
@@ -83,25 +84,25 @@ function completion(seed: number): string {
   return space() + object(members) + space();
 }
 
-/** The frames of one made-up stream; the last but one holds nothing but usage. */
+/** The frames of a generated stream; the last but one holds only usage. */
 function stream(seed: number): string[] {
-  const { next, text, object, unknown, usage } = maker(seed);
+  const { next, text, object, unknown, usage } = createGenerator(seed);
   const end = next(3) === 0 ? "\r\n" : "\n";
-  // A line end inside a frame would end it.
+  // A line break inside a frame would end it.
   const frame = (json: string) => `data:${next(2) === 0 ? " " : ""}${json.replace(/[\r\n]/g, " ")}${end}${end}`;
-  const spoken = Array.from({ length: 1 + next(12) }, () => {
+  const contentFrames = Array.from({ length: 1 + next(12) }, () => {
     if (next(6) === 0) return `: OPENROUTER PROCESSING${end}${end}`;
     const choice = object(['"index":0', `"delta":${object([`"content":${text()}`, ...unknown()])}`]);
     return frame(object([`"choices":[${choice}]`, '"usage":null', ...unknown()]));
   });
-  return [...spoken, frame(object(['"choices":[]', usage()])), `data: [DONE]${end}${end}`];
+  return [...contentFrames, frame(object(['"choices":[]', usage()])), `data: [DONE]${end}${end}`];
 }
 
-/** Two hundred answers in one piece. */
+/** Two hundred responses that are not streamed. */
 export const completions: readonly string[] = [
   ...recorded,
   ...Array.from({ length: 200 - recorded.length }, (_, n) => completion(n + 1)),
 ];
 
-/** Two hundred streams, each as its frames. */
+/** Two hundred streams, each as a list of its frames. */
 export const streams: readonly (readonly string[])[] = Array.from({ length: 200 }, (_, n) => stream(n + 10_001));

@@ -1,4 +1,4 @@
-// A real Ethereum node with a chain of its own, from npm; it can be stopped, and started again with what it held.
+// Starts anvil, a real Ethereum node from npm, with its own chain. It keeps its state over stop and start.
 
 import { join } from "node:path";
 import { type Address, createWalletClient, defineChain, http, publicActions } from "viem";
@@ -7,18 +7,18 @@ import { type Child, launch, temporaryDir } from "./process.ts";
 import type { Contract } from "./solidity.ts";
 
 export interface AnvilOptions {
-  /** Default 8453, that of `mainnet_chain`. */
+  /** Default: 8453, the id of `mainnet_chain`. */
   chainId?: number;
 }
 
 /** A running node; its address stays the same over `stop()` and `start()`. */
 export interface Anvil extends AsyncDisposable {
   readonly url: string;
-  /** Reads and writes as an account that has money. */
+  /** Reads and writes as a funded account. */
   readonly client: ReturnType<typeof clientOf>;
-  /** Puts a contract on the chain; gives its address. */
+  /** Deploys a contract and returns its address. */
   deploy(contract: Contract, ...args: unknown[]): Promise<Address>;
-  /** Nobody answers at the address any more; what the chain holds stays. */
+  /** Stops the node; the state of the chain is saved for `start()`. */
   stop(): Promise<void>;
   start(options?: AnvilOptions): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function startAnvil({ chainId = 8453 }: AnvilOptions = {}): Promise
   let child: Child | undefined;
 
   const start = async (id: number) => {
-    // Another chain starts empty.
+    // One state file for each chain id, so that a chain with another id starts empty.
     const state = join(dir.path, `state-${id}.json`);
     const command = [binary, "--host", "127.0.0.1", "--port", port, "--chain-id", String(id), "--state", state];
     const started = launch({ command, env: { HOME: dir.path }, dir: dir.path });
@@ -85,7 +85,7 @@ function clientOf(url: string, id: number, account: Address) {
   return createWalletClient({ account, chain, transport: http(url), pollingInterval: 20 }).extend(publicActions);
 }
 
-/** What anvil offers beside the Ethereum API, such as `evm_mine`. Throws with what it says where it does not do it. */
+/** Calls one of anvil's own RPC methods, such as `evm_mine`. Throws with the RPC error's message. */
 export async function askAnvil({ url }: Pick<Anvil, "url">, method: string, params: unknown[] = []): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });

@@ -1,4 +1,4 @@
-// Contracts that verification reads, on a chain of the test's own: attestations, the exchange's index of them, and names.
+// Deploys the contracts that verification reads to a test chain: attestations, the exchange's index of them, and names.
 
 import { type Address, encodePacked, type Hex, keccak256, namehash } from "viem";
 import { generatePrivateKey } from "viem/accounts";
@@ -18,28 +18,28 @@ export interface AttestationFields {
 }
 
 export interface Attesters {
-  /** What Berth needs to know of them. */
+  /** Berth's settings for these contracts. */
   readonly env: Record<string, string>;
-  /** Attests something of this wallet; good unless the fields say otherwise. Gives the UID. */
+  /** Writes an attestation about this wallet, valid unless `fields` change it; returns its UID. */
   attest(recipient: Address, fields?: AttestationFields): Promise<Hex>;
-  /** What the exchange's index says of this wallet. */
+  /** Sets the entry of this wallet in the exchange's index. */
   index(recipient: Address, uid: Hex): Promise<void>;
-  /** An attestation of the exchange, with its entry in the index. */
+  /** Writes an attestation of the exchange and its entry in the index. */
   attestAccount(recipient: Address, fields?: AttestationFields): Promise<Hex>;
-  /** The name that this wallet goes by. */
+  /** Sets the reverse record: the name of this wallet. */
   setName(wallet: Address, name: string): Promise<void>;
-  /** Where a name leads. */
+  /** Sets the forward record: the address of a name. */
   setAddress(name: string, to: Address): Promise<void>;
 }
 
-/** Deploys all three. */
+/** Deploys the three contracts. */
 export async function deployAttesters(chain: Anvil): Promise<Attesters> {
   const [service, indexer, resolver] = await Promise.all([
     compileContract("Attestations.sol", "AttestationService"),
     compileContract("Attestations.sol", "AttestationIndexer"),
     compileContract("Names.sol", "NameResolver"),
   ]);
-  // One after the other: they come from one account.
+  // One after the other, since the transactions of one account need consecutive nonces.
   const eas = await chain.deploy(service);
   const index = await chain.deploy(indexer);
   const names = await chain.deploy(resolver);
@@ -85,7 +85,7 @@ export async function deployAttesters(chain: Anvil): Promise<Attesters> {
   return attesters;
 }
 
-/** The hash of `80002105.reverse`, as the name service of Base has it in its source. */
+/** The hash of `80002105.reverse`, from the source of the name service of Base. */
 const BASE_REVERSE_NODE: Hex = "0x08d9b0993eb8c4da57c37a4b84a6e384c2623114ff4e9370ed51c9b8935109ba";
 
 function reverseNode(wallet: Address): Hex {

@@ -1,8 +1,8 @@
-// An authenticator in software (WebAuthn Level 3): it makes keys of its own (ES256), registers them, and signs with them.
+// A software authenticator (WebAuthn Level 3): it generates ES256 keys, registers them, and signs assertions with them.
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
-/** What a page got from the service, as far as an authenticator reads it. */
+/** The options of a ceremony that an authenticator reads. */
 export interface CeremonyOptions {
   challenge: string;
   rp?: { id?: string };
@@ -10,30 +10,30 @@ export interface CeremonyOptions {
   allowCredentials?: { id: string }[];
 }
 
-/** Each makes an answer that is wrong in this alone. */
+/** Deviations from a correct response; each field changes this part alone. */
 export interface Twist {
   challenge?: string;
-  /** The page that asked. */
+  /** Origin of the page that started the ceremony. */
   origin?: string;
   rpId?: string;
   type?: string;
   counter?: number;
-  /** Nobody touched it. */
+  /** Clears the flags for user presence and user verification. */
   absent?: boolean;
   crossOrigin?: boolean;
-  /** A credential of this id, whatever it had. */
+  /** Uses this credential id. */
   id?: string;
   /** Signs with another key. */
   forged?: boolean;
 }
 
 export interface Authenticator {
-  /** The id of the credential it made last. */
+  /** The id of the newest credential. */
   readonly credentialId: string;
   counter: number;
-  /** The answer to `navigator.credentials.create`, as JSON text. */
+  /** The result of `navigator.credentials.create`, as JSON text. */
   register(options: CeremonyOptions, twist?: Twist & { format?: "none" | "packed" | "certified" }): string;
-  /** The answer to `navigator.credentials.get`. */
+  /** The result of `navigator.credentials.get`, as JSON text. */
   assert(options: CeremonyOptions, twist?: Twist): string;
 }
 
@@ -56,7 +56,7 @@ export function createAuthenticator(page: string): Authenticator {
       }),
     );
 
-  /** §6.1: hash of the site, flags (present, verified, and whether a credential comes along), counter. */
+  /** The first fields of the authenticator data (§6.1): hash of the RP id, flags (UP, UV, AT), signature counter. */
   const head = (rpId: string, { counter = authenticator.counter, absent = false }: Twist, attested: boolean) => {
     const flags = (absent ? 0 : 0x05) | (attested ? 0x40 : 0);
     const numbers = Buffer.alloc(5);
@@ -145,7 +145,7 @@ const text = (bytes: Buffer) => bytes.toString("base64url");
 
 type Cbor = number | string | Buffer | Cbor[] | Map<string, Cbor> | Map<number, Cbor>;
 
-/** RFC 8949, as much of it as an authenticator speaks. */
+/** Encodes CBOR (RFC 8949), as far as an authenticator needs it. */
 function cbor(value: Cbor): Buffer {
   if (typeof value === "number") return value < 0 ? typed(1, -1 - value) : typed(0, value);
   if (typeof value === "string") return Buffer.concat([typed(3, Buffer.byteLength(value)), Buffer.from(value)]);

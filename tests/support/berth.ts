@@ -1,4 +1,4 @@
-// Starts the real thing: the compiled binary (or the source, with BERTH_FROM_SOURCE=1) in an empty folder with an empty environment.
+// Starts the compiled binary (or the source, with BERTH_FROM_SOURCE=1) in an empty folder with an empty environment.
 
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -6,19 +6,19 @@ import { bun, type Child, launch, run, temporaryDir } from "./process.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** What keeps two services apart on one machine; everything else is the product's own default. */
+/** Free ports, so that several services can run on one machine; every other setting has Berth's own default. */
 const defaults = { PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0", LOG_FORMAT: "json" };
 
 export interface BerthOptions {
-  /** On top of `PORT=0`, `BACKEND_PORT=0`, `RTMP_PORT=0`, `LOG_FORMAT=json`; nothing else is set. */
+  /** Added to `PORT=0`, `BACKEND_PORT=0`, `RTMP_PORT=0`, `LOG_FORMAT=json`; no other variable is set. */
   env?: Record<string, string>;
-  /** The working folder; left alone afterwards. Default: a new empty one, removed afterwards. */
+  /** The working folder, which is kept. Default: a new empty one, which is removed afterwards. */
   dir?: string;
   /** Default: `dist/berth`. */
   binary?: string;
   /** After `serve --ready-fd 3`. */
   args?: string[];
-  /** How long the start may take. Default 20 s. */
+  /** How long the start may take, in milliseconds. Default: 20 s. */
   readyMs?: number;
 }
 
@@ -32,19 +32,19 @@ export interface Berth extends AsyncDisposable {
   readonly env: Record<string, string>;
   readonly pid: number;
   readonly running: boolean;
-  /** What was written so far, over all restarts. */
+  /** The output so far, over all restarts. */
   output(): { stdout: string; stderr: string };
-  /** Sends the signal (SIGTERM) and gives the exit code; SIGKILL and an error when it takes more than 30 s. */
+  /** Sends the signal (default SIGTERM) and returns the exit code. After 30 s it sends SIGKILL and throws. */
   stop(signal?: NodeJS.Signals): Promise<number>;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Stops it if it runs, then starts it again in the same folder with the same environment and `env` on top. */
+  /** Stops the service if it runs, then starts it in the same folder with the same environment and `env`. */
   restart(options?: { keepPorts?: boolean; env?: Record<string, string> }): Promise<void>;
-  /** A command (`berth user grant …`) beside the running service: same folder, same environment. */
+  /** Runs a command (`berth user grant …`) beside the running service, in its folder and environment. */
   command(...args: string[]): Promise<Ran>;
 }
 
-/** How a command ended. */
+/** The result of a command. */
 export interface Ran {
   exitCode: number;
   stdout: string;
@@ -52,7 +52,7 @@ export interface Ran {
 }
 
 /**
- * Starts Berth and waits until it says that it is ready. A start that fails throws with everything it wrote.
+ * Starts Berth and waits for its ready line. Throws with the output when the start fails.
  *
  * @example
  * await using berth = await startBerth({ env: { PROVIDER_3_BASE_URL: upstream.url } });
@@ -87,7 +87,7 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
     await child?.exited.catch(() => undefined);
   };
   const stop = async (signal: NodeJS.Signals = "SIGTERM") => {
-    if (!child) throw new Error("It was never started.");
+    if (!child) throw new Error("The service was never started.");
     let late = false;
     const deadline = setTimeout(() => {
       late = true;
@@ -95,7 +95,7 @@ export async function startBerth(options: BerthOptions = {}): Promise<Berth> {
     }, 30_000);
     child.signal(signal);
     const code = await child.exited.finally(() => clearTimeout(deadline));
-    if (late) throw new Error(`It did not end within 30 s of ${signal}.\n${Bun.inspect(output())}`);
+    if (late) throw new Error(`The service did not stop within 30 s of ${signal}.\n${Bun.inspect(output())}`);
     return code;
   };
 
@@ -153,14 +153,14 @@ export function runBerth(
 function programOf(binary: string | undefined): string[] {
   if (binary === undefined && Bun.env.BERTH_FROM_SOURCE === "1") return [bun, join(root, "src/server/main.ts")];
   const path = resolve(binary ?? join(root, "dist/berth"));
-  if (!existsSync(path)) throw new Error(`${path} is not there: run "npm run build", or set BERTH_FROM_SOURCE=1.`);
+  if (!existsSync(path)) throw new Error(`${path} does not exist: run "npm run build", or set BERTH_FROM_SOURCE=1.`);
   return [path];
 }
 
 function addresses(line: string): { web: string; backend: string } {
-  const said: unknown = JSON.parse(line);
+  const parsed: unknown = JSON.parse(line);
   const field = (name: "web" | "backend") => {
-    const value = said && typeof said === "object" && name in said ? Reflect.get(said, name) : undefined;
+    const value = parsed && typeof parsed === "object" && name in parsed ? Reflect.get(parsed, name) : undefined;
     return typeof value === "string" ? value.replace(/\/$/, "") : "";
   };
   const found = { web: field("web"), backend: field("backend") };

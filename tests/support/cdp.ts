@@ -1,16 +1,16 @@
-// A server that speaks the part of Coinbase Developer Platform's API (v2, EVM accounts) that Berth uses, strict about its tokens.
+// Fakes the part of the Coinbase Developer Platform API (v2, EVM accounts) that Berth uses, and checks its tokens strictly.
 import { createHash, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { jwtVerify } from "jose";
 import { type Hex, parseTransaction } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 
 export interface Cdp {
-  /** What Berth needs to know of it. */
+  /** Berth's settings for this server. */
   readonly env: Record<string, string>;
   /** Method and path of each call so far. */
   readonly calls: string[];
   readonly accounts: ReadonlyMap<string, PrivateKeyAccount>;
-  /** From now on each call is answered with this status, or with another's signature; undefined: as it should be. */
+  /** Sets how later calls fail: with a status, a signature by another key, or HTML; undefined: they succeed. */
   misbehave(how: number | "other-key" | "nonsense" | undefined): void;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export function startCdp(): Cdp {
   const seen = new Set<string>();
   let how: number | "other-key" | "nonsense" | undefined;
 
-  /** Throws unless this token was signed by that key for just this call, and was not there before. */
+  /** Throws unless the token was signed by this key for this call, and is used for the first time. */
   async function requireToken(token: string, key: KeyObject, uri: string, body: string): Promise<void> {
     const { payload, protectedHeader } = await jwtVerify(token, key, { algorithms: ["EdDSA", "ES256"] });
     const nonce = String(payload.jti ?? protectedHeader.nonce);
@@ -108,7 +108,7 @@ export function startCdp(): Cdp {
   };
 }
 
-/** Seed and public key, as the platform hands them out. */
+/** The API key's secret in the platform's format: seed and public key, in base64. */
 function ed25519Secret(key: KeyObject): string {
   const { d = "", x = "" } = key.export({ format: "jwk" });
   return Buffer.concat([Buffer.from(d, "base64url"), Buffer.from(x, "base64url")]).toString("base64");

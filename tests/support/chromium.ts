@@ -1,13 +1,13 @@
-// A real browser without a screen, driven over its own protocol (Chrome DevTools Protocol). From the system.
+// Drives the system's Chromium in headless mode over the Chrome DevTools Protocol.
 
 import { launch, temporaryDir } from "./process.ts";
 
 export interface Page extends AsyncDisposable {
   goto(url: string): Promise<void>;
-  /** The value of an expression in the page, by value; a promise is waited for. */
+  /** Evaluates an expression in the page, awaits a promise, and returns the result by value. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** What the page has written to its console, and what was refused to it. */
-  said(): readonly string[];
+  /** Entries of the page's console and log, which includes blocked requests; JSON, shortened to 500 characters. */
+  consoleEntries(): readonly string[];
 }
 
 interface Reply {
@@ -18,7 +18,7 @@ interface Reply {
   error?: { message: string };
 }
 
-/** Starts a browser with one page, in a folder of its own. */
+/** Starts a browser with one page and a new profile. */
 export async function openChromium(): Promise<Page> {
   const folder = temporaryDir();
   const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--mute-audio", "--no-first-run", "--disable-sync"];
@@ -41,7 +41,7 @@ export async function openChromium(): Promise<Page> {
   });
   const socket = await connect(child);
   const waiting = new Map<number, (reply: Reply) => void>();
-  const said: string[] = [];
+  const consoleEntries: string[] = [];
   let counter = 0;
   let sessionId: string | undefined;
 
@@ -49,7 +49,7 @@ export async function openChromium(): Promise<Page> {
     const reply = JSON.parse(String(data)) as Reply;
     if (reply.id !== undefined) waiting.get(reply.id)?.(reply);
     else if (reply.method === "Runtime.consoleAPICalled" || reply.method === "Log.entryAdded") {
-      said.push(JSON.stringify(reply.params).slice(0, 500));
+      consoleEntries.push(JSON.stringify(reply.params).slice(0, 500));
     }
   };
   async function send(method: string, params: object = {}): Promise<NonNullable<Reply["result"]>> {
@@ -77,7 +77,7 @@ export async function openChromium(): Promise<Page> {
       if (exceptionDetails) throw new Error(exceptionDetails.text);
       return result?.value as Value;
     },
-    said: () => said,
+    consoleEntries: () => consoleEntries,
     async [Symbol.asyncDispose]() {
       socket.close();
       child.signal("SIGKILL");
@@ -99,7 +99,8 @@ async function connect(child: ReturnType<typeof launch>): Promise<WebSocket> {
       });
       return socket;
     }
-    if (!child.running || performance.now() > deadline) throw new Error(`No browser: ${child.output().stderr}`);
+    if (!child.running || performance.now() > deadline)
+      throw new Error(`Chromium did not start: ${child.output().stderr}`);
     await Bun.sleep(50);
   }
 }

@@ -1,17 +1,17 @@
-// A small HTTP client for tests: one user with a cookie jar, talking to one surface.
+// An HTTP client for tests: it acts as one user with a cookie jar against one surface.
 
 import { type RawAnswer, type RawRequest, rawRequest } from "./raw.ts";
 
 export interface Answer<T = unknown> {
   status: number;
   headers: Headers;
-  /** Parsed where the answer says it is JSON, else the text. */
+  /** Parsed if the content type is JSON, else the text. */
   body: T;
   text: string;
 }
 
 export interface ServerSentEvent {
-  /** `message` where the stream names none. */
+  /** Default: `message`. */
   event: string;
   data: string;
   id?: string;
@@ -28,35 +28,35 @@ export interface SendOptions {
   signal?: AbortSignal;
 }
 
-/** What a client needs of a service: an origin, or a running Berth. */
+/** The service that a client talks to: an origin, or a running Berth. */
 export type Target =
   | string
   | { web: string; command?(...args: string[]): Promise<{ exitCode: number; stderr: string }> };
 
 export interface Client {
-  /** The account that `signUp` made. */
+  /** The account that `signUp` created. */
   readonly account: Account;
-  /** The cookie header it sends, empty when signed out. */
+  /** The cookie header of its requests; empty when signed out. */
   readonly cookie: string;
-  /** `POST /api/register` with a fresh address where none is given; throws unless 201. Does not sign in. */
+  /** `POST /api/register`, by default with a new address; throws unless 201. Does not sign in. */
   signUp(account?: Partial<Account>): Promise<{ id: string; email: string; name: string }>;
   /** Signs in as `account`; throws unless 200. */
   signIn(extra?: Record<string, unknown>): Promise<void>;
-  /** `signUp()`, then `signIn()`; gives back the user's id. */
+  /** `signUp()`, then `signIn()`; returns the user's id. */
   join(account?: Partial<Account>): Promise<string>;
   signOut(): Promise<void>;
-  /** `berth user grant EMAIL PLAN` beside the running service; throws unless it ends with 0. */
+  /** Runs `berth user grant EMAIL PLAN` beside the running service; throws unless it ends with 0. */
   grant(plan: string, ...args: string[]): Promise<void>;
   get<T = unknown>(path: string, options?: SendOptions): Promise<Answer<T>>;
   post<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
   put<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
   patch<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
   delete<T = unknown>(path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>>;
-  /** The response as it is, for streams. */
+  /** Returns the unread response, for streams. */
   fetch(method: string, path: string, body?: unknown, options?: SendOptions): Promise<Response>;
-  /** Server-sent events of a POST (or a GET without a body); leaving the loop closes the connection. Throws unless 2xx. */
+  /** Reads the server-sent events of a POST (a GET if there is no body); leaving the loop closes the connection. Throws unless 2xx. */
   sse(path: string, body?: unknown, options?: SendOptions): AsyncGenerator<ServerSentEvent, void>;
-  /** Byte by byte, with the cookie. */
+  /** Sends a request byte by byte over TCP, with the cookie. */
   raw(request: RawRequest): Promise<RawAnswer>;
 }
 
@@ -88,7 +88,12 @@ export function createClient(target: Target): Client {
     for (const line of response.headers.getSetCookie()) keep(jar, line);
     return response;
   };
-  const ask = async <T>(method: string, path: string, body?: unknown, options?: SendOptions): Promise<Answer<T>> => {
+  const request = async <T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: SendOptions,
+  ): Promise<Answer<T>> => {
     const response = await send(method, path, body, options);
     const text = await response.text();
     const json = response.headers.get("content-type")?.includes("json") && text !== "";
@@ -106,23 +111,23 @@ export function createClient(target: Target): Client {
     get cookie() {
       return cookie();
     },
-    async signUp(given = {}) {
+    async signUp(overrides = {}) {
       const email = `user-${++made}-${crypto.randomUUID().slice(0, 8)}@example.com`;
-      account = { email, password: "correct horse battery", name: "Ada", ...given };
-      return expected("sign-up", 201, await ask("POST", "/api/register", account));
+      account = { email, password: "correct horse battery", name: "Ada", ...overrides };
+      return expected("sign-up", 201, await request("POST", "/api/register", account));
     },
     async signIn(extra = {}) {
       const { email, password } = account;
       const body = { email, password, ...extra };
-      expected("sign-in", 200, await ask("POST", "/api/auth/callback/credentials", body));
+      expected("sign-in", 200, await request("POST", "/api/auth/callback/credentials", body));
     },
-    async join(given) {
-      const { id } = await client.signUp(given);
+    async join(overrides) {
+      const { id } = await client.signUp(overrides);
       await client.signIn();
       return id;
     },
     async signOut() {
-      expected("sign-out", 200, await ask("POST", "/api/auth/signout"));
+      expected("sign-out", 200, await request("POST", "/api/auth/signout"));
     },
     async grant(plan, ...args) {
       if (typeof target === "string" || !target.command)
@@ -130,11 +135,11 @@ export function createClient(target: Target): Client {
       const { exitCode, stderr } = await target.command("user", "grant", account.email, plan, ...args);
       if (exitCode !== 0) throw new Error(`berth user grant ended with ${exitCode}: ${stderr}`);
     },
-    get: (path, options) => ask("GET", path, undefined, options),
-    post: (path, body, options) => ask("POST", path, body, options),
-    put: (path, body, options) => ask("PUT", path, body, options),
-    patch: (path, body, options) => ask("PATCH", path, body, options),
-    delete: (path, body, options) => ask("DELETE", path, body, options),
+    get: (path, options) => request("GET", path, undefined, options),
+    post: (path, body, options) => request("POST", path, body, options),
+    put: (path, body, options) => request("PUT", path, body, options),
+    patch: (path, body, options) => request("PATCH", path, body, options),
+    delete: (path, body, options) => request("DELETE", path, body, options),
     fetch: send,
     async *sse(path, body, options = {}) {
       const abort = new AbortController();
@@ -185,17 +190,17 @@ function parseEvent(block: string): ServerSentEvent | undefined {
   return data.length > 0 ? { ...event, data: data.join("\n") } : undefined;
 }
 
-/** Keeps or drops one cookie; attributes other than an expiry don't matter to a client of one origin. */
+/** Stores or deletes one cookie; of the attributes only the expiry matters to a client of one origin. */
 function keep(jar: Map<string, string>, line: string): void {
   const [pair = "", ...attributes] = line.split(";");
   const equals = pair.indexOf("=");
   const name = pair.slice(0, equals).trim();
   const value = pair.slice(equals + 1).trim();
-  const over = attributes.some((attribute) => {
+  const expired = attributes.some((attribute) => {
     const [key = "", text = ""] = attribute.split("=").map((part) => part.trim());
     if (key.toLowerCase() === "max-age") return Number(text) <= 0;
     return key.toLowerCase() === "expires" && Date.parse(text) <= Date.now();
   });
-  if (over || value === "") jar.delete(name);
+  if (expired || value === "") jar.delete(name);
   else jar.set(name, value);
 }

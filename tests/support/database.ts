@@ -1,4 +1,4 @@
-// Databases for tests: a temporary file, or a real server, behind the same openDatabase.
+// Opens databases for tests with `openDatabase`: in a temporary file, or on a real libSQL server.
 
 import { join } from "node:path";
 import type { Migration } from "../../migrations/index.ts";
@@ -9,14 +9,14 @@ import { startSqld } from "./sqld.ts";
 
 export const silent = createLog({ level: "silent", format: "json" });
 
-/** A database that is thrown away with `remove()`. */
+/** A database that `remove()` closes and deletes. */
 export interface TestDatabase {
   database: Database;
   dir: string;
   remove(): Promise<void>;
 }
 
-/** In a file of its own folder. */
+/** Opens a database in a file in a temporary folder. */
 export async function fileDatabase(migrations?: readonly Migration[]): Promise<TestDatabase> {
   const dir = temporaryDir();
   const url = `file:${join(dir.path, "berth.db")}`;
@@ -31,7 +31,7 @@ export async function fileDatabase(migrations?: readonly Migration[]): Promise<T
   };
 }
 
-/** On a libSQL server of its own. */
+/** Starts a libSQL server and opens its database. */
 export async function serverDatabase(migrations?: readonly Migration[]): Promise<TestDatabase> {
   const dir = temporaryDir();
   const sqld = await startSqld();

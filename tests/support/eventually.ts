@@ -1,20 +1,21 @@
-// The waits and the chance that tests are allowed: a polled condition with a deadline, a condition told of changes, a seeded generator.
+// The only waiting and randomness that tests use: polling with a deadline, conditions that are notified of changes, and a
+// seeded random generator.
 
-/** How long and how often to look; `what` names the condition in the failure message. Milliseconds. */
+/** How long and how often to check, in milliseconds; `what` names the condition in the failure message. */
 export interface Patience {
   timeoutMs?: number;
   everyMs?: number;
   what?: string;
 }
 
-/** A condition did not come true in time. */
+/** A condition did not become true in time. */
 export class NeverHappened extends Error {
   override readonly name = "NeverHappened";
 }
 
 /**
- * Asks `check` again and again until it gives something truthy, and returns that. An exception counts as "not yet",
- * so `expect` may be used inside. Throws `NeverHappened` with what was last seen (default: after 10 s, asked every 10 ms).
+ * Calls `check` repeatedly until it returns a truthy value, and returns that. An exception counts as "not yet",
+ * so `check` may use `expect`. Throws `NeverHappened` with the last result (default: after 10 s, one call every 10 ms).
  *
  * @example
  * const agent = await eventually(() => client.agents().find((agent) => agent.status === "active"));
@@ -41,7 +42,7 @@ export async function eventually<T>(
   }
 }
 
-/** How many milliseconds the work takes where nothing else on the machine gets in between: the least of three times. */
+/** The shortest of three runs, in milliseconds: the run that other processes on the machine disturbed least. */
 export async function quickest(work: () => unknown): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 3; n++) {
@@ -52,9 +53,9 @@ export async function quickest(work: () => unknown): Promise<number> {
   return Math.min(...times);
 }
 
-/** Conditions over state that announces its changes: nothing is polled. */
+/** Waits for conditions over state whose owner calls `changed()`, so that nothing is polled. */
 export interface Watch {
-  /** To be called after every change. */
+  /** Must be called after every change. */
   changed(): void;
   /** Resolves with the first truthy value of `check`, now or after a change; throws `NeverHappened`. */
   waitFor<T>(check: () => T, timeoutMs?: number, what?: string): Promise<NonNullable<T>>;
@@ -104,14 +105,14 @@ function neverHappened(what: string, waitedMs: number, seen: unknown, failure: u
   });
 }
 
-/** A generator that gives the same numbers for the same seed; print `seed` so that a failure can be repeated. */
+/** A generator of the same numbers for the same seed; print `seed`, so that a failure can be repeated. */
 export interface Seeded {
   readonly seed: number;
   /** In [0, 1). */
   next(): number;
   /** A whole number from `low` to `high`, both included. */
   integer(low: number, high: number): number;
-  /** True with that probability. */
+  /** True with this probability. */
   chance(probability: number): boolean;
   pick<T>(from: readonly T[]): T;
   /** A new array in another order. */

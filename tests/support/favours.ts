@@ -1,4 +1,4 @@
-// What the operator would do for an account, for tests with a house of their own: a verified address, a plan.
+// Changes accounts of a service in the test's process as an operator would: verifies an address, grants a plan.
 import type { auth, Plan } from "../../plugins/auth/index.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
 import type { House } from "./house.ts";
@@ -9,14 +9,14 @@ interface WithAccounts {
 
 const DAY = 86_400_000;
 
-/** As after opening the link that was mailed there. */
+/** Marks the address as verified, as the link in the verification mail does. */
 export async function verify({ app, kernel }: Pick<House, "app" | "kernel">, email: string): Promise<void> {
   const { administration, users } = app.accounts;
   const { id } = await administration.byEmail(email);
   await kernel.database.write([users.updateStatement(id, { emailVerified: true })]);
 }
 
-/** A subscription from now on, as by `berth user grant`; nobody writes down who gave it. */
+/** Sets a subscription that starts now, as `berth user grant` does, but without an audit log entry. */
 export async function subscribe({ app }: WithAccounts, email: string, plan: Plan, days = 30): Promise<void> {
   const { administration } = app.accounts;
   const { id } = await administration.byEmail(email);

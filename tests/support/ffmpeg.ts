@@ -1,26 +1,26 @@
-// ffmpeg, as the independent publisher and player of live streams. From the system; `npm test` installs it where it is missing.
+// Publishes and reads live streams with the system's ffmpeg, an independent implementation; `npm test` installs it if it is missing.
 
 import { type Child, launch, run } from "./process.ts";
 
-/** Whether a program is on the path. */
+/** Whether a program is on the PATH. */
 export const isThere = (program: string) => Bun.which(program) !== null;
 
 const ENV = { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: "/tmp" };
 
 export interface Picture {
-  /** Default 30 s; what is left out of it ends with `signal`. */
+  /** Length of the stream. Default: 30 s. */
   seconds?: number;
   size?: string;
   rate?: number;
-  /** Between key frames. Default 2. */
+  /** Seconds between key frames. Default: 2. */
   keySeconds?: number;
-  /** In place of H.264 and AAC as an encoder would set them. */
+  /** Encoder arguments in place of H.264 and AAC. */
   codecs?: string[];
-  /** In place of a test picture with a tone. */
+  /** Input arguments in place of a test picture with a tone. */
   sources?: string[];
 }
 
-/** Publishes a test picture with a tone, at the pace of a camera. */
+/** Publishes a test picture with a tone in real time. */
 export function publish(url: string, picture: Picture = {}): Child {
   const { seconds = 30, size = "320x240", rate = 25, keySeconds = 2 } = picture;
   const {
@@ -42,7 +42,7 @@ export interface Probed {
   streams: { codec_name: string; codec_type: string; width?: number; height?: number; nb_read_packets?: string }[];
 }
 
-/** What ffprobe finds at an address, and how many packets it could read within `seconds` of the stream. */
+/** Runs ffprobe on an address: its streams, and the number of packets in the first `seconds`. */
 export async function probe(url: string, seconds = 3): Promise<Probed> {
   const command = [
     ...["ffprobe", "-v", "error", "-count_packets", "-read_intervals", `%+${seconds}`],

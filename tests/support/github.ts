@@ -1,4 +1,4 @@
-// GitHub's sign-in and the part of its API that tells who somebody is, strict about both; it can't run here, so this stands in.
+// Fakes GitHub's OAuth sign-in and the user part of its API, and checks requests strictly, since GitHub can't run in a test.
 // After https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps and …/rest/users.
 
 import { createHash, randomBytes } from "node:crypto";
@@ -15,13 +15,13 @@ export interface Github extends AsyncDisposable {
   readonly apiUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Who signs in next; undefined: they decline. */
+  /** The person who signs in next; undefined: the sign-in is declined. */
   person: GithubPerson | undefined;
-  /** What it calls itself in its answers (RFC 9207); undefined: it does not, as before 2026. */
+  /** The `iss` parameter of its redirects (RFC 9207); undefined: none, as before 2026. */
   issuer: string | undefined;
-  /** Answers instead of its own, by path. */
+  /** Responses in place of its own, by path. */
   readonly trouble: Map<string, () => Response | Promise<Response>>;
-  /** Tokens it gave out. */
+  /** The access tokens that it issued. */
   readonly tokens: string[];
 }
 
@@ -36,24 +36,24 @@ const text = (status: number, body: string) => new Response(body, { status });
 const refused = (error: string) =>
   Response.json({ error, error_description: "canary-description-of-github", error_uri: "https://docs.github.com" });
 
-/** `redirectUri`: the one that the OAuth app is registered with. */
+/** Starts the server; `redirectUri` is the address that the OAuth app is registered with. */
 export function startGithub(redirectUri: string): Github {
   const codes = new Map<string, Code>();
   const tokens = new Map<string, Code>();
 
-  function authorize({ searchParams: given }: URL): Response {
-    const ask = (name: string) => given.get(name) ?? "";
-    if (ask("client_id") !== github.clientId) return text(404, "No such app.");
-    if (ask("redirect_uri") !== redirectUri) return text(400, "The redirect_uri is not associated with this app.");
-    const good = ask("state").length >= 20 && ask("code_challenge").length === 43 && given.get("nonce") === null;
-    if (!good || ask("code_challenge_method") !== "S256") return text(400, "No state, or no PKCE.");
+  function authorize({ searchParams: params }: URL): Response {
+    const param = (name: string) => params.get(name) ?? "";
+    if (param("client_id") !== github.clientId) return text(404, "No such app.");
+    if (param("redirect_uri") !== redirectUri) return text(400, "The redirect_uri is not associated with this app.");
+    const good = param("state").length >= 20 && param("code_challenge").length === 43 && params.get("nonce") === null;
+    if (!good || param("code_challenge_method") !== "S256") return text(400, "No state, or no PKCE.");
     const back = new URL(redirectUri);
-    back.searchParams.set("state", ask("state"));
+    back.searchParams.set("state", param("state"));
     if (github.issuer) back.searchParams.set("iss", github.issuer);
     if (github.person) {
       const code = randomBytes(10).toString("hex");
-      const scopes = ask("scope").split(" ");
-      codes.set(code, { challenge: ask("code_challenge"), redirectUri, scopes, person: github.person });
+      const scopes = param("scope").split(" ");
+      codes.set(code, { challenge: param("code_challenge"), redirectUri, scopes, person: github.person });
       back.searchParams.set("code", code);
     } else {
       back.searchParams.set("error", "access_denied");
@@ -68,18 +68,18 @@ export function startGithub(redirectUri: string): Github {
       !request.headers.get("content-type")?.startsWith("application/x-www-form-urlencoded")
     )
       return text(404, "");
-    const given = new URLSearchParams(await request.text());
-    // Its refusals are 200s too.
-    if (given.get("client_id") !== github.clientId || given.get("client_secret") !== github.clientSecret) {
+    const params = new URLSearchParams(await request.text());
+    // GitHub sends its refusals with status 200, too.
+    if (params.get("client_id") !== github.clientId || params.get("client_secret") !== github.clientSecret) {
       return refused("incorrect_client_credentials");
     }
-    const code = codes.get(given.get("code") ?? "");
-    codes.delete(given.get("code") ?? "");
+    const code = codes.get(params.get("code") ?? "");
+    codes.delete(params.get("code") ?? "");
     const challenge = createHash("sha256")
-      .update(given.get("code_verifier") ?? "")
+      .update(params.get("code_verifier") ?? "")
       .digest("base64url");
     if (!code || challenge !== code.challenge) return refused("bad_verification_code");
-    if (given.get("redirect_uri") !== code.redirectUri) return refused("redirect_uri_mismatch");
+    if (params.get("redirect_uri") !== code.redirectUri) return refused("redirect_uri_mismatch");
     const token = `gho_canary${randomBytes(18).toString("hex")}`;
     tokens.set(token, code);
     github.tokens.push(token);
@@ -111,7 +111,7 @@ export function startGithub(redirectUri: string): Github {
       if (trouble) return trouble();
       if (url.pathname === "/login/oauth/authorize") return authorize(url);
       if (url.pathname === "/login/oauth/access_token") return exchange(request);
-      // As on an Enterprise Server.
+      // The API has the path of an Enterprise Server.
       return url.pathname.startsWith("/api/v3/") ? api(url.pathname.slice("/api/v3".length), request) : text(404, "");
     },
   });

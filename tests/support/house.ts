@@ -1,4 +1,4 @@
-// The whole application over a temporary folder, on ports of its own, inside the test's process.
+// Runs the whole application inside the test's process, on free ports and over a temporary folder.
 
 import { join } from "node:path";
 import type { ServerWebSocket } from "bun";
@@ -12,26 +12,27 @@ import { settingsWith } from "../../src/server/settings.ts";
 import { temporaryDir } from "./process.ts";
 
 export interface HouseOptions {
-  /** On top of no limits, a quiet log and the folder. */
+  /** Added to: no rate limits, log level `error`, and the folder. */
   env?: Record<string, string>;
-  /** Beside the built-in ones. */
+  /** Added to the built-in plugins. */
   plugins?: Plugin<unknown>[];
-  /** Sections in place of the built-in ones of the same name, such as a registry with a row more. */
+  /** Setting sections that replace built-in ones of the same name, such as a registry with one more row. */
   sections?: SettingsSection[];
-  /** Left alone afterwards. Default: a new one, removed afterwards. */
+  /** The folder, which is kept. Default: a new one, which is removed afterwards. */
   dir?: string;
 }
 
 export interface House extends AsyncDisposable {
   readonly kernel: RunningKernel;
   readonly app: App;
-  /** Origins, without a slash at their end. */
+  /** Origin of the web surface, without a trailing slash. */
   readonly web: string;
+  /** Origin of the backend surface, without a trailing slash. */
   readonly backend: string;
   readonly dir: string;
 }
 
-/** Background work is not started: what a test needs of it, it starts itself. */
+/** Opens the kernel and listens on both surfaces. Background work is not started; a test starts the parts that it needs. */
 export async function openHouse({ env = {}, plugins = [], sections = [], dir }: HouseOptions = {}): Promise<House> {
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
@@ -64,7 +65,7 @@ async function built(kernel: RunningKernel, plugins: Plugin<unknown>[]): Promise
   }
 }
 
-/** A surface on a port of its own, as `serve` puts it there. */
+/** Listens with a surface on a free port, with the same handlers as `serve`. */
 function listen(surface: Surface) {
   type Socket = ServerWebSocket<SocketSession>;
   return Bun.serve<SocketSession>({

@@ -1,8 +1,8 @@
-// An issuer of identity tokens on a port of its own: signs whatever it is told to, changes its keys, and gets into trouble.
+// An issuer of identity tokens with a JWKS endpoint. A test chooses the claims, rotates the keys, and makes the endpoint fail.
 
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 
-/** What stands at the address of the keys instead of them. */
+/** How the JWKS endpoint fails. */
 export type IssuerTrouble = "down" | "hang" | "html" | "endless" | "redirect" | "empty";
 
 export interface IssuerKey {
@@ -13,32 +13,32 @@ export interface IssuerKey {
 }
 
 export interface TokenOptions {
-  /** On top of good ones; undefined takes one away. Times in seconds. */
+  /** Override valid claims; undefined removes one. Times in seconds. */
   claims?: { [claim: string]: unknown };
   header?: { alg?: string; kid?: string | undefined; [field: string]: unknown };
-  /** Signs in place of the issuer's newest key. */
+  /** Signing key. Default: the issuer's newest. */
   key?: CryptoKey | Uint8Array;
 }
 
 export interface Issuer extends AsyncDisposable {
   readonly url: string;
   readonly audience: string;
-  /** The newest. */
+  /** The newest key. */
   readonly key: IssuerKey;
   trouble: IssuerTrouble | undefined;
-  /** How often its keys were asked for. */
+  /** Number of requests for its keys. */
   readonly asked: number;
-  /** A token of fid 12345, good for an hour, unless the options make it another. */
+  /** Makes a token of fid 12345 that is valid for an hour, unless the options change it. */
   token(options?: TokenOptions): Promise<string>;
-  /** Signs with a new key from now on; the old one is gone, or stays. */
+  /** Signs with a new key from now on; `keep` leaves the old ones in the key set. */
   rotate(options?: { keep?: boolean; alg?: string }): Promise<void>;
-  /** Nobody answers any more. */
+  /** Stops the server. */
   stop(): Promise<void>;
 }
 
 let made = 0;
 
-/** Makes a pair that no issuer knows. */
+/** Generates a key pair that no issuer has. */
 export async function makeKey(alg = "RS256"): Promise<IssuerKey> {
   return { kid: `key-${++made}`, alg, ...(await generateKeyPair(alg, { extractable: true })) };
 }
@@ -80,7 +80,7 @@ export async function startIssuer(audience = "berth.example"): Promise<Issuer> {
       const now = Math.floor(Date.now() / 1000);
       const good = { iss: issuer.url, aud: audience, sub: "12345", iat: now, exp: now + 3_600 };
       const { kid, alg, privateKey } = newest();
-      // A claim that is undefined is left out of the JSON.
+      // JSON leaves out claims that are undefined.
       const payload: JWTPayload = Object.fromEntries(Object.entries({ ...good, ...claims }));
       return new SignJWT(payload).setProtectedHeader(Object.assign({ alg, kid }, header)).sign(key ?? privateKey);
     },

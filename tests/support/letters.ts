@@ -1,8 +1,8 @@
-// The mails that wait in a house, opened: nobody sends them there.
+// Reads the queued mails of a service in the test's process from its job table: no background work sends them.
 import type { OutgoingMail } from "../../src/kernel/mail/mailer.ts";
 import type { House } from "./house.ts";
 
-/** The oldest first. */
+/** The queued mails to this address, oldest first. */
 export async function lettersTo({ kernel }: House, email: string): Promise<OutgoingMail[]> {
   const { rows } = await kernel.database.read("SELECT payload FROM jobs WHERE kind = 'mail' ORDER BY id");
   return rows

@@ -1,4 +1,4 @@
-// A third-party plugin that carries runtimes for the tests of updates: some are well, some are not, one spoils things.
+// A third-party plugin that registers agent runtimes for the tests of updates: healthy, unhealthy, and destructive ones.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -6,8 +6,8 @@ import type { Runtime } from "../../plugins/lifecycle/index.ts";
 import type { Toolkit } from "../../src/server/external-plugins.ts";
 
 /**
- * `2.0.0` is well, unless there is a file `sick` in the data folder; `2.1.0` is not; `2.2.0` never says; `2.3.0` spoils
- * the agent's memory, and then is not well.
+ * The health check of `2.0.0` passes unless the data folder has a file `sick`; that of `2.1.0` fails; that of `2.2.0`
+ * never ends; that of `2.3.0` deletes the agent's sessions, then fails.
  */
 export default ({ plugin }: Toolkit) =>
   plugin("lying-runtime", (host) => {

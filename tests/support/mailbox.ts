@@ -1,14 +1,14 @@
-// What people find in their mail: a real server that everything is sent to, asked by address.
+// Receives Berth's mails with a real SMTP server and finds them by recipient.
 
 import { eventually } from "./eventually.ts";
 import { type Arrived, startSmtp } from "./smtp.ts";
 
 export interface Mailbox extends AsyncDisposable {
-  /** For SMTP_URL. */
+  /** The value of SMTP_URL. */
   readonly url: string;
-  /** Everything that came for this address so far. */
+  /** The mails to this address so far. */
   of(email: string): Arrived[];
-  /** The token of the `count`-th link to this page that came, waited for. */
+  /** Waits for the `count`-th mail with a link to this page and returns the link's token. */
   token(email: string, page: "verify-email" | "reset-password", count?: number): Promise<string>;
 }
 

@@ -1,10 +1,10 @@
-// The end of a day, which tests that add up days must not run over: what is counted by UTC day begins anew there.
+// Keeps tests that count by UTC day away from midnight, when those counts start again at 0.
 
 const DAY = 86_400_000;
 
-/** Comes back when at least so many milliseconds are left of the day (UTC): at once, but for that last moment of it. */
+/** Waits for the next UTC day if fewer than `needed` milliseconds of this one are left; else returns at once. */
 export async function awayFromMidnight(needed = 20_000): Promise<void> {
   const left = DAY - (Date.now() % DAY);
-  // A little into the next one, for clocks that are read in whole seconds.
+  // One second more, since some clocks are read in whole seconds.
   if (left < needed) await Bun.sleep(left + 1_000);
 }

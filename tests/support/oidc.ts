@@ -1,4 +1,4 @@
-// A real OpenID provider (oidc-provider) in Google's place, whose people sign in by themselves, and which lies on demand.
+// Runs a real OpenID provider (oidc-provider) in Google's place. It signs people in without a page, and forges tokens on demand.
 
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net";
 import Provider, { type Configuration } from "oidc-provider";
 import { createClient } from "./client.ts";
 
-/** Who sits at the browser. */
+/** A person with an account at the provider. */
 export interface Person {
   sub: string;
   email: string;
@@ -15,33 +15,33 @@ export interface Person {
   name: string;
 }
 
-/** An ID token taken apart. */
+/** The decoded parts of an ID token. */
 export interface IdToken {
   header: Record<string, unknown>;
   claims: Record<string, unknown>;
 }
 
-/** With what a changed ID token is signed: the provider's key, another of the same name, the client's secret, or nothing. */
+/** The key that signs a changed ID token: the provider's, another with the same id, the client's secret, or none. */
 export type Signer = "own" | "foreign" | "secret" | "none";
 
-/** What stands in the provider's way at an address: no answer, an error, a page, half an answer, one without an end. */
+/** How an endpoint fails: no response, status 503, an HTML page, a truncated body, an endless body. */
 export type Trouble = "hang" | "down" | "html" | "cut" | "endless";
 
 export interface Oidc extends AsyncDisposable {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Who signs in next; undefined: they decline. */
+  /** The person who signs in next; undefined: the sign-in is declined. */
   person: Person | undefined;
-  /** Changes the ID tokens that are given out. */
+  /** Changes the ID tokens that are issued. */
   forge: ((token: IdToken) => { token: IdToken; signer: Signer }) | undefined;
-  /** By path, such as `/token`. */
+  /** Failures by path, such as `/token`. */
   readonly trouble: Map<string, Trouble>;
-  /** Paths asked for so far. */
+  /** The paths of all requests so far. */
   readonly asked: string[];
 }
 
-/** `redirectUris`: where it sends browsers back to, and nowhere else. */
+/** Starts the provider; it redirects browsers to `redirectUris` only. */
 export async function startOidc(redirectUris: string[]): Promise<Oidc> {
   const server = createServer();
   server.listen(0, "127.0.0.1");
@@ -67,12 +67,12 @@ export async function startOidc(redirectUris: string[]): Promise<Oidc> {
     await next();
     const { body } = ctx;
     if (ctx.path !== "/token" || !oidc.forge || typeof body?.id_token !== "string") return;
-    const { token, signer } = oidc.forge(takenApart(body.id_token));
-    ctx.body = { ...body, id_token: signed(token, signer, keys, oidc.clientSecret) };
+    const { token, signer } = oidc.forge(decodeToken(body.id_token));
+    ctx.body = { ...body, id_token: signToken(token, signer, keys, oidc.clientSecret) };
   });
   const answer = provider.callback();
 
-  /** The interaction of a person who is asked: there is nobody to look at a page. */
+  /** Finishes the login interaction without showing a page. */
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { person } = oidc;
     const result = person
@@ -85,19 +85,19 @@ export async function startOidc(redirectUris: string[]): Promise<Oidc> {
     const path = new URL(request.url ?? "", oidc.issuer).pathname;
     oidc.asked.push(path);
     const trouble = oidc.trouble.get(path);
-    if (trouble) return makeTrouble(trouble, response);
+    if (trouble) return fail(trouble, response);
     if (!path.startsWith("/interaction/")) return void answer(request, response);
     interact(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   return oidc;
 }
 
-/** Words of the provider that must not get any further. */
+/** Error text of the provider, which Berth must not pass on. */
 export const DENIED = "canary-description-of-the-provider";
 
 /**
- * Walks a browser from where Berth sent it through the provider, up to where it would come back.
- * Gives the path and query of that.
+ * Follows the provider's redirects from `location`, Berth's redirect to it, until one leads back to Berth.
+ * Returns the path and query of that redirect.
  */
 export async function throughProvider(location: string): Promise<string> {
   const { origin } = new URL(location);
@@ -127,7 +127,7 @@ function configurationOf(oidc: Oidc, redirectUris: string[], key: KeyObject): Co
     pkce: { required: () => true },
     scopes: ["openid", "email", "profile"],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-    // As Google does it: the claims are in the ID token.
+    // Google puts the claims into the ID token, too.
     conformIdTokenClaims: false,
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
@@ -147,12 +147,12 @@ const newKey = () => generateKeyPairSync("rsa", { modulusLength: 2048 }).private
 
 const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-function takenApart(token: string): IdToken {
+function decodeToken(token: string): IdToken {
   const [header = "", claims = ""] = token.split(".").map((part) => Buffer.from(part, "base64url").toString());
   return { header: JSON.parse(header), claims: JSON.parse(claims) };
 }
 
-function signed(
+function signToken(
   { header, claims }: IdToken,
   signer: Signer,
   keys: Record<"own" | "foreign", KeyObject>,
@@ -165,7 +165,7 @@ function signed(
   return `${text}.${sign("sha256", Buffer.from(text), keys[signer]).toString("base64url")}`;
 }
 
-function makeTrouble(trouble: Trouble, response: ServerResponse): void {
+function fail(trouble: Trouble, response: ServerResponse): void {
   const json = { "content-type": "application/json" };
   if (trouble === "down") response.writeHead(503, json).end(`{"error":"${DENIED}"}`);
   if (trouble === "html") response.writeHead(200, { "content-type": "text/html" }).end(`<h1>${DENIED}</h1>`);
@@ -174,7 +174,7 @@ function makeTrouble(trouble: Trouble, response: ServerResponse): void {
   response.writeHead(200, json);
   const more = () => {
     while (!response.destroyed && response.write(" ".repeat(65_536))) {
-      // Until the buffer is full.
+      // Write until the buffer is full.
     }
   };
   response.on("drain", more);

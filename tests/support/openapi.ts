@@ -1,7 +1,7 @@
-// What an independent reader says of an OpenAPI document, by the rules of the specification alone.
+// Validates an OpenAPI document with an independent linter, by the rules of the specification alone.
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 
-/** Everything wrong with it, as "rule at place: why"; empty for a valid document. */
+/** The problems of a document, each as "rule at pointer: message"; empty for a valid document. */
 export async function problemsOf(document: unknown): Promise<string[]> {
   const config = await createConfig({ extends: ["spec"] });
   const problems = await lintFromString({ source: JSON.stringify(document), config });

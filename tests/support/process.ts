@@ -1,22 +1,22 @@
-// Child processes of tests that can't outlive them: a watchdog notices the end of the test process, however it ends.
+// Starts child processes that can't outlive the tests: a watchdog shell kills them when the test process ends in any way.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The bun that runs this test. */
+/** Path of the Bun executable that runs this test. */
 export const bun = process.execPath;
 
-/** What ended a process: its exit code, or 128 plus the number of the signal, as a shell reports it. */
+/** Exit codes of processes that a signal ended: 128 plus its number, as a shell reports it. */
 const codes: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGKILL: 137, SIGSEGV: 139, SIGTERM: 143 };
 
 /** A running child. */
 export interface Child {
   readonly pid: number;
-  /** Everything written so far. */
+  /** The output so far. */
   output(): { stdout: string; stderr: string };
-  /** The first line on descriptor 3 (`ready: "fd3"`) or on standard output; throws when the child ends before or is too slow. */
+  /** The first line on descriptor 3 (`ready: "fd3"`) or on standard output; throws if the child ends first, or on timeout. */
   ready(timeoutMs?: number): Promise<string>;
   signal(name: NodeJS.Signals): void;
   /** The exit code, once the child and its pipes are closed. */
@@ -32,7 +32,7 @@ export interface Launch {
   ready?: "fd3" | "stdout";
 }
 
-/** Starts a child with its own pipes. It is killed when this process ends, even by SIGKILL. */
+/** Starts a child with pipes for its output. It is killed when this process ends, even by SIGKILL. */
 export function launch({ command, env, dir, ready = "stdout" }: Launch): Child {
   const [file = "", ...args] = command;
   const child = spawn(file, args, { cwd: dir, env, stdio: ["ignore", "pipe", "pipe", "pipe"] });
@@ -56,7 +56,7 @@ export function launch({ command, env, dir, ready = "stdout" }: Launch): Child {
   }
   child.stdout?.on("data", () => child.emit("announced"));
 
-  const dog = child.pid === undefined ? undefined : watchdog({ pid: child.pid });
+  const guard = child.pid === undefined ? undefined : watchdog({ pid: child.pid });
   let running = child.pid !== undefined;
   const exited = new Promise<number>((resolve, reject) => {
     child.once("error", (error) => {
@@ -65,7 +65,7 @@ export function launch({ command, env, dir, ready = "stdout" }: Launch): Child {
     });
     child.once("close", (code, signal) => {
       running = false;
-      dog?.dismiss();
+      guard?.dismiss();
       resolve(code ?? (signal ? (codes[signal] ?? 128) : 128));
     });
   });
@@ -118,7 +118,7 @@ function firstLine(
   });
 }
 
-/** Runs a command to its end; killed after `timeoutMs`, which is an error. */
+/** Runs a command to its end. After `timeoutMs` it kills the command and throws. */
 export async function run(
   command: string[],
   env: Record<string, string>,
@@ -138,20 +138,20 @@ export async function run(
   return { exitCode, ...child.output() };
 }
 
-/** An empty folder that is gone after `remove()`, or when this process ends. */
+/** Creates an empty folder, which is deleted by `remove()` or when this process ends. */
 export function temporaryDir(prefix = "berth-"): { path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), prefix));
-  const dog = watchdog({ dir: path });
+  const guard = watchdog({ dir: path });
   return {
     path,
     remove() {
       rmSync(path, { recursive: true, force: true });
-      dog.dismiss();
+      guard.dismiss();
     },
   };
 }
 
-/** A shell that waits for the end of its standard input, which this process holds open, and then cleans up. */
+/** Starts a shell that cleans up when its standard input closes, which happens at the latest when this process ends. */
 function watchdog({ pid = 0, dir = "" }: { pid?: number; dir?: string }): { dismiss(): void } {
   const script = 'read -r _ && exit; [ "$1" = 0 ] || kill -9 "$1" 2>/dev/null; [ -z "$2" ] || rm -rf "$2"';
   const shell = spawn("/bin/sh", ["-c", script, "watchdog", String(pid), dir], {

@@ -1,4 +1,4 @@
-// Berth's two providers of sign-in side by side, and a browser that walks through them.
+// Starts fakes of both sign-in providers (Google, GitHub) and signs in through them as a browser would.
 
 import { expect } from "bun:test";
 import { type Answer, type Client, createClient } from "./client.ts";
@@ -9,7 +9,7 @@ import { type Oidc, type Person, startOidc, throughProvider } from "./oidc.ts";
 export interface Providers extends AsyncDisposable {
   readonly google: Oidc;
   readonly github: Github;
-  /** With `BASE_URL`, which no test's client has to reach: it asks the service where it is. */
+  /** Berth's settings for both, with a `BASE_URL` that nothing has to reach: clients use the service's real address. */
   readonly env: Record<string, string>;
 }
 
@@ -38,7 +38,7 @@ export async function startProviders(baseUrl = "http://berth.example"): Promise<
 
 export type ProviderName = "google" | "github";
 
-/** Up to the provider and through it; gives the address that the browser is to come back to. */
+/** Starts a sign-in and completes it at the provider; returns the callback address for the browser. */
 export async function leave(client: Client, provider: ProviderName, query = ""): Promise<string> {
   const { status, headers, text } = await client.get(`/api/auth/oauth/${provider}${query}`);
   const location = headers.get("location");
@@ -46,40 +46,40 @@ export async function leave(client: Client, provider: ProviderName, query = ""):
   return throughProvider(location);
 }
 
-/** The whole way; gives Berth's answer to the browser that came back. */
+/** Completes a sign-in; returns Berth's response to the callback. */
 export const signInWith = async (client: Client, provider: ProviderName, query = ""): Promise<Answer> =>
   client.get(await leave(client, provider, query));
 
 let made = 0;
 
-/** Somebody nobody knows yet. */
+/** A new person at Google. */
 export function stranger(more: Partial<Person> = {}): Person {
   const tag = `${++made}-${crypto.randomUUID().slice(0, 8)}`;
   return { sub: `google-${tag}`, email: `person-${tag}@example.com`, email_verified: true, name: "Ada", ...more };
 }
 
-/** The same on GitHub. */
+/** A new person at GitHub. */
 export function developer(email: string, more: Partial<GithubPerson> = {}): GithubPerson {
   const id = 1_000_000 + ++made;
   return { id, login: `dev-${id}`, name: null, emails: [{ email, primary: true, verified: true }], ...more };
 }
 
-/** A house with both providers, and what tests of it ask. */
+/** A service with both providers, and helpers for its tests. */
 export interface OAuthHouse extends AsyncDisposable {
   readonly google: Oidc;
   readonly github: Github;
   readonly env: Record<string, string>;
   browser(): Client;
-  /** Sets who sits at the browser from now on. */
+  /** Sets the person who signs in next. */
   atGoogle(person: Person): Person;
   atGithub(person: GithubPerson): GithubPerson;
-  /** Somebody who signed up with a password, whose address may be verified. */
+  /** Signs up a user with a password, with a verified address or not. */
   member(email: string, verified: boolean): Promise<Client>;
   rows(sql: string, ...args: (string | number)[]): Promise<object[]>;
-  /** Writes behind the back of whoever remembers this user. */
+  /** Writes to the database directly, then drops this user from the cache. */
   write(userId: string, sql: string, ...args: (string | number)[]): Promise<void>;
   linksOf(userId: string): Promise<object[]>;
-  /** Both providers behave again, and somebody new is at Google. */
+  /** Ends all failures of both providers, and sets a new person at Google. */
   calm(): void;
 }
 
@@ -142,7 +142,7 @@ export interface Settings {
 
 export const settingsOf = async (client: Client) => (await client.get<Settings>("/api/settings")).body;
 
-/** Sent to the sign-in page with this code, without a session, and without a word of the provider's. */
+/** Expects a redirect to the sign-in page with this code, without a session and without text of the provider. */
 export function expectFailure(answer: Answer, code: string): void {
   expect([answer.status, answer.headers.get("location")]).toEqual([302, `/login?error=${code}`]);
   expect(answer.headers.getSetCookie().join()).not.toContain("berth_session");

@@ -1,18 +1,18 @@
-// A publisher of live streams made by hand, byte by byte (RTMP 1.0): for what no encoder would send.
+// An RTMP 1.0 publisher that sends bytes directly, for input that no encoder would send.
 
 import type { Socket } from "bun";
 import { eventually } from "./eventually.ts";
 
 export interface RawPublisher extends AsyncDisposable {
   send(...parts: (Uint8Array | number[])[]): void;
-  /** C0, C1 and C2; resolves when the answer to them is there. */
+  /** Performs the handshake (C0, C1, C2); resolves after S0, S1 and S2 arrived. */
   greet(): Promise<void>;
-  /** Everything that `publish` takes, up to the wish to publish under this key. */
+  /** Performs the handshake and the commands up to `publish` with this key. */
   ask(key: string): Promise<void>;
-  /** As text, so that codes can be found in it. */
+  /** All bytes received so far, as Latin-1 text, so that status codes can be found in it. */
   heard(): string;
   readonly isOpen: boolean;
-  /** Resolves when the other side has closed. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function connectRaw(port: number): Promise<RawPublisher> {
   return publisher;
 }
 
-/** One message of type 20 in one chunk (§7.2.1); chunks of any size are announced before. */
+/** A command message (type 20, §7.2.1) in one chunk, after a message that sets a large enough chunk size. */
 export function command(...values: unknown[]): Uint8Array {
   const body = Buffer.concat(values.map(amf));
   return Buffer.concat([setChunkSize(65_536), message(20, body)]);
@@ -84,7 +84,7 @@ export function command(...values: unknown[]): Uint8Array {
 
 export const setChunkSize = (size: number) => message(1, Buffer.from(Uint32Array.of(size).buffer).swap32(), 2);
 
-/** A message with a full header (§5.3.1.2.1), whole. `length` may claim something else. */
+/** A message with a full header (§5.3.1.2.1). `length` may differ from the real length. */
 export function message(type: number, body: Uint8Array, chunkStream = 3, length = body.length, clock = 0): Buffer {
   const header = Buffer.alloc(12);
   header[0] = chunkStream;
@@ -95,7 +95,7 @@ export function message(type: number, body: Uint8Array, chunkStream = 3, length 
   return Buffer.concat([header, body]);
 }
 
-/** AMF 0, as far as commands need it. */
+/** Encodes AMF 0, as far as commands need it. */
 function amf(value: unknown): Buffer {
   if (typeof value === "number") {
     const bytes = Buffer.alloc(9);

@@ -1,4 +1,4 @@
-// Requests byte by byte on a TCP socket: for what no HTTP client would send.
+// Sends HTTP requests byte by byte over a TCP socket, for input that no HTTP client would send.
 
 import { connect } from "node:net";
 
@@ -19,8 +19,8 @@ export interface RawRequest {
 
 /**
  * Sends a request to `origin` exactly as written and reads until the other side closes (`connection: close` is added,
- * `content-length` where there is a body and no length was given). A string or bytes go out as they are, and need their own
- * `connection: close`. Throws when there is no end within `timeoutMs`.
+ * and `content-length` if there is a body without one). A string or bytes are sent unchanged and need their own
+ * `connection: close`. Throws if the connection does not end within `timeoutMs`.
  */
 export async function rawRequest(
   origin: string,
@@ -38,7 +38,7 @@ export async function rawRequest(
       reject(new Error(`No end of the answer within ${timeoutMs} ms; so far: ${Buffer.concat(received)}`));
     }, timeoutMs);
     socket.on("data", (data) => received.push(data));
-    // A reset after the answer is how some servers end; what came before counts.
+    // Some servers end with a reset after the response; the bytes before it count.
     socket.on("error", (error) => {
       if (received.length === 0 && !("code" in error && error.code === "ECONNRESET")) reject(error);
     });

@@ -1,8 +1,8 @@
-// A receiver of webhooks on 127.0.0.1: records what comes, verifies it with the standardwebhooks package, and misbehaves as told.
+// Receives webhooks: records requests, verifies them with the standardwebhooks package, and fails on demand.
 import { Webhook } from "standardwebhooks";
 import { createWatch } from "./eventually.ts";
 
-/** One request as it came. */
+/** A request that arrived. */
 export interface Received {
   path: string;
   id: string;
@@ -12,24 +12,24 @@ export interface Received {
   message: { type: string; timestamp: string; data: Record<string, unknown> };
 }
 
-/** How it answers: a status, a response made for this request, or not at all. */
+/** The response: a status, a whole response, or none. */
 export type Behaviour = number | Response | "hang";
 
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly Received[];
-  /** From now on; default 204. A function is asked at each request, with how many came to its path with this id before. */
+  /** Sets the response from now on (default 204). A function gets each request and the number of earlier ones with its path and id. */
   answer(behaviour: number | "hang" | ((received: Received, before: number) => Behaviour)): void;
-  /** The first `count` that match, as soon as they are here; throws after 5 s. */
+  /** Waits for `count` matching requests and returns them; throws after 5 s. */
   take(count: number, matches?: (received: Received) => boolean, timeoutMs?: number): Promise<Received[]>;
   forget(): void;
-  /** Gone, with all connections; nobody listens at its address. */
+  /** Closes all connections and stops listening. */
   kill(): Promise<void>;
   /** Listens at the same address again. */
   revive(): void;
 }
 
-/** Starts one on a free port. */
+/** Starts a receiver on a free port. */
 export function startReceiver(): Receiver {
   const received: Received[] = [];
   const watch = createWatch();
@@ -74,7 +74,7 @@ export function verify({ body, headers }: Received, secret: string): unknown {
   return new Webhook(secret).verify(body, headers);
 }
 
-/** Whether it is. */
+/** Whether the request is signed with this secret and fresh. */
 export function isSignedWith(received: Received, secret: string): boolean {
   try {
     verify(received, secret);

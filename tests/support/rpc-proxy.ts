@@ -1,25 +1,26 @@
-// Stands before a chain's RPC: passes on, fails, or holds back what a test names, so that it can act at just that moment.
+// A proxy in front of a chain's RPC that forwards, fails, changes or delays requests by method, so that a test can act
+// at an exact moment.
 
 export interface Held {
-  /** Resolves when the first such request is there (and was passed on, with `forwarded`). */
+  /** Resolves when the first such request arrived (and, with `forwarded`, the node has answered it). */
   readonly reached: Promise<void>;
   release(): void;
 }
 
-/** From the honest result and what was asked. */
+/** Makes a false response from the real result and the request's parameters. */
 export type Lie = (honest: { result: unknown; params: unknown[] }) => { result: unknown } | { error: object };
 
 export interface RpcProxy {
   readonly url: string;
-  /** Everything goes through again; what was held back is answered as if the node were gone. */
+  /** Forwards everything again; held requests fail with 503. */
   pass(): void;
-  /** Nothing is answered any more. */
+  /** Fails every request with 503. */
   fail(): void;
-  /** Requests with this method are answered with what is made of the node's own answer. */
+  /** Answers requests with this method by the result of `made`. */
   lie(method: string, made: Lie): void;
-  /** Every request so far, by method. */
+  /** The methods of all requests so far. */
   readonly asked: readonly string[];
-  /** Requests with this method stay without an answer; with `forwarded`, the node has got them. */
+  /** Delays the responses to this method until `release()`; with `forwarded`, the node gets the requests at once. */
   hold(method: string, options?: { forwarded?: boolean }): Held;
   stop(): Promise<void>;
 }

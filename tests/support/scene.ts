@@ -1,4 +1,4 @@
-// How most whole-binary tests begin (somebody signed in, with an agent), and what every refusal must look like.
+// Signs up users, creates agents, opens gateway sockets, and checks the format that every error response must have.
 
 import { expect } from "bun:test";
 import type { Berth } from "./berth.ts";
@@ -22,7 +22,7 @@ export interface ErrorBody {
   limit?: number;
 }
 
-/** Somebody who signed up, got that plan from the operator, and is signed in. */
+/** Signs up a user, grants the plan with `berth user grant`, and signs in. */
 export async function member(berth: Berth, plan = "pro"): Promise<Client> {
   const client = createClient(berth);
   await client.signUp();
@@ -31,18 +31,18 @@ export async function member(berth: Berth, plan = "pro"): Promise<Client> {
   return client;
 }
 
-/** Provisions an agent; throws unless 201. */
+/** Creates an agent; throws unless 201. */
 export async function provision(client: Client, name = "Harbour", config: object = {}): Promise<AgentItem> {
   const { status, body, text } = await client.post<{ agent: AgentItem }>("/api/agents/provision", { name, config });
   if (status !== 201) throw new Error(`provision: ${status} ${text}`);
   return body.agent;
 }
 
-/** What no answer may hold: exceptions, SQL, stacks, paths of this machine, the names of what it is made of. */
-const inside =
+/** Text that no response may contain: exceptions, SQL, stack traces, local paths, names of libraries. */
+const INTERNALS =
   /\bat \S+[:(]|SQLITE|\bSELECT\b|node_modules|\$bunfs|\/(?:work|tmp|root|home)\/|\.ts\b|elysia|typebox|TypeError|SyntaxError|JSON Parse|undefined is not|"on":"/i;
 
-/** A refusal in the contract's form: status, JSON body, request id, and nothing of the inside. Gives back its body. */
+/** Expects an error response: this status, a JSON body with `error`, `message` and `code`, a request id, no internals. Returns the body. */
 export function expectRefusal(
   answer: { status: number; headers: Headers; text?: string; body: unknown },
   status: number,
@@ -52,7 +52,7 @@ export function expectRefusal(
   expect({ status: answer.status, text }).toEqual({ status, text });
   expect(answer.headers.get("content-type")).toStartWith("application/json");
   expect(answer.headers.get("x-request-id")).toMatch(/^[\w-]{4,64}$/);
-  expect(text).not.toMatch(inside);
+  expect(text).not.toMatch(INTERNALS);
   const body: ErrorBody = JSON.parse(text);
   expect(body.error).toMatch(/\S/);
   expect(body.message).toBe(body.error);
@@ -70,36 +70,36 @@ export interface Frame {
   status?: string;
 }
 
-/** A client of the gateway. */
+/** A client's socket to the gateway. */
 export interface Gateway {
   readonly frames: Frame[];
   send(frame: object): void;
-  /** The first frame of that type, come or still to come; throws when the socket closes before, or after 10 s. */
+  /** Waits for the first frame of this type; throws if the socket closes before, or after 10 s. */
   next(type: string): Promise<Frame>;
-  /** How it was closed. */
+  /** Code and reason of the close. */
   readonly closed: Promise<{ code: number; reason: string }>;
   close(): void;
 }
 
-/** Opens a socket as a page of Berth's own would, or with other headers. Never throws; a refusal shows in `closed`. */
+/** Opens a gateway socket with the headers of a page of Berth, or others. Never throws; a refusal shows in `closed`. */
 export function openGateway(berth: Berth, id: string, headers: Record<string, string>): Gateway {
   const url = `${berth.web.replace("http", "ws")}/agent/${id}`;
   const socket = new WebSocket(url, { headers: { origin: berth.web, ...headers } });
   const frames: Frame[] = [];
   const waiting = new Set<() => void>();
-  const told = Promise.withResolvers<{ code: number; reason: string }>();
-  let over: { code: number; reason: string } | undefined;
-  const look = () => {
+  const closing = Promise.withResolvers<{ code: number; reason: string }>();
+  let closedWith: { code: number; reason: string } | undefined;
+  const notify = () => {
     for (const check of [...waiting]) check();
   };
   socket.onmessage = ({ data }) => {
     frames.push(JSON.parse(String(data)));
-    look();
+    notify();
   };
   socket.onclose = ({ code, reason }) => {
-    over = { code, reason };
-    told.resolve(over);
-    look();
+    closedWith = { code, reason };
+    closing.resolve(closedWith);
+    notify();
   };
   const opened = new Promise<void>((resolve) => {
     socket.onopen = () => resolve();
@@ -113,7 +113,8 @@ export function openGateway(berth: Berth, id: string, headers: Record<string, st
       const check = () => {
         const found = frames.find((frame) => frame.type === type);
         if (found) resolve(found);
-        else if (over) reject(new Error(`Closed with ${over.code} before ${type}: ${JSON.stringify(frames)}`));
+        else if (closedWith)
+          reject(new Error(`Closed with ${closedWith.code} before ${type}: ${JSON.stringify(frames)}`));
       };
       waiting.add(check);
       check();
@@ -122,7 +123,7 @@ export function openGateway(berth: Berth, id: string, headers: Record<string, st
         waiting.delete(check);
       });
     },
-    closed: told.promise,
+    closed: closing.promise,
     close: () => socket.close(),
   };
 }

@@ -1,4 +1,4 @@
-// A server that sells by x402 v2, with the protocol's own facilitator, which settles on a chain of the test's own.
+// A server that sells by x402 v2 and settles payments on a test chain with the protocol's own facilitator.
 import {
   decodePaymentSignatureHeader,
   encodePaymentRequiredHeader,
@@ -15,13 +15,13 @@ type How = "sell" | "take" | "lie" | "refuse";
 export interface Seller {
   readonly url: string;
   readonly payTo: Address;
-  /** Requests that brought a payment. */
+  /** The payment headers of all requests that had one. */
   readonly payments: string[];
-  /** What is asked for from now on, on top of one USD by the exact scheme. */
+  /** Sets terms that override the default: one USD by the exact scheme. */
   ask(terms: Partial<PaymentRequirements>): void;
-  /** `take`: settles and keeps silent; `lie`: names another transaction; `refuse`: settles nothing; `sell`: as it should be. */
+  /** `sell`: correct; `take`: settles, then fails with 500; `lie`: names another transaction; `refuse`: settles nothing. */
   behave(how: How): void;
-  /** Called when a payment is there, before anything is done with it. */
+  /** Sets a listener that runs when a payment arrived, before it is verified. */
   onPayment(listener: () => Promise<void> | void): void;
   stop(): Promise<void>;
 }
@@ -80,8 +80,8 @@ export function startSeller(chain: Anvil, token: Token): Seller {
       if (!verified.isValid) return new Response(`invalid: ${verified.invalidReason}`, { status: 402 });
       const settled = await scheme.settle(payment, accepted);
       if (how === "take") return new Response("thanks", { status: 500 });
-      const told = how === "lie" ? { ...settled, transaction: `0x${"12".repeat(32)}` } : settled;
-      const headers = { "payment-response": encodePaymentResponseHeader(told) };
+      const receipt = how === "lie" ? { ...settled, transaction: `0x${"12".repeat(32)}` } : settled;
+      const headers = { "payment-response": encodePaymentResponseHeader(receipt) };
       return new Response(`news for ${await request.text()}`, { status: settled.success ? 200 : 402, headers });
     },
   });

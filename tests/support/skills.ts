@@ -1,16 +1,16 @@
-// What the skills stand on in tests: a real database with agents in it, and the turn in which a tool is called.
+// Helpers for tests of skills: the default configuration, the context of a tool call, and tools by name.
 
 import type { PreparedTool } from "../../plugins/skills/prepared-tool.ts";
 import type { ToolContext } from "../../plugins/skills/skill.ts";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 
-/** All defaults: role `all`, so that caches are on. */
+/** The default configuration; with its role `all`, caches are on. */
 export const config = loadConfig({});
 
 export { insertAgent } from "./records.ts";
 
-/** The owner speaking over the web, unless said otherwise. */
-export const toolContext = (agentId: string, but: Partial<ToolContext> = {}): ToolContext => ({
+/** The context of a tool call in the owner's web session; `overrides` replace fields. */
+export const toolContext = (agentId: string, overrides: Partial<ToolContext> = {}): ToolContext => ({
   agentId,
   userId: "user",
   sessionId: "sess_0123456789abcdef",
@@ -20,13 +20,13 @@ export const toolContext = (agentId: string, but: Partial<ToolContext> = {}): To
   byOwner: true,
   timezone: "UTC",
   signal: new AbortController().signal,
-  ...but,
+  ...overrides,
 });
 
-/** Somebody else, on a channel. */
+/** The audience of a guest on a channel. */
 export const guestAudience = (peer: string) => ({ byOwner: false, platform: "channel_a", peer });
 
-/** The tool of that name; throws when it isn't offered. */
+/** The tool with this name; throws if it is not among `tools`. */
 export function toolNamed(tools: readonly PreparedTool[], name: string): PreparedTool {
   const tool = tools.find((one) => one.name === name);
   if (!tool) throw new Error(`No tool ${name} among ${tools.map((one) => one.name).join(", ")}.`);

