@@ -5,7 +5,7 @@ import { runBerth, startBerth } from "./berth.ts";
 import { eventually } from "./eventually.ts";
 import { bun, launch, temporaryDir } from "./process.ts";
 
-// A stand-in for the binary, so that the harness is tested without building one.
+// Tests `startBerth` and `runBerth` with a script in place of the binary, so that nothing has to be built.
 const standIn = `#!${bun}
 import { readdirSync, writeFileSync, writeSync } from "node:fs";
 const [command, ...args] = process.argv.slice(2);
@@ -42,9 +42,9 @@ test("starts in an empty folder with nothing but the given environment", async (
   {
     await using berth = await startBerth({ binary, env: { EXTRA: "1" } });
     ({ dir, pid } = berth);
-    // Two pipes: the ready line may overtake what was printed before it.
-    const said = await eventually(() => JSON.parse(berth.output().stdout));
-    expect(said).toEqual({
+    // The output comes over another pipe than the ready line, so it may arrive later.
+    const started = await eventually(() => JSON.parse(berth.output().stdout));
+    expect(started).toEqual({
       env: { PORT: "0", BACKEND_PORT: "0", RTMP_PORT: "0", LOG_FORMAT: "json", EXTRA: "1" },
       args: ["--ready-fd", "3"],
       files: [],
@@ -57,7 +57,7 @@ test("starts in an empty folder with nothing but the given environment", async (
   expect(existsSync(dir)).toBe(false);
 });
 
-test("stops with its code, restarts in the same folder, on the same ports when asked", async () => {
+test("stops with its exit code and restarts in the same folder, on request on the same ports", async () => {
   await using berth = await startBerth({ binary });
   const { web, backend, pid } = berth;
   await berth.restart({ keepPorts: true, env: { MORE: "2" } });
@@ -75,7 +75,7 @@ test("stops with its code, restarts in the same folder, on the same ports when a
   expect(alive(berth.pid)).toBe(false);
 });
 
-test("a start that fails, or takes too long, says so and leaves nothing", async () => {
+test("a start that fails or takes too long throws its output and leaves no process or folder", async () => {
   await expect(startBerth({ binary, env: { FAIL: "1" } })).rejects.toThrow(
     /code 2 before it was ready.*found nonsense/s,
   );
@@ -88,7 +88,7 @@ test("a start that fails, or takes too long, says so and leaves nothing", async 
   await expect(startBerth({ binary: "/nowhere/berth" })).rejects.toThrow("npm run build");
 });
 
-test("commands run to their end, beside the service or alone", async () => {
+test("commands run to their end, with or without a running service", async () => {
   expect(await runBerth(["user", "grant"], {}, folder.path, binary)).toEqual({
     exitCode: 3,
     stdout: "grant\n",
@@ -98,7 +98,7 @@ test("commands run to their end, beside the service or alone", async () => {
   expect(await berth.command("user", "grant", "a@b.c")).toMatchObject({ exitCode: 4, stdout: "grant a@b.c\n" });
 });
 
-test("a test process that dies takes its children and folders along", async () => {
+test("when a test process dies, its children and folders are removed", async () => {
   const script = join(folder.path, "dying.ts");
   writeFileSync(
     script,

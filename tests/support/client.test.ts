@@ -43,7 +43,7 @@ const server = Bun.serve({
 afterAll(() => server.stop(true));
 const origin = server.url.origin;
 
-test("one user with a cookie, from sign-up to sign-out", async () => {
+test("keeps one user's cookie from sign-up to sign-out", async () => {
   const client = createClient(origin);
   expect(await client.join({ name: "Bo" })).toBe("u1");
   expect(client.account).toMatchObject({ name: "Bo", email: expect.stringMatching(/^user-.*@example\.com$/) });
@@ -54,13 +54,13 @@ test("one user with a cookie, from sign-up to sign-out", async () => {
   expect((await client.get<{ cookie: null }>("/echo")).body.cookie).toBeNull();
 });
 
-test("every status is an answer, not an exception", async () => {
+test("returns every status and throws for none", async () => {
   const { status, body } = await createClient(origin).delete("/teapot");
   expect(status).toBe(418);
   expect(body).toMatchObject({ method: "DELETE", body: "" });
 });
 
-test("reads server-sent events however they are cut", async () => {
+test("reads server-sent events however their bytes are split", async () => {
   const events = await Array.fromAsync(createClient(origin).sse("/stream"));
   expect(events).toEqual([
     { event: "delta", id: "1", data: '{"a":\n1}' },
@@ -68,13 +68,13 @@ test("reads server-sent events however they are cut", async () => {
   ]);
 });
 
-test("leaving a stream closes it", async () => {
+test("closes the connection when the loop over events ends early", async () => {
   for await (const _ of createClient(origin).sse("/stream", {})) break;
   await eventually(() => gone > 0, { what: "the server saw the client go" });
   expect(gone).toBe(1);
 });
 
-test("raw requests go out as they are written", async () => {
+test("sends raw requests byte for byte", async () => {
   const answer = await rawRequest(origin, { path: "/a%2Fb/../c%00", method: "PUT", body: "{" });
   expect(answer.status).toBe(200);
   expect(JSON.parse(answer.body)).toMatchObject({ method: "PUT", body: "{" });

@@ -1,4 +1,4 @@
-// One bot as Discord keeps it: its channels and messages, what users do to it, and what it did to them.
+// The state of one bot in the Discord fake: its channels and messages, the actions of users, and the bot's own calls.
 
 import { DiscordRefusal, unknown } from "./discord-refusal.ts";
 import type { FileObject, Message, Says, SentMessage, User } from "./discord-types.ts";
@@ -16,7 +16,7 @@ export interface Interaction {
   channelId: string;
   at: number;
   acknowledged: boolean;
-  /** Id of the message that is the answer. */
+  /** Id of the message that answers the interaction. */
   original: string | undefined;
 }
 
@@ -27,7 +27,7 @@ export interface StoredFile {
   signature: string;
 }
 
-/** A message that the bot asks for, checked. */
+/** A validated message of the bot. */
 export interface Draft {
   content: string;
   nonce?: string | number;
@@ -51,7 +51,7 @@ interface World {
 const EPOCH = 1_420_070_400_000n;
 let count = 0n;
 
-/** Ids that tell when they were made: https://discord.com/developers/docs/reference#snowflakes */
+/** Ids that contain their creation time: https://discord.com/developers/docs/reference#snowflakes */
 export const snowflake = () => String(((BigInt(Date.now()) - EPOCH) << 22n) | (count++ & 0x3fffffn));
 
 export function createBot({ token, id, username, origin, tell }: World) {
@@ -81,7 +81,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
     return channel;
   }
 
-  /** As the bot's calls reach it. */
+  /** The channel that a call of the bot names; throws if it is closed to the bot. */
   function reachable(channelId: string): Channel {
     const channel = channelNamed(channelId);
     if (!channel.closed) return channel;
@@ -108,7 +108,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
     });
   }
 
-  /** A message as it looks to a bot that may not read it. */
+  /** The message as a bot without the message content intent gets it. */
   function scrubbed(message: Message): Message {
     const mine = message.author.id === id || message.mentions.some((mentioned) => mentioned.id === id);
     return message.guild_id === undefined || mine ? message : { ...message, content: "", attachments: [] };
@@ -200,7 +200,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
     },
     edits(messageId: string, text: string) {
       const message = messages.get(messageId);
-      if (!message) throw new Error("There is no such message.");
+      if (!message) throw new Error("Unknown message.");
       message.content = text;
       message.edited_timestamp = new Date().toISOString();
       announce("MESSAGE_UPDATE", message);
@@ -247,7 +247,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
       return interaction.id;
     },
 
-    /** Messages after one, newest first, as a call sees them: without their guild. */
+    /** Messages after a given one, newest first; responses of the REST API have no guild id. */
     list(channel: Channel, after: bigint, limit: number) {
       return [...messages.values()]
         .filter((message) => message.channel_id === channel.id && BigInt(message.id) > after)
@@ -255,7 +255,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
         .reverse()
         .map(({ guild_id, ...message }) => message);
     },
-    /** What the bot says; the message that is there already where the nonce was used before. */
+    /** Adds a message of the bot; returns the earlier message if the nonce was used before. */
     writes(channel: Channel, draft: Draft): Message {
       const key = draft.nonce === undefined ? undefined : `${channel.id} ${draft.nonce}`;
       const before = key !== undefined && draft.enforceNonce ? messages.get(byNonce.get(key) ?? "") : undefined;

@@ -1,4 +1,4 @@
-// The gateway of the Discord fake: sessions that survive their connections, and what each connection must say in which order.
+// The gateway of the Discord fake: sessions that outlive their connections, and the order of messages on a connection.
 // https://discord.com/developers/docs/events/gateway
 
 import type { ServerWebSocket } from "bun";
@@ -6,7 +6,7 @@ import type { ServerWebSocket } from "bun";
 export interface GatewayEvent {
   s: number;
   t: string;
-  /** What it is, by the intents of the session. */
+  /** The payload, which depends on the session's intents. */
   d: unknown;
 }
 
@@ -18,12 +18,12 @@ interface Session {
   socket: Socket | undefined;
 }
 
-/** What belongs to one connection. */
+/** The state of one connection. */
 export interface Wire {
   gateway: Gateway | undefined;
   session: Session | undefined;
   silent: boolean;
-  /** Times of what was sent lately. */
+  /** Times of the client's recent messages. */
   sends: number[];
 }
 
@@ -33,7 +33,7 @@ const GUILD_MESSAGES = 1 << 9;
 const DIRECT_MESSAGES = 1 << 12;
 const MESSAGE_CONTENT = 1 << 15;
 const KNOWN_INTENTS = (1 << 26) - 1;
-/** Events that are kept for a session whose connection is gone. */
+/** Number of events that are kept for a session without a connection. */
 const KEPT = 1_000;
 
 export interface GatewayOptions {
@@ -68,7 +68,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
     post(session, event);
   }
 
-  /** True when this connection ends here, as was asked for. */
+  /** Closes the connection if `nextConnection` planned it, and returns whether it did. */
   function meetsItsFate(socket: Socket): boolean {
     if (fate === undefined) return false;
     const code = fate;
@@ -123,7 +123,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
     sequenceOf: (about: string) => lastSeq.get(about) ?? 0,
     identify,
     resume,
-    /** A client's own 1000 or 1001 ends the session; anything else leaves it to be resumed. */
+    /** Close code 1000 or 1001 from the client ends the session; after any other it can be resumed. */
     closed(socket: Socket, code: number) {
       const { session } = socket.data;
       if (!session || session.socket !== socket) return;
@@ -131,12 +131,12 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
       if (code === 1000 || code === 1001) sessions.delete(session.id);
       changed();
     },
-    /** Tells every session that wants it. `scrubbed`: how it looks to those who may not read the content. */
+    /** Sends an event to every session with its intent; `scrubbed` goes to those without the message content intent. */
     dispatch(t: string, d: object, kind: "guild" | "dm" | "any", about: string, scrubbed: object = d): void {
       if (held) return void held.push(() => this.dispatch(t, d, kind, about, scrubbed));
       for (const session of sessions.values()) {
-        const wanted = kind === "any" || session.intents & (kind === "guild" ? GUILD_MESSAGES : DIRECT_MESSAGES);
-        if (wanted) push(session, t, session.intents & MESSAGE_CONTENT ? d : scrubbed, about);
+        const hasIntent = kind === "any" || session.intents & (kind === "guild" ? GUILD_MESSAGES : DIRECT_MESSAGES);
+        if (hasIntent) push(session, t, session.intents & MESSAGE_CONTENT ? d : scrubbed, about);
       }
     },
     hold: () => {
@@ -178,21 +178,21 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
   };
 }
 
-/** What a connection says, in the order Discord takes it. */
+/** Handles a message of the client; closes the connection if it comes in the wrong order. */
 export function hear(socket: Socket, raw: string | Buffer, find: (token: unknown) => Gateway | undefined): void {
   const wire = socket.data;
   const now = performance.now();
   wire.sends = [...wire.sends.filter((at) => now - at < 60_000), now];
   if (wire.sends.length > 120) return void socket.close(4008);
   if (raw.length > 4096) return void socket.close(4002);
-  let said: { op?: unknown; d?: unknown };
+  let received: { op?: unknown; d?: unknown };
   try {
-    said = JSON.parse(String(raw)) as typeof said;
+    received = JSON.parse(String(raw)) as typeof received;
   } catch {
     return void socket.close(4002);
   }
-  const d = (typeof said.d === "object" && said.d !== null ? said.d : {}) as Record<string, unknown>;
-  switch (said.op) {
+  const d = (typeof received.d === "object" && received.d !== null ? received.d : {}) as Record<string, unknown>;
+  switch (received.op) {
     case 1:
       if (!wire.silent) socket.send(JSON.stringify({ op: 11 }));
       return;
@@ -202,7 +202,7 @@ export function hear(socket: Socket, raw: string | Buffer, find: (token: unknown
       const gateway = find(d.token);
       if (!gateway) return void socket.close(4004);
       wire.gateway = gateway;
-      if (said.op === 2) gateway.identify(socket, d);
+      if (received.op === 2) gateway.identify(socket, d);
       else gateway.resume(socket, d);
       return;
     }

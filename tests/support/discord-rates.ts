@@ -1,4 +1,4 @@
-// Discord's limits, as far as the fake has them: messages per channel, edits per channel, all calls of a bot.
+// Enforces Discord's rate limits: messages per channel, edits per channel, and all calls of a bot.
 // https://discord.com/developers/docs/topics/rate-limits
 
 import { tooMany } from "./discord-refusal.ts";
@@ -7,7 +7,7 @@ import type { Route } from "./discord-types.ts";
 const PER_CHANNEL = { limit: 5, withinMs: 5_000 };
 const PER_BOT = { limit: 50, withinMs: 1_000 };
 const METERED: readonly Route[] = ["createMessage", "editMessage", "typing"];
-/** Not counted for the bot: they go by their own token. */
+/** Routes that do not count towards the bot's limit: they authenticate by the token in their address. */
 const FREE: readonly Route[] = ["acknowledge", "getOriginal", "editOriginal", "deleteOriginal", "followUp", "file"];
 
 export type Rates = ReturnType<typeof createRates>;
@@ -16,7 +16,7 @@ export function createRates(enabled: () => boolean) {
   const windows = new Map<string, number[]>();
   const count = { refused: 0 };
 
-  /** Seconds until there is room, 0 when this call was counted; and how much room is left. */
+  /** `wait`: seconds until the call is allowed, 0 if it was counted; `left`: calls that are still allowed. */
   function take(key: string, { limit, withinMs }: typeof PER_CHANNEL): { wait: number; left: number; reset: number } {
     const now = performance.now();
     const times = (windows.get(key) ?? []).filter((at) => now - at < withinMs);
@@ -29,7 +29,7 @@ export function createRates(enabled: () => boolean) {
 
   return {
     count,
-    /** Throws when there were too many; else the headers of the answer. */
+    /** Throws if a limit is exceeded; else returns the rate limit headers of the response. */
     check(botId: string, route: Route, channelId: string | undefined): Record<string, string> {
       if (!enabled()) return {};
       if (!FREE.includes(route)) {

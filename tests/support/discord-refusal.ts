@@ -1,4 +1,4 @@
-// How Discord says no: https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
+// Discord's error responses: https://discord.com/developers/docs/topics/opcodes-and-status-codes#json
 
 export class DiscordRefusal extends Error {
   constructor(
@@ -17,7 +17,7 @@ export class DiscordRefusal extends Error {
   }
 }
 
-/** 400 with code 50035, as for every body that is not as documented. */
+/** 400 with code 50035, for a body that is not as documented. */
 export function invalid(field: string, code: string, message: string): DiscordRefusal {
   return new DiscordRefusal(400, 50035, "Invalid Form Body", { errors: { [field]: { _errors: [{ code, message }] } } });
 }
@@ -25,7 +25,7 @@ export function invalid(field: string, code: string, message: string): DiscordRe
 export const unauthorized = () => new DiscordRefusal(401, 0, "401: Unauthorized");
 export const unknown = (code: number, what: string) => new DiscordRefusal(404, code, `Unknown ${what}`);
 
-/** Who a limit is for: `user` this bot alone, `global` all its calls. */
+/** 429. `scope`: `user` limits this bot on one route, `global` all its calls, `shared` all bots. */
 export const tooMany = (seconds: number, scope: "user" | "global" | "shared") =>
   new DiscordRefusal(
     429,

@@ -1,4 +1,4 @@
-// The REST calls that the Discord fake knows (version 10), each strict about its body: what Discord would refuse or ignore is refused.
+// The REST calls of the Discord fake (version 10). Each rejects a body that Discord would reject or partly ignore.
 // https://discord.com/developers/docs/resources/message
 
 import type { BotState, Draft, Interaction } from "./discord-bot.ts";
@@ -8,7 +8,7 @@ import type { Route } from "./discord-types.ts";
 export interface Call {
   route: Route;
   bot: BotState;
-  /** The parts of the path that change. */
+  /** The variable parts of the path. */
   ids: string[];
   body: Record<string, unknown>;
   query: URLSearchParams;
@@ -43,7 +43,7 @@ export const ROUTES: readonly (readonly [Route, string, RegExp])[] = (
   ] as const
 ).map(([route, method, path]) => [route, method, new RegExp(`^${path}$`)] as const);
 
-/** These carry their authority in their address. */
+/** Routes that authenticate by the token in their address. */
 export const BY_TOKEN: readonly Route[] = ["acknowledge", "getOriginal", "editOriginal", "deleteOriginal", "followUp"];
 
 const SUPPRESS_EMBEDS = 1 << 2;
@@ -51,7 +51,7 @@ const SUPPRESS_NOTIFICATIONS = 1 << 12;
 const LOADING = 1 << 7;
 const MESSAGE_CONTENT_LIMITED = 1 << 19;
 const LONGEST = 2000;
-/** How long an interaction's token is good. */
+/** How long an interaction's token is valid. */
 const TOKEN_MS = 15 * 60_000;
 
 function only(body: Record<string, unknown>, ...known: string[]): void {
@@ -170,7 +170,7 @@ function putCommands({ bot, ids, body }: Call): Response {
   return Response.json(commands);
 }
 
-/** Does what a call says; throws `DiscordRefusal`. */
+/** Runs a call; throws `DiscordRefusal`. */
 export function runCall(call: Call): Response {
   const { route, bot, ids, body } = call;
   const [first = "", second = ""] = ids;

@@ -1,27 +1,27 @@
-// What tests see of the Discord fake: its options, its bots, the accidents it can have, and Discord's objects as far as they matter.
+// The types of the Discord fake that tests use: options, bots, planned failures, and Discord's objects as far as needed.
 
 export interface DiscordOptions {
   port?: number;
-  /** Enforce the limits that headers tell of: 5 messages per channel in 5 s, 50 calls per bot in 1 s. Default: off. */
+  /** Enforce rate limits and send their headers: 5 messages per channel in 5 s, 50 calls per bot in 1 s. Default: off. */
   rates?: boolean;
-  /** Milliseconds between heartbeats that HELLO asks for. Default 41,250, as Discord's. */
+  /** Heartbeat interval of HELLO in milliseconds. Default: 41,250, as Discord's. */
   heartbeatMs?: number;
-  /** One IDENTIFY per bot within this time; another is an invalid session. Default 5,000. */
+  /** One IDENTIFY per bot within this time; a second one is an invalid session. Default: 5,000. */
   identifyMs?: number;
-  /** Sessions a bot may still begin. Default 1,000. */
+  /** Number of sessions that a bot may still start. Default: 1,000. */
   identifiesLeft?: number;
-  /** Interactions must be acknowledged within this time. Default 3,000. */
+  /** Interactions must be acknowledged within this time. Default: 3,000. */
   acknowledgeMs?: number;
   /**
-   * The whole platform is away for what is called from now on: every call is answered with 5xx, or its connection is
-   * reset, and nobody stays at the gateway; what people write waits.
+   * The whole platform is down from now on: every call gets a 5xx response, or its connection is
+   * reset, and every gateway connection is closed; messages of users wait.
    */
   down?: "broken" | "cut" | false;
-  /** Every REST call takes this long, half before its effect and half after. */
+  /** Duration of every REST call, half of it before its effect and half after. */
   latencyMs?: number;
 }
 
-/** `cut`: the connection is reset. `hang`: no answer until the client goes. `garbage`: a proxy's HTML page. */
+/** `cut`: the connection is reset. `hang`: no response until the client disconnects. `garbage`: a proxy's HTML page. */
 export type Accident =
   | { status: number; retryAfter?: number; global?: boolean; code?: number; message?: string }
   | { slowMs: number }
@@ -29,7 +29,7 @@ export type Accident =
   | "hang"
   | "garbage";
 
-/** What calls are named in `fail` and `calls`; `*` is any of them. */
+/** The names of calls in `fail` and `calls`. */
 export type Route =
   | "me"
   | "application"
@@ -53,7 +53,7 @@ export type Route =
 export interface AccidentOptions {
   /** Default 1. */
   times?: number;
-  /** Before the call had its effect (default), or after: the message is there, the answer is not. */
+  /** Before the call's effect (default), or after it: the message exists, but its response is lost. */
   when?: "before" | "after";
   botId?: string;
   channelId?: string;
@@ -65,7 +65,7 @@ export interface RestCall {
   channelId: string | undefined;
   body: unknown;
   at: number;
-  /** 0: the answer never arrived. */
+  /** 0: no response arrived. */
   status: number;
 }
 
@@ -109,7 +109,7 @@ export interface Message {
   referenced_message?: Omit<Message, "referenced_message"> | null;
 }
 
-/** A message of the bot, as its channel shows it now. Times are epoch ms. */
+/** A message of the bot in its current form. Times are epoch ms. */
 export interface SentMessage {
   id: string;
   channelId: string;
@@ -118,22 +118,22 @@ export interface SentMessage {
   flags: number;
   at: number;
   edits: { text: string; at: number }[];
-  /** It is the answer to an interaction, or follows one. */
+  /** The interaction that this message answers or follows. */
   interaction?: string;
-  /** "… is thinking": deferred, and nothing said yet. */
+  /** Shown as "… is thinking": deferred, still without content. */
   thinking: boolean;
 }
 
 export interface Says {
-  /** Default: user "7001". */
+  /** Id of the user. Default: "7001". */
   from?: string;
   name?: string;
   isBot?: boolean;
-  /** Names the bot at the start of the text. */
+  /** Mentions the bot at the start of the text. */
   mention?: boolean;
-  /** Names the bot's own role. */
+  /** Mentions the bot's own role. */
   mentionRole?: boolean;
-  /** Users named as `<@id>` in the text, whose names come along. */
+  /** Names, by id, of the users that the text mentions as `<@id>`. */
   naming?: Record<string, string>;
   replyTo?: string;
   files?: { name: string; type?: string; bytes: Uint8Array }[];
@@ -144,49 +144,49 @@ export interface FakeBot {
   readonly username: string;
   readonly token: string;
   readonly applicationId: string;
-  /** The role that came with the bot into every guild. */
+  /** The bot's managed role in every guild. */
   readonly roleId: string;
-  /** The channel of a user and the bot. */
+  /** The direct message channel of a user and the bot. */
   dm(userId?: string): string;
-  /** A channel of a guild, or a thread in one. */
+  /** A channel or thread of a guild. */
   channel(guildId?: string): string;
   userSays(channelId: string, text: string, says?: Says): string;
   userEdits(messageId: string, text: string): void;
   userDeletes(messageId: string): void;
-  /** A slash command; answers with the interaction's id. */
+  /** Runs a slash command; returns the interaction's id. */
   userCommands(channelId: string, name: string, options?: Record<string, string>, from?: string): string;
-  /** The message comes again. */
+  /** Delivers the message a second time. */
   repeats(messageId: string): void;
-  /** The user takes no more messages of the bot, or the bot was taken out of the channel. */
+  /** The user blocks the bot's messages, or the bot is removed from the channel. */
   closes(channelId: string): void;
   sent(channelId?: string): SentMessage[];
   /** Times of "… is typing". */
   typing(channelId?: string): number[];
-  /** Events wait until they are released, in their order or the other way round. */
+  /** Holds events until `release`, which sends them in their order or in reverse. */
   hold(): void;
   release(reverse: boolean): void;
-  /** Files at the CDN expire: their old addresses are nobody's, the message has new ones. */
+  /** Expires the files' addresses at the CDN; the messages get new ones. */
   filesExpire(): void;
   readonly commands: { name: string; description: string }[];
   readonly identifies: number;
   readonly resumes: number;
-  /** Connections that are open and ready. */
+  /** Number of open connections that got READY or RESUMED. */
   readonly connected: number;
   /** Sequence number of the last event. */
   readonly sequence: number;
-  /** Sequence number an event about this message or interaction had last. */
+  /** Sequence number of the latest event about this message or interaction. */
   sequenceOf(id: string): number;
-  /** Closes all connections: with that code, or without one (as a network does). */
+  /** Closes all connections with this code, or without one (as a network failure does). */
   drops(code?: number): void;
-  /** Opcode 7. */
+  /** Sends opcode 7 (reconnect). */
   reconnects(): void;
-  /** Opcode 9; not resumable: the session is gone. */
+  /** Sends opcode 9 (invalid session); a session that is not resumable is deleted. */
   invalidates(resumable: boolean): void;
-  /** Every session is gone, as after a long time. */
+  /** Deletes every session, as Discord does after a long time. */
   forgets(): void;
-  /** Says nothing any more, not even to heartbeats, until the next connection. */
+  /** Sends nothing, not even heartbeat ACKs, until the next connection. */
   silent(): void;
-  /** What happens to the next connection once it said who it is. */
+  /** Ends the next connection after its IDENTIFY or RESUME: by a reset, or with a close code. */
   nextConnection(fate: "cut" | number): void;
 }
 
@@ -196,11 +196,11 @@ export interface DiscordStats {
   identifies: number;
   resumes: number;
   sent: number;
-  /** Answers 429. */
+  /** Number of 429 responses. */
   tooMany: number;
-  /** Calls that came while the platform was down. */
+  /** Number of calls while the platform was down. */
   turnedAway: number;
-  /** When each bot said who it is at the gateway for the first time since the platform was last down, or began; epoch ms. */
+  /** When each bot first identified at the gateway after the last outage (or the start), in epoch ms. */
   returned: number[];
   calls: Record<string, number>;
 }
@@ -208,21 +208,21 @@ export interface DiscordStats {
 export interface BotOptions {
   id?: string;
   username?: string;
-  /** May ask for the content of every message. Default: true. */
+  /** Whether the bot may use the message content intent. Default: true. */
   messageContent?: boolean;
 }
 
 export interface Discord extends AsyncDisposable {
-  /** What `CHANNEL_B_API_ROOT` is set to. */
+  /** The value of `CHANNEL_B_API_ROOT`. */
   readonly url: string;
   addBot(token: string, options?: BotOptions): FakeBot;
   bot(token: string): FakeBot;
   revoke(token: string): void;
-  /** The token of an interaction, as its event tells it. */
+  /** The token of an interaction, as in its event. */
   tokenOf(interactionId: string): string;
   fail(route: Route | "*", accident: Accident, options?: AccidentOptions): void;
   set(changes: Pick<DiscordOptions, "rates" | "latencyMs" | "identifiesLeft" | "down">): void;
-  /** Every REST call so far. */
+  /** All REST calls so far. */
   readonly calls: RestCall[];
   stats(): DiscordStats;
   waitFor<T>(predicate: (discord: Discord) => T, timeoutMs?: number): Promise<NonNullable<T>>;

@@ -1,4 +1,4 @@
-// The fake itself: as strict as Discord where an adapter could be wrong.
+// Tests the Discord fake: it is as strict as Discord wherever an adapter could be wrong.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type Discord, type FakeBot, startDiscord, tokenFor } from "./discord.ts";
@@ -42,7 +42,7 @@ describe("calls", () => {
     expect(bot.sent()).toEqual([]);
   });
 
-  test("the same nonce gives the same message, where it is enforced", async () => {
+  test("the same enforced nonce returns the same message", async () => {
     const path = `/channels/${bot.dm()}/messages`;
     const body = { content: "once", nonce: "n", enforce_nonce: true };
     const [first, second] = [await call("POST", path, body), await call("POST", path, body)];
@@ -59,16 +59,19 @@ describe("calls", () => {
     expect((await call("GET", "/users/@me", undefined, headers)).status).toBe(status);
   });
 
-  test("others' messages can't be edited, and unknown places are unknown", async () => {
+  test("reject edits of others' messages and unknown channels", async () => {
     const dm = bot.dm();
-    const said = bot.userSays(dm, "mine");
+    const messageId = bot.userSays(dm, "mine");
     const body = { content: "x" };
-    expect(await call("PATCH", `/channels/${dm}/messages/${said}`, body)).toMatchObject({ status: 403, code: 50005 });
+    expect(await call("PATCH", `/channels/${dm}/messages/${messageId}`, body)).toMatchObject({
+      status: 403,
+      code: 50005,
+    });
     expect(await call("PATCH", `/channels/${dm}/messages/${bot.id}`, body)).toMatchObject({ status: 404, code: 10008 });
     expect(await call("POST", `/channels/${bot.id}/messages`, body)).toMatchObject({ status: 404, code: 10003 });
   });
 
-  test("limits are told in headers, and enforced", async () => {
+  test("enforce rate limits and announce them in headers", async () => {
     discord.set({ rates: true });
     const statuses = [];
     for (let n = 0; n < 6; n++) {
@@ -79,7 +82,7 @@ describe("calls", () => {
   });
 });
 
-/** A connection to the gateway that says what it is told to. */
+/** Opens a gateway connection that sends exactly the given messages. */
 async function connection() {
   const watch = createWatch();
   const heard: { op: number; t?: string; s?: number; d?: unknown }[] = [];
@@ -101,8 +104,8 @@ async function connection() {
 
 describe("the gateway", () => {
   test.each([
-    ["a token that is nobody's", { token: "x" }, 4004],
-    ["intents that are none", { intents: 1 << 30 }, 4013],
+    ["an unknown token", { token: "x" }, 4004],
+    ["unknown intents", { intents: 1 << 30 }, 4013],
     ["no properties", { properties: undefined }, 4002],
   ])("%s ends it", async (_, more, code) => {
     const one = await connection();
@@ -110,14 +113,14 @@ describe("the gateway", () => {
     await one.waitFor(() => one.state.code === code);
   });
 
-  test("the privileged intent ends it for who may not have it", async () => {
+  test("closes a connection with a privileged intent that the bot may not use", async () => {
     discord.addBot(TOKEN, { messageContent: false });
     const one = await connection();
     one.identify({ intents: 1 << 15 });
     await one.waitFor(() => one.state.code === 4014);
   });
 
-  test("one that says nothing first, or says it twice, is ended", async () => {
+  test("closes a connection that does not identify first, or identifies twice", async () => {
     const [early, twice] = [await connection(), await connection()];
     early.say(3, {});
     await early.waitFor(() => early.state.code === 4003);
@@ -127,7 +130,7 @@ describe("the gateway", () => {
     await twice.waitFor(() => twice.state.code === 4005);
   });
 
-  test("a session is resumed with what was missed, unless it was ended with 1000", async () => {
+  test("resumes a session with the missed events, unless it was closed with 1000", async () => {
     const first = await connection();
     first.identify();
     await first.waitFor(() => first.heard.some(({ t }) => t === "READY"));
@@ -146,7 +149,7 @@ describe("the gateway", () => {
     await third.waitFor(() => third.heard.some(({ op, d }) => op === 9 && d === false));
   });
 
-  test("two sessions begun at once are one too many", async () => {
+  test("rejects a second IDENTIFY that follows at once", async () => {
     const [one, two] = [await connection(), await connection()];
     one.identify();
     await one.waitFor(() => one.heard.some(({ t }) => t === "READY"));
@@ -155,7 +158,7 @@ describe("the gateway", () => {
   });
 });
 
-test("alone, it is driven over HTTP", async () => {
+test("runs as a program that is controlled over HTTP", async () => {
   await using alone = await spawnDiscord();
   await alone.addBots([{ token: TOKEN }]);
   const dm = await alone.bot(TOKEN, "dm");

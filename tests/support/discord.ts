@@ -1,5 +1,5 @@
-// A fake Discord: REST version 10 and the gateway, strict about every call, driven by tests that play the users, able to fail on demand.
-// Also a program of its own, driven over HTTP (discord-control.ts): bun tests/support/discord.ts --port N
+// Fakes Discord's REST API (version 10) and gateway. It validates every call strictly; tests act as its users and plan failures.
+// Also runs as a program that is controlled over HTTP (discord-control.ts): bun tests/support/discord.ts --port N
 
 import { parseArgs } from "node:util";
 import { type BotState, createBot } from "./discord-bot.ts";
@@ -105,12 +105,12 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
       throw new DiscordRefusal(400, 50109, "The request body contains invalid JSON.");
     const body = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
     record.body = body;
-    const one = whose(request, route, ids, file);
+    const one = callerOf(request, route, ids, file);
     record.botId = one?.state.id;
     const plan = take(record);
     const half = settings.latencyMs / 2;
     if (half > 0) await pause(half, signal);
-    const before = plan?.when === "before" ? await happens(plan.accident, signal) : undefined;
+    const before = plan?.when === "before" ? await failureResponse(plan.accident, signal) : undefined;
     if (before) return before;
     if (!one) throw file ? unknown(0, "file") : BY_TOKEN.includes(route) ? unknown(10015, "Webhook") : unauthorized();
     const headers = rates.check(one.state.id, route, record.channelId);
@@ -130,11 +130,11 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
     watch.changed();
     if (half > 0) await pause(half, signal);
-    return (plan?.when === "after" ? await happens(plan.accident, signal) : undefined) ?? response;
+    return (plan?.when === "after" ? await failureResponse(plan.accident, signal) : undefined) ?? response;
   }
 
-  /** Whose call it is: by the token, or by the interaction or file that its address names. */
-  function whose(request: Request, route: Route, ids: string[], file: RegExpExecArray | null): Known | undefined {
+  /** The bot of a call, found by its token, or by the interaction or file in its address. */
+  function callerOf(request: Request, route: Route, ids: string[], file: RegExpExecArray | null): Known | undefined {
     const all = [...known.values()];
     if (file) return all.find(({ state }) => state.files.has(file[1] ?? ""));
     if (BY_TOKEN.includes(route)) {
@@ -145,7 +145,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     return known.get(/^Bot (\S+)$/.exec(request.headers.get("authorization") ?? "")?.[1] ?? "");
   }
 
-  /** The accident planned for this call, used up by it. */
+  /** Takes the failure that is planned for this call. */
   function take({ route, botId, channelId }: RestCall): Planned | undefined {
     const plan = planned.find(
       (plan) =>
@@ -172,7 +172,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     return { state, gateway, bot: fakeBot(state, gateway, changed), mayReadContent };
   }
 
-  /** The gateway of whoever says that this is its token. */
+  /** The gateway of the bot with this token; notes the bot's first return after an outage. */
   function at(token: string): Gateway | undefined {
     const gateway = known.get(token)?.gateway;
     if (gateway && !returned.has(token)) returned.set(token, Date.now());
@@ -211,7 +211,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     },
     tokenOf(id) {
       const found = [...known.values()].map(({ state }) => state.interactions.get(id)).find(Boolean);
-      if (!found) throw new Error("There is no such interaction.");
+      if (!found) throw new Error("Unknown interaction.");
       return found.token;
     },
     fail(route, accident, { times = 1, when = "before", ...only } = {}) {
@@ -250,14 +250,14 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
   return discord;
 }
 
-/** The first part of a token is the bot's id, in base64. */
+/** The bot's id, which is the first part of its token in base64. */
 function idIn(token: string): string {
   const id = Buffer.from(token.split(".")[0] ?? "", "base64url").toString();
   if (!/^\d{15,20}$/.test(id)) throw new Error("A token begins with the bot's id in base64; or name the id.");
   return id;
 }
 
-/** A token for a bot with this id, in Discord's form. */
+/** A token for a bot with this id, in Discord's format. */
 export const tokenFor = (id: string, secret = "fake-secret-fake-secret-fake") =>
   `${Buffer.from(id).toString("base64url")}.AbCdEf.${secret}`;
 
@@ -314,7 +314,7 @@ function fakeBot(state: BotState, gateway: Gateway, changed: () => void): FakeBo
   };
 }
 
-/** Answers that never arrive: Bun resets the connection when a body fails. */
+/** Responses that must not arrive: Bun resets the connection when their body fails. */
 const cut = new WeakSet<Response>();
 
 function reset(): Response {
@@ -323,8 +323,8 @@ function reset(): Response {
   return response;
 }
 
-/** What the client gets instead of the answer; undefined where it is only late. */
-async function happens(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
+/** The response of a planned failure; undefined if the failure is only a delay. */
+async function failureResponse(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
   if (accident === "cut") return reset();
   if (accident === "garbage") {
     const headers = { "content-type": "text/html" };

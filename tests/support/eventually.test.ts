@@ -1,28 +1,28 @@
 import { expect, test } from "bun:test";
 import { createWatch, eventually, NeverHappened, seeded } from "./eventually.ts";
 
-test("eventually: waits for a truthy value, and takes exceptions for not yet", async () => {
-  let asked = 0;
+test("eventually: waits for a truthy value, and retries after exceptions", async () => {
+  let calls = 0;
   const value = await eventually(
     () => {
-      asked += 1;
-      expect(asked).toBeGreaterThan(2);
-      return asked > 3 && `asked ${asked}`;
+      calls += 1;
+      expect(calls).toBeGreaterThan(2);
+      return calls > 3 && `calls ${calls}`;
     },
     { everyMs: 1 },
   );
   expect(value).toBe("asked 4");
 });
 
-test("eventually: says what never happened, and what was seen last", async () => {
+test("eventually: reports the condition and its last result on timeout", async () => {
   const failure = await eventually(() => 0, { timeoutMs: 20, everyMs: 5, what: "a reply" }).catch((error) => error);
   expect(failure).toBeInstanceOf(NeverHappened);
-  expect(failure.message).toMatch(/^Not within \d+ ms: a reply\nWhen last asked, it was 0$/);
+  expect(failure.message).toMatch(/^Not within \d+ ms: a reply\nWhen last calls, it was 0$/);
   const thrown = eventually(() => expect(1).toBe(2), { timeoutMs: 10, everyMs: 5 });
   await expect(thrown).rejects.toThrow(/it threw: .*Expected: 2/s);
 });
 
-test("a watch looks again only when told of a change", async () => {
+test("a watch checks again only after changed()", async () => {
   const watch = createWatch();
   let ready = 0;
   const waiting = watch.waitFor(() => ready > 1 && "done");
@@ -33,7 +33,7 @@ test("a watch looks again only when told of a change", async () => {
   );
 });
 
-test("seeded: the same seed gives the same chance", () => {
+test("seeded: the same seed gives the same numbers", () => {
   const draw = (seed: number) => {
     const random = seeded(seed);
     return [random.next(), random.integer(1, 6), random.pick(["a", "b", "c"]), ...random.shuffle([1, 2, 3, 4, 5])];

@@ -1,4 +1,4 @@
-// The platforms as a storm plays them: each a strict fake in a process of its own, with its limits enforced.
+// Adapts the platform fakes to the storm test: each runs strictly in its own process, with rate limits enforced.
 
 import { spawnDiscord } from "./discord-control.ts";
 import type { StormPlatform } from "./storm.ts";
@@ -7,7 +7,7 @@ import { spawnWhatsApp } from "./whatsapp-control.ts";
 
 const STRICT = ["--latency-ms", "4", "--rates"];
 
-/** Telegram, by long polling, with its limits enforced. */
+/** Telegram with long polling. */
 export async function stormyTelegram(): Promise<StormPlatform> {
   const fake = await spawnTelegram(...STRICT);
   const tokens: string[] = [];
@@ -37,11 +37,11 @@ export async function stormyTelegram(): Promise<StormPlatform> {
   };
 }
 
-/** Discord, by its gateway; people write in private. */
+/** Discord with its gateway; users write in direct messages. */
 export async function stormyDiscord(): Promise<StormPlatform> {
   const fake = await spawnDiscord(...STRICT);
   const tokens: string[] = [];
-  /** Who a private channel belongs to. */
+  /** The chat of each direct message channel. */
   const chats = new Map<string, number>();
   return {
     name: "Discord",
@@ -78,7 +78,7 @@ export async function stormyDiscord(): Promise<StormPlatform> {
   };
 }
 
-/** WhatsApp, which posts: a bot is back with its first call. */
+/** WhatsApp with webhooks: it has no connections, so a bot counts as back with its first call. */
 export async function stormyWhatsApp(): Promise<StormPlatform> {
   const fake = await spawnWhatsApp(...STRICT);
   await fake.addApp("9001", "the-app-of-the-storm");
@@ -95,12 +95,12 @@ export async function stormyWhatsApp(): Promise<StormPlatform> {
       return tokens;
     },
     says: async (sayings) => {
-      const said = sayings.map(({ bot, chat, text }) => ({
+      const outgoing = sayings.map(({ bot, chat, text }) => ({
         token: tokens[bot] ?? "",
         text,
         says: { from: userOf(chat) },
       }));
-      await fake.usersSay(said);
+      await fake.usersSay(outgoing);
     },
     async replies() {
       const sent = await Promise.all(tokens.map((token) => fake.sent(token)));

@@ -1,11 +1,12 @@
-// A storm: a platform is away with all its bots, while people go on writing, and comes back. What then became of every message.
+// Plays a platform outage: every bot of a platform is cut off while users keep writing, then the platform comes back.
+// Reports for every message whether it was answered once, in order, and how fast.
 
 import { type Berth, startBerth } from "./berth.ts";
 import { eventually, type Seeded } from "./eventually.ts";
 import { member, provision } from "./scene.ts";
 import { startUpstream } from "./upstream.ts";
 
-/** How a platform can be away. */
+/** How a platform fails: 5xx responses, or reset connections. */
 export type Away = "broken" | "cut";
 
 export interface StormSaying {
@@ -15,60 +16,60 @@ export interface StormSaying {
   text: string;
 }
 
-/** A platform as a storm plays it: its bots, its people, its limits, and whether it is there at all. */
+/** A platform fake with bots and users that can be switched off. */
 export interface StormPlatform extends AsyncDisposable {
   readonly name: string;
-  /** Bots hold connections that they have to make anew. */
+  /** Whether bots hold connections, which they have to open again after the outage. */
   readonly connects: boolean;
   readonly channel: "channel_a" | "channel_b" | "channel_c";
   readonly env: Record<string, string>;
-  /** Tokens of so many new bots. Its limits count from the start. */
+  /** Adds bots and returns their tokens. */
   addBots(count: number): Promise<string[]>;
   says(sayings: readonly StormSaying[]): Promise<void>;
-  /** What stands in all chats, oldest first. */
+  /** The bots' messages in all chats, oldest first. */
   replies(): Promise<StormSaying[]>;
   set(away: Away | false): Promise<void>;
   /**
-   * `sent`: messages of bots so far. `returned`: when each bot connected first since the platform came back; epoch ms.
-   * `limited`: calls refused for their number.
+   * `sent`: messages of bots so far. `returned`: when each bot first connected after the outage, in epoch ms.
+   * `limited`: calls refused by a rate limit. `turnedAway`: calls during the outage.
    */
   stats(): Promise<{ sent: number; limited: number; turnedAway: number; returned: number[] }>;
 }
 
 export interface Storm {
   platforms: readonly StormPlatform[];
-  /** Bots of each platform. */
+  /** Number of bots of each platform. */
   bots: number;
-  /** Chats of the busiest bot, whose replies all wait when the platform is back. */
+  /** Number of chats of the busiest bot, whose replies all wait when the platform is back. */
   busyChats: number;
-  /** How long it is away each way, in ms. */
+  /** The outages one after the other: kind, and duration in ms. */
   away: readonly (readonly [Away, number])[];
   random: Seeded;
-  /** How long all may take to be answered once it is back, in ms. */
+  /** Time limit for all replies after the outage, in ms. */
   patience: number;
 }
 
-/** Of one platform. Times are ms since it came back. */
+/** The result for one platform. Times are ms since the end of the outage. */
 export interface Aftermath {
   platform: string;
   connects: boolean;
   messages: number;
-  /** Messages answered not at all, more than once, or before an earlier one of their chat. */
+  /** Messages without a reply, replies that were repeated, and chats with replies in the wrong order. */
   lost: number;
   twice: number;
   disordered: number;
   limited: number;
-  /** Calls that were made in vain. */
+  /** Calls during the outage. */
   turnedAway: number;
   bots: number;
   firstBack: number;
   lastBack: number;
-  /** The most bots that came back within 100 ms. */
+  /** The largest number of bots that came back within 100 ms. */
   crowd: number;
   allAnswered: number;
 }
 
-/** Plays it against the whole service with a model that takes up to 0.8 s. Throws only where it could not be played. */
+/** Plays the outage against the whole service with a model that takes up to 0.8 s. Throws only if the test could not run. */
 export async function weather(storm: Storm, binary?: string): Promise<Aftermath[]> {
   const { platforms, bots, busyChats, random } = storm;
   await using upstream = await startUpstream();
@@ -78,16 +79,16 @@ export async function weather(storm: Storm, binary?: string): Promise<Aftermath[
   await using berth = await startBerth({ env: all, ...(binary === undefined ? {} : { binary }) });
   for (const platform of platforms) await connect(berth, platform, bots);
 
-  // Of each kind every bot has a chat, and the busiest one many.
+  // In each phase every bot has one chat, and the busiest bot has many more.
   const sayings = (when: string, first: number): StormSaying[] => [
     ...Array.from({ length: bots }, (_, bot) => ({ bot, chat: first, text: `${when} ${bot}` })),
     ...Array.from({ length: busyChats }, (_, n) => ({ bot: 0, chat: first + 1 + n, text: `${when} busy ${n}` })),
   ];
   const lasting = [1, 2, 3].map((n) => ({ bot: 1, chat: 9_000, text: `goes on ${n}` }));
   const [before, during] = [[...sayings("before", 1_000), ...lasting.slice(0, 1)], sayings("during", 5_000)];
-  const said = [...before, ...during, ...lasting.slice(1)];
+  const sentMessages = [...before, ...during, ...lasting.slice(1)];
   await Promise.all(platforms.map((platform) => platform.says(before)));
-  // Most of what was asked before is being answered when the platform goes.
+  // The outage begins when the model has got half of the messages, so that replies are in progress.
   await eventually(() => upstream.total >= (platforms.length * before.length) / 2, { timeoutMs: 30_000 });
   for (const [n, [away, ms]] of storm.away.entries()) {
     await Promise.all(platforms.map((platform) => platform.set(away)));
@@ -97,8 +98,8 @@ export async function weather(storm: Storm, binary?: string): Promise<Aftermath[
   }
   const back = Date.now();
   await Promise.all(platforms.map((platform) => platform.set(false)));
-  const found = await Promise.all(platforms.map((platform) => aftermath(platform, said, back, storm)));
-  if ((await berth.stop()) !== 0) throw new Error("The service did not stop well.");
+  const found = await Promise.all(platforms.map((platform) => aftermath(platform, sentMessages, back, storm)));
+  if ((await berth.stop()) !== 0) throw new Error("The service did not stop with exit code 0.");
   return found;
 }
 
@@ -114,14 +115,14 @@ async function connect(berth: Berth, { channel, addBots, stats }: StormPlatform,
 
 async function aftermath(
   platform: StormPlatform,
-  said: readonly StormSaying[],
+  sentMessages: readonly StormSaying[],
   back: number,
   { bots, patience }: Storm,
 ): Promise<Aftermath> {
-  const wanted = new Set(said.map(({ text }) => `echo: ${text}`));
+  const wanted = new Set(sentMessages.map(({ text }) => `echo: ${text}`));
   const missing = async () => wanted.difference(new Set((await platform.replies()).map(({ text }) => text))).size;
   const waiting = { timeoutMs: patience, everyMs: 200 };
-  // What is missing then is told, with everything else.
+  // After the time limit the result reports the missing replies; it must not throw.
   const enough = async () => (await platform.stats()).sent >= wanted.size;
   await eventually(async () => (await enough()) && (await missing()) === 0, waiting).catch(() => undefined);
   const allAnswered = Date.now() - back;
@@ -130,16 +131,16 @@ async function aftermath(
   const { limited, turnedAway, returned } = await platform.stats();
   const times = returned.map((at) => at - back).sort((a, b) => a - b);
   const order = (one: { chat: number; bot: number }) => `${one.bot} ${one.chat}`;
-  const asked = Map.groupBy(said, order);
+  const messagesByChat = Map.groupBy(sentMessages, order);
   const disordered = [...Map.groupBy(replies, order)].filter(([chat, shown]) => {
-    const expected = asked.get(chat)?.map(({ text }) => `echo: ${text}`) ?? [];
+    const expected = messagesByChat.get(chat)?.map(({ text }) => `echo: ${text}`) ?? [];
     const firsts = [...new Set(shown.map(({ text }) => text))];
     return firsts.join("\n") !== expected.filter((text) => firsts.includes(text)).join("\n");
   });
   return {
     platform: platform.name,
     connects: platform.connects,
-    messages: said.length,
+    messages: sentMessages.length,
     lost: await missing(),
     twice: replies.length - new Set(replies.map(({ text }) => text)).size,
     disordered: disordered.length,

@@ -1,4 +1,4 @@
-// An agent with a live stream, as tests of streams begin.
+// Creates an agent with a live stream, and reads the stream's state and log.
 
 import type { Berth } from "./berth.ts";
 import type { Client } from "./client.ts";
@@ -20,14 +20,14 @@ export interface StreamBody {
 export interface OnAir {
   agent: AgentItem;
   stream: StreamBody;
-  /** Of the web surface, without a slash at its end; `/index.m3u8` is the playlist. */
+  /** Address of the stream on the web surface, without a trailing slash; the playlist is `/index.m3u8`. */
   base: string;
   port: number;
-  /** What its owner is told of it now. */
+  /** The stream as its owner sees it now. */
   now(): Promise<StreamBody>;
-  /** Waits for that state. */
+  /** Waits for a state. */
   becomes(state: string, timeoutMs?: number): Promise<StreamBody>;
-  /** Lines of the agent's log about its stream, the newest first. */
+  /** Lines of the agent's log about its stream, newest first. */
   lines(): Promise<string[]>;
 }
 

@@ -1,4 +1,4 @@
-// One bot as the platform keeps it: who it is, its chats and messages, what users do to it and what it did to them.
+// The state of one bot in the Telegram fake: its chats and messages, the actions of users, and the bot's own calls.
 
 import type { Entity } from "./telegram-markup.ts";
 import { bad, TelegramRefusal } from "./telegram-params.ts";
@@ -43,7 +43,7 @@ export interface Message {
   caption?: string;
 }
 
-/** A message that the bot sent, as its chat shows it now. Times are epoch ms. */
+/** A message of the bot in its current form. Times are epoch ms. */
 export interface SentMessage {
   messageId: number;
   chatId: number;
@@ -54,7 +54,7 @@ export interface SentMessage {
   threadId?: number;
   replyTo?: number;
   at: number;
-  /** The answer to the call was written to a connection that was still open. */
+  /** Whether the response to the call was written to an open connection. */
   delivered: boolean;
   edits: { text: string; at: number }[];
   deleted: boolean;
@@ -68,17 +68,17 @@ export interface Draft {
   threadId?: number;
 }
 
-/** How a user's message differs from a private one of the user whose id is the chat's. */
+/** Options of a user's message. Default: a private message of the user whose id is the chat's. */
 export interface Says {
   from?: Partial<User> & { id: number };
-  /** Needed for a negative chat id; `true` is a supergroup. */
+  /** Required for a negative chat id; `true` is a supergroup. */
   group?: boolean | { title?: string; type?: "group" | "supergroup"; forum?: boolean };
   threadId?: number;
-  /** Id of the message it answers. */
+  /** Id of the message that this one replies to. */
   replyTo?: number;
   /** Seconds. Default: now. */
   date?: number;
-  /** How a file is sent. Default: as a document. */
+  /** The kind of a file's message. Default: a document. */
   as?: "photo" | "voice" | "audio" | "video_note" | "sticker";
 }
 
@@ -130,7 +130,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
     return message;
   }
 
-  /** A user's message with those fields; its update, unless the bot does not take messages. */
+  /** Adds a user's message with these fields; its update is undefined if the bot does not take messages. */
   function incoming(chatId: number, fields: Partial<Message>, says: Says) {
     const from: User = { is_bot: false, first_name: "Ada", ...says.from, id: says.from?.id ?? Math.abs(chatId) };
     blocked.delete(chatId);
@@ -177,7 +177,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
       return updates.create("edited_message", edited)?.update_id;
     },
     deletes(chatId: number, messageId: number): void {
-      if (!messages.delete(key(chatId, messageId))) throw new Error("There is no such message.");
+      if (!messages.delete(key(chatId, messageId))) throw new Error("Unknown message.");
       const own = sentById.get(key(chatId, messageId));
       if (own) own.deleted = true;
     },
@@ -188,7 +188,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
       const fields = fileFields(about, name, says.as);
       return incoming(chatId, { ...fields, ...(caption === undefined ? {} : { caption }) }, says);
     },
-    /** The chat that a call names; refused when the bot never met it, or was thrown out. */
+    /** The chat that a call names; throws if it is unknown to the bot, or the bot was blocked, or the group was upgraded. */
     chat(chatId: number): Chat {
       const chat = chats.get(chatId);
       if (!chat) throw bad("chat not found");
@@ -218,7 +218,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
     },
     message: (chatId: number, messageId: number) => messages.get(key(chatId, messageId)),
     quoted,
-    /** Records what the bot says; both forms of the message. */
+    /** Adds a message of the bot; returns it and its record. */
     post(chat: Chat, fields: Partial<Message>, record: Pick<SentMessage, "text" | "entities" | "parseMode">) {
       const now = Date.now();
       const message = add({
@@ -246,7 +246,7 @@ export function createBot(token: string, username: string, options: UpdatesOptio
       sentById.set(key(chat.id, entry.messageId), entry);
       return { message, entry };
     },
-    /** A message of the bot itself; others can't be changed by it. */
+    /** The bot's own message with this id; undefined for messages of others, which it can't change. */
     own(chatId: number, messageId: number): { message: Message; entry: SentMessage } | undefined {
       const message = messages.get(key(chatId, messageId));
       const entry = sentById.get(key(chatId, messageId));
@@ -267,7 +267,7 @@ const types: Record<string, string> = {
   mp3: "audio/mpeg",
 };
 
-/** A file in a message, in the field and with the particulars of its kind. */
+/** The field of a message that holds a file of this kind. */
 function fileFields(
   about: { file_id: string; file_unique_id: string; file_size: number },
   name: string,
@@ -289,7 +289,7 @@ function fileFields(
   return { document: { ...about, file_name: name, mime_type } };
 }
 
-/** Commands and mentions, as Telegram marks them in what people write. */
+/** The entities for commands and mentions that Telegram adds to messages of users. */
 function entitiesOf(text: string): Entity[] {
   const found: Entity[] = [];
   for (const match of text.matchAll(/(?<![\w/@])(?:(\/[A-Za-z0-9_]{1,64}(?:@\w{3,32})?)|(@\w{3,32}))/g)) {

@@ -17,7 +17,7 @@ type Settings = Parameters<Telegram["set"]>[0];
 export interface TelegramControl {
   readonly url: string;
   addBots(bots: { token: string; username?: string }[]): Promise<void>;
-  /** In that order; answers with the ids of the messages. */
+  /** Sends messages in order; returns their ids. */
   usersSay(sayings: Saying[]): Promise<{ updateId: number; messageId: number }[]>;
   userSays(token: string, chatId: number, text: string, says?: Says): Promise<{ updateId: number; messageId: number }>;
   sent(token: string, chatId?: number): Promise<SentMessage[]>;
@@ -50,15 +50,15 @@ export function control(telegram: Telegram, request: Request, verb: string): Pro
 
 export function telegramControl(url: string): TelegramControl {
   const call = createControlCaller(url);
-  type Said = { updateId: number; messageId: number };
+  type SentIds = { updateId: number; messageId: number };
   return {
     url,
     addBots: (bots) => call("addBots", bots),
     usersSay: (sayings) => call("usersSay", sayings),
     async userSays(token, chatId, text, says) {
-      const [said] = await call<Said[]>("usersSay", [{ token, chatId, text, ...(says ? { says } : {}) }]);
-      if (!said) throw new Error("Nothing was said.");
-      return said;
+      const [first] = await call<SentIds[]>("usersSay", [{ token, chatId, text, ...(says ? { says } : {}) }]);
+      if (!first) throw new Error("The message was not sent.");
+      return first;
     },
     sent: (...args) => call("sent", ...args),
     drafts: (...args) => call("drafts", ...args),

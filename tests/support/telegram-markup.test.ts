@@ -5,7 +5,7 @@ const html = (source: string) => parseMarkup(source, "HTML");
 const markdown = (source: string) => parseMarkup(source, "MarkdownV2");
 
 describe("HTML", () => {
-  test("nests, and counts in UTF-16", () => {
+  test("parses nested tags, with offsets in UTF-16 units", () => {
     expect(html('🙂 <b>bold <i>both</i></b> <a href="https://a.b/?x=1&amp;y=2">link</a>')).toEqual({
       text: "🙂 bold both link",
       entities: [
@@ -16,7 +16,7 @@ describe("HTML", () => {
     });
   });
 
-  test("blocks of code, quotes, spoilers", () => {
+  test("parses code blocks, quotes and spoilers", () => {
     expect(html('<pre><code class="language-ts">a &lt; b</code></pre>').entities).toEqual([
       { type: "pre", offset: 0, length: 5, language: "ts" },
     ]);
@@ -24,7 +24,7 @@ describe("HTML", () => {
     expect(html(source).entities.map(({ type }) => type)).toEqual(["expandable_blockquote", "spoiler", "spoiler"]);
   });
 
-  test("only four names are references, and ends are trimmed", () => {
+  test("knows only four named references, and trims white space", () => {
     expect(html("  &lt;&#65;&#x42;&nbsp;&copy; <b> x </b> ").text).toBe("<AB&nbsp;&copy;  x");
   });
 
@@ -44,7 +44,7 @@ describe("HTML", () => {
 });
 
 describe("MarkdownV2", () => {
-  test("every kind, nested and escaped", () => {
+  test("parses every kind of entity, nested and escaped", () => {
     expect(markdown("*b _i_ __u__* ~s~ ||p|| `c\\`d` [l](https://a.b/\\)) 1\\.5")).toEqual({
       text: "b i u s p c`d l 1.5",
       entities: [
@@ -59,7 +59,7 @@ describe("MarkdownV2", () => {
     });
   });
 
-  test("blocks and quotes", () => {
+  test("parses code blocks and quotes", () => {
     expect(markdown("```ts\na.b\n```\n>one\n>two\nthree")).toEqual({
       text: "a.b\n\none\ntwo\nthree",
       entities: [

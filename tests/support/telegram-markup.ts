@@ -1,4 +1,4 @@
-// Telegram's two markups, read as strictly as Telegram reads them; its error texts where they are known.
+// Parses Telegram's two markup languages as strictly as Telegram does, with its error messages where they are known.
 // https://core.telegram.org/bots/api#formatting-options
 
 /** Offsets and lengths in UTF-16 code units. */
@@ -16,7 +16,7 @@ export interface Formatted {
   entities: Entity[];
 }
 
-/** The markup is wrong: Telegram says "can't parse entities: " and this. */
+/** The markup is invalid; Telegram's description is "can't parse entities: " and this message. */
 export class MarkupError extends Error {
   override readonly name = "MarkupError";
 }
@@ -24,22 +24,22 @@ export class MarkupError extends Error {
 interface Open {
   type: string;
   tag: string;
-  /** Where it starts in the result. */
+  /** Start in the result. */
   offset: number;
-  /** Where it starts in the source. */
+  /** Start in the source. */
   at: number;
   extra: Partial<Entity>;
 }
 
 const bytesBefore = (source: string, at: number) => Buffer.byteLength(source.slice(0, at));
 
-/** Reads text in `parse_mode` `HTML` or `MarkdownV2`; white space at both ends is dropped, as Telegram does. */
+/** Parses text in `parse_mode` `HTML` or `MarkdownV2`, and trims white space at both ends, as Telegram does. */
 export function parseMarkup(source: string, mode: "HTML" | "MarkdownV2"): Formatted {
   const { text, entities } = mode === "HTML" ? parseHtml(source) : parseMarkdown(source);
   return trimmed({ text, entities: entities.filter(({ length }) => length > 0) });
 }
 
-/** Drops white space at both ends and moves the entities with it. */
+/** Trims white space at both ends and moves the entities. */
 export function trimmed({ text, entities }: Formatted): Formatted {
   const cut = text.length - text.trimStart().length;
   const kept = text.trim();
@@ -73,7 +73,7 @@ const tags: Record<string, string> = {
 
 const named: Record<string, string> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 
-/** Only these four names and numbers are character references; anything else after `&` is text. */
+/** Parses a character reference: numbers and these four names; anything else after `&` is text. */
 function reference(source: string, at: number): { text: string; length: number } | undefined {
   const [whole, hex, decimal, name] =
     /^&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(lt|gt|amp|quot));?/i.exec(source.slice(at, at + 12)) ?? [];
@@ -179,7 +179,7 @@ function closeHtml(last: Open, text: string, entities: Entity[]): void {
 
 const reserved = "_*[]()~`>#+-=|{}.!";
 
-/** The delimiters at this place, longest first. */
+/** All delimiters, longest first. */
 const delimiters: [string, string][] = [
   ["```", "pre"],
   ["__", "underline"],

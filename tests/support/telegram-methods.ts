@@ -1,4 +1,4 @@
-// The methods of the Bot API that Berth calls, with Telegram's rules, limits and error texts.
+// The methods of the Bot API that Berth calls, with Telegram's rules, limits and error messages.
 // https://core.telegram.org/bots/api#available-methods
 
 import type { BotState, SentMessage } from "./telegram-bot.ts";
@@ -26,7 +26,7 @@ export interface Call {
 export interface Outcome {
   result: unknown;
   description?: string;
-  /** The message that the call made, to note whether the answer arrived. */
+  /** The message that the call sent, to record whether the response arrived. */
   entry?: SentMessage;
 }
 
@@ -261,7 +261,7 @@ const methods: Record<string, Method> = {
 
 const byName = new Map(Object.entries(methods).map(([name, method]) => [name.toLowerCase(), { name, ...method }]));
 
-/** Method names are case-insensitive. Undefined where there is none, which Telegram answers with 404. */
+/** Finds a method, ignoring case. Undefined if there is none, which Telegram answers with 404. */
 export const methodNamed = (name: string) => byName.get(name.toLowerCase());
 
 /** Runs one call; throws `TelegramRefusal`. */
@@ -289,7 +289,7 @@ function quotedBy(bot: BotState, params: Params, chatId: number) {
   return bot.quoted(chatId, messageId);
 }
 
-/** Telegram asks for https; the fake also posts to this machine without. */
+/** Telegram requires https; the fake also accepts http on this machine. */
 function requireAddress(url: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const local = parsed?.protocol === "http:" && ["127.0.0.1", "localhost", "[::1]"].includes(parsed.hostname);

@@ -1,4 +1,4 @@
-// Parameters of a Bot API call: read from any of the ways they may come, checked by hand, refused in Telegram's words.
+// Reads the parameters of a Bot API call from query, form or JSON, and rejects invalid ones with Telegram's messages.
 // https://core.telegram.org/bots/api#making-requests
 
 import { type Entity, MarkupError, parseMarkup, trimmed } from "./telegram-markup.ts";
@@ -25,7 +25,7 @@ export class TelegramRefusal extends Error {
 
 export const bad = (description: string) => new TelegramRefusal(400, `Bad Request: ${description}`);
 
-/** From the query, a form, multipart or JSON. Text that is not well-formed Unicode is refused, as Telegram does. */
+/** Reads query, form, multipart or JSON. Text that is not well-formed Unicode is rejected, as Telegram does. */
 export async function readParams(request: Request): Promise<Params> {
   const params: Params = Object.fromEntries(new URL(request.url).searchParams);
   const type = request.headers.get("content-type")?.split(";")[0]?.trim() ?? "";
@@ -57,7 +57,7 @@ function requireUnicode(value: unknown): void {
   if (typeof value === "object" && value !== null) Object.values(value).forEach(requireUnicode);
 }
 
-/** Refuses what the method does not have: Telegram would ignore it, but here it is a mistake. */
+/** Rejects unknown parameters: Telegram ignores them, but in a test they are a mistake. */
 export function requireKnown(method: string, params: Params, known: readonly string[]): void {
   for (const name of Object.keys(params)) {
     if (!known.includes(name))
@@ -87,7 +87,7 @@ export function flag(params: Params, name: string): boolean {
   throw bad(`field "${name}" must be of type Boolean`);
 }
 
-/** Objects and lists come as they are in JSON, and serialised everywhere else. */
+/** Reads an object or list, which is serialised in every format but JSON. */
 export function structure(params: Params, name: string): object | undefined {
   const value = params[name];
   if (value === undefined || value === null || value === "") return undefined;
@@ -109,7 +109,7 @@ export function strings(params: Params, name: string): string[] | undefined {
   return list;
 }
 
-/** Text after its markup is read: at most 4096 UTF-16 units, empty only where `mayBeEmpty`. */
+/** Parses a text with its markup: at most 4096 UTF-16 units, empty only with `mayBeEmpty`. */
 export function formatted(
   params: Params,
   mayBeEmpty = false,

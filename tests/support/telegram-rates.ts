@@ -1,4 +1,4 @@
-// Telegram's flood limits, off unless asked for: 1 message a second in a chat, 20 a minute in a group, 30 a second for a bot.
+// Enforces Telegram's flood limits: 1 message a second in a chat, 20 a minute in a group, 30 a second for a bot.
 // https://core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
 
 import { TelegramRefusal } from "./telegram-params.ts";
@@ -6,7 +6,7 @@ import { TelegramRefusal } from "./telegram-params.ts";
 export type Rates = ReturnType<typeof createRates>;
 
 export function createRates(enforced: () => boolean) {
-  /** Times of what was let through, by limit and key, within the limit's window. */
+  /** Times of the allowed calls within the window, by limit and key. */
   const windows = new Map<string, number[]>();
   const count = { refused: 0 };
 
@@ -31,7 +31,7 @@ export function createRates(enforced: () => boolean) {
 
   return {
     count,
-    /** For a message or an edit. */
+    /** Counts a message or an edit; throws if a limit is exceeded. */
     take(bot: number, chat: { id: number; type: string }): void {
       const group: [string, number, number][] =
         chat.type === "private" ? [] : [[`group ${bot} ${chat.id}`, 20, 60_000]];

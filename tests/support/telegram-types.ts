@@ -1,4 +1,4 @@
-// What tests see of the Telegram fake: its options, its bots, the accidents it can have.
+// The types of the Telegram fake that tests use: options, bots, planned failures.
 
 import type { Draft, Says, SentMessage } from "./telegram-bot.ts";
 import type { Update } from "./telegram-updates.ts";
@@ -7,24 +7,24 @@ export interface TelegramOptions {
   port?: number;
   /** Enforce Telegram's flood limits (telegram-rates.ts). Default: off. */
   rates?: boolean;
-  /** `sendMessageDraft` works. Default: on. */
+  /** Whether `sendMessageDraft` works. Default: on. */
   drafts?: boolean;
   /**
-   * The whole platform is away for what is called from now on: every call is answered with 502, or its connection is
-   * reset; what people write waits. Calls on their way still end well, but for polls.
+   * The whole platform is down from now on: every call gets status 502, or its connection is
+   * reset; messages of users wait. Calls in progress still succeed, except for polls.
    */
   down?: "broken" | "cut" | false;
-  /** Every call but getUpdates takes this long, half before its effect and half after. */
+  /** Duration of every call except getUpdates, half of it before its effect and half after. */
   latencyMs?: number;
-  /** Before an update is posted again; doubled each time, up to 64 times as much. Default 50. */
+  /** Delay before an update is posted again, doubled each time up to 64 times as much. Default: 50. */
   webhookRetryMs?: number;
-  /** Default 10 s. */
+  /** Default: 10 s. */
   webhookTimeoutMs?: number;
-  /** Where posts for this address really go, for addresses that lead nowhere in a test. */
+  /** Maps a webhook's address to the one that is really used, for addresses that do not exist in a test. */
   webhookAddress?: (url: string) => string;
 }
 
-/** `cut`: the connection is reset. `hang`: no answer until the client goes. `garbage`: a proxy's HTML page. */
+/** `cut`: the connection is reset. `hang`: no response until the client disconnects. `garbage`: a proxy's HTML page. */
 export type Accident =
   | { status: number; retryAfter?: number; description?: string }
   | { slowMs: number }
@@ -35,7 +35,7 @@ export type Accident =
 export interface AccidentOptions {
   /** Default 1. */
   times?: number;
-  /** Before the call had its effect (default), or after: the message is there, the answer is not. */
+  /** Before the call's effect (default), or after it: the message exists, but its response is lost. */
   when?: "before" | "after";
   /** Only for this bot, only in this chat. */
   botId?: number;
@@ -47,37 +47,37 @@ export interface ApiCall {
   method: string;
   params: Record<string, unknown>;
   at: number;
-  /** 0: no answer (cut, or the client went away). */
+  /** 0: no response (cut, or the client disconnected). */
   status: number;
 }
 
-/** A bot, and the people it talks to. Updates are queued for polling, or posted to the webhook. */
+/** A bot and its users. Updates are queued for polling, or posted to the webhook. */
 export interface FakeBot {
   readonly id: number;
   readonly username: string;
   readonly token: string;
-  /** A message in a private chat (positive id) or a group (negative id; supergroup unless told). */
+  /** Sends a message in a private chat (positive id) or a group (negative id; a supergroup by default). */
   userSays(chatId: number, text: string, says?: Says): { updateId: number | undefined; messageId: number };
   userEdits(chatId: number, messageId: number, text: string): number | undefined;
-  /** The user takes back an own message, or removes one of the bot's. Bots are not told of it. */
+  /** The user deletes an own message or one of the bot's. Bots get no update for it. */
   userDeletes(chatId: number, messageId: number): void;
   userSendsFile(chatId: number, name: string, bytes: Uint8Array, caption?: string, says?: Says): { messageId: number };
-  /** From now on 403, until the user writes again. */
+  /** Calls for this chat fail with 403 until the user writes again. */
   userBlocks(chatId: number): void;
   /** A group becomes a supergroup, with another id. */
   groupUpgrades(chatId: number, to: number): void;
-  /** Any other update. */
+  /** Sends any other update. */
   pushes(kind: string, payload: unknown): Update | undefined;
-  /** The same update once more. */
+  /** Sends the same update again. */
   repeats(updateId: number): void;
-  /** Keeps new updates back; `release(true)` gives them out in reverse, all at once. */
+  /** Holds new updates back; `release(true)` sends them in reverse order at once. */
   hold(): void;
   release(reverse?: boolean): void;
-  /** What it sent, oldest first. */
+  /** The bot's messages, oldest first. */
   sent(chatId?: number): SentMessage[];
   drafts(chatId?: number): Draft[];
   actions(chatId?: number): { chatId: number; action: string; at: number }[];
-  /** Updates that are neither confirmed nor taken by the webhook. */
+  /** Number of updates that are neither confirmed nor accepted by the webhook. */
   pending(): number;
   readonly polling: boolean;
   readonly webhook: { url: string; secret?: string; maxConnections: number } | undefined;
@@ -85,17 +85,17 @@ export interface FakeBot {
 }
 
 export interface Telegram extends AsyncDisposable {
-  /** What `CHANNEL_A_API_ROOT` takes. */
+  /** The value of `CHANNEL_A_API_ROOT`. */
   readonly url: string;
-  /** `username` may be left out; the id is the token's. Throws for a token that is none. */
+  /** Adds a bot; its default id is the token's. Throws for an invalid token. */
   addBot(token: string, about?: { id?: number; username?: string }): FakeBot;
   bot(token: string): FakeBot;
-  /** The token is nobody's from now on: 401. */
+  /** Makes the token invalid: calls with it get 401. */
   revoke(token: string): void;
-  /** The next calls of that method (`*`: of any) have an accident. */
+  /** Plans a failure of the next calls of a method (`*`: any method). */
   fail(method: string, accident: Accident, options?: AccidentOptions): void;
   set(options: Pick<TelegramOptions, "rates" | "drafts" | "latencyMs" | "down">): void;
-  /** Every call but getUpdates, in order. */
+  /** All calls except getUpdates, in order. */
   readonly calls: ApiCall[];
   stats(): TelegramStats;
   waitFor<T>(predicate: (telegram: Telegram) => T, timeoutMs?: number): Promise<NonNullable<T>>;
@@ -109,13 +109,13 @@ export interface TelegramStats {
   polling: number;
   updates: number;
   posted: number;
-  /** Posts that the webhook did not take. */
+  /** Number of posts that the webhook rejected. */
   refusedPosts: number;
   conflicts: number;
   tooMany: number;
-  /** Calls that came while the platform was down. */
+  /** Number of calls while the platform was down. */
   turnedAway: number;
-  /** When each bot polled or set its webhook for the first time since the platform was last down, or began; epoch ms. */
+  /** When each bot first polled or set its webhook after the last outage (or the start), in epoch ms. */
   returned: number[];
   calls: Record<string, number>;
 }

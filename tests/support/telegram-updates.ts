@@ -1,4 +1,4 @@
-// One bot's updates on their way out: the queue, the long poll that empties it, or the webhook that it is posted to.
+// Delivers the updates of one bot: a queue that a long poll empties, or posts to a webhook.
 // https://core.telegram.org/bots/api#getting-updates
 
 import { TelegramRefusal } from "./telegram-params.ts";
@@ -15,15 +15,15 @@ export interface Webhook {
 }
 
 export interface UpdatesOptions {
-  /** Delay before the first new attempt, doubled each time up to 64 times as much. */
+  /** Delay before the first retry, doubled each time up to 64 times as much. */
   webhookRetryMs: number;
   webhookTimeoutMs: number;
-  /** Where posts for this address really go. */
+  /** Maps a webhook's address to the one that is really used. */
   webhookAddress: (url: string) => string;
   changed: () => void;
 }
 
-/** Update types that are sent only when asked for. */
+/** Update types that are sent only if `allowed_updates` names them. */
 const onRequest = new Set(["chat_member", "message_reaction", "message_reaction_count"]);
 
 export type Updates = ReturnType<typeof createUpdates>;
@@ -32,11 +32,11 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
   let nextId = firstId;
   let allowed: string[] = [];
   let held: Update[] | undefined;
-  /** Not confirmed yet, in the order in which they will be given out. */
+  /** Updates that are not confirmed yet, in the order of delivery. */
   let queue = new Set<Update>();
   let poll: { refuse(description: string): void; look(): void; end(): void } | undefined;
   let webhook: (Webhook & { abort: AbortController }) | undefined;
-  /** Posts of one conversation go out one after the other, those of different ones side by side. */
+  /** Posts of one conversation go out one after the other, those of different conversations in parallel. */
   let lanes = new Map<unknown, Update[]>();
   let ready: unknown[] = [];
   let inFlight = 0;
@@ -103,7 +103,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
     pump();
   }
 
-  /** Undefined when it was taken, else why not, in Telegram's words. */
+  /** Posts once; returns undefined if the webhook accepted it, else Telegram's error message. */
   async function once(url: string, headers: Record<string, string>, body: string, signal: AbortSignal) {
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(options.webhookTimeoutMs)]);
@@ -131,7 +131,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
 
   return {
     count,
-    /** A new update of that kind, or undefined when the bot did not ask for the kind. */
+    /** Creates an update; undefined if the bot does not get updates of this kind. */
     create(kind: string, payload: unknown): Update | undefined {
       if (allowed.length > 0 ? !allowed.includes(kind) : onRequest.has(kind)) return undefined;
       const update = { update_id: nextId++, [kind]: payload };
@@ -141,7 +141,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       giveOut();
       return update;
     },
-    /** The same update again, as happens when an answer is lost. */
+    /** Delivers an update again, as Telegram does when a response is lost. */
     repeat(updateId: number): void {
       const update = history.get(updateId);
       if (!update) throw new Error(`No update ${updateId}.`);
@@ -178,7 +178,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       for (const update of queue) enlist(update);
       pump();
     },
-    /** One `getUpdates`. Rejects with 409 when a webhook is set, or as soon as another one is called. */
+    /** Runs a `getUpdates` call. Rejects with 409 if a webhook is set, or as soon as another `getUpdates` is called. */
     poll(offset: number, limit: number, timeoutMs: number, signal: AbortSignal): Promise<Update[]> {
       if (webhook) {
         count.conflicts += 1;
@@ -217,7 +217,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
       });
     },
     polling: () => poll !== undefined,
-    /** Ends a poll that waits. */
+    /** Ends a waiting poll. */
     interrupt: () => poll?.end(),
     stop(): void {
       unhook();
@@ -226,7 +226,7 @@ export function createUpdates(firstId: number, options: UpdatesOptions) {
   };
 }
 
-/** Updates of one chat are posted in order; others by the user, else all in one lane. */
+/** The key of updates that are posted in order: their chat, else their user, else one key for all others. */
 function laneOf(update: Update): unknown {
   for (const value of Object.values(update)) {
     if (typeof value !== "object" || value === null) continue;

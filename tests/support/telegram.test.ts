@@ -34,8 +34,8 @@ async function call(method: string, params: object = {}, init: RequestInit = {})
 }
 const say = (text: unknown, more: object = {}) => call("sendMessage", { chat_id: 42, text, ...more });
 
-describe("who may call", () => {
-  test("a known token; others are 401, what is no token or no method is 404", async () => {
+describe("calls", () => {
+  test("need a known token: others get 401, malformed tokens and unknown methods 404", async () => {
     expect((await call("getMe")).result).toMatchObject({ id: 1001, is_bot: true, username: "berth_bot" });
     expect((await call("GETME")).status).toBe(200);
     const status = async (path: string) => (await fetch(telegram.url + path)).status;
@@ -46,7 +46,7 @@ describe("who may call", () => {
     expect(await status(`/bot${token}/getMe`)).toBe(401);
   });
 
-  test("with parameters in the query, a form or JSON, all well-formed", async () => {
+  test("take parameters from the query, a form or JSON, in well-formed Unicode", async () => {
     bot.userSays(42, "hi");
     const url = `${telegram.url}/bot${token}/sendMessage`;
     expect((await fetch(`${url}?chat_id=42&text=query`)).status).toBe(200);
@@ -85,23 +85,26 @@ describe("messages", () => {
     expect(bot.sent()).toBeEmpty();
   });
 
-  test("are kept as the chat shows them, with replies and threads", async () => {
+  test("are recorded as the chat shows them, with replies and threads", async () => {
     expect((await say("x".repeat(4096))).status).toBe(200);
-    const asked = bot.userSays(42, "and?", { threadId: 7 });
-    const { result } = await say("  so  ", { reply_parameters: { message_id: asked.messageId }, message_thread_id: 7 });
+    const question = bot.userSays(42, "and?", { threadId: 7 });
+    const { result } = await say("  so  ", {
+      reply_parameters: { message_id: question.messageId },
+      message_thread_id: 7,
+    });
     expect(result).toMatchObject({ text: "so", chat: { id: 42, type: "private" }, reply_to_message: { text: "and?" } });
-    expect(bot.sent(42)[1]).toMatchObject({ text: "so", replyTo: asked.messageId, threadId: 7, delivered: true });
+    expect(bot.sent(42)[1]).toMatchObject({ text: "so", replyTo: question.messageId, threadId: 7, delivered: true });
     expect(bot.sent(43)).toBeEmpty();
   });
 
-  test("a user who blocked the bot is 403 until he writes again", async () => {
+  test("to a user who blocked the bot get 403 until the user writes again", async () => {
     bot.userBlocks(42);
     expect(await say("x")).toMatchObject({ status: 403, description: "Forbidden: bot was blocked by the user" });
     bot.userSays(42, "again");
     expect((await say("x")).status).toBe(200);
   });
 
-  test("are edited only by who wrote them, and only to something else", async () => {
+  test("can be edited only by their author, and only with a new text", async () => {
     const { messageId } = bot.userSays(42, "mine");
     const { result } = await say("one");
     const { message_id } = result as { message_id: number };
@@ -116,7 +119,7 @@ describe("messages", () => {
     expect(bot.sent(42)[0]?.deleted).toBe(true);
   });
 
-  test("drafts are for private chats, and can be off", async () => {
+  test("as drafts work in private chats only, and can be switched off", async () => {
     bot.userSays(-100, "hi", { group: true });
     const draft = (params: object) => call("sendMessageDraft", { chat_id: 42, draft_id: 5, text: "so far", ...params });
     expect((await draft({})).result).toBe(true);
@@ -129,7 +132,7 @@ describe("messages", () => {
     expect(bot.sent()).toBeEmpty();
   });
 
-  test("actions, commands and files", async () => {
+  test("come with chat actions, commands and files", async () => {
     expect((await call("sendChatAction", { chat_id: 42, action: "typing" })).result).toBe(true);
     expect((await call("sendChatAction", { chat_id: 42, action: "dancing" })).status).toBe(400);
     expect(bot.actions(42)).toHaveLength(1);
@@ -150,7 +153,7 @@ describe("updates by polling", () => {
   const poll = (params: object = {}) => call("getUpdates", params);
   const texts = (reply: Reply) => (reply.result as { message: { text: string } }[]).map(({ message }) => message.text);
 
-  test("come until they are confirmed by an offset", async () => {
+  test("repeat until an offset confirms them", async () => {
     const { updateId = 0 } = bot.userSays(42, "one");
     bot.userSays(42, "two");
     expect(texts(await poll())).toEqual(["one", "two"]);
@@ -180,7 +183,7 @@ describe("updates by polling", () => {
     ]);
   });
 
-  test("are not given to two, nor beside a webhook", async () => {
+  test("conflict with a second poll and with a webhook", async () => {
     const first = poll({ timeout: 30 });
     await telegram.waitFor(() => bot.polling);
     const second = poll({ timeout: 30 });
@@ -199,7 +202,7 @@ describe("updates by polling", () => {
     expect(telegram.stats().conflicts).toBe(3);
   });
 
-  test("are of the kinds asked for, which is remembered", async () => {
+  test("are of the requested kinds, which stay set", async () => {
     await poll({ allowed_updates: ["edited_message"] });
     await poll();
     const { messageId, updateId } = bot.userSays(42, "one");
@@ -212,7 +215,7 @@ describe("updates by polling", () => {
     expect((await poll()).result).toHaveLength(2);
   });
 
-  test("can be held and come in another order; a client that leaves frees the place", async () => {
+  test("can be held and reordered; a client that disconnects ends its poll", async () => {
     bot.hold();
     bot.userSays(42, "one");
     bot.userSays(42, "two");
@@ -229,7 +232,7 @@ describe("updates by polling", () => {
 });
 
 describe("updates by webhook", () => {
-  /** A webhook that answers as told and keeps what it got. */
+  /** Starts a webhook that answers with this status and records its posts. */
   function receiver(status: () => number) {
     const posts: { update: Update; secret: string | null }[] = [];
     const server = Bun.serve({
@@ -243,7 +246,7 @@ describe("updates by webhook", () => {
     return { posts, url: `http://127.0.0.1:${server.port}/hook`, [Symbol.asyncDispose]: () => server.stop(true) };
   }
 
-  test("are posted with the secret, in order within a chat, until they are taken", async () => {
+  test("are posted with the secret, in order within a chat, until they are accepted", async () => {
     const answers = [500, 404, 302];
     await using hook = receiver(() => answers.shift() ?? 200);
     bot.userSays(42, "before");
@@ -261,7 +264,7 @@ describe("updates by webhook", () => {
     expect(telegram.stats()).toMatchObject({ posted: 2, refusedPosts: 3 });
   });
 
-  test("come twice when told, and stop with deleteWebhook", async () => {
+  test("can be repeated, and stop after deleteWebhook", async () => {
     await using hook = receiver(() => 200);
     await call("setWebhook", { url: hook.url });
     const { updateId = 0 } = bot.userSays(42, "one");
@@ -286,10 +289,10 @@ describe("updates by webhook", () => {
   });
 });
 
-describe("what it does on demand", () => {
+describe("on demand, the fake", () => {
   beforeEach(() => void bot.userSays(42, "hi"));
 
-  test("fails so many calls of a method, of a chat", async () => {
+  test("fails a number of calls of one method in one chat", async () => {
     bot.userSays(43, "hi");
     telegram.fail("sendMessage", { status: 429, retryAfter: 3 }, { times: 2, chatId: 42 });
     expect((await call("sendMessage", { chat_id: 43, text: "x" })).status).toBe(200);
@@ -310,7 +313,7 @@ describe("what it does on demand", () => {
     expect(telegram.calls.at(-1)).toMatchObject({ method: "sendMessage", status: 0 });
   });
 
-  test("hangs, is slow, answers garbage", async () => {
+  test("hangs, delays, or sends garbage", async () => {
     telegram.fail("sendMessage", "hang", { when: "after" });
     await expect(
       call("sendMessage", { chat_id: 42, text: "x" }, { signal: AbortSignal.timeout(30) }),
@@ -328,14 +331,14 @@ describe("what it does on demand", () => {
   });
 
   test.each(["broken", "cut"] as const)(
-    "is down as a whole (%s), and comes back with all that was written",
+    "is down as a whole (%s), and then delivers the messages of the outage",
     async (down) => {
       const { updateId = 0 } = bot.userSays(42, "before");
       const polling = call("getUpdates", { timeout: 30, offset: updateId + 1 });
       await telegram.waitFor(() => bot.polling);
       telegram.set({ down });
-      const failed = (asked: Promise<{ status: number }>) =>
-        asked.then(
+      const failed = (question: Promise<{ status: number }>) =>
+        question.then(
           ({ status }) => status >= 500,
           () => true,
         );
@@ -353,7 +356,7 @@ describe("what it does on demand", () => {
     },
   );
 
-  test("enforces its rates, when asked to", async () => {
+  test("enforces rate limits", async () => {
     expect([(await say("1")).status, (await say("2")).status]).toEqual([200, 200]);
     telegram.set({ rates: true });
     expect([(await say("3")).status, (await say("4")).status]).toEqual([200, 429]);
@@ -369,7 +372,7 @@ describe("what it does on demand", () => {
 });
 
 describe("with grammY", () => {
-  test("a bot polls, answers, and confirms what it took", async () => {
+  test("a bot polls, replies, and confirms its updates", async () => {
     const client = new Bot(token, { client: { apiRoot: telegram.url } });
     client.on("message:text", (context) => context.reply(`<b>${context.message.text}</b>!`, { parse_mode: "HTML" }));
     const started = client.start();
@@ -386,7 +389,7 @@ describe("with grammY", () => {
     expect(bot.pending()).toBe(0);
   });
 
-  test("refusals and accidents are two kinds of error", async () => {
+  test("error responses and connection failures are two kinds of error", async () => {
     const { api } = new Bot(token, { client: { apiRoot: telegram.url } });
     const refused = await api.sendMessage(42, "nobody here").catch((error: unknown) => error);
     expect(refused instanceof GrammyError && refused.description).toBe("Bad Request: chat not found");
@@ -400,7 +403,7 @@ describe("with grammY", () => {
   });
 });
 
-test("it runs alone, and is driven over HTTP", async () => {
+test("the fake runs as a program that is controlled over HTTP", async () => {
   await using alone = await spawnTelegram("--latency-ms", "2");
   await alone.addBots([{ token, username: "berth_bot" }]);
   const [first] = await alone.usersSay([

@@ -1,5 +1,5 @@
-// A fake Telegram Bot API: strict about every call, driven by tests that play the users, able to fail on demand.
-// Also a program of its own, driven over HTTP (telegram-control.ts): bun tests/support/telegram.ts --port N
+// Fakes Telegram's Bot API. It validates every call strictly; tests act as its users and plan failures.
+// Also runs as a program that is controlled over HTTP (telegram-control.ts): bun tests/support/telegram.ts --port N
 
 import { parseArgs } from "node:util";
 import { createWatch } from "./eventually.ts";
@@ -79,7 +79,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     const half = method.name === "getUpdates" ? 0 : settings.latencyMs / 2;
     if (half > 0) await pause(half, signal);
     if (plan?.when === "before") {
-      const instead = await happens(plan.accident, signal);
+      const instead = await failureResponse(plan.accident, signal);
       if (instead) return instead;
     }
     const call: Call = { bot, params, signal, rates, drafts: settings.drafts };
@@ -88,7 +88,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     if (settings.down && method.name === "getUpdates") return turnAway(settings.down);
     if (half > 0) await pause(half, signal);
     if (plan?.when === "after") {
-      const instead = await happens(plan.accident, signal);
+      const instead = await failureResponse(plan.accident, signal);
       if (instead) return instead;
     }
     if (outcome.entry) outcome.entry.delivered = !signal.aborted;
@@ -102,7 +102,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     return reset();
   }
 
-  /** Goes away, or comes back with all that people wrote meanwhile. */
+  /** Starts an outage, or ends it and delivers the messages that users wrote meanwhile. */
   function turn(down: TelegramOptions["down"]): void {
     if (!down) returned.clear();
     for (const { state } of bots.values()) {
@@ -113,7 +113,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
     }
   }
 
-  /** The accident planned for this call, used up by it. */
+  /** Takes the failure that is planned for this call. */
   function take({ method, botId, params }: ApiCall): Planned | undefined {
     const plan = planned.find(
       (plan) =>
@@ -230,7 +230,7 @@ export async function startTelegram(options: TelegramOptions = {}): Promise<Tele
   return telegram;
 }
 
-/** Answers that never arrive: Bun resets the connection when a body fails. */
+/** Responses that must not arrive: Bun resets the connection when their body fails. */
 const cut = new WeakSet<Response>();
 
 function reset(): Response {
@@ -239,8 +239,8 @@ function reset(): Response {
   return response;
 }
 
-/** What the client gets instead of the answer; undefined where it is only late. */
-async function happens(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
+/** The response of a planned failure; undefined if the failure is only a delay. */
+async function failureResponse(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
   if (accident === "cut") return reset();
   if (accident === "garbage") {
     return new Response("<html><h1>502 Bad Gateway</h1></html>", {
@@ -288,7 +288,7 @@ if (import.meta.main) {
       port: { type: "string", default: "0" },
       "latency-ms": { type: "string", default: "0" },
       rates: { type: "boolean", default: false },
-      /** Posts go to this origin, whatever host the webhook names. */
+      /** Posts go to this origin in place of the webhook's own. */
       "webhook-to": { type: "string" },
     },
   });

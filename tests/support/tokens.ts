@@ -1,4 +1,4 @@
-// Money on a chain of the test's own: tokens that anybody may mint, and wallets that get some.
+// Deploys ERC-20 tokens that anyone may mint to a test chain, and funds addresses with tokens and ether.
 import { type Address, getAddress, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { type Anvil, askAnvil } from "./anvil.ts";
@@ -17,7 +17,7 @@ export async function deployToken(chain: Anvil, decimals = 6, name = "USD Coin")
   return tokenOf(chain, getAddress(await chain.deploy(contract, name, decimals)), decimals);
 }
 
-/** The same contract, with nothing in it, where a chain has one of its own. */
+/** Puts the code of a deployed token at a fixed address, with empty storage: the address that a real chain uses. */
 export async function tokenAt(chain: Anvil, address: Address, { address: like, decimals }: Token): Promise<Token> {
   await askAnvil(chain, "anvil_setCode", [address, await chain.client.getCode({ address: like })]);
   return tokenOf(chain, address, decimals);
@@ -44,11 +44,11 @@ async function tokenOf(chain: Anvil, address: Address, decimals: number): Promis
   };
 }
 
-/** One ether, for fees. */
+/** Sends ether (default: 1), for fees. */
 export async function giveEther(chain: Anvil, to: string, ether = "1"): Promise<void> {
   const hash = await chain.client.sendTransaction({ to: getAddress(to), value: parseEther(ether) });
   await chain.client.waitForTransactionReceipt({ hash });
 }
 
-/** An address that nobody has used. */
+/** A new, unused address. */
 export const freshAddress = (): Address => privateKeyToAddress(generatePrivateKey());

@@ -1,4 +1,4 @@
-// The upstream of the benchmarks: no checks, no records, ready-made bytes, so that what is measured is not the fake.
+// The model provider of the benchmarks: it sends precomputed bytes without checks or records, so that its own cost is small.
 
 import { parseArgs } from "node:util";
 
@@ -7,9 +7,9 @@ const usage = { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 };
 const text = "Hello there, how are you?";
 
 /**
- * Serves `/v1/chat/completions` and `/v1/models` until it is killed, and prints `{"url":"http://127.0.0.1:N/v1"}` when it listens.
- * `--pace MS` sends one frame each MS, `--chunks N` numbers N of them (`w0 w1 …`), so that a lost one shows.
- * `GET /_control/stats` answers `{ open, total, aborted }` (`open` counts paced streams).
+ * Serves `/v1/chat/completions` and `/v1/models` until it is killed; prints `{"url":"http://127.0.0.1:N/v1"}` when it listens.
+ * `--pace MS` sends one frame every MS; `--chunks N` sets the number of words, which are numbered (`w0 w1 …`), so that a lost one shows.
+ * `GET /_control/stats` returns `{ open, total, aborted }`; `open` counts paced streams.
  */
 export function serveFast(args: string[]): void {
   const { values } = parseArgs({

@@ -1,4 +1,4 @@
-// What an OpenAI-compatible endpoint accepts: the shapes of a chat completion request, refused in OpenAI's own words where they are not met.
+// Validates chat completion requests as OpenAI does, with OpenAI's error messages.
 // https://platform.openai.com/docs/api-reference/chat/create
 
 export interface ToolCall {
@@ -29,7 +29,7 @@ export interface ChatBody {
   [key: string]: unknown;
 }
 
-/** An answer in OpenAI's error shape. */
+/** An error response in OpenAI's format. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
 
@@ -63,7 +63,7 @@ const within =
     typeof value === "number" && value >= low && value <= high;
 const toolName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** Every parameter this endpoint knows; another is refused, as OpenAI does. */
+/** All known parameters; others are rejected, as OpenAI does. */
 const parameters: Record<string, Check> = {
   model: (value) => isText(value) && value !== "",
   messages: (value) => Array.isArray(value) && value.length > 0,
@@ -91,7 +91,7 @@ const parameters: Record<string, Check> = {
   service_tier: isText,
 };
 
-/** Throws a `Refusal` unless `body` is a request that OpenAI would take. `extra` names further parameters to allow. */
+/** Throws a `Refusal` unless `body` is a request that OpenAI would accept. `extra` names further parameters to allow. */
 export function assertChat(body: unknown, extra: readonly string[] = []): asserts body is ChatBody {
   if (!isFields(body)) throw new Refusal(400, "We could not parse the JSON body of your request: expected an object.");
   for (const required of ["model", "messages"]) {
@@ -147,7 +147,7 @@ function checkTools(tools: unknown): void {
 
 function checkMessages(messages: unknown): void {
   if (!Array.isArray(messages)) return;
-  /** Calls of the last assistant message that have no result yet: nothing else may come before their results. */
+  /** Calls of the last assistant message without a result yet; their results must come before any other message. */
   let open = new Set<string>();
   for (const [index, message] of messages.entries()) {
     const at = `messages[${index}]`;
@@ -242,7 +242,7 @@ function isJson(text: unknown): boolean {
   }
 }
 
-/** The text of a message, parts joined. */
+/** The text of a message, with its parts joined. */
 export function textOf(content: Content | null | undefined): string {
   if (typeof content === "string") return content;
   return (content ?? []).map((part) => part.text ?? "").join("");

@@ -1,30 +1,30 @@
-// Turns a scripted reply into bytes: one JSON completion, or the frames of a stream with its pace and its accidents.
+// Encodes a scripted reply as a JSON completion or as the frames of a stream, and makes error and broken responses.
 
 import { type ChatBody, Refusal, textOf } from "./upstream-protocol.ts";
 
-/** A completion, and what goes wrong with it. */
+/** A completion, with optional failures. */
 export interface Answer {
   text?: string;
-  /** The text in exactly these stream chunks (default: word by word). */
+  /** The text as these stream chunks. Default: one chunk per word. */
   pieces?: string[];
-  /** This many bytes of filler instead of a text, in chunks of 16 KiB. */
+  /** Number of bytes of filler in place of a text, in chunks of 16 KiB. */
   bytes?: number;
   toolCalls?: { id?: string; name: string; arguments: unknown }[];
-  /** Default: a quarter of the characters. `"none"`: not reported, as some servers do. */
+  /** Default: a quarter of the characters. `"none"`: no usage, as with some servers. */
   usage?: { prompt: number; completion: number } | "none";
   /** Default `stop`, or `tool_calls`. */
   finish?: string;
-  /** Before the first byte. */
+  /** Delay before the first byte. */
   delayMs?: number;
-  /** Between chunks. */
+  /** Delay between chunks. */
   paceMs?: number;
-  /** The socket is destroyed after that many chunks; 0: instead of an answer. */
+  /** Resets the connection after this many chunks; 0: in place of a response. */
   cutAfter?: number;
-  /** Nothing more comes after that many chunks, until the client goes. */
+  /** Sends nothing more after this many chunks until the client disconnects. */
   hangAfter?: number;
 }
 
-/** An HTTP error. The body is OpenAI's error shape around `message` where none is given. */
+/** An HTTP error. Default body: OpenAI's error format with `message`. */
 export interface Failure {
   status: number;
   message?: string;
@@ -34,7 +34,7 @@ export interface Failure {
   headers?: Record<string, string>;
 }
 
-/** What a script can have the upstream do: say a text, anything else than that, or `hang`: no byte until the client goes. */
+/** A scripted reply: a text, a completion, an HTTP error, no byte until the client disconnects, or broken data. */
 export type Reply = string | Answer | Failure | { hang: true } | { broken: "json" | "frame" };
 
 export interface Completion {
@@ -66,10 +66,10 @@ function toolCallsOf(answer: Answer, { id }: Completion) {
 
 function usageOf(answer: Answer, body: ChatBody) {
   if (answer.usage === "none") return undefined;
-  const asked = body.messages.reduce((sum, message) => sum + textOf(message.content).length, 0);
-  const said = answer.bytes ?? (answer.pieces?.join("") ?? answer.text ?? "").length;
-  const prompt = answer.usage?.prompt ?? Math.ceil(asked / 4);
-  const completion = answer.usage?.completion ?? Math.ceil(said / 4);
+  const promptCharacters = body.messages.reduce((sum, message) => sum + textOf(message.content).length, 0);
+  const replyCharacters = answer.bytes ?? (answer.pieces?.join("") ?? answer.text ?? "").length;
+  const prompt = answer.usage?.prompt ?? Math.ceil(promptCharacters / 4);
+  const completion = answer.usage?.completion ?? Math.ceil(replyCharacters / 4);
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
@@ -106,7 +106,7 @@ export function* frames(answer: Answer, body: ChatBody, about: Completion): Gene
   for (const [index, call] of toolCallsOf(answer, about).entries()) {
     const { name, arguments: json } = call.function;
     yield chunk({ tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }] });
-    // In two halves, since clients have to put them together.
+    // In two halves, since clients must join them.
     const middle = Math.ceil(json.length / 2);
     for (const half of [json.slice(0, middle), json.slice(middle)]) {
       yield chunk({ tool_calls: [{ index, function: { arguments: half } }] });
@@ -126,7 +126,7 @@ export function modelItem(model: { id: string }) {
   return { object: "model", created: 1_700_000_000, owned_by: "fake", ...model };
 }
 
-/** An HTTP error as scripted. */
+/** The response for a scripted HTTP error. */
 export function failed({ status, message, body, retryAfter, headers }: Failure): Response {
   const content = body ?? new Refusal(status, message ?? `Fake failure ${status}.`).body;
   const text = typeof content === "string";
@@ -135,7 +135,7 @@ export function failed({ status, message, body, retryAfter, headers }: Failure):
   return new Response(text ? content : JSON.stringify(content), { status, headers: all });
 }
 
-/** What a broken server sends: half an object, or a stream with half a frame. */
+/** A broken response: half an object, or a stream with half a frame. */
 export function broken(what: "json" | "frame"): Response {
   if (what === "json") return new Response('{"id":"chatcmpl-1","choices":[{"mess', { headers: json });
   return new Response('data: {"id":"chatcmpl-1","choi\n\ndata: [DONE]\n\n', {
@@ -143,7 +143,7 @@ export function broken(what: "json" | "frame"): Response {
   });
 }
 
-/** Vectors that depend on the text alone. */
+/** Answers an embeddings request with vectors that depend on the text only. */
 export function embeddings(body: unknown) {
   const { input, model, dimensions = 8 } = Object(body);
   const inputs: unknown[] = Array.isArray(input) ? input : [input];

@@ -25,7 +25,7 @@ function ask(body: unknown, init: RequestInit = {}) {
 }
 const hello = { model: "fake-small", messages: [user("hello")] };
 
-describe("what it refuses", () => {
+describe("rejected requests", () => {
   const refused: [string, unknown, RegExp][] = [
     ["broken JSON", '{"model":', /could not parse/],
     ["a list", [], /expected an object/],
@@ -93,7 +93,7 @@ describe("what it refuses", () => {
     expect(upstream.requests.map(({ status }) => status)).toEqual([401, 401, 400, 405, 404]);
   });
 
-  test("a model it does not have, where it was told which it has", async () => {
+  test("a model outside the configured list", async () => {
     await using strict = await startUpstream({ models: ["only", { id: "big", context_length: 9 }] });
     const post = (model: string) =>
       fetch(`${strict.url}/chat/completions`, {
@@ -112,7 +112,7 @@ describe("what it refuses", () => {
   });
 });
 
-describe("what it answers", () => {
+describe("responses", () => {
   test("an echo, with usage", async () => {
     expect(await (await ask(hello)).json()).toMatchObject({
       object: "chat.completion",
@@ -123,7 +123,7 @@ describe("what it answers", () => {
     expect(upstream.chats[0]).toMatchObject({ lastUser: "hello", status: 200, outcome: "done" });
   });
 
-  test("a stream that ends in [DONE], with usage only when asked for", async () => {
+  test("a stream that ends in [DONE], with usage only on request", async () => {
     for (const include of [false, true]) {
       const body = { ...hello, stream: true, ...(include ? { stream_options: { include_usage: true } } : {}) };
       const text = await (await ask(body)).text();
@@ -149,7 +149,7 @@ describe("what it answers", () => {
   });
 });
 
-describe("what it does on demand", () => {
+describe("on demand, the fake", () => {
   test("fails the next requests, then recovers", async () => {
     upstream.failNext(2, { status: 429, retryAfter: 7 });
     upstream.failNext(1, 503);
@@ -159,7 +159,7 @@ describe("what it does on demand", () => {
     expect(await answers[2]?.json()).toMatchObject({ error: { type: "server_error" } });
   });
 
-  test("hangs until the client goes, and counts it", async () => {
+  test("hangs until the client disconnects, and counts it", async () => {
     upstream.script({ hang: true });
     const abort = new AbortController();
     const answer = ask({ ...hello, stream: true }, { signal: abort.signal });
@@ -171,7 +171,7 @@ describe("what it does on demand", () => {
     expect(upstream.requests[0]?.outcome).toBe("aborted");
   });
 
-  test("hangs in mid-stream; a client that leaves closes it", async () => {
+  test("hangs in mid-stream until the client disconnects", async () => {
     upstream.script({ pieces: ["one", "two", "three"], hangAfter: 2 });
     const abort = new AbortController();
     const { body } = await ask({ ...hello, stream: true }, { signal: abort.signal });
@@ -219,7 +219,7 @@ describe("what it does on demand", () => {
     expect(upstream.open).toBe(0);
   });
 
-  test("breaks JSON and frames", async () => {
+  test("sends broken JSON and frames", async () => {
     upstream.script({ broken: "json" });
     await expect(ask(hello).then((response) => response.json())).rejects.toThrow();
     upstream.script({ broken: "frame" });
@@ -233,7 +233,7 @@ describe("what it does on demand", () => {
     expect(performance.now() - started).toBeGreaterThan(80);
   });
 
-  test("answers 500, and goes on, when a script throws", async () => {
+  test("answers 500 when a script throws, and keeps running", async () => {
     upstream.script(() => {
       throw new Error("oops");
     });
@@ -246,13 +246,13 @@ describe("what it does on demand", () => {
 describe("with the AI SDK", () => {
   const model = (apiKey = "sk-test") => createOpenAI({ baseURL: upstream.url, apiKey }).chat("fake-small");
 
-  test("it streams, with usage", async () => {
+  test("streams, with usage", async () => {
     const result = streamText({ model: model(), prompt: "good day" });
     expect(await Array.fromAsync(result.textStream)).toEqual(["echo:", " good", " day"]);
     expect(await result.usage).toMatchObject({ inputTokens: 2, outputTokens: 4 });
   });
 
-  test.each([true, false])("it calls tools and goes on with their results (stream: %p)", async (stream) => {
+  test.each([true, false])("calls tools and continues with their results (stream: %p)", async (stream) => {
     upstream.script(({ toolResults: [result] }) =>
       result
         ? `It is ${JSON.parse(result.content).time} in ${JSON.parse(result.content).zone}.`
@@ -268,7 +268,7 @@ describe("with the AI SDK", () => {
     expect(upstream.chats).toHaveLength(2);
   });
 
-  test("its errors arrive as errors", async () => {
+  test("errors of the fake are errors of the SDK", async () => {
     const failure = await generateText({ model: model("sk-wrong"), prompt: "x", maxRetries: 0 }).catch(
       (error) => error,
     );
@@ -278,7 +278,7 @@ describe("with the AI SDK", () => {
   });
 });
 
-test("it runs alone, with ready-made bytes", async () => {
+test("the fake runs as a program with precomputed bytes", async () => {
   const command = [bun, `${import.meta.dir}/upstream.ts`, "--port", "0", "--pace", "1", "--chunks", "30"];
   const child = launch({ command, env: {}, dir: import.meta.dir });
   try {

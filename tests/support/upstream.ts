@@ -1,5 +1,5 @@
-// A fake AI provider with OpenAI's protocol: strict about what it is asked, and scriptable to answer, stall, cut, or fail.
-// Also a program of its own: bun tests/support/upstream.ts --port N [--pace MS] [--chunks N] answers with ready-made bytes (upstream-fast.ts).
+// A fake AI provider with OpenAI's protocol: it validates requests strictly, and a script decides how it replies or fails.
+// As a program (bun tests/support/upstream.ts --port N [--pace MS] [--chunks N]) it sends precomputed bytes (upstream-fast.ts).
 
 import { createWatch } from "./eventually.ts";
 import { serveFast } from "./upstream-fast.ts";
@@ -20,7 +20,7 @@ import {
 export type { ChatBody, ChatMessage } from "./upstream-protocol.ts";
 export type { Answer, Failure, Reply } from "./upstream-reply.ts";
 
-/** How a request ended: `aborted` when the client went away, `cut` when the upstream did. */
+/** How a request ended: `aborted` by the client, `cut` by the upstream. */
 export type Outcome = "open" | "done" | "aborted" | "cut";
 
 export interface UpstreamRequest {
@@ -28,20 +28,20 @@ export interface UpstreamRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Record<string, string>;
-  /** As parsed; the text where it is no JSON. */
+  /** The parsed body; the text if it is not JSON. */
   readonly body: unknown;
-  /** 0 while there is no answer. */
+  /** 0 until there is a response. */
   status: number;
   outcome: Outcome;
 }
 
-/** An accepted chat request, as a script sees it. */
+/** An accepted chat request, as scripts get it. */
 export interface ChatRequest extends UpstreamRequest {
   readonly body: ChatBody;
   readonly messages: ChatMessage[];
   /** Text of the newest user message. */
   readonly lastUser: string;
-  /** Results that came after the newest assistant message. */
+  /** Tool results after the newest assistant message. */
   readonly toolResults: { id: string; content: string }[];
   readonly signal: AbortSignal;
 }
@@ -50,33 +50,33 @@ export type Script = (request: ChatRequest) => Reply | undefined | Promise<Reply
 
 export interface UpstreamOptions {
   port?: number;
-  /** The only key accepted; without it any, or none, will do. */
+  /** The only accepted key. Default: any key, or none. */
   key?: string;
-  /** The only models there are; without it `fake-small` and `fake-large` are listed, and any is accepted. */
+  /** The only models. Default: `fake-small` and `fake-large` are listed, and any name is accepted. */
   models?: (string | { id: string; [field: string]: unknown })[];
-  /** Parameters accepted beside OpenAI's. */
+  /** Accepted parameters besides OpenAI's. */
   extraParameters?: string[];
 }
 
 export interface Upstream extends AsyncDisposable {
-  /** With `/v1`: what `PROVIDER_N_BASE_URL` takes. */
+  /** The value of `PROVIDER_N_BASE_URL`, with `/v1`. */
   readonly url: string;
   readonly origin: string;
-  /** Every request, refused ones too, in order. */
+  /** All requests in order, with rejected ones. */
   readonly requests: UpstreamRequest[];
   /** The accepted chat requests. */
   readonly chats: ChatRequest[];
   /** Requests in flight. */
   readonly open: number;
   readonly total: number;
-  /** Requests whose client went away before the end of the answer. */
+  /** Requests whose client disconnected before the end of the response. */
   readonly aborted: number;
-  /** What to answer from now on. A function may give `undefined` for the default, `echo: <last user text>`. */
+  /** Sets the reply from now on. `undefined` (also from a function) is the default, `echo: <last user text>`. */
   script(script: Script | Reply | undefined): void;
-  /** The next `count` chat requests fail before the script is asked. */
+  /** The next `count` chat requests fail; the script does not run for them. */
   failNext(count: number, failure: number | Exclude<Reply, string>): void;
   waitFor<T>(predicate: (upstream: Upstream) => T, timeoutMs?: number): Promise<NonNullable<T>>;
-  /** Forgets requests, script and failures, not what is in flight. */
+  /** Clears requests, script and failures; requests in flight go on. */
   reset(): void;
   stop(): Promise<void>;
 }
@@ -99,7 +99,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   let failures: Exclude<Reply, string>[] = [];
   const count = { open: 0, total: 0, aborted: 0, made: 0 };
   const closing = new AbortController();
-  /** Responses that end by themselves. */
+  /** Streamed responses, which record their own end. */
   const streams = new WeakSet<Response>();
 
   function finish(record: UpstreamRequest, outcome: Exclude<Outcome, "open">): void {
@@ -138,11 +138,13 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
 
   async function route(record: UpstreamRequest, text: string, signal: AbortSignal): Promise<Response> {
     const { method, path, headers, body } = record;
-    const wanted = path === "/v1/models" ? "GET" : ["/v1/chat/completions", "/v1/embeddings"].includes(path) && "POST";
-    if (!wanted) throw new Refusal(404, `Invalid URL (${method} ${path})`);
-    if (method !== wanted) throw new Refusal(405, `Not allowed to ${method} on ${path}.`, null, "method_not_supported");
+    const requiredMethod =
+      path === "/v1/models" ? "GET" : ["/v1/chat/completions", "/v1/embeddings"].includes(path) && "POST";
+    if (!requiredMethod) throw new Refusal(404, `Invalid URL (${method} ${path})`);
+    if (method !== requiredMethod)
+      throw new Refusal(405, `Not allowed to ${method} on ${path}.`, null, "method_not_supported");
     authorize(headers.authorization);
-    if (wanted === "GET") return Response.json({ object: "list", data: models.map(modelItem) });
+    if (requiredMethod === "GET") return Response.json({ object: "list", data: models.map(modelItem) });
     if (!/^application\/json\s*(;|$)/.test(headers["content-type"] ?? "")) {
       throw new Refusal(400, `Unsupported content type: '${headers["content-type"] ?? ""}'. Use application/json.`);
     }
@@ -216,7 +218,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
         if (reply.paceMs && sent > 0) await pause(reply.paceMs, record.signal);
         if (sent === reply.hangAfter) await aborted(record.signal);
         if (sent === reply.cutAfter || record.signal.aborted) {
-          // A reset overtakes what is still on its way.
+          // Wait, since a reset discards bytes that are still in transit.
           if (sent > 0) await pause(20, record.signal);
           finish(record, record.signal.aborted ? "aborted" : "cut");
           // Bun resets the connection when a body fails; without a reason it does so silently.

@@ -1,4 +1,4 @@
-// Agents and their owners who want them verified: what they ask, and what must be true of every answer.
+// Verifies agents through the API: makes owners, challenges and claims, and checks the responses and the stored record.
 
 import { expect } from "bun:test";
 import type { Berth } from "./berth.ts";
@@ -6,7 +6,7 @@ import { type Answer, type Client, createClient } from "./client.ts";
 import { type AgentItem, expectRefusal, member, provision } from "./scene.ts";
 import { siweMessage, type Wallet } from "./wallets.ts";
 
-/** The `BASE_URL` of these tests: a name, as authenticators want it. */
+/** The `BASE_URL` of these tests: a host name, since authenticators accept no IP address. */
 export const BASE_URL = "http://berth.example:3000";
 
 export interface Challenge {
@@ -26,7 +26,7 @@ export interface Owner {
   agent: AgentItem;
 }
 
-/** The record of an agent that is not verified. */
+/** The verification record of an unverified agent. */
 export const NONE = {
   verified: false,
   verificationType: null,
@@ -36,13 +36,13 @@ export const NONE = {
   metadata: null,
 };
 
-/** Somebody with a plan and an agent; another agent for a client who is there already. */
+/** Creates an agent; for a new user with a plan unless there is a `client`. */
 export async function owner(berth: Berth, client?: Client): Promise<Owner> {
   const who = client ?? (await member(berth));
   return { client: who, agent: await provision(who) };
 }
 
-/** Somebody who signed in with this wallet, with an agent. */
+/** Signs in with this wallet and creates an agent. */
 export async function ownerOf(berth: Berth, wallet: Wallet): Promise<Owner> {
   const client = createClient(berth);
   const message = siweMessage(BASE_URL, wallet);
@@ -55,7 +55,7 @@ export async function ownerOf(berth: Berth, wallet: Wallet): Promise<Owner> {
 
 export const path = ({ agent }: Owner) => `/api/agents/${agent.id}`;
 
-/** A new challenge; throws unless 200. */
+/** Requests a challenge; throws unless 200. */
 export async function challenge(who: Owner, verificationType: string, more: object = {}): Promise<Challenge> {
   const body = { verificationType, ...more };
   const answer = await who.client.post<Challenge>(`${path(who)}/verification/challenge`, body);
@@ -68,14 +68,14 @@ export const verify = (who: Owner, verificationType: string, claim: object, head
 
 export const recordOf = async (who: Owner) => (await who.client.get(`${path(who)}/verification`)).body;
 
-/** Refused for this reason, and the agent is as it was: not verified. */
+/** Expects `VERIFICATION_FAILED` with this reason, and that the agent is still unverified. */
 export async function expectFailed(who: Owner, answer: Answer, reason: RegExp): Promise<void> {
   const { error } = expectRefusal(answer, 400, "VERIFICATION_FAILED");
   expect(error).toMatch(reason);
   expect(await recordOf(who)).toEqual(NONE);
 }
 
-/** Verified by this type just now, in the answer, the record and the detail alike; `shown` is in the record. */
+/** Expects that the response, the record and the agent's details show a verification of this type just now; `shown` is in the record. */
 export async function expectVerified(
   who: Owner,
   answer: Answer,

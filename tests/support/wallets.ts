@@ -1,4 +1,4 @@
-// People with wallets: what they sign to sign in (EIP-4361), with a key, as a contract, or as one that is not there yet.
+// Wallets that sign in with Ethereum (EIP-4361): an ordinary key, a contract wallet, and one that is not deployed yet.
 
 import { type Address, encodeFunctionData, type Hex, hashMessage, serializeErc6492Signature } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -6,19 +6,19 @@ import type { Anvil } from "./anvil.ts";
 import { compileContract } from "./solidity.ts";
 
 export interface Wallet {
-  /** With its checksum. */
+  /** With the EIP-55 checksum. */
   readonly address: Address;
   sign(message: string): Promise<Hex>;
 }
 
 export interface SmartWallets {
-  /** A wallet that is on the chain (ERC-1271). */
+  /** Deploys a contract wallet (ERC-1271). */
   deployed(): Promise<Wallet>;
-  /** A wallet that is not on the chain yet, and says in its signature how it will get there (ERC-6492). */
+  /** Makes a wallet that is not deployed, whose signatures contain its deployment call (ERC-6492). */
   predeployed(): Promise<Wallet>;
 }
 
-/** The fields of a message, each as it stands there. */
+/** The fields of a message, as written there. */
 export interface SiweFields {
   domain?: string;
   scheme?: string;
@@ -33,17 +33,17 @@ export interface SiweFields {
   notBefore?: string;
 }
 
-/** An ordinary key's. */
+/** Makes a wallet with an ordinary key. */
 export function createWallet(): Wallet {
   const { address, signMessage } = privateKeyToAccount(generatePrivateKey());
   return { address, sign: (message) => signMessage({ message }) };
 }
 
-/** A foreign nonce, as any client can make one. */
+/** A nonce that the client made, not Berth. */
 export const foreignNonce = () => crypto.randomUUID().replaceAll("-", "");
 
 /**
- * A message for the service at `baseUrl` that is good as it is; `fields` make it another.
+ * A valid message for the service at `baseUrl`; `fields` override its parts.
  *
  * @example siweMessage("https://berth.example", wallet, { chainId: 1 })
  */
@@ -65,7 +65,7 @@ export function siweMessage(baseUrl: string, wallet: Pick<Wallet, "address">, fi
   ].join("\n");
 }
 
-/** Puts a factory on the chain that makes wallets, each of a key of its own. */
+/** Deploys a factory of contract wallets, each with its own key. */
 export async function createSmartWallets(chain: Anvil): Promise<SmartWallets> {
   const contract = await compileContract("SmartWallet.sol", "SmartWalletFactory");
   const { abi } = contract;

@@ -1,10 +1,10 @@
-// What goes wrong with a call to the WhatsApp fake, as a test planned it.
+// Performs the failures that a test planned for calls of the WhatsApp fake.
 
 import { GraphRefusal } from "./whatsapp-graph.ts";
 import { pause } from "./whatsapp-hooks.ts";
 import type { Accident } from "./whatsapp-types.ts";
 
-/** Answers that never arrive: Bun resets the connection when a body fails. */
+/** Responses that must not arrive: Bun resets the connection when their body fails. */
 export const cut = new WeakSet<Response>();
 
 export function reset(): Response {
@@ -13,8 +13,8 @@ export function reset(): Response {
   return response;
 }
 
-/** What the client gets instead of the answer; undefined where it is only late. */
-export async function happens(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
+/** The response of a planned failure; undefined if the failure is only a delay. */
+export async function failureResponse(accident: Accident, signal: AbortSignal): Promise<Response | undefined> {
   if (accident === "cut") return reset();
   if (accident === "garbage") {
     const headers = { "content-type": "text/html" };
@@ -22,8 +22,8 @@ export async function happens(accident: Accident, signal: AbortSignal): Promise<
   }
   if (accident === "hang") {
     await pause(2 ** 31 - 1, signal);
-    // Nobody is there any more, and nothing was done.
-    return happens("cut", signal);
+    // The client has disconnected; the call has no effect.
+    return failureResponse("cut", signal);
   }
   if ("slowMs" in accident) await pause(accident.slowMs, signal);
   else return new GraphRefusal(accident.code ?? (accident.status >= 500 ? 2 : 100), "…", accident.status).response();

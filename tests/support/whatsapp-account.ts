@@ -1,4 +1,4 @@
-// One business account of the WhatsApp fake: its numbers, the people who write to it, and what it wrote to them.
+// The state of one business account of the WhatsApp fake: its numbers, its users, and its messages.
 
 import { bad, GraphRefusal, type TextMessage, titleOf } from "./whatsapp-graph.ts";
 import { type Callback, type Change, createHooks, type HooksOptions } from "./whatsapp-hooks.ts";
@@ -31,13 +31,13 @@ const seconds = () => Math.floor(Date.now() / 1000);
 
 export function createAccount(options: AccountOptions) {
   const { waba, numbers, secretOf } = options;
-  /** Which apps are told, each at an address of its own or at the app's. */
+  /** The subscribed apps, each with its own callback address or undefined for the app's default. */
   const subscriptions = new Map<string, string | undefined>();
   const media = new Map<string, Media>();
   const history = new Map<string, { lane: string; change: Change }>();
-  /** Who may be written to, and what happens to what is written. */
+  /** Whether a user can get messages, by user. */
   const people = new Map<string, "open" | "blocked" | "closed" | "closed later">();
-  /** Messages of people; false once they were taken back. */
+  /** Messages of users; false after they were deleted. */
   const known = new Map<string, boolean>();
   const sent: SentMessage[] = [];
   const typing: { number: string; messageId: string; at: number }[] = [];
@@ -74,11 +74,11 @@ export function createAccount(options: AccountOptions) {
     known.set(id, true);
     const lane = `${number.id} ${userId ?? from}`;
     history.set(id, { lane, change });
-    hooks.deliver({ lane, changes: [change], said: true });
+    hooks.deliver({ lane, changes: [change], isMessage: true });
     return id;
   }
 
-  /** A message about an earlier one, of the same person. */
+  /** Delivers a message about an earlier one of the same user (an edit or a deletion). */
   function about(id: string, fields: Record<string, unknown>): void {
     const earlier = history.get(id);
     if (!earlier) throw new Error(`No message ${id}.`);
@@ -88,7 +88,7 @@ export function createAccount(options: AccountOptions) {
     const whose = { ...(from ? { from } : {}), ...(from_user_id ? { from_user_id } : {}) };
     const next = { ...whose, id: newId(), timestamp: String(seconds()), ...fields };
     const change: Change = { value: { ...value, messages: [next] }, field: "messages" };
-    hooks.deliver({ lane: earlier.lane, changes: [change], said: true });
+    hooks.deliver({ lane: earlier.lane, changes: [change], isMessage: true });
   }
 
   function report(message: SentMessage, status: string, code?: number): void {
@@ -103,10 +103,10 @@ export function createAccount(options: AccountOptions) {
       ...(code === undefined ? {} : { errors: [error] }),
     };
     const change = changeOf(numberOf(message.number), { statuses: [entry] });
-    hooks.deliver({ lane: `status ${message.id}`, changes: [change], said: false });
+    hooks.deliver({ lane: `status ${message.id}`, changes: [change], isMessage: false });
   }
 
-  /** 80 messages a second for a number; for a pair 45 at once, then one in 6 s. */
+  /** Throws above 80 messages a second for a number, or, for a pair, above 45 at once and then one in 6 s. */
   function checkRates(number: string, to: string): void {
     if (!options.rates()) return;
     const now = Date.now();
@@ -134,19 +134,19 @@ export function createAccount(options: AccountOptions) {
     typing,
     count,
 
-    /** A message of the business, as `POST /{number}/messages` takes it. */
+    /** Sends a message of the business (`POST /{number}/messages`). */
     post(number: string, message: TextMessage): SentMessage {
-      const standing = people.get(message.to);
-      if (standing === undefined || standing === "closed") {
+      const access = people.get(message.to);
+      if (access === undefined || access === "closed") {
         throw new GraphRefusal(131047, "More than 24 hours have passed since the recipient last replied.");
       }
-      if (standing === "blocked") throw new GraphRefusal(131026, "Message undeliverable.");
+      if (access === "blocked") throw new GraphRefusal(131026, "Message undeliverable.");
       checkRates(number, message.to);
       const { replyTo, ...rest } = message;
-      // What is not there any more is not shown above the answer.
+      // A reply to a deleted message shows no quote.
       const tied = replyTo !== undefined && known.get(replyTo) ? { replyTo } : {};
       const entry: SentMessage = { id: newId(), number, ...rest, ...tied, at: Date.now(), delivered: false };
-      const failure = standing === "closed later" ? 131047 : laterFailures.shift();
+      const failure = access === "closed later" ? 131047 : laterFailures.shift();
       if (failure === undefined) sent.push(entry);
       if (failure !== undefined) report(entry, "failed", failure);
       else if (options.statuses()) for (const status of ["sent", "delivered"]) report(entry, status);
@@ -154,7 +154,7 @@ export function createAccount(options: AccountOptions) {
       return entry;
     },
 
-    /** Typing is shown on what somebody wrote. */
+    /** Marks a user's message as read and, if asked, shows typing. */
     read(number: string, messageId: string, shows: boolean): void {
       if (!known.has(messageId)) throw bad("Message id is invalid.");
       if (shows) typing.push({ number, messageId, at: Date.now() });
@@ -188,7 +188,7 @@ export function createAccount(options: AccountOptions) {
       repeats(id) {
         const post = history.get(id);
         if (!post) throw new Error(`No message ${id}.`);
-        hooks.deliver({ lane: post.lane, changes: [post.change], said: true });
+        hooks.deliver({ lane: post.lane, changes: [post.change], isMessage: true });
       },
       batch: hooks.batch,
       hold: hooks.hold,

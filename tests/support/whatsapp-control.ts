@@ -22,11 +22,11 @@ type Settings = Parameters<WhatsApp["set"]>[0];
 
 /** The same verbs as `WhatsApp`, over HTTP. */
 export interface WhatsAppControl {
-  /** What `CHANNEL_C_API_ROOT` takes. */
+  /** The value of `CHANNEL_C_API_ROOT`. */
   readonly url: string;
   addApp(id: string, secret: string): Promise<void>;
   addAccounts(accounts: (AccountAbout & { token: string })[]): Promise<void>;
-  /** In that order; answers with the ids of the messages. */
+  /** Sends messages in order; returns their ids. */
   usersSay(sayings: Saying[]): Promise<string[]>;
   sent(token: string, user?: string): Promise<SentMessage[]>;
   stats(): Promise<WhatsAppStats>;

@@ -1,4 +1,4 @@
-// How the Graph API says no, and what it takes as a message: strict, so that a wrong call fails in a test and not at Meta.
+// The Graph API's errors and its validation of messages: strict, so that a wrong call fails in a test and not at Meta.
 // https://developers.facebook.com/documentation/business-messaging/whatsapp/support/error-codes
 import type { Kind } from "./whatsapp-types.ts";
 
@@ -22,10 +22,10 @@ const TITLES: Record<number, [status: number, title: string]> = {
   368: [403, "Temporarily blocked for policies violations"],
 };
 
-/** What a status or a refusal says of a code. */
+/** The title of an error code in statuses and error responses. */
 export const titleOf = (code: number): string => TITLES[code]?.[1] ?? "Unknown";
 
-/** The API says no. */
+/** An error response of the Graph API. */
 export class GraphRefusal extends Error {
   override readonly name = "GraphRefusal";
   readonly status: number;
@@ -86,7 +86,7 @@ function text(fields: Fields, key: string, most: number): string | undefined {
   return value;
 }
 
-/** The body of `POST /{phone number}/messages`. Only what an agent sends is known here. */
+/** Validates the body of `POST /{phone number}/messages`. Only the kinds that Berth sends are known here. */
 export function readMessage(body: unknown): TextMessage | Reading {
   if (!isFields(body)) throw bad("The body must be an object.");
   if (body.messaging_product !== "whatsapp") throw bad("Param messaging_product must be whatsapp.");
@@ -105,8 +105,8 @@ export function readMessage(body: unknown): TextMessage | Reading {
   if (body.type !== "text") throw bad("Param type must be one of {TEXT}.");
   if (!isFields(body.text)) throw bad("The parameter text is required.");
   only(body.text, ["body", "preview_url"], "text");
-  const said = text(body.text, "body", 4096);
-  if (said === undefined || said.trim() === "") throw bad("The parameter text['body'] is required.");
+  const content = text(body.text, "body", 4096);
+  if (content === undefined || content.trim() === "") throw bad("The parameter text['body'] is required.");
   const { preview_url: previewUrl = false } = body.text;
   if (typeof previewUrl !== "boolean") throw bad("Param preview_url must be a boolean.");
   const callbackData = text(body, "biz_opaque_callback_data", 512);
@@ -119,7 +119,7 @@ export function readMessage(body: unknown): TextMessage | Reading {
   }
   return {
     to: who,
-    text: said,
+    text: content,
     previewUrl,
     ...(replyTo === undefined ? {} : { replyTo }),
     ...(callbackData === undefined ? {} : { callbackData }),
@@ -137,7 +137,7 @@ function readReading(body: Fields): Reading {
   return { messageId, typing: indicator !== undefined };
 }
 
-/** What a call is about, by its path and body. */
+/** The kind of a call, by its path and body. */
 export function kindOf(path: string, body: unknown): Kind | undefined {
   if (path.startsWith("/_media/")) return "download";
   const [, , name] = /^\/v\d+\.\d+\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? [];

@@ -1,7 +1,7 @@
-// What the WhatsApp fake posts for one business account: signed, one after the other in a conversation, again until it is taken.
+// Posts the webhooks of one business account of the WhatsApp fake: signed, in order within a conversation, retried until accepted.
 // https://developers.facebook.com/docs/graph-api/webhooks/getting-started
 
-/** One change of the field `messages`: what was said, or how what was sent fares. */
+/** One change of the field `messages`: a user's message, or the status of one that was sent. */
 export interface Change {
   value: Record<string, unknown>;
   field: "messages";
@@ -10,8 +10,8 @@ export interface Change {
 interface Post {
   lane: string;
   changes: Change[];
-  /** Counts as a message of somebody, not as a status. */
-  said: boolean;
+  /** Whether it is a user's message and not a status. */
+  isMessage: boolean;
 }
 
 export interface Callback {
@@ -31,7 +31,7 @@ export type Hooks = ReturnType<typeof createHooks>;
 const sign = (secret: string, body: string) =>
   `sha256=${new Bun.CryptoHasher("sha256", secret).update(body).digest("hex")}`;
 
-/** `callback` is asked before each attempt: an address that changed gets what the one before did not take. */
+/** `callback` is called before each attempt, so that a new address gets the posts that the old one did not accept. */
 export function createHooks(waba: string, callback: () => Callback | undefined, options: HooksOptions) {
   const lanes = new Map<string, Post[]>();
   const waiting = new Set<Post>();
@@ -75,7 +75,7 @@ export function createHooks(waba: string, callback: () => Callback | undefined, 
     const body = JSON.stringify({ object: "whatsapp_business_account", entry: [{ id: waba, changes: post.changes }] });
     for (let attempt = 0; !abort.signal.aborted; attempt += 1) {
       const to = callback();
-      // Nobody asked for it, or somebody else takes it.
+      // No app is subscribed.
       if (!to) return;
       if (await once(to, body)) {
         count.posted += 1;
@@ -117,7 +117,7 @@ export function createHooks(waba: string, callback: () => Callback | undefined, 
       else for (const post of kept) enlist(post);
     },
     batch(fill: () => void): void {
-      batched = { lane: "batch", changes: [], said: true };
+      batched = { lane: "batch", changes: [], isMessage: true };
       const post = batched;
       try {
         fill();
@@ -126,8 +126,8 @@ export function createHooks(waba: string, callback: () => Callback | undefined, 
       }
       deliver(post);
     },
-    /** Messages of people that were not taken yet. */
-    pending: () => [...waiting].filter(({ said }) => said).length,
+    /** Number of users' messages that are not accepted yet. */
+    pending: () => [...waiting].filter(({ isMessage }) => isMessage).length,
     stop: () => abort.abort(),
   };
 
@@ -141,7 +141,7 @@ export function createHooks(waba: string, callback: () => Callback | undefined, 
   }
 }
 
-/** Ends with the signal too; never rejects. */
+/** Waits for `ms` or for the signal; never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

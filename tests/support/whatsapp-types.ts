@@ -1,4 +1,4 @@
-// What tests see of the WhatsApp fake: its options, its accounts, the accidents it can have.
+// The types of the WhatsApp fake that tests use: options, accounts, planned failures.
 
 export interface WhatsAppOptions {
   port?: number;
@@ -7,19 +7,19 @@ export interface WhatsAppOptions {
   /** Posts `sent` and `delivered` for each message. Default: on. */
   statuses?: boolean;
   /**
-   * The whole platform is away for what is called from now on: every call is answered with 5xx, or its connection is
-   * reset; what people write waits.
+   * The whole platform is down from now on: every call gets a 5xx response, or its connection is
+   * reset; messages of users wait.
    */
   down?: "broken" | "cut" | false;
-  /** Callbacks have to be https, as they do in reality. Default: off. */
+  /** Require https for callbacks, as Meta does. Default: off. */
   https?: boolean;
-  /** Every call takes this long, half before its effect and half after. */
+  /** Duration of every call, half of it before its effect and half after. */
   latencyMs?: number;
-  /** Before something is posted again; doubled each time, up to 64 times as much. Default 50. */
+  /** Delay before a webhook is posted again, doubled each time up to 64 times as much. Default: 50. */
   webhookRetryMs?: number;
-  /** Default 10 s. */
+  /** Default: 10 s. */
   webhookTimeoutMs?: number;
-  /** Where posts for this address really go, for addresses that lead nowhere in a test. */
+  /** Maps a callback's address to the one that is really used, for addresses that do not exist in a test. */
   webhookAddress?: (url: string) => string;
 }
 
@@ -35,13 +35,13 @@ export const CALLS = [
 ] as const;
 export type Kind = (typeof CALLS)[number];
 
-/** `cut`: the connection is reset. `hang`: no answer until the client goes. `garbage`: a proxy's HTML page. */
+/** `cut`: the connection is reset. `hang`: no response until the client disconnects. `garbage`: a proxy's HTML page. */
 export type Accident = { status: number; code?: number } | { slowMs: number } | "cut" | "hang" | "garbage";
 
 export interface AccidentOptions {
   /** Default 1. */
   times?: number;
-  /** Before the call had its effect (default), or after: the message is there, the answer is not. */
+  /** Before the call's effect (default), or after it: the message exists, but its response is lost. */
   when?: "before" | "after";
   /** Only calls with this token. */
   token?: string;
@@ -53,7 +53,7 @@ export interface GraphCall {
   path: string;
   body: unknown;
   at: number;
-  /** 0: no answer (cut, or the client went away). */
+  /** 0: no response (cut, or the client disconnected). */
   status: number;
 }
 
@@ -61,24 +61,24 @@ export interface AccountAbout {
   waba: string;
   /** The app that minted the token. Default `9001`. */
   app?: string;
-  /** Default: one number. Ids and what people see. */
+  /** Ids and displayed numbers. Default: one number. */
   numbers?: { id: string; display: string }[];
   /** Scopes the token was granted for the account. Default: messaging and management. */
   scopes?: string[];
-  /** Grants name no account. */
+  /** The grants of the token name no account. */
   withoutTargets?: boolean;
 }
 
-/** How somebody says something. */
+/** Options of a user's message. */
 export interface Says {
-  /** Digits. Default `15550001111`. */
+  /** The user's number, as digits. Default: `15550001111`. */
   from?: string;
   name?: string;
   /** The person's business-scoped id. */
   userId?: string;
-  /** The person is known by that id alone. */
+  /** The user is known by that id only, without a number. */
   hidden?: boolean;
-  /** The number of the business it is said to. Default: the first. */
+  /** The number of the business that gets the message. Default: the first. */
   number?: string;
   /** Epoch seconds. */
   at?: number;
@@ -86,7 +86,7 @@ export interface Says {
 
 export interface SentMessage {
   id: string;
-  /** The number it came from. */
+  /** The number that sent it. */
   number: string;
   /** Digits, or a business-scoped id. */
   to: string;
@@ -95,7 +95,7 @@ export interface SentMessage {
   callbackData?: string;
   previewUrl: boolean;
   at: number;
-  /** The answer reached the client, as far as the platform knows. */
+  /** Whether the response reached the client, as far as the platform knows. */
   delivered: boolean;
 }
 
@@ -104,39 +104,39 @@ export interface Subscription {
   callback: string | undefined;
 }
 
-/** A business account as a token sees it, and the people who write to it. */
+/** A business account as its token sees it, and its users. */
 export interface FakeAccount {
   readonly token: string;
   readonly waba: string;
-  /** Answers the id of the message. */
+  /** Sends a user's message; returns its id. */
   says(text: string, says?: Says): string;
   sendsFile(
     kind: "image" | "audio" | "video" | "document" | "sticker",
     bytes: Uint8Array,
     more?: { mime?: string; caption?: string; filename?: string; voice?: boolean } & Says,
   ): string;
-  /** Any other message: its type and what belongs to it. */
+  /** Sends any other message: its type and fields. */
   pushes(fields: Record<string, unknown>, says?: Says): string;
   edits(id: string, text: string): void;
   deletes(id: string): void;
-  /** The same post once more. */
+  /** Sends the same post again. */
   repeats(id: string): void;
-  /** Several at once in one post, in this order. */
+  /** Sends all messages of the callback in one post, in order. */
   batch(says: () => void): void;
-  /** Keeps new posts back; `release(true)` gives them out in reverse. */
+  /** Holds new posts back; `release(true)` sends them in reverse order. */
   hold(): void;
   release(reverse?: boolean): void;
-  /** Posts a status of a message that was sent. */
+  /** Posts a status of a sent message. */
   reports(id: string, status: "sent" | "delivered" | "read" | "failed", code?: number): void;
-  /** The next message is taken, and fails afterwards with this code. */
+  /** Accepts the next message, then reports its failure with this code. */
   failsLater(code: number): void;
-  /** From now on messages to them can't be delivered (131026), until they write again. */
+  /** Messages to this user can't be delivered (131026) until the user writes again. */
   blocks(user?: string): void;
-  /** They wrote more than 24 hours ago: `now` refuses at once, `later` by a status. */
+  /** The user's last message is older than 24 hours: `now` rejects messages at once, `later` by a status. */
   closesWindow(user?: string, when?: "now" | "later"): void;
   sent(user?: string): SentMessage[];
   typing(): { number: string; messageId: string; at: number }[];
-  /** Messages of people that the callback has not taken. */
+  /** Number of users' messages that the callback has not accepted. */
   pending(): number;
   readonly subscriptions: Subscription[];
 }
@@ -146,26 +146,26 @@ export interface WhatsAppStats {
   sent: number;
   pending: number;
   posted: number;
-  /** Posts that the callback did not take. */
+  /** Number of posts that the callback rejected. */
   refusedPosts: number;
   tooMany: number;
-  /** Calls that came while the platform was down. */
+  /** Number of calls while the platform was down. */
   turnedAway: number;
-  /** When each bot called for the first time since the platform was last down, or began; epoch ms. */
+  /** When each account first called after the last outage (or the start), in epoch ms. */
   returned: number[];
   calls: Record<string, number>;
 }
 
 export interface WhatsApp extends AsyncDisposable {
-  /** What `CHANNEL_C_API_ROOT` takes. */
+  /** The value of `CHANNEL_C_API_ROOT`. */
   readonly url: string;
-  /** Secrets sign what is posted for the app; an app that is not added has one that nobody knows. */
+  /** Sets the secret that signs the app's posts. An app that was not added has a random one. */
   addApp(id: string, secret: string): void;
   addAccount(token: string, about: AccountAbout): FakeAccount;
   account(token: string): FakeAccount;
-  /** The token is nobody's from now on: 401, code 190. */
+  /** Makes the token invalid: calls with it get 401, code 190. */
   revoke(token: string): void;
-  /** The next calls of that kind (`*`: of any) have an accident. */
+  /** Plans a failure of the next calls of a kind (`*`: any kind). */
   fail(kind: Kind | "*", accident: Accident, options?: AccidentOptions): void;
   set(options: Pick<WhatsAppOptions, "rates" | "statuses" | "latencyMs" | "down">): void;
   readonly calls: GraphCall[];

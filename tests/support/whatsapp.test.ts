@@ -1,4 +1,4 @@
-// The WhatsApp fake is strict: what Meta would refuse, it refuses, and what Meta does to messages, it does.
+// Tests the WhatsApp fake: it rejects the calls that Meta rejects, and treats messages as Meta does.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "./eventually.ts";
@@ -58,7 +58,7 @@ describe("a message is refused", () => {
     expect(account.sent()).toEqual([]);
   });
 
-  test("to somebody who did not write within 24 hours, or does not want it; from a number of another's", async () => {
+  test("to a user who did not write within 24 hours or blocks it, and from another account's number", async () => {
     expect((await call(`${NUMBER}/messages`, text())).code).toBe(131047);
     account.says("hello");
     expect((await call(`${NUMBER}/messages`, text())).status).toBe(200);
@@ -67,13 +67,13 @@ describe("a message is refused", () => {
     expect((await call("999/messages", text())).code).toBe(100);
   });
 
-  test("with a token that is nobody's, or lacks the permission", async () => {
+  test("with an unknown token, or one without the permission", async () => {
     expect(await call(`${NUMBER}/messages`, text(), "EAAnobody")).toMatchObject({ status: 401, code: 190 });
     whatsapp.addAccount("EAAreader", { waba: "300", scopes: ["whatsapp_business_management"] });
     expect((await call(`${NUMBER}/messages`, text(), "EAAreader")).code).toBe(10);
   });
 
-  test("beyond the limits, where they count", async () => {
+  test("beyond the rate limits, when they are enforced", async () => {
     whatsapp.set({ rates: true });
     account.says("hello");
     const answers = await Promise.all(Array.from({ length: 46 }, () => call(`${NUMBER}/messages`, text())));
@@ -82,7 +82,7 @@ describe("a message is refused", () => {
   });
 });
 
-test("typing is shown on what somebody wrote, and on nothing else", async () => {
+test("typing can be shown only on a user's message", async () => {
   const typing = (id: string) => ({
     messaging_product: "whatsapp",
     status: "read",
@@ -95,16 +95,16 @@ test("typing is shown on what somebody wrote, and on nothing else", async () => 
   expect(account.typing()).toMatchObject([{ messageId: id }]);
 });
 
-test("what is posted is signed, comes again until it is taken, and an address has to prove itself first", async () => {
+test("posts are signed and repeat until accepted, and an address is verified first", async () => {
   const posts: { signature: string | null; body: string }[] = [];
   let takes = false;
   await using server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     async fetch(request) {
-      const asked = new URL(request.url).searchParams;
+      const query = new URL(request.url).searchParams;
       if (request.method === "GET") {
-        return new Response(asked.get("hub.verify_token") === "right" ? asked.get("hub.challenge") : "no");
+        return new Response(query.get("hub.verify_token") === "right" ? query.get("hub.challenge") : "no");
       }
       posts.push({ signature: request.headers.get("x-hub-signature-256"), body: await request.text() });
       return new Response(null, { status: takes ? 200 : 503 });
@@ -127,7 +127,7 @@ test("what is posted is signed, comes again until it is taken, and an address ha
   await eventually(() => posts.filter(({ body }) => body.includes('"biz_opaque_callback_data":"mine"')).length >= 2);
 });
 
-test("a call can have an accident, before its effect or after it", async () => {
+test("a planned failure hits a call before its effect or after it", async () => {
   account.says("hello");
   whatsapp.fail("messages", { status: 429, code: 130429 });
   expect(await call(`${NUMBER}/messages`, text())).toMatchObject({ status: 429, code: 130429 });
@@ -139,7 +139,7 @@ test("a call can have an accident, before its effect or after it", async () => {
   expect(account.sent().length).toBe(1);
 });
 
-test("it runs alone, driven over HTTP", async () => {
+test("runs as a program that is controlled over HTTP", async () => {
   await using alone = await spawnWhatsApp("--no-statuses");
   await alone.addAccounts([{ token: TOKEN, waba: "300", numbers: [{ id: NUMBER, display: "1" }] }]);
   const [id] = await alone.usersSay([{ token: TOKEN, text: "hello" }]);

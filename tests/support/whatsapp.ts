@@ -1,9 +1,9 @@
-// A fake Graph API with WhatsApp business accounts: strict about every call, driven by tests that play the people, able to fail on demand.
-// Also a program of its own, driven over HTTP (whatsapp-control.ts): bun tests/support/whatsapp.ts --port N
+// Fakes the Graph API with WhatsApp business accounts. It validates every call strictly; tests act as its users and plan failures.
+// Also runs as a program that is controlled over HTTP (whatsapp-control.ts): bun tests/support/whatsapp.ts --port N
 
 import { parseArgs } from "node:util";
 import { createWatch } from "./eventually.ts";
-import { cut, happens, reset } from "./whatsapp-accidents.ts";
+import { cut, failureResponse, reset } from "./whatsapp-accidents.ts";
 import { type AccountState, createAccount } from "./whatsapp-account.ts";
 import { control } from "./whatsapp-control.ts";
 import { bad, GraphRefusal, isFields, kindOf, readMessage } from "./whatsapp-graph.ts";
@@ -29,7 +29,7 @@ interface Planned extends AccidentOptions {
   times: number;
 }
 
-/** A token: whose it is, and what it may. */
+/** A token's app, scopes and accounts. */
 interface Grant {
   app: string;
   scopes: string[];
@@ -108,14 +108,14 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
     const plan = record.kind && take(record.kind, token);
     const half = settings.latencyMs / 2;
     if (half > 0) await pause(half, signal);
-    const instead = plan?.when === "before" ? await happens(plan.accident, signal) : undefined;
+    const instead = plan?.when === "before" ? await failureResponse(plan.accident, signal) : undefined;
     if (instead) return instead;
     const grant = token === undefined ? undefined : grants.get(token);
     if (!grant || token === undefined) throw new GraphRefusal(190, undefined, 401);
     if (!returned.has(token)) returned.set(token, Date.now());
     const { result, sent } = await run(request, url, record, token, grant);
     if (half > 0) await pause(half, signal);
-    const late = plan?.when === "after" ? await happens(plan.accident, signal) : undefined;
+    const late = plan?.when === "after" ? await failureResponse(plan.accident, signal) : undefined;
     if (late) return late;
     if (sent) sent.delivered = !signal.aborted;
     return result;
@@ -123,9 +123,9 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
 
   async function run(request: Request, url: URL, { kind, body }: GraphCall, token: string, grant: Grant) {
     const [, id = ""] = /^\/v\d+\.\d+\/([^/]+)/.exec(url.pathname) ?? [];
-    const told = (value: unknown) => ({ result: Response.json(value), sent: undefined });
+    const unsent = (value: unknown) => ({ result: Response.json(value), sent: undefined });
     if (kind === "download") return { result: download(grant, url), sent: undefined };
-    if (kind === "debug_token") return told({ data: describe(url.searchParams.get("input_token") ?? "") });
+    if (kind === "debug_token") return unsent({ data: describe(url.searchParams.get("input_token") ?? "") });
     if (kind === "phone_numbers") {
       const data = accountOf(grant, id).numbers.map((number) => ({
         id: number.id,
@@ -133,9 +133,10 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
         verified_name: "A business",
         quality_rating: "GREEN",
       }));
-      return told({ data, paging: { cursors: { before: "x", after: "y" } } });
+      return unsent({ data, paging: { cursors: { before: "x", after: "y" } } });
     }
-    if (kind === "subscribed_apps") return told(await subscribe(request.method, accountOf(grant, id), grant.app, body));
+    if (kind === "subscribed_apps")
+      return unsent(await subscribe(request.method, accountOf(grant, id), grant.app, body));
     if (kind === "messages" || kind === "read") {
       if (request.method !== "POST") throw bad("Unsupported method.");
       if (!request.headers.get("content-type")?.startsWith("application/json")) throw bad("Send JSON.");
@@ -145,7 +146,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
       const wish = readMessage(body);
       if ("messageId" in wish) {
         state.read(id, wish.messageId, wish.typing);
-        return told({ success: true });
+        return unsent({ success: true });
       }
       const sent = state.post(id, wish);
       const contacts = [{ input: wish.to, wa_id: wish.to }];
@@ -156,7 +157,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
         const file = state.media.get(id);
         if (!file) continue;
         const about = { mime_type: file.mime, sha256: "x", file_size: file.bytes.length };
-        return told({
+        return unsent({
           messaging_product: "whatsapp",
           url: `${new URL(whatsapp.url).origin}/_media/${id}?ext=1`,
           ...about,
@@ -167,7 +168,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
     throw missing(id);
 
     function describe(input: string) {
-      // A token can tell of itself; another one's is told to its own app alone.
+      // The fake describes only the calling token itself.
       if (input !== token) return { is_valid: false, scopes: [], error: { code: 190, message: "Invalid token." } };
       const targets = grant.targets ? { target_ids: [...grant.accounts.keys()] } : {};
       const granular = grant.scopes.map((scope) => ({ scope, ...targets }));
@@ -222,7 +223,7 @@ export async function startWhatsApp(options: WhatsAppOptions = {}): Promise<What
     }
   }
 
-  /** The accident planned for this call, used up by it. */
+  /** Takes the failure that is planned for this call. */
   function take(kind: Kind, token: string | undefined): Planned | undefined {
     const plan = planned.find(
       (one) => (one.kind === "*" || one.kind === kind) && (one.token === undefined || one.token === token),
@@ -345,7 +346,7 @@ if (import.meta.main) {
       "latency-ms": { type: "string", default: "0" },
       rates: { type: "boolean", default: false },
       "no-statuses": { type: "boolean", default: false },
-      /** Posts go to this origin, whatever host the callback names. */
+      /** Posts go to this origin in place of the callback's own. */
       "webhook-to": { type: "string" },
     },
   });
