@@ -1,4 +1,4 @@
-// Commands beside a busy service: a plan granted and a backup taken, while somebody looks every 5 ms whether it still answers.
+// Measures how commands (grant, backup) disturb a busy service, by a request every 5 ms.
 
 import { join } from "node:path";
 import { temporaryDir } from "../tests/support/process.ts";
@@ -8,7 +8,7 @@ import { fill, seed } from "./support/seed.ts";
 import { ownerOf, startService, startUpstream } from "./support/service.ts";
 import { messages } from "./turns.ts";
 
-/** Messages of 1 KiB in the database that is backed up. */
+/** Number of 1 KiB messages in the database that is backed up. */
 const WEIGHT = 100_000;
 const PHASES = 2;
 const SECONDS = 4;
@@ -18,7 +18,7 @@ interface Phase {
   turns: Outcome;
   settings: Outcome;
   probe: Outcome;
-  /** What the service says of itself, in ms. */
+  /** Event loop lag from the service's metrics, in ms. */
   lag: number;
 }
 
@@ -46,7 +46,7 @@ export const beside: Benchmark = {
             everyMs: 6,
           }),
           paced("probe", { asks: [{ method: "GET", path: "/healthz" }], connections: 1, everyMs: 5 }),
-          // Begins when the round that counts does.
+          // Starts with the measured round, after the warm-up.
           Bun.sleep((SECONDS / 2) * 1000 + 200).then(during),
         ]);
         return {
@@ -106,10 +106,10 @@ function figures({ quiet, busy }: { quiet: Phase[]; busy: Phase[] }) {
   ];
 }
 
-/** The worst delay since it was last asked, in ms. */
+/** The largest event loop lag since the last reading, in ms. */
 async function lagOf(backend: string): Promise<number> {
   const text = await (await fetch(`${backend}/metrics`)).text();
   const seconds = /^berth_event_loop_lag_seconds (\S+)$/m.exec(text)?.[1];
-  if (seconds === undefined) throw new Error("The service tells no event loop lag.");
+  if (seconds === undefined) throw new Error("The metrics have no event loop lag.");
   return Number(seconds) * 1000;
 }

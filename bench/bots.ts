@@ -1,4 +1,5 @@
-// Bots that hold connections: 300 long polls of Telegram and 200 gateways of Discord in one process, and what else it does meanwhile.
+// Measures a process with 300 Telegram long polls and 200 Discord gateway connections: start time, memory per bot, and the
+// latency of AI calls meanwhile.
 
 import { discordControl } from "../tests/support/discord-control.ts";
 import { eventually } from "../tests/support/eventually.ts";
@@ -10,19 +11,19 @@ import { MODEL, memoryOf, type Program, startProgram, startService, startUpstrea
 
 const TELEGRAM = 300;
 const DISCORD = 200;
-/** The libraries are loaded with the first bots: what one bot more takes, the rest tell. */
+/** The first bots load the libraries, so the memory per bot is measured over the others. */
 const FIRST = 2;
 const REST_MS = 8_000;
-/** AI calls of each run, so that what they leave in memory is the same in all. */
+/** Number of AI calls in each run, the same in all, so that their effect on memory is equal. */
 const CALLS = 2_000;
 const BETWEEN_CALLS_MS = 2;
 const GOALS = { seconds: 60, addedMs: 50, telegram: 40 * 1024, discord: 120 * 1024 };
 
 interface Run {
-  /** From the start of the program until all bots are connected. */
+  /** Seconds from the start of the program until all bots are connected. */
   seconds: number;
   rss: number;
-  /** Of AI calls, in ms. */
+  /** Latencies of AI calls, in ms. */
   calls: { meanwhile: number[]; after: number[] };
 }
 
@@ -78,7 +79,7 @@ export const bots: Benchmark = {
   },
 };
 
-/** A service of its own with so many bots, platforms of its own, and somebody who makes AI calls all the time. */
+/** Runs a service with these numbers of bots on its own platform fakes, and makes AI calls meanwhile. */
 async function hosting(upstream: Program, telegrams: number, discords: number): Promise<Run> {
   const folder = temporaryDir();
   try {
@@ -127,7 +128,7 @@ async function hosting(upstream: Program, telegrams: number, discords: number): 
   }
 }
 
-/** One call of a model, and its time in ms. */
+/** Makes one AI call; returns its latency in ms. */
 async function aiCall(origin: string): Promise<number> {
   const began = performance.now();
   const response = await fetch(`${origin}/api/ai/chat`, {

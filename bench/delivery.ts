@@ -1,4 +1,4 @@
-// Messages of people to bots by webhook: accepted, answered by a 0 ms model, delivered; beside a loop that does just that.
+// Measures messages to bots by webhook (accepted, answered by a 0 ms model, delivered) against a minimal loop that does the same.
 
 import { join } from "node:path";
 import { temporaryDir } from "../tests/support/process.ts";
@@ -27,7 +27,7 @@ export const delivery: Benchmark = {
     const plainFolder = temporaryDir();
     try {
       await using upstream = await startUpstream();
-      // WhatsApp's limits are for WhatsApp to keep; an adapter that spares a platform's limits would be what is measured.
+      // WhatsApp, since its adapter has no rate limiter of its own, which would be measured instead.
       await using platform = await startProgram("bench/support/whatsapp-sink.ts");
       const address = `${upstream.origin}/v1/chat/completions`;
       await using bare = await startBare("bots", address, join(plainFolder.path, "turns.db"), platform.origin);
@@ -44,7 +44,7 @@ export const delivery: Benchmark = {
         const answer = await fetch(`${platform.origin}/_control/converse`, { method: "POST", body });
         return (await answer.json()) as Conversed;
       };
-      // Until what runs often is compiled; a turn is a long way.
+      // Warm-up until the JIT has compiled the code of a turn.
       await converse(berth.web, 6);
       await converse(bare.origin, 1);
       const rounds: { own: Conversed; plain: Conversed }[] = [];
@@ -59,7 +59,7 @@ export const delivery: Benchmark = {
       const [rate, bareRate] = [rateOf(own), rateOf(plain)];
       const lost = sum(own.map((one) => one.lost));
       const unsettled = count(folder.path, "SELECT count(*) FROM outbox WHERE status = 'failed'");
-      if (lost + unsettled > 0) throw new Error(`${lost} people waited in vain, and ${unsettled} replies failed.`);
+      if (lost + unsettled > 0) throw new Error(`${lost} messages got no reply, and ${unsettled} replies failed.`);
       return [
         {
           what: `delivered at ${CHATS} chats`,

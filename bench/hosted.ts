@@ -1,4 +1,4 @@
-// Memory per hosted agent: 20,000 of them, each with a Telegram bot in webhook mode, after one turn each.
+// Measures memory per hosted agent: 20,000 agents, each with a Telegram bot in webhook mode, after one turn each.
 
 import { eventually } from "../tests/support/eventually.ts";
 import { run, temporaryDir } from "../tests/support/process.ts";
@@ -52,7 +52,7 @@ export const hosted: Benchmark = {
       await berth.stop();
       const settled = count(folder.path, "SELECT count(DISTINCT agent_id) FROM inbox WHERE status = 'done'");
       if (settled !== AGENTS || posted["200"] !== AGENTS) {
-        throw new Error(`${settled} agents have answered, and the posts were answered ${JSON.stringify(posted)}.`);
+        throw new Error(`Only ${settled} agents have answered; the statuses of the posts are ${JSON.stringify(posted)}.`);
       }
       const perAgent = (after - before) / AGENTS;
       const perBot = await memoryPerBot();

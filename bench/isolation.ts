@@ -1,4 +1,5 @@
-// Whether agents in trouble slow another: one's upstream hangs, one's floods, one has 10,000 messages waiting; the fourth is timed.
+// Measures whether agents slow down another one: an agent whose upstream hangs, one whose upstream floods, and one with 10,000
+// waiting messages.
 
 import { eventually } from "../tests/support/eventually.ts";
 import { temporaryDir } from "../tests/support/process.ts";
@@ -74,12 +75,12 @@ export const isolation: Benchmark = {
   },
 };
 
-/** Something that goes on until it is told to stop. */
+/** A load that runs until `stop()`. */
 interface Trouble {
   stop(): Promise<void>;
 }
 
-/** As many messages as the service takes at once, and more, none of which is ever answered. */
+/** More messages than the service runs at once, none of which is ever answered. */
 const hang =
   (agentId: string) =>
   ({ client }: Owner): Trouble => {
@@ -92,7 +93,7 @@ const hang =
     return { stop: () => stopped(ended, asked) };
   };
 
-/** One stream of 10 MB after the other, each read as fast as it comes. */
+/** Reads one stream of 10 MB after the other, as fast as possible. */
 const flood =
   (agentId: string) =>
   ({ client }: Owner): Trouble => {
@@ -109,7 +110,7 @@ const flood =
     return { stop: () => stopped(ended, [stream()]) };
   };
 
-/** Ends what runs; what failed before it was told to end is thrown. */
+/** Ends the load; throws errors from before the end. */
 async function stopped(ended: AbortController, running: Promise<void>[]): Promise<void> {
   const early = await Promise.race([Promise.allSettled(running), Promise.resolve(undefined)]);
   ended.abort();

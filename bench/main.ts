@@ -1,4 +1,4 @@
-// Runs the benchmarks, all or those named: bun bench/main.ts [name…]. Each figure stands beside a baseline of the same run.
+// Runs all benchmarks, or the named ones: bun bench/main.ts [name…]. Each figure is printed with a baseline of the same run.
 
 import { existsSync } from "node:fs";
 import { cpus, loadavg, totalmem } from "node:os";
@@ -41,7 +41,7 @@ function machine(): string {
   return `${cpus().length} × ${model}, ${mib(totalmem())}, load ${busy}, Bun ${Bun.version}, ${new Date().toISOString()}`;
 }
 
-/** 0 when all ran, whether or not they met their goals; 1 when one broke; 2 for a name that is none. */
+/** Exit code: 0 if all ran, even if goals were missed; 1 if one failed; 2 for an unknown name. */
 async function main(names: string[]): Promise<number> {
   const known = BENCHMARKS.map(({ name }) => name);
   const unknown = names.filter((name) => !known.includes(name));
@@ -51,7 +51,7 @@ async function main(names: string[]): Promise<number> {
     return 2;
   }
   if (!existsSync(binary)) {
-    console.error('dist/berth is not there: run "npm run build" first, or "npm run bench", which does.');
+    console.error('dist/berth does not exist: run "npm run build" first, or "npm run bench", which does.');
     return 1;
   }
   console.log(machine());

@@ -1,11 +1,11 @@
-// Pass-through chat: what Berth adds to a call of the provider, and how many calls go through it.
+// Measures pass-through chat: the latency that Berth adds to a provider call, and the throughput.
 
 import { type Benchmark, cpuFigure, type Figure, ms, perSecond } from "./support/figures.ts";
 import { type Ask, allGood, load, type Stage } from "./support/load.ts";
 import { portkeyHeaders, startPortkey } from "./support/portkey.ts";
 import { cpuDuring, startBare, startService, startUpstream } from "./support/service.ts";
 
-/** A local provider, whose calls cost nothing; and one with prices, so that each call is reserved, settled and written down. */
+/** A local provider without prices, and one with prices, whose calls are reserved, settled and recorded. */
 const MODELS = { free: "provider_3:fake-small", priced: "provider_5:gpt-4o-mini" };
 
 const NAMES = { proxy: "bare proxy", portkey: "@portkey-ai/gateway on Bun" };
@@ -46,7 +46,7 @@ export const passthrough: Benchmark = {
         stage("portkey", portkey.origin, askOf("/v1/chat/completions", "fake-small", portkeyHeaders(upstream.origin))),
       ];
     };
-    // The crowd first: by then what runs often is compiled.
+    // The load test first, so that the JIT has compiled the code before latencies are measured.
     const cpu = await cpuDuring([berth.pid, proxy.pid], () => load({ stages: stages(50, 1), rounds: 6 }));
     const alone = await load({ stages: stages(1, 1, 1_500), rounds: 4 });
     const crowd = cpu.result;

@@ -1,4 +1,4 @@
-// Memory of an idle service: five seconds after it is ready.
+// Measures the memory of an idle service, five seconds after it is ready.
 
 import { temporaryDir } from "../tests/support/process.ts";
 import { buildBare } from "./support/bare-binary.ts";

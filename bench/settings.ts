@@ -1,4 +1,4 @@
-// A signed-in read: GET /api/settings, with the cookie checked each time.
+// Measures a signed-in read: GET /api/settings, which checks the session cookie each time.
 
 import { type Benchmark, cpuFigure, perSecond } from "./support/figures.ts";
 import { type Ask, allGood, load, type Stage } from "./support/load.ts";

@@ -1,4 +1,4 @@
-// Streams at a steady pace, 200 at once: every frame arrives, and the first one soon.
+// Measures 200 paced streams at once: the time to the first frame, and whether every frame arrives.
 
 import { type Benchmark, median, ms } from "./support/figures.ts";
 import { startBare, startService, startUpstream } from "./support/service.ts";
@@ -32,7 +32,7 @@ export const sse: Benchmark = {
       const plain = await readStreams(proxy.origin, { method: "POST", path: "/", body }, STREAMS);
       const ours = await readStreams(berth.backend, { method: "POST", path: "/api/ai/chat", body }, STREAMS);
       check(ours);
-      // The first round warms up, but must be complete too.
+      // The first round is a warm-up, but must be complete, too.
       if (round > 0) {
         found.proxy.push(plain);
         found.berth.push(ours);
@@ -63,8 +63,8 @@ export const sse: Benchmark = {
 
 const framesOf = (text: string) => text.split("\n\n").filter((frame) => frame !== "");
 
-/** How many of these frames are not there as they should be; at least one, since the texts differ. */
+/** Number of missing frames; at least one, since the texts differ. */
 function missing(frames: string[], got: string): number {
-  const there = new Set(framesOf(got));
-  return Math.max(1, frames.filter((frame) => !there.has(frame)).length);
+  const received = new Set(framesOf(got));
+  return Math.max(1, frames.filter((frame) => !received.has(frame)).length);
 }

@@ -1,4 +1,4 @@
-// How long until it answers: from the start of the process to the first /healthz, and to ready.
+// Measures the time from the start of the process to the first response of /healthz, and until it is ready.
 
 import { temporaryDir } from "../tests/support/process.ts";
 import { buildBare } from "./support/bare-binary.ts";

@@ -1,4 +1,4 @@
-// A storm: every platform away for a minute with all its bots, then back. Whether anything was lost, and how they came back.
+// Measures an outage of all platforms for a minute: lost messages, and how the bots reconnect.
 
 import { seeded } from "../tests/support/eventually.ts";
 import { type Aftermath, weather } from "../tests/support/storm.ts";

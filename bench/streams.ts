@@ -1,4 +1,4 @@
-// Live streams: from the camera to the screen, and what a stream costs. Needs ffmpeg and Chromium on the machine.
+// Measures live streams: the delay from camera to screen, and the cost of a stream. Needs ffmpeg and Chromium.
 
 import { join } from "node:path";
 import { startBerth } from "../tests/support/berth.ts";
@@ -11,7 +11,7 @@ import { type OnAir, withStream } from "../tests/support/streams.ts";
 import { type Benchmark, median, mib } from "./support/figures.ts";
 import { binary, cpuOf, memoryOf } from "./support/service.ts";
 
-/** Streams at once, each of some 2 Mbit/s: encoded before, since an encoder takes more than all of Berth. */
+/** Parallel streams of about 2 Mbit/s each, encoded in advance, since an encoder needs more CPU than Berth. */
 const STREAMS = 10;
 const SECONDS = 20;
 const SEGMENT_SECONDS = 2;
@@ -23,7 +23,7 @@ export const streams: Benchmark = {
   summary: `a live stream from camera to screen; ${STREAMS} at once: memory and processor of each`,
   async run() {
     for (const program of ["ffmpeg", "chromium"]) {
-      if (!isThere(program)) throw new Error(`${program} is not there: apt-get install ffmpeg chromium.`);
+      if (!isThere(program)) throw new Error(`${program} is not installed: apt-get install ffmpeg chromium.`);
     }
     const folder = temporaryDir();
     try {
@@ -44,7 +44,7 @@ export const streams: Benchmark = {
 
       const cameras = airs.map(({ stream }) => replay(film, stream.rtmp));
       await Promise.all(airs.map(({ becomes }) => becomes("active")));
-      // The window on disk and what the collector leaves lying about have to be full for the figures to hold.
+      // Wait until the segment window and the garbage collector's heap have reached their steady size.
       await Bun.sleep(SECONDS * 1000);
       const since = performance.now();
       const before = cpuOf(berth.pid);
@@ -54,7 +54,7 @@ export const streams: Benchmark = {
       const states = await Promise.all(airs.map(({ now }) => now()));
       const bitrate = states.reduce((sum, state) => sum + (state.bitrate ?? 0), 0) / STREAMS;
       for (const camera of cameras) camera.signal("SIGKILL");
-      if (states.some(({ state }) => state !== "active")) throw new Error("A stream has ended by itself.");
+      if (states.some(({ state }) => state !== "active")) throw new Error("A stream has ended during the measurement.");
       const perStream = (after - loaded) / STREAMS;
       const segment = `${SEGMENT_SECONDS} s, a segment`;
       return [
@@ -107,14 +107,14 @@ async function encode(film: string): Promise<void> {
   const rest = ["-pix_fmt", "yuv420p", "-g", "60", "-c:a", "aac", "-b:a", "128k", "-f", "flv", film];
   const env = { PATH: process.env.PATH ?? "/usr/bin:/bin" };
   const { exitCode, stderr } = await run([...command, ...rest], env, "/tmp", 120_000);
-  if (exitCode !== 0) throw new Error(`No film: ${stderr}`);
+  if (exitCode !== 0) throw new Error(`ffmpeg could not encode the film: ${stderr}`);
 }
 
-/** Over and over, at the pace of a camera, without encoding anything. */
+/** Publishes the film in a loop in real time, without encoding. */
 const replay = (film: string, url: string): Child =>
   publish(url, { seconds: 600, sources: ["-stream_loop", "-1", "-i", film], codecs: ["-c", "copy"] });
 
-/** Publishes one test picture and looks at it in a browser. Seconds. */
+/** Publishes a test picture and plays it in a browser; returns the delays in seconds. */
 async function watch({ stream, base, becomes }: OnAir): Promise<{ playable: number; behind: number }> {
   await using page = await openChromium();
   await page.goto(base);
@@ -138,7 +138,7 @@ async function watch({ stream, base, becomes }: OnAir): Promise<{ playable: numb
   }
 }
 
-/** How long ago the frame came in that is on the screen: the playlist says when each piece was filmed. */
+/** Age of the frame on the screen, by the time of each segment in the playlist. */
 const behindOf = (page: Page) =>
   page.evaluate<number>(`(() => {
     const video = document.getElementById("video");

@@ -1,4 +1,4 @@
-// Durable turns: a message accepted, answered by a 0 ms upstream, settled; and each of them found in the database afterwards.
+// Measures durable turns (a message accepted, answered by a 0 ms upstream, settled), and finds each in the database afterwards.
 
 import { join } from "node:path";
 import { temporaryDir } from "../tests/support/process.ts";
@@ -7,10 +7,10 @@ import { type Ask, allGood, load, type Stage } from "./support/load.ts";
 import { count, cpuDuring, type Owner, ownerOf, startBare, startService, startUpstream } from "./support/service.ts";
 
 const AGENTS = 25;
-/** Conversations: enough that none grows long, and that no two connections share one. */
+/** Number of conversations: enough that none gets long and no two connections share one. */
 const TOPICS = 4_000;
 
-/** Messages to all agents in turn, each to a conversation of its own. */
+/** Messages to all agents in turn, each in its own conversation. */
 export function messages({ agentIds, headers }: Owner, conversations = TOPICS): Ask[] {
   return Array.from({ length: conversations }, (_, n) => ({
     method: "POST",
@@ -37,11 +37,11 @@ export const turns: Benchmark = {
         { name: "berth", origin: berth.web, connections, asks: messages(owner), seconds },
         { name: "bare", origin: bare.origin, connections, asks: [plain], seconds },
       ];
-      // The crowd first: by then what runs often is compiled.
+      // The load test first, so that the JIT has compiled the code before latencies are measured.
       const cpu = await cpuDuring([berth.pid, bare.pid], () => load({ stages: stages(50, 2), rounds: 3 }));
       const alone = await load({ stages: stages(1, 1), rounds: 3 });
       const crowd = cpu.result;
-      const asked = allGood(alone, "berth").answers + allGood(crowd, "berth").answers;
+      const answered = allGood(alone, "berth").answers + allGood(crowd, "berth").answers;
       await berth.stop();
       return [
         throughput(allGood(crowd, "berth").rate, allGood(crowd, "bare").rate),
@@ -51,7 +51,7 @@ export const turns: Benchmark = {
           cpu.baseline / allGood(crowd, "bare").answers,
         ),
         latency(allGood(alone, "berth").p50, allGood(alone, "bare").p50),
-        settled(folder.path, asked),
+        settled(folder.path, answered),
       ];
     } finally {
       for (const { remove } of [folder, plainFolder]) remove();
@@ -77,20 +77,20 @@ const latency = (p50: number, bare: number): Figure => ({
   met: p50 <= 1.5,
 });
 
-/** Throws unless every answered request is a settled entry with its two messages and its line in the ledger. */
-function settled(dir: string, asked: number): Figure {
+/** Throws unless every answered request is a settled inbox entry with two messages and a ledger row. */
+function settled(dir: string, answered: number): Figure {
   const found = {
     settled: count(dir, "SELECT count(*) FROM inbox WHERE status = 'done' AND settled_at IS NOT NULL"),
     unsettled: count(dir, "SELECT count(*) FROM inbox WHERE status <> 'done'"),
     messages: count(dir, "SELECT count(*) FROM messages"),
     usage: count(dir, "SELECT count(*) FROM usage WHERE kind = 'turn'"),
   };
-  const right = found.settled === asked && found.unsettled === 0 && found.messages === 2 * asked;
-  if (!right || found.usage !== asked) throw new Error(`${asked} turns were answered, but ${JSON.stringify(found)}`);
+  const right = found.settled === answered && found.unsettled === 0 && found.messages === 2 * answered;
+  if (!right || found.usage !== answered) throw new Error(`${answered} turns were answered, but ${JSON.stringify(found)}`);
   return {
     what: "settled in the database",
     figure: found.settled.toLocaleString("en"),
-    baseline: `${asked.toLocaleString("en")} answered`,
+    baseline: `${answered.toLocaleString("en")} answered`,
     goal: "all",
     met: true,
   };

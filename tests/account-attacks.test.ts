@@ -1,4 +1,5 @@
-// What nobody can make of an account: more than it is, a second one under the same address, an admin through a proxy, one's own by its look.
+// Attacks on accounts: extra fields in requests, two accounts for one address, look-alike addresses, reused reset tokens, and
+// admin rights through a reverse proxy.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
@@ -9,7 +10,7 @@ import { type Mailbox, openMailbox } from "./support/mailbox.ts";
 import { expectRefusal } from "./support/scene.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
 
-// Hashing takes long where a machine has much else to do.
+// Password hashing is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const ADMIN = "root@example.com";
@@ -33,8 +34,8 @@ const signIn = (email: string, password = PASSWORD) =>
 const forgot = (email: string) => visitor().post("/api/auth/forgot-password", { email });
 const reset = (token: string, password: string) => visitor().post("/api/auth/reset-password", { token, password });
 
-describe("fields that nobody may set", () => {
-  /** Every account route with a body, as somebody uses it; `also` is what they would like to have beside. */
+describe("read-only fields", () => {
+  /** A valid request to every account route with a body; `also` holds the extra fields. */
   type Use = (ada: Client, also: object) => Promise<{ status: number }>;
   const uses: Record<string, Use> = {
     "POST /api/register": (_, also) => register(newEmail(), also),
@@ -102,7 +103,7 @@ describe("fields that nobody may set", () => {
     };
   });
 
-  test("are tried on every route there is", async () => {
+  test("are tested on every account route with a body", async () => {
     const { body } = await visitor().get<{ paths: Record<string, Record<string, { tags: string[] }>> }>(
       "/swagger/json",
     );
@@ -114,10 +115,10 @@ describe("fields that nobody may set", () => {
     expect(listed.sort()).toEqual(Object.keys(uses).sort());
   });
 
-  test.each(Object.keys(uses))("%s: ignored", async (route) => {
+  test.each(Object.keys(uses))("are ignored by %s", async (route) => {
     const use: Use = uses[route] ?? expect.unreachable();
     const [before, victimsBefore] = [await settingsOf(ada), await settingsOf(victim)];
-    // As it is answered without them, it is answered with them.
+    // The status is the same with and without the extra fields.
     expect((await use(ada, wish)).status).toBe((await use(ada, {})).status);
     expect(await settingsOf(ada)).toEqual(before);
     expect(await settingsOf(victim)).toEqual(victimsBefore);
@@ -125,7 +126,7 @@ describe("fields that nobody may set", () => {
     expectRefusal(await ada.get("/api/admin/users"), 403, "ADMIN_REQUIRED");
   });
 
-  test("at sign-up, for the new account", async () => {
+  test("are ignored at sign-up for the new account", async () => {
     const { email } = (await register(newEmail(), wish)).body;
     const eve = visitor();
     await eve.post("/api/auth/callback/credentials", { email, password: PASSWORD, ...wish });
@@ -175,7 +176,7 @@ describe("one account for one address", () => {
     ["with the sign for kelvin", `kate-${tag}@example.com`, `\u212aate-${tag}@example.com`],
     ["at a domain in capitals", `ada-${tag}@b\u00fccher.example`, `ada-${tag}@B\u00dcCHER.example`],
   ];
-  test.each(same)("%s it is the same", async (_, email, spelling) => {
+  test.each(same)("%s the address is the same account", async (_, email, spelling) => {
     const { id, email: stored } = (await register(email)).body;
     expect(stored).toBe(email);
     expectRefusal(await register(spelling, { password: "another password" }), 409, "USER_EXISTS");
@@ -185,7 +186,7 @@ describe("one account for one address", () => {
     expectRefusal(await eve.post("/api/settings", { email: spelling }), 409, "EMAIL_IN_USE");
   });
 
-  /** How it looks, the address, and what is made to look like it. */
+  /** What differs, the address, and its look-alike. */
   const looks: [string, string, string][] = [
     ["without the dot on its i", `mike-${tag}@example.org`, `m\u0131ke-${tag}@example.org`],
     ["with the Turkish capital I", `iris-${tag}@example.org`, `\u0130ris-${tag}@example.org`],
@@ -197,7 +198,7 @@ describe("one account for one address", () => {
     ["at a domain in Cyrillic", `dora-${tag}@example.org`, `dora-${tag}@\u0435xample.org`],
     ["with a tag", `paul-${tag}@example.org`, `paul-${tag}+x@example.org`],
   ];
-  test("that only looks like another it is another, whose mail goes elsewhere", async () => {
+  test("a look-alike address is another account, with its own mail", async () => {
     const check = async ([, email, look]: (typeof looks)[number]) => {
       const victim = (await register(email)).body;
       const other = await register(look, { password: "the password of Eve" });
@@ -239,7 +240,7 @@ describe("one account for one address", () => {
 });
 
 describe("a reset token", () => {
-  test("works once under 20 uses at once, and all older ones are dead", async () => {
+  test("works once in 20 requests at once, and invalidates all older tokens", async () => {
     const ada = visitor();
     await ada.join();
     const { email } = ada.account;
@@ -262,7 +263,7 @@ describe("a reset token", () => {
     for (const token of tokens) expectRefusal(await reset(token, "once more, please"), 400, "INVALID_LINK");
   });
 
-  test("that is old, changed, or of another account's spelling sets nothing", async () => {
+  test("that is expired, changed or of a look-alike account sets no password", async () => {
     const ada = visitor();
     await ada.join();
     const { email } = ada.account;
@@ -280,13 +281,13 @@ describe("a reset token", () => {
     ]) {
       expectRefusal(await reset(wrong, "the password of Eve"), 400, "INVALID_LINK");
     }
-    // Dead with the password it was for.
+    // A changed password invalidates the token.
     const body = { currentPassword: PASSWORD, newPassword: "a better horse battery" };
     expect((await ada.post("/api/settings/password", body)).status).toBe(200);
     expectRefusal(await reset(token, "the password of Eve"), 400, "INVALID_LINK");
   });
 
-  test("does not get past two-factor of an account whose address was verified", async () => {
+  test("does not replace the second factor of a verified account", async () => {
     const ada = visitor();
     await ada.join();
     const { email } = ada.account;
@@ -309,14 +310,14 @@ describe("an address of ADMIN_EMAILS, registered through a reverse proxy on the 
     { "x-forwarded-for": "127.0.0.1" },
     { "x-forwarded-host": "berth.example" },
   ];
-  /** A proxy as people put in front: it passes everything on, and says so by these headers. */
-  function startProxy(to: () => string, says: Record<string, string>) {
+  /** Starts a reverse proxy that forwards every request with these headers. */
+  function startProxy(to: () => string, proxyHeaders: Record<string, string>) {
     const server = Bun.serve({
       port: 0,
       async fetch(request) {
         const { pathname, search } = new URL(request.url);
         const passed = new Headers(request.headers);
-        for (const [name, value] of Object.entries(says)) passed.set(name, value);
+        for (const [name, value] of Object.entries(proxyHeaders)) passed.set(name, value);
         passed.delete("host");
         const { method } = request;
         const sent = { method, headers: passed, redirect: "manual" as const };
@@ -334,7 +335,7 @@ describe("an address of ADMIN_EMAILS, registered through a reverse proxy on the 
   };
 
   for (const trusted of ["", "127.0.0.1"]) {
-    describe(trusted ? "that is trusted" : "that nobody trusts", () => {
+    describe(trusted ? "that is trusted" : "that is not trusted", () => {
       const admins = headers.map((_, n) => `root-${n}-${crypto.randomUUID().slice(0, 8)}@example.com`);
       let service: Berth;
       beforeAll(async () => {
@@ -343,15 +344,15 @@ describe("an address of ADMIN_EMAILS, registered through a reverse proxy on the 
       });
       afterAll(() => service?.[Symbol.asyncDispose]());
 
-      test.each(headers.map((says, n) => [says, n] as const))(
-        "and which says %j: no admin until it is verified",
-        async (says, n) => {
+      test.each(headers.map((proxyHeaders, n) => [proxyHeaders, n] as const))(
+        "and sends %j: is an admin only after verification",
+        async (proxyHeaders, n) => {
           const email = admins[n] ?? "";
-          await using proxy = startProxy(() => service.web, says);
+          await using proxy = startProxy(() => service.web, proxyHeaders);
           const eve = createClient(proxy.url);
           await eve.join({ email });
           expect(await isAdmin(eve)).toBe(false);
-          // Nor with what was got through the proxy, where there is none.
+          // A session from the proxy gives no admin rights without the proxy either.
           const near = createClient(service);
           const options = { headers: { cookie: eve.cookie } };
           expect((await near.get<Settings>("/api/settings", options)).body.isAdmin).toBe(false);
@@ -369,14 +370,14 @@ describe("an address of ADMIN_EMAILS, registered through a reverse proxy on the 
     });
   }
 
-  test("or straight from this machine, where BASE_URL is not this machine: no admin either", async () => {
+  test("or directly from this machine with a foreign BASE_URL: is no admin", async () => {
     await using service = await startBerth({ env: { BASE_URL: "https://berth.example", ADMIN_EMAILS: ADMIN } });
     const eve = createClient(service);
     await eve.join({ email: ADMIN });
     expect(await isAdmin(eve)).toBe(false);
   });
 
-  test("an address that only looks like it is nobody's, verified or not", async () => {
+  test("a look-alike address is no admin, verified or not", async () => {
     for (const look of [
       "r\u043eot@example.com",
       "root@ex\u0430mple.com",

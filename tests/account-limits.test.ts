@@ -1,4 +1,4 @@
-// How often somebody may try: the rates of accounts, over kills and hours, from addresses that are what they seem and others.
+// The rate limits of account routes: per address and per account, over kills and restarts, with forged client addresses.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -9,13 +9,13 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 
-// Hashing takes long where a machine has much else to do.
+// Password hashing is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Behind a proxy that is trusted, everybody comes from where it says. */
+/** Trusts `X-Forwarded-For` of this machine, so that tests can choose their address. */
 let berth: Berth;
 beforeAll(async () => {
   berth = await startBerth({ env: { TRUSTED_PROXIES: "127.0.0.1" } });
@@ -27,10 +27,10 @@ const database = (of: Berth, mode: { readonly: true } | { readwrite: true } = { 
   new Database(join(of.dir, "data/berth.db"), mode);
 
 let addresses = 0;
-/** One that nobody has used. */
+/** A new, unused address. */
 const freshAddress = () => `198.51.100.${++addresses}`;
 
-/** What is over before it costs anything, since a rate counts before the body is looked at. */
+/** Requests that end before a password hash, since a rate limit counts before the body is read. */
 const tries: Record<
   string,
   { ask(address: string, of?: Berth): Promise<Answered>; rate: number; hourly?: number; policy: string }
@@ -79,11 +79,11 @@ const names = Object.keys(tries);
 const tryOf = (name: string) => tries[name] ?? expect.unreachable();
 const isRefused = ({ status }: Answered) => status === 429;
 
-/** So many at once from there; gives back how many were let in. */
+/** Sends `size` requests at once; returns how many were not limited. */
 async function crowd(name: string, size: number, address: string | (() => string), of?: Berth): Promise<number> {
   const { ask } = tryOf(name);
-  const asked = Array.from({ length: size }, () => ask(typeof address === "string" ? address : address(), of));
-  const answers = await Promise.all(asked);
+  const pending = Array.from({ length: size }, () => ask(typeof address === "string" ? address : address(), of));
+  const answers = await Promise.all(pending);
   for (const answer of answers.filter(isRefused)) expectLimited(answer);
   return answers.filter((answer) => !isRefused(answer)).length;
 }
@@ -91,7 +91,7 @@ async function crowd(name: string, size: number, address: string | (() => string
 describe.each(names)("%s", (name) => {
   const { ask, rate, policy } = tryOf(name);
 
-  test("so many, also at once; then 429 with the rule told, while a neighbour may", async () => {
+  test("allows its rate, also at once; then 429 with the policy, while another address is allowed", async () => {
     const address = freshAddress();
     expect(await crowd(name, rate + 5, address)).toBe(rate);
     const refused = await ask(address);
@@ -103,11 +103,11 @@ describe.each(names)("%s", (name) => {
   });
 });
 
-// But for that which takes thirty hashes each time.
+// Without the one that takes thirty password hashes each time.
 describe.each(names.filter((name) => name !== "sign-in of any"))("the address for %s", (name) => {
   const { ask, rate } = tryOf(name);
 
-  test("one IPv6 network is one caller, however its addresses are written; the next is another", async () => {
+  test("counts an IPv6 /64 network as one caller in any spelling, and the next network as another", async () => {
     const network = `2001:db8:${(++addresses).toString(16)}:1`;
     let n = 0;
     const spell = () => {
@@ -120,7 +120,7 @@ describe.each(names.filter((name) => name !== "sign-in of any"))("the address fo
     expect(isRefused(await ask(`${network.slice(0, -1)}2::1`))).toBe(false);
   });
 
-  test("an IPv4 address is the same as IPv6 has it; what is left of a trusted proxy's word is hearsay", async () => {
+  test("equals its IPv4-mapped IPv6 form, and is the entry that the trusted proxy added", async () => {
     const address = freshAddress();
     let n = 0;
     const spell = () =>
@@ -132,7 +132,7 @@ describe.each(names.filter((name) => name !== "sign-in of any"))("the address fo
   });
 });
 
-test("nothing a client says of its address counts where no proxy is trusted", async () => {
+test("a client's headers about its address are ignored without a trusted proxy", async () => {
   await using open = await startBerth();
   const lies = (n: number): Record<string, string> => ({
     "x-forwarded-for": `203.0.113.${n}`,
@@ -155,7 +155,7 @@ test("nothing a client says of its address counts where no proxy is trusted", as
 });
 
 describe("time", () => {
-  /** Stops it, sets everything that was counted back by so much, and starts it again. */
+  /** Stops the service, moves all counts back by `ms`, and starts it again. */
   async function passes(of: Berth, ms: number): Promise<void> {
     await of.stop();
     using opened = database(of, { readwrite: true });
@@ -163,7 +163,7 @@ describe("time", () => {
     await of.restart();
   }
 
-  test("neither a kill nor a restart forgives; a quarter of an hour does", async () => {
+  test("a kill and a restart keep the counts; after a quarter of an hour they are gone", async () => {
     const address = freshAddress();
     for (const name of names) await crowd(name, tryOf(name).rate, address);
     const refusals = async () => {
@@ -179,7 +179,7 @@ describe("time", () => {
     for (const name of names) expect(isRefused(await tryOf(name).ask(address))).toBe(false);
   });
 
-  test("the rates of an hour hold over its minutes", async () => {
+  test("hourly rates hold after a minute", async () => {
     const hourly = names.filter((name) => tryOf(name).hourly !== undefined);
     const address = freshAddress();
     const counted: Record<string, number> = {};
@@ -201,7 +201,7 @@ describe("time", () => {
   });
 });
 
-describe("somebody's account", () => {
+describe("an account", () => {
   const signIn = (email: string, password: string, address: string) =>
     createClient(berth).post("/api/auth/callback/credentials", { email, password }, from(address));
   const person = async () => {
@@ -211,7 +211,7 @@ describe("somebody's account", () => {
     return { ...account, client };
   };
 
-  test("is not closed to its owner elsewhere by who guesses its password, in whatever spelling", async () => {
+  test("stays open to its owner at another address while its password is guessed, in any spelling", async () => {
     const [ada, grace] = [await person(), await person()];
     const [guesser, home] = [freshAddress(), freshAddress()];
     const spell = (n: number) => [ada.email, ada.email.toUpperCase(), ` ${ada.email} `][n % 3] ?? "";
@@ -219,18 +219,18 @@ describe("somebody's account", () => {
     expect(guesses.filter(({ status }) => status === 401)).toHaveLength(10);
     expectLimited(await signIn(ada.email, PASSWORD, guesser));
     expect((await signIn(ada.email, PASSWORD, home)).status).toBe(200);
-    // Who lives with the guesser is another account.
+    // Another account at the guesser's address is not limited.
     expect((await signIn(grace.email, PASSWORD, guesser)).status).toBe(200);
   });
 
-  test("is signed in to as often as its owner likes", async () => {
+  test("has no limit of successful sign-ins", async () => {
     const { email } = await person();
     const address = freshAddress();
     const answers = await Promise.all(Array.from({ length: 35 }, () => signIn(email, PASSWORD, address)));
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
-  test("gives its password away no faster to who has a stolen session", async () => {
+  test("limits password guesses with a stolen session", async () => {
     const ada = await person();
     const [thief, home] = [freshAddress(), freshAddress()];
     await ada.client.post("/api/auth/callback/credentials", ada, from(home));
@@ -246,12 +246,12 @@ describe("somebody's account", () => {
     expect((await signIn(ada.email, PASSWORD, home)).status).toBe(200);
   });
 
-  test("gets five mails a minute to choose a new password, from however many addresses they are asked for", async () => {
+  test("gets five reset mails a minute, from however many addresses they are requested", async () => {
     const { email } = await person();
-    const asked = Array.from({ length: 12 }, () =>
+    const pending = Array.from({ length: 12 }, () =>
       createClient(berth).post("/api/auth/forgot-password", { email }, from(freshAddress())),
     );
-    for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
+    for (const { status } of await Promise.all(pending)) expect(status).toBe(200);
     await eventually(() => {
       using opened = database(berth);
       const waiting = opened.query<{ n: number }, []>(
@@ -264,7 +264,7 @@ describe("somebody's account", () => {
     expect(mails.filter((mail) => mail.includes(email) && mail.includes("/reset-password?token="))).toHaveLength(5);
   });
 
-  test("has the rate of one address, from however many it is used; nobody else pays for it", async () => {
+  test("has the rate of one address, from however many it is used; other accounts are not limited", async () => {
     const [ada, grace] = [await person(), await person()];
     for (const { client, ...account } of [ada, grace]) {
       await client.post("/api/auth/callback/credentials", account, from(freshAddress()));

@@ -1,4 +1,4 @@
-// The security of an account on the compiled binary, as the interface has it: passwords, two-factor, API keys and sessions.
+// The HTTP interface of account security on the compiled binary: passwords, two-factor, API keys and sessions.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
@@ -10,7 +10,7 @@ import { type Mailbox, openMailbox } from "./support/mailbox.ts";
 import { expectRefusal } from "./support/scene.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
 
-// Hashing takes long where a machine has much else to do.
+// Password hashing is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const NEW_PASSWORD = "a better horse battery";
@@ -32,7 +32,7 @@ const joined = async () => {
   await client.join();
   return client;
 };
-/** The same, who has opened the link that was mailed. */
+/** Signs up a user and verifies the address with the mailed link. */
 const verified = async () => {
   const client = await joined();
   const token = await mailbox.token(client.account.email, "verify-email");
@@ -44,7 +44,7 @@ const signIn = (email: string, password: string, totp?: string, client = visitor
 const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 const texts = (email: string) => mailbox.of(email).map(({ parsed }) => parsed.text ?? "");
 
-/** Somebody who has a wallet, and no password. */
+/** Signs in a user with a wallet and without a password. */
 async function walletOwner(): Promise<Client> {
   const client = visitor();
   const wallet = createWallet();
@@ -57,7 +57,7 @@ async function walletOwner(): Promise<Client> {
 describe("POST /api/settings/password", () => {
   const change = (client: Client, body: unknown) => client.post("/api/settings/password", body);
 
-  test("200: the caller stays signed in, with a new cookie; the owner is told", async () => {
+  test("200: the caller stays signed in, with a new cookie; the owner gets a mail", async () => {
     const ada = await verified();
     const { email } = ada.account;
     const { cookie } = ada;
@@ -97,7 +97,7 @@ describe("POST /api/settings/password", () => {
     expect((await signIn(ada.account.email, PASSWORD)).status).toBe(200);
   });
 
-  test("whoever came with a wallet gives the account its first one", async () => {
+  test("a wallet user sets the account's first password", async () => {
     const owner = await walletOwner();
     const email = newEmail();
     await owner.post("/api/settings", { email });
@@ -131,18 +131,18 @@ describe("POST /api/auth/forgot-password", () => {
     expectRefusal(await forgot({ email, website: "x" }), 403, "BOT_DETECTED");
   });
 
-  test("200, the same for everybody; a mail only for who has an account and reads mail", async () => {
+  test("200, the same for every address; a mail only for an account with a mailbox", async () => {
     const ada = await joined();
     const { email } = ada.account;
     const owner = await walletOwner();
-    const nobody = newEmail();
+    const unknownEmail = newEmail();
     const { email: wallets } = await settingsOf(owner);
     const answers = [];
-    for (const one of [email, nobody, wallets, ` ${email.toUpperCase()} `])
+    for (const one of [email, unknownEmail, wallets, ` ${email.toUpperCase()} `])
       answers.push(told(await forgot({ email: one })));
     expect(answers).toEqual(Array(4).fill({ status: 200, body: { message: expect.any(String) } }));
     await mailbox.token(email, "reset-password", 2);
-    expect([mailbox.of(nobody), mailbox.of(wallets)]).toEqual([[], []]);
+    expect([mailbox.of(unknownEmail), mailbox.of(wallets)]).toEqual([[], []]);
     const link = /https?:\/\/\S+/.exec(texts(email)[1] ?? "")?.[0];
     expect(link).toMatch(/^http:\/\/localhost:\d+\/reset-password\?token=[\w-]{43}$/);
   });
@@ -180,7 +180,7 @@ describe("POST /api/auth/reset-password", () => {
     expect(await settingsOf(ada)).toMatchObject({ emailVerified: true });
   });
 
-  test("404 when the user is gone", async () => {
+  test("404 after the user was deleted", async () => {
     const ada = await joined();
     const { email } = ada.account;
     await visitor().post("/api/auth/forgot-password", { email });
@@ -200,7 +200,7 @@ describe("two-factor", () => {
     client.post<Enrolment>("/api/settings/2fa", body, { headers });
   const confirm = (client: Client, code: unknown) => client.post("/api/settings/2fa/confirm", { code });
   const off = (client: Client, body: unknown) => client.delete("/api/settings/2fa", body);
-  /** The code of now, or of so many steps later. */
+  /** The TOTP code of now, or of `step` time steps later. */
   const codeOf = (secret: string, step = 0) =>
     new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + step * 30_000 });
   const wrong = (secret: string) => String((Number(codeOf(secret)) + 1) % 1_000_000).padStart(6, "0");
@@ -211,7 +211,7 @@ describe("two-factor", () => {
     return { ada, email: ada.account.email, ...body };
   };
 
-  test("begins with a secret and ten recovery codes, and is on after a first code", async () => {
+  test("starts with a secret and ten recovery codes, and is on after a first code", async () => {
     const ada = await verified();
     const { email } = ada.account;
     const begun = await begin(ada, { password: PASSWORD });
@@ -236,7 +236,7 @@ describe("two-factor", () => {
     expect(texts(email)[1]).not.toContain(begun.body.secret);
   });
 
-  test("at sign-in: 401 until a code comes along, each good once, a recovery code too", async () => {
+  test("at sign-in: 401 without a code; each code works once, recovery codes too", async () => {
     const { email, secret, recoveryCodes } = await on();
     const [recovery = "", second = ""] = recoveryCodes;
     const needed = await signIn(email, PASSWORD);
@@ -338,7 +338,7 @@ describe("API keys", () => {
     expect(texts(ada.account.email).join()).not.toContain(key);
 
     expect((await visitor().get("/api/settings", withKey(key))).body).toEqual(await settingsOf(ada));
-    // A use is written down a while later, or at the end.
+    // The time of use is written after a delay, or when the service stops.
     await berth.restart();
     expect((await keysOf(ada)).keys[1]).toMatchObject({ lastUsedAt: isoTime });
     expect((await visitor().get("/api/settings", withKey(key))).status).toBe(200);
@@ -365,14 +365,14 @@ describe("API keys", () => {
     expect(await keysOf(ada)).toEqual({ keys: [], count: 0 });
   });
 
-  test("somebody else's key can't be ended, and looks as if it were not there", async () => {
+  test("revoking another user's key is 404", async () => {
     const [ada, eve] = [await joined(), await joined()];
     const { id, key } = (await make(ada, { name: "mine" })).body;
     expectRefusal(await eve.delete(`/api/keys/${id}`), 404, "KEY_NOT_FOUND");
     expect((await visitor().get("/api/settings", withKey(key))).status).toBe(200);
   });
 
-  test("a replayed answer has null in place of the key", async () => {
+  test("a replayed response has null in place of the key", async () => {
     const ada = await joined();
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await make(ada, { name: "once" }, headers);
@@ -382,7 +382,7 @@ describe("API keys", () => {
     expectRefusal(await make(ada, { name: "other" }, headers), 409, "IDEMPOTENCY_MISMATCH");
   });
 
-  test("its time comes", async () => {
+  test("a key stops working when it expires", async () => {
     const ada = await joined();
     const { key } = (await make(ada, { name: "short", expiresAt: new Date(Date.now() + 400).toISOString() })).body;
     expect((await visitor().get("/api/settings", withKey(key))).status).toBe(200);
@@ -390,14 +390,14 @@ describe("API keys", () => {
     expect(await keysOf(ada)).toMatchObject({ count: 1 });
   });
 
-  test("409 for the fifty-first", async () => {
+  test("409 for the fifty-first key", async () => {
     const ada = await joined();
     const answers = await Promise.all(Array.from({ length: 55 }, (_, n) => make(ada, { name: `key ${n}` })));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(50);
     for (const answer of answers.filter(({ status }) => status !== 201)) expectRefusal(answer, 409, "TOO_MANY_KEYS");
   });
 
-  test("each scope opens its own routes; nothing opens the security of the account", async () => {
+  test("each scope opens its own routes; none opens the security of the account", async () => {
     const ada = await joined();
     await ada.grant("pro");
     const keyFor = async (...scopes: string[]) => (await make(ada, { name: scopes.join(), scopes })).body.key;
@@ -454,7 +454,7 @@ describe("sessions", () => {
   }
   const sessionsOf = (client: Client) => client.get<{ sessions: Item[]; count: number }>("/api/auth/sessions");
 
-  test("are listed, the newest first, and ended one by one or all others at once", async () => {
+  test("are listed, newest first, and ended one by one or all others at once", async () => {
     const first = await joined();
     const { email } = first.account;
     const [second, third] = [visitor(), visitor()];
@@ -496,7 +496,7 @@ describe("sessions", () => {
     expect(first.cookie).toBe("");
   });
 
-  test("401 without one", async () => {
+  test("401 without a session", async () => {
     expectRefusal(await sessionsOf(visitor()), 401, "UNAUTHORIZED");
     expectRefusal(await visitor().delete("/api/auth/sessions"), 401, "UNAUTHORIZED");
     expectRefusal(await visitor().delete("/api/auth/sessions/x"), 401, "UNAUTHORIZED");
@@ -516,7 +516,7 @@ describe("DELETE /api/settings", () => {
     expect(await settingsOf(ada)).toEqual(before);
   });
 
-  test("whoever came with a wallet needs none, right after the sign-in", async () => {
+  test("a wallet user needs no password right after the sign-in", async () => {
     const owner = await walletOwner();
     const answer = await owner.delete("/api/settings");
     expect(told(answer)).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });

@@ -1,4 +1,4 @@
-// Accounts on the compiled binary, as the interface has them: who comes in and out, and what each may see and change of itself.
+// The HTTP interface of accounts on the compiled binary: sign-up, sign-in, sessions, settings and email verification.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
@@ -19,7 +19,7 @@ import { type Mailbox, openMailbox } from "./support/mailbox.ts";
 import { expectRefusal } from "./support/scene.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
 
-// Hashing takes long where a machine has much else to do.
+// Password hashing is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const DAY = 86_400_000;
@@ -45,7 +45,7 @@ const register = (body: unknown, headers: Record<string, string> = {}) =>
   visitor().post("/api/register", body, { headers });
 const signIn = (body: unknown) => visitor().post("/api/auth/callback/credentials", body);
 
-/** Everything about an account that has just been made. */
+/** The settings of a new account. */
 const freshUser = (more: Partial<Settings> = {}) => ({
   id: uuid,
   email: expect.any(String),
@@ -82,12 +82,12 @@ describe("POST /api/register", () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test.each([undefined, "", "  "])("the name %j is the address", async (name) => {
+  test.each([undefined, "", "  "])("the name %j becomes the address", async (name) => {
     const email = newEmail();
     expect((await register({ email, password: PASSWORD, name })).body).toEqual({ id: uuid, email, name: email });
   });
 
-  test("400 for nothing", async () => {
+  test("400 for an empty body", async () => {
     expectInvalid(await register({}), ["email", "password"]);
     expectInvalid(await register(undefined), ["email", "password"]);
   });
@@ -103,7 +103,7 @@ describe("POST /api/register", () => {
     ["a password of 1025 characters", { password: "x".repeat(1025) }, "password", "INVALID_PASSWORD"],
     ["a referral code of 21 characters", { referralCode: "x".repeat(21) }, "referralCode", "INVALID_REFERRAL_CODE"],
     ["a referral code with a space", { referralCode: "a b" }, "referralCode", "INVALID_REFERRAL_CODE"],
-    ["a referral code that nobody has", { referralCode: "no-such-code" }, "referralCode", "INVALID_REFERRAL_CODE"],
+    ["an unknown referral code", { referralCode: "no-such-code" }, "referralCode", "INVALID_REFERRAL_CODE"],
     ["a referral code that is a number", { referralCode: 12 }, "referralCode", "INVALID_INPUT"],
   ])("400 for %s, and no account", async (_, change, field, code) => {
     const good = { email: newEmail(), password: PASSWORD };
@@ -116,7 +116,7 @@ describe("POST /api/register", () => {
     expectInvalid(answer, ["name"], name.includes("\u0000") ? "INVALID_TEXT" : undefined);
   });
 
-  test.each(["12345678", "🔑".repeat(8), "x".repeat(1024), "        "])("the password %j will do", async (password) => {
+  test.each(["12345678", "🔑".repeat(8), "x".repeat(1024), "        "])("the password %j is accepted", async (password) => {
     const ada = visitor();
     await ada.join({ password });
     expectRefusal(await signIn({ email: ada.account.email, password: `${password}x` }), 401, "BAD_CREDENTIALS");
@@ -139,7 +139,7 @@ describe("POST /api/register", () => {
     expect((await register({ ...account, website: "" }, { "user-agent": "curl/8.5.0" })).status).toBe(201);
   });
 
-  test("409 when the user exists, who stays as it was", async () => {
+  test("409 when the user exists, which stays unchanged", async () => {
     const ada = await joined();
     const before = await settingsOf(ada);
     const again = { email: ada.account.email.toUpperCase(), password: "another password", name: "Eve" };
@@ -158,7 +158,7 @@ describe("POST /api/register", () => {
     expectRefusal(await register({ ...account, name: "Other" }, headers), 409, "IDEMPOTENCY_MISMATCH");
   });
 
-  test("a referral code, in any case, gives both ten credits once, and the one who gave it a mail", async () => {
+  test("a referral code, in any case, gives both users ten credits once, and its owner a mail", async () => {
     const ada = await joined();
     const { referralCode, email } = await settingsOf(ada);
     await ada.post("/api/auth/verify-email", { token: await mailbox.token(email, "verify-email") });
@@ -175,7 +175,7 @@ describe("POST /api/register", () => {
     await eventually(() => mailbox.of(email).filter(({ parsed }) => !links.test(parsed.text ?? "")).length === 2);
   });
 
-  test("a trial begins where the operator gives one", async () => {
+  test("a trial starts if the operator grants one", async () => {
     await using generous = await startBerth({ env: { SIGNUP_TRIAL: "starter:7d" } });
     const ada = createClient(generous);
     const before = Date.now();
@@ -190,7 +190,7 @@ describe("POST /api/register", () => {
 });
 
 describe("POST /api/auth/callback/credentials", () => {
-  test("200: the user, and a cookie that scripts and other sites don't get", async () => {
+  test("200: the user, and a cookie that is HttpOnly and SameSite", async () => {
     const ada = visitor();
     const { id, email } = await ada.signUp();
     const answer = await signIn({ email: ` ${email.toUpperCase()}`, password: PASSWORD });
@@ -201,7 +201,7 @@ describe("POST /api/auth/callback/credentials", () => {
     expect(answer.text).not.toContain(/=([^;]+)/.exec(cookie ?? "")?.[1] ?? "berth_session");
   });
 
-  test("on https the cookie is this host's alone, and the other name is nobody's", async () => {
+  test("on https the cookie is bound to the host, and a cookie with the http name is ignored", async () => {
     await using secure = await startBerth({ env: { BASE_URL: "https://berth.example", RATE_LIMITS: "off" } });
     const ada = createClient(secure);
     await ada.signUp();
@@ -231,7 +231,7 @@ describe("POST /api/auth/callback/credentials", () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
-  test("401 for a wrong password, and for whatever nobody has", async () => {
+  test("401 for a wrong password and for unknown addresses", async () => {
     const ada = visitor();
     const { email } = await ada.signUp();
     for (const body of [
@@ -249,15 +249,15 @@ describe("POST /api/auth/callback/credentials", () => {
 });
 
 describe("the session", () => {
-  test("nobody's", async () => {
-    const nobody = { status: 200, body: { user: null, expires: null } };
-    expect(told(await visitor().get("/api/auth/session"))).toEqual(nobody);
+  test("is null without a cookie and with invalid ones", async () => {
+    const signedOut = { status: 200, body: { user: null, expires: null } };
+    expect(told(await visitor().get("/api/auth/session"))).toEqual(signedOut);
     for (const cookie of ["berth_session=", "berth_session=a.b.c", "other=1; ;;="]) {
-      expect(told(await visitor().get("/api/auth/session", { headers: { cookie } }))).toEqual(nobody);
+      expect(told(await visitor().get("/api/auth/session", { headers: { cookie } }))).toEqual(signedOut);
     }
   });
 
-  test("somebody's, for 30 days", async () => {
+  test("names the user and lasts 30 days", async () => {
     const ada = visitor();
     const { id, email, name } = await ada.signUp();
     const before = Date.now();
@@ -267,7 +267,7 @@ describe("the session", () => {
     expect(Date.parse(answer.body.expires) - before).toBeWithin(30 * DAY, 30 * DAY + 10_000);
   });
 
-  test("ends with sign-out, which is fine for whoever has none", async () => {
+  test("ends with sign-out, which also succeeds without a session", async () => {
     const ada = await joined();
     const { cookie } = ada;
     const out = await ada.post("/api/auth/signout");
@@ -279,7 +279,7 @@ describe("the session", () => {
 });
 
 describe("GET /api/auth/nonce", () => {
-  test("200: a new one each time, for ten minutes", async () => {
+  test("200: a new nonce each time, valid for ten minutes", async () => {
     const before = Date.now();
     const ask = () => visitor().get<{ nonce: string; expiresAt: string }>("/api/auth/nonce");
     const [one, other] = [await ask(), await ask()];
@@ -293,19 +293,19 @@ describe("GET /api/auth/nonce", () => {
 });
 
 describe("OAuth", () => {
-  test.each(["google", "github"])("404 for %s, which nobody has configured", async (provider) => {
+  test.each(["google", "github"])("404 for %s, which is not configured", async (provider) => {
     for (const path of [`oauth/${provider}`, `callback/${provider}?code=x&state=y`]) {
       expectRefusal(await visitor().get(`/api/auth/${path}`), 404, "PROVIDER_NOT_CONFIGURED");
     }
   });
 
-  test("404 for a provider that there isn't", async () => {
+  test("404 for an unknown provider", async () => {
     expectRefusal(await visitor().get("/api/auth/oauth/myspace"), 404);
   });
 });
 
 describe("GET /api/settings", () => {
-  test("200: every field, and none beside", async () => {
+  test("200: every field and no other", async () => {
     const ada = visitor();
     const id = await ada.join();
     const answer = await ada.get("/api/settings");
@@ -315,7 +315,7 @@ describe("GET /api/settings", () => {
     expect(await settingsOf(ada)).toEqual(freshUser({ plan: "pro", subscription }));
   });
 
-  test("401 without a session, and once the user is gone", async () => {
+  test("401 without a session, and after the user was deleted", async () => {
     expectRefusal(await visitor().get("/api/settings"), 401, "UNAUTHORIZED");
     const ada = await joined();
     const { cookie } = ada;
@@ -325,7 +325,7 @@ describe("GET /api/settings", () => {
 });
 
 describe("POST and PATCH /api/settings", () => {
-  test("200: the user as it is then", async () => {
+  test("200: the changed user", async () => {
     const ada = await joined();
     const first = await settingsOf(ada);
     expect(told(await ada.post("/api/settings", { name: " Ada L. " }))).toEqual({
@@ -333,8 +333,8 @@ describe("POST and PATCH /api/settings", () => {
       body: { ...first, name: "Ada L." },
     });
     const patched = { ...first, name: "Countess", notifications: { ...first.notifications, agent: false } };
-    const wanted = { name: "Countess", notifications: { agent: false } };
-    expect(told(await ada.patch("/api/settings", wanted))).toEqual({ status: 200, body: patched });
+    const patch = { name: "Countess", notifications: { agent: false } };
+    expect(told(await ada.patch("/api/settings", patch))).toEqual({ status: 200, body: patched });
     const back = { ...patched, notifications: { ...first.notifications, billing: false } };
     const more = { notifications: { agent: true, billing: false } };
     expect(told(await ada.patch("/api/settings", more))).toEqual({ status: 200, body: back });
@@ -346,14 +346,14 @@ describe("POST and PATCH /api/settings", () => {
     expect(await settingsOf(ada)).toEqual({ ...back, name: first.email });
   });
 
-  test("POST takes no notifications, PATCH no email", async () => {
+  test("POST ignores notifications, PATCH ignores the email", async () => {
     const ada = await joined();
     const before = await settingsOf(ada);
     expect((await ada.post("/api/settings", { notifications: { agent: false } })).body).toEqual(before);
     expect((await ada.patch("/api/settings", { email: newEmail() })).body).toEqual(before);
   });
 
-  test("a new email is unverified, both addresses are told, and links sent to the old one are dead", async () => {
+  test("a new email is unverified, both addresses get a mail, and links to the old one are invalid", async () => {
     const ada = await joined();
     const old = ada.account.email;
     const verified = await ada.post("/api/auth/verify-email", { token: await mailbox.token(old, "verify-email") });
@@ -409,7 +409,7 @@ describe("POST and PATCH /api/settings", () => {
     expectRefusal(await visitor().patch("/api/settings", { name: "Eve" }), 401, "UNAUTHORIZED");
   });
 
-  test("409 for an email in use, also of two who want it at once", async () => {
+  test("409 for an email in use, also for one of two requests at once", async () => {
     const [ada, grace, eve] = [await joined(), await joined(), await joined()];
     const taken = { name: "Other", email: ada.account.email.toUpperCase() };
     const before = await settingsOf(grace);
@@ -420,11 +420,11 @@ describe("POST and PATCH /api/settings", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  test("a mail that is not wanted is not sent, and one about the account itself is", async () => {
+  test("switched-off mails are not sent, except those about the account itself", async () => {
     const ada = await joined();
     const { email } = ada.account;
     const token = await mailbox.token(email, "verify-email");
-    // Whoever has signed up with somebody's address sends them nothing more.
+    // An unverified address gets no further mails: it may belong to someone else.
     expect((await ada.post("/api/keys", { name: "unproven" })).status).toBe(201);
     await ada.post("/api/auth/verify-email", { token });
     await ada.patch("/api/settings", { notifications: { security: false } });
@@ -447,7 +447,7 @@ describe("email verification", () => {
     expectInvalid(await visitor().post("/api/auth/verify-email", body), fields);
   });
 
-  test("400 for a link of another kind, of nobody, used, or replaced", async () => {
+  test("400 for a link that is of another kind, unknown, used, or replaced", async () => {
     const ada = await joined();
     const { email } = ada.account;
     const verify = (token: string) => visitor().post("/api/auth/verify-email", { token });
@@ -464,7 +464,7 @@ describe("email verification", () => {
     expect(await settingsOf(ada)).toMatchObject({ emailVerified: true });
   });
 
-  test("again: 401 for nobody, 403 for a key, no mail for a verified address, 400 for a wallet's", async () => {
+  test("resend: 401 without a session, 403 for a key, no mail for a verified address, 400 for a wallet's", async () => {
     const resend = "/api/auth/verify-email/resend";
     expectRefusal(await visitor().post(resend), 401, "UNAUTHORIZED");
     const ada = await joined();
@@ -473,7 +473,7 @@ describe("email verification", () => {
     expectRefusal(await visitor().post(resend, undefined, { headers }), 403, "SESSION_REQUIRED");
     const { email } = ada.account;
     const token = await mailbox.token(email, "verify-email");
-    // Whoever opens the link must not confirm an account that somebody else has a key of.
+    // The link alone must not verify an account for which another person may hold an API key.
     expectRefusal(await visitor().post("/api/auth/verify-email", { token }), 403, "SIGN_IN_FIRST");
     expect((await ada.post("/api/auth/verify-email", { token })).status).toBe(200);
     expect(told(await ada.post(resend))).toEqual({ status: 200, body: { message: expect.stringMatching(/already/) } });
@@ -500,7 +500,7 @@ describe("email verification", () => {
   });
 });
 
-test("429 on every route with a rate of its own, before the body is looked at", async () => {
+test("429 on every route with its own rate limit, before the body is read", async () => {
   const rates = { "sign-up": "1/h", "sign-in": "1/h", "forgot-password": "1/h", "reset-password": "1/h" };
   await using strict = await startBerth({ env: { RATE_LIMITS: JSON.stringify(rates) } });
   const email = newEmail();

@@ -1,4 +1,4 @@
-// `berth user …` on the compiled binary: beside a running service, on the file alone, and on a database server.
+// `berth user …` on the compiled binary: with a running service, on the database file only, and on a database server.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -21,13 +21,13 @@ interface Entry {
   address: string | null;
 }
 
-/** What went well: exit code 0, and nothing on standard error. */
-function said({ exitCode, stdout, stderr }: Ran): string {
+/** Expects exit code 0 and an empty standard error; returns the standard output. */
+function outputOf({ exitCode, stdout, stderr }: Ran): string {
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   return stdout;
 }
 
-/** What was refused: exit code 1, one line on standard error, and nothing of the inside. */
+/** Expects exit code 1 and one line on standard error, without internals. */
 function expectLine({ exitCode, stdout, stderr }: Ran, says: RegExp): void {
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toMatch(/^berth: [^\n]{10,300}\n$/);
@@ -68,7 +68,7 @@ describe("beside a running service", () => {
     berth = await startBerth({ env: { RATE_LIMITS: "off" } });
     admin = createClient(berth);
     await admin.signUp({ email: "root@example.com" });
-    said(await berth.command("user", "admin", "root@example.com"));
+    outputOf(await berth.command("user", "admin", "root@example.com"));
     await admin.signIn();
   });
   afterAll(() => berth?.[Symbol.asyncDispose]());
@@ -78,8 +78,8 @@ describe("beside a running service", () => {
   const entriesOf = async (email: string) =>
     (await admin.get<{ entries: Entry[] }>(`/api/admin/audit?user=${email}`)).body.entries.reverse();
 
-  test("an account made without a password is its owner's through a link that opens once", async () => {
-    const made = said(await berth.command("user", "create", " Ada@Example.com", "--name", "Ada"));
+  test("create without a password prints a link that works once to set it", async () => {
+    const made = outputOf(await berth.command("user", "create", " Ada@Example.com", "--name", "Ada"));
     expect(made).toStartWith("ada@example.com has an account.\n");
     expect(linkIn(made)).toStartWith(berth.web.replace("127.0.0.1", "localhost"));
     expectRefusal(await signIn("ada@example.com"), 401, "BAD_CREDENTIALS");
@@ -92,9 +92,9 @@ describe("beside a running service", () => {
     expect(stdout + stderr).not.toContain(token);
   });
 
-  test("a password comes in on standard input, and is seen nowhere", async () => {
+  test("create reads a password from standard input and shows it nowhere", async () => {
     const args = ["grace@example.com", "--admin"];
-    expect(said(await createWith(password, args, berth.env, berth.dir))).toBe(
+    expect(outputOf(await createWith(password, args, berth.env, berth.dir))).toBe(
       "grace@example.com has an account, and is an admin.\n",
     );
     expect((await signIn("grace@example.com")).status).toBe(200);
@@ -107,29 +107,29 @@ describe("beside a running service", () => {
     expect([stdout, stderr, ...disk].filter((text) => text.includes(password))).toEqual([]);
   });
 
-  test("disabled, enabled, reset, made an admin and none: it counts at once, and each is in the audit log once", async () => {
+  test("disable, enable, reset, admin on and off take effect at once, each with one audit log entry", async () => {
     const email = "eve@example.com";
     const eve = createClient(berth);
     await eve.join({ email });
-    expect(said(await berth.command("user", "disable", email))).toBe(`${email} is disabled.\n`);
+    expect(outputOf(await berth.command("user", "disable", email))).toBe(`${email} is disabled.\n`);
     expectRefusal(await eve.get("/api/settings"), 401, "UNAUTHORIZED");
     expectRefusal(await signIn(email), 403, "ACCOUNT_DISABLED");
     expectLine(await berth.command("user", "reset-password", email), /disabled/);
-    expect(said(await berth.command("user", "enable", email))).toBe(`${email} is enabled.\n`);
-    expect(said(await berth.command("user", "enable", email))).toBe(`${email} is enabled.\n`);
+    expect(outputOf(await berth.command("user", "enable", email))).toBe(`${email} is enabled.\n`);
+    expect(outputOf(await berth.command("user", "enable", email))).toBe(`${email} is enabled.\n`);
 
-    const token = tokenIn(said(await berth.command("user", "reset-password", email)));
+    const token = tokenIn(outputOf(await berth.command("user", "reset-password", email)));
     const fresh = "another good password";
     expect((await eve.post("/api/auth/reset-password", { token, password: fresh })).status).toBe(200);
     expectRefusal(await signIn(email), 401, "BAD_CREDENTIALS");
     await eve.signIn({ password: fresh });
 
     expectRefusal(await eve.get("/api/admin/users"), 403, "ADMIN_REQUIRED");
-    expect(said(await berth.command("user", "admin", email))).toBe(`${email} is an admin.\n`);
+    expect(outputOf(await berth.command("user", "admin", email))).toBe(`${email} is an admin.\n`);
     expect((await eve.get("/api/admin/users")).status).toBe(200);
-    expect(said(await berth.command("user", "admin", email, "--off"))).toBe(`${email} is no admin.\n`);
+    expect(outputOf(await berth.command("user", "admin", email, "--off"))).toBe(`${email} is no admin.\n`);
     expectRefusal(await eve.get("/api/admin/users"), 403, "ADMIN_REQUIRED");
-    said(await berth.command("user", "grant", email, "starter", "--days", "3"));
+    outputOf(await berth.command("user", "grant", email, "starter", "--days", "3"));
 
     const entries = await entriesOf(email);
     expect(entries.map(({ action }) => action)).toEqual([
@@ -149,7 +149,7 @@ describe("beside a running service", () => {
     expect(JSON.stringify(entries)).not.toContain(token);
   }, 60_000);
 
-  test("a second factor that is lost is turned off: signed in without, in the audit log, once", async () => {
+  test("two-factor-off allows sign-in without a code, with one audit log entry", async () => {
     const ada = createClient(berth);
     const { email } = await ada.signUp({ password });
     await ada.signIn();
@@ -160,7 +160,7 @@ describe("beside a running service", () => {
     expect((await ada.post("/api/settings/2fa/confirm", { code })).status).toBe(200);
     expectRefusal(await signIn(email), 401, "TOTP_REQUIRED");
 
-    expect(said(await berth.command("user", "two-factor-off", email))).toBe(
+    expect(outputOf(await berth.command("user", "two-factor-off", email))).toBe(
       `${email} signs in without a second factor.\n`,
     );
     expect((await signIn(email)).status).toBe(200);
@@ -169,22 +169,22 @@ describe("beside a running service", () => {
     expect((await entriesOf(email)).map(({ action }) => action)).toEqual(["user.two-factor-off"]);
   });
 
-  test("lists accounts for people and for programs", async () => {
-    const table = said(await berth.command("user", "list"));
+  test("list prints a table or JSON", async () => {
+    const table = outputOf(await berth.command("user", "list"));
     const [head = "", ...lines] = table.trimEnd().split("\n");
     expect(head).toMatch(/^EMAIL +NAME +PLAN +STATE +SINCE$/);
     expect(lines.length).toBeGreaterThanOrEqual(4);
     const eve = lines.find((line) => line.startsWith("eve@example.com"));
     expect(eve).toMatch(/ starter until \d{4}-\d\d-\d\d +/);
     expect(lines.find((line) => line.startsWith("grace@example.com"))).toMatch(/ admin +\d{4}-\d\d-\d\d$/);
-    const found = JSON.parse(said(await berth.command("user", "list", "--query", "GRACE", "--json")));
+    const found = JSON.parse(outputOf(await berth.command("user", "list", "--query", "GRACE", "--json")));
     expect(found).toMatchObject([{ email: "grace@example.com", isAdmin: true, disabled: false }]);
     expect(JSON.stringify(found)).not.toMatch(/hash|argon/i);
-    expect(said(await berth.command("user", "list", "--query", "nobody"))).toBe("There is no such account.\n");
+    expect(outputOf(await berth.command("user", "list", "--query", "nobody"))).toBe("There is no such account.\n");
   });
 
   test.each(["grant", "admin", "disable", "enable", "reset-password", "two-factor-off"])(
-    "%s for nobody is one line",
+    "%s for an unknown account prints one line",
     async (action) => {
       const plan = action === "grant" ? ["pro"] : [];
       const ran = await berth.command("user", action, "nobody@example.com", ...plan);
@@ -192,7 +192,7 @@ describe("beside a running service", () => {
     },
   );
 
-  test("what is taken or malformed is one line", async () => {
+  test("a taken or malformed address prints one line", async () => {
     expectLine(await berth.command("user", "create", "root@example.com"), /exists already/);
     expectLine(await berth.command("user", "create", "root"), /not an email address/);
     expectLine(await berth.command("user", "create", "a@example.com", "--name", "x\ny"), /one line/);
@@ -217,23 +217,23 @@ describe("beside a running service", () => {
 });
 
 describe("while no service runs", () => {
-  /** The whole life of an account, by commands alone. */
-  async function live(env: Record<string, string>, dir: string): Promise<string> {
+  /** Runs every change of an account by commands only; returns the token of its last link. */
+  async function runCommands(env: Record<string, string>, dir: string): Promise<string> {
     const user = (...args: string[]) => runBerth(["user", ...args], env, dir);
     const email = "ada@example.com";
-    const made = said(await user("create", email, "--admin"));
+    const made = outputOf(await user("create", email, "--admin"));
     expect(made).toContain("is an admin");
     expectLine(await user("create", email), /exists already/);
-    said(await user("grant", email, "pro"));
-    said(await user("disable", email));
-    expect(said(await user("list"))).toMatch(/ada@example\.com .* pro until .* disabled, admin /);
-    said(await user("enable", email));
+    outputOf(await user("grant", email, "pro"));
+    outputOf(await user("disable", email));
+    expect(outputOf(await user("list"))).toMatch(/ada@example\.com .* pro until .* disabled, admin /);
+    outputOf(await user("enable", email));
     expectLine(await user("disable", "nobody@example.com"), /no account with this email/);
-    // The link of the start was ended by the disabling.
-    return tokenIn(said(await user("reset-password", email)));
+    // Disabling has invalidated the first link.
+    return tokenIn(outputOf(await user("reset-password", email)));
   }
 
-  /** What the commands did counts in the service that starts afterwards. */
+  /** Expects the changes in a service that starts afterwards. */
   async function expectAlive(berth: Berth, token: string): Promise<void> {
     const ada = createClient(berth);
     expect((await ada.post("/api/auth/reset-password", { token, password })).status).toBe(200);
@@ -249,10 +249,10 @@ describe("while no service runs", () => {
     ]);
   }
 
-  test("they work on the file", async () => {
+  test("commands work on the database file", async () => {
     const dir = temporaryDir();
     const env = { LOG_FORMAT: "json" };
-    const token = await live(env, dir.path);
+    const token = await runCommands(env, dir.path);
     {
       await using berth = await startBerth({ dir: dir.path, env });
       await expectAlive(berth, token);
@@ -260,12 +260,12 @@ describe("while no service runs", () => {
     dir.remove();
   }, 60_000);
 
-  test("and on a database server", async () => {
+  test("commands work on a database server", async () => {
     const sqld = await startSqld();
     const dir = temporaryDir();
     try {
       const env = { DATABASE_URL: sqld.url };
-      const token = await live(env, dir.path);
+      const token = await runCommands(env, dir.path);
       await using berth = await startBerth({ dir: dir.path, env });
       await expectAlive(berth, token);
     } finally {

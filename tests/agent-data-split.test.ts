@@ -1,4 +1,4 @@
-// An agent's data where the web and the backend are two processes: figures, log and messages, and figures while the backend is away.
+// An agent's data with web and backend as two processes: statistics, log and messages, also while the backend is down.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
@@ -39,7 +39,7 @@ interface Stats {
 const stats = async (at = path) => (await ada.get<Stats>(`${at}/stats`)).body;
 const say = (message: string) => ada.post("/api/chat", { message, agentId: agent.id });
 
-test("figures come from the backend, sockets from where they are", async () => {
+test("statistics come from the backend, and count sockets of the web process", async () => {
   expect(await stats()).toMatchObject({
     status: "ok",
     stats: { agentId: agent.id, messagesProcessed: "N/A", pids: "0" },
@@ -64,7 +64,7 @@ test("messages are read from the shared database", async () => {
   expect((await ada.get(`${path}/messages`)).body).toMatchObject({ messages: [], total: 0, status: "ok" });
 });
 
-test("what an operation left in the log is there as soon as it is answered", async () => {
+test("log lines of an operation can be read as soon as it has returned", async () => {
   const other = await provision(ada, "Watched");
   for (const operation of ["stop", "start", "restart", "repair", "stop"]) {
     await ada.post(`/api/agents/${other.id}/${operation}`, {});
@@ -74,7 +74,7 @@ test("what an operation left in the log is there as soon as it is answered", asy
   expectRefusal(await ada.get(`/api/agents/${other.id}/logs?limit=x`), 400, "INVALID_INPUT");
 });
 
-test("the log is followed although the backend writes it, and the stream ends with the agent", async () => {
+test("the web follows the log that the backend writes; the stream ends with the agent", async () => {
   const other = await provision(ada, "Other");
   const response = await ada.fetch("GET", `/api/agents/${other.id}/logs?follow=1`, undefined, {
     headers: { accept: "text/event-stream" },
@@ -94,7 +94,7 @@ test("the log is followed although the backend writes it, and the stream ends wi
   await eventually(() => over, { timeoutMs: 20_000 });
 }, 30_000);
 
-test("while the backend is away figures are a stand-in, others' are refused all the same, and then they are back", async () => {
+test("while the backend is down, statistics are mock values and other users still get an error", async () => {
   await backend.stop();
   for (const at of [path, `/api/instance/${agent.id}`]) {
     expect(await stats(at)).toEqual({
@@ -115,7 +115,7 @@ test("while the backend is away figures are a stand-in, others' are refused all 
   expectRefusal(await eve.get(`${path}/stats`), 404, "AGENT_NOT_FOUND");
   expectRefusal(await eve.get(`/api/instance/${agent.id}/stats`), 403, "NOT_YOUR_AGENT");
   expectRefusal(await createClient(web).get(`${path}/stats`), 401);
-  // What is on disk by then, it was stopped in between.
+  // The log is read from the database, up to the backend's stop.
   expect(await ada.get(`${path}/logs`)).toMatchObject({ status: 200, body: { status: "ok", total: 1 } });
 
   await backend.restart({ env: { BACKEND_PORT: new URL(web.env.BACKEND_URL ?? "").port } });
@@ -126,7 +126,7 @@ test("while the backend is away figures are a stand-in, others' are refused all 
   expect(back.stats).toMatchObject({ messagesProcessed: "6", successRate: "83.33" });
 }, 30_000);
 
-test("a backend that says nothing is away too", async () => {
+test("a backend that does not respond counts as down", async () => {
   const silent = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

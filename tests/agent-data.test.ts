@@ -1,4 +1,4 @@
-// An agent's data on the running binary: its log as it is written, its messages, and every figure against another count of it.
+// An agent's data on the running binary: its log, its messages, and its statistics, each compared with an independent count.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -10,7 +10,7 @@ import { eventually } from "./support/eventually.ts";
 import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 
-/** A provider that knows how many bytes went through it, and for whom: the agent is named in its instructions. */
+/** Starts a model provider that counts bytes by agent; the agents' instructions name them. */
 function startProvider() {
   const bytes = new Map<string, { received: number; sent: number }>();
   const held: (() => void)[] = [];
@@ -26,11 +26,11 @@ function startProvider() {
       bytes.set(whose, count);
       count.received += Buffer.byteLength(text);
       const { messages, stream } = JSON.parse(text) as { messages: { content: unknown }[]; stream?: boolean };
-      const said = JSON.stringify(messages.at(-1)?.content);
-      if (said.includes("hold")) await new Promise<void>((resolve) => void held.push(resolve));
-      if (said.includes("burn")) for (const until = performance.now() + 5; performance.now() < until; );
-      if (said.includes("slow")) await Bun.sleep(100);
-      const refused = said.includes("fail");
+      const lastMessage = JSON.stringify(messages.at(-1)?.content);
+      if (lastMessage.includes("hold")) await new Promise<void>((resolve) => void held.push(resolve));
+      if (lastMessage.includes("burn")) for (const until = performance.now() + 5; performance.now() < until; );
+      if (lastMessage.includes("slow")) await Bun.sleep(100);
+      const refused = lastMessage.includes("fail");
       const answer = refused ? JSON.stringify({ error: { message: "no", type: "x" } }) : reply(stream === true);
       count.sent += Buffer.byteLength(answer);
       const type = stream && !refused ? "text/event-stream" : "application/json";
@@ -89,7 +89,7 @@ interface Stats {
 }
 
 let named = 0;
-/** An agent whose calls the provider can tell from others'. */
+/** Creates an agent whose calls the provider can distinguish. */
 async function agentOf(client = ada): Promise<AgentItem & { tag: string; path: string }> {
   const tag = `agent${++named}`;
   const agent = await provision(client, tag, { instructions: `[${tag}]`, memory: false });
@@ -98,14 +98,14 @@ async function agentOf(client = ada): Promise<AgentItem & { tag: string; path: s
 
 async function statsOf({ path }: { path: string }, client = ada) {
   const { status, body } = await client.get<Stats>(`${path}/stats`);
-  expect({ status, told: body.status }).toEqual({ status: 200, told: "ok" });
+  expect({ status, state: body.status }).toEqual({ status: 200, state: "ok" });
   return body.stats;
 }
 
 const say = (agent: { id: string }, message: string, topic = "t", client = ada) =>
   client.post<{ status: string }>("/api/chat", { message, topic, agentId: agent.id });
 
-/** A text such as `1.5 KiB`, in bytes; how far it may be off. */
+/** Parses a text such as `1.5 KiB` into bytes, with its rounding error. */
 function inBytes(text: string): { value: number; off: number } {
   const [, number = "", unit = ""] = /^([\d.]+) (B|KiB|MiB|GiB)$/.exec(text) ?? [];
   const factor = 1024 ** ["B", "KiB", "MiB", "GiB"].indexOf(unit);
@@ -117,7 +117,7 @@ function expectBytes(text: string, bytes: number): void {
   expect(Math.abs(value - bytes)).toBeLessThanOrEqual(off);
 }
 
-/** What the database of the stopped or running service says of an agent's turns. */
+/** Reads an agent's turns from the database file. */
 function turnsInDatabase(dir: string, agentId: string) {
   using database = new Database(join(dir, "data", "berth.db"), { readonly: true });
   return database
@@ -127,8 +127,8 @@ function turnsInDatabase(dir: string, agentId: string) {
     .all(agentId);
 }
 
-describe("figures", () => {
-  test("before the first turn there are none, in the shape of the interface on both surfaces", async () => {
+describe("statistics", () => {
+  test("are empty before the first turn, in the same format on both surfaces", async () => {
     const agent = await agentOf();
     const { body } = await ada.get<Stats>(`${agent.path}/stats`);
     const none = { messagesProcessed: "N/A", messagesPerHour: "N/A", averageResponseTime: "N/A" };
@@ -152,7 +152,7 @@ describe("figures", () => {
     expect(instance.body).toMatchObject({ stats: { agentId: agent.id, ...none }, status: "ok" });
   });
 
-  test("are 404 for others, byte for byte as a missing agent's, and 403 under /api/instance", async () => {
+  test("are 404 for other users, byte for byte like a missing agent's, and 403 under /api/instance", async () => {
     const agent = await agentOf();
     const eve = await member(berth);
     const foreign = await eve.get(`${agent.path}/stats`);
@@ -167,7 +167,7 @@ describe("figures", () => {
     expectRefusal(await createClient(berth.backend).get(`${agent.path}/stats`), 401);
   });
 
-  test("agree with what others counted, under load, beside another busy agent, and after a kill", async () => {
+  test("agree with independent counts, under load beside another busy agent, and after a kill", async () => {
     const [agent, other] = [await agentOf(), await agentOf()];
     await statsOf(agent);
     const turns = 1_300;
@@ -177,7 +177,7 @@ describe("figures", () => {
     const talk = async (topic: string) => {
       for (let n = next++; n < turns; n = next++) {
         const began = performance.now();
-        // Short conversations: long ones are summed up, in calls that don't name the agent to the provider.
+        // Short conversations: long ones are summarized in calls that don't name the agent to the provider.
         const { body } = await say(agent, fails(n) ? "fail" : `hello ${n}`, `${topic}, ${Math.floor(n / 50)}`);
         expect(body.status ?? "failed").toBe(fails(n) ? "failed" : "sent");
         waits[n] = performance.now() - began;
@@ -201,14 +201,14 @@ describe("figures", () => {
       expect(ended).toHaveLength(turns + 1);
       expect(agreed).toMatchObject({ messagesProcessed: String(turns + 1), messagesPerHour: String(turns + 1) });
       expect(Math.abs(Number(agreed.averageResponseTime) - mean)).toBeLessThanOrEqual(2);
-      // Which of those that ran side by side was the last can differ by one or two.
+      // The order of parallel turns can differ by one or two.
       expect(Math.abs(Number(agreed.successRate) - last / 10)).toBeLessThanOrEqual(0.4);
       expect(Number(agreed.successRate) + Number(agreed.errorRate)).toBeCloseTo(100, 5);
       expect(Number(agreed.errorRate)).toBeWithin(9, 11);
     };
     const agreed = await statsOf(agent);
     await check(agreed);
-    // What the caller waited is what the agent took, and the way to it.
+    // The caller's time includes the request itself, so it is at least the agent's.
     const tail = waits.slice(-100).reduce((sum, ms) => sum + ms, 0) / 100;
     expect(Number(agreed.averageResponseTime)).toBeLessThan(tail + 1);
     const { received, sent } = provider.bytes(agent.tag);
@@ -230,7 +230,7 @@ describe("figures", () => {
     expect((await statsOf(agent)).messagesProcessed).toBe(String(turns + 2));
   }, 120_000);
 
-  test("memory: what was said is held twice a character, and let go of when the agent forgets", async () => {
+  test("memory: two bytes for each character of the conversation, freed by reset-memory", async () => {
     const agent = await agentOf();
     const before = inBytes(String((await statsOf(agent)).memory).split(" / ")[0] ?? "").value;
     const words = "x".repeat(4_000);
@@ -243,7 +243,7 @@ describe("figures", () => {
     expect(inBytes(String((await statsOf(agent)).memory).split(" / ")[0] ?? "").value).toBeLessThan(before + 4_096);
   });
 
-  test("pids: turns that run, and nothing once they are over", async () => {
+  test("pids: the number of running turns", async () => {
     const agent = await agentOf();
     const talks = Array.from({ length: 3 }, (_, n) => say(agent, "hold", `held ${n}`));
     await eventually(() => provider.held.length === 3);
@@ -253,9 +253,9 @@ describe("figures", () => {
     expect((await statsOf(agent)).pids).toBe("0");
   });
 
-  test("processor: the process's own, shared by how long each agent's turns took", async () => {
+  test("cpu: the process's time, divided by the duration of each agent's turns", async () => {
     const [long, short, idle] = [await agentOf(), await agentOf(), await agentOf()];
-    // From here on nothing else is busy, but for what the last minute still knows of.
+    // A restart, so that no earlier work counts in the last minute.
     await berth.restart();
     const used = async () => {
       const headers = { authorization: "Bearer metrics" };
@@ -271,7 +271,7 @@ describe("figures", () => {
     const [lots, less, none] = [await cpu(long), await cpu(short), await cpu(idle)];
     expect(none).toBe(0);
     expect(lots / less).toBeWithin(2, 4.5);
-    // The process is younger than a minute, so that all it has used is in its last minute.
+    // The process is younger than a minute, so its whole processor time is in its last minute.
     const { rate } = await eventually(async () => {
       const uptime = Number(/^process_uptime_seconds (\S+)$/m.exec(await metrics(berth))?.[1]);
       return { rate: (100 * (await used())) / uptime };
@@ -279,7 +279,7 @@ describe("figures", () => {
     expect((await cpu(long)) + (await cpu(short))).toBeWithin(0.2 * rate, 1.3 * rate);
   }, 30_000);
 
-  test("uptime: since it came up, and none while it is stopped", async () => {
+  test("uptime: since the agent started, none while it is stopped", async () => {
     const agent = await agentOf();
     const detail = async () => (await ada.get<{ agent: { startedAt: string } }>(agent.path)).body.agent;
     const { uptime } = await statsOf(agent);
@@ -315,7 +315,7 @@ describe("on a channel", () => {
   const messages = async (query = "", client = ada) =>
     (await client.get<Messages>(`${agent.path}/messages${query}`)).body;
 
-  test("messages are listed newest first; those of the web and the API where they are asked for", async () => {
+  test("messages are listed newest first, those of web and API on request", async () => {
     for (let n = 1; n <= 3; n++) {
       bot.userSays(77, `Question ${n}`);
       await eventually(() => bot.sent(77).length === n);
@@ -351,7 +351,7 @@ describe("on a channel", () => {
     expectRefusal(await createClient(berth).get(`${agent.path}/messages`), 401);
   }, 20_000);
 
-  test("the bot's connection is one that the agent owns, and its calls are its network", async () => {
+  test("the bot's connection counts in the agent's pids, and its calls in the agent's network", async () => {
     const stats = await statsOf(agent);
     expect(stats.pids).toBe("1");
     const [into = "", out = ""] = (stats.network ?? "").split(" / ");
@@ -361,7 +361,7 @@ describe("on a channel", () => {
     expect(inBytes(out).value).toBeLessThan(received + 16_384);
   });
 
-  test("nothing of what was forgotten is shown, and what comes back with a backup is", async () => {
+  test("forgotten messages are not listed, and a rollback brings them back", async () => {
     const before = await messages("?include=all");
     const { body } = await ada.post<{ backupPath: string }>(`${agent.path}/reset-memory`);
     expect(await messages("?include=all")).toMatchObject({ messages: [], total: 0 });
@@ -385,7 +385,7 @@ describe("the log", () => {
     return lines;
   };
 
-  test("is followed while the agent works, filtered, and resumed after a kill", async () => {
+  test("can be followed, filtered, and resumed after a kill", async () => {
     const agent = await agentOf();
     const path = `${agent.path}/logs?follow=1`;
     const following = follow(`${path}&level=error&lastEventId=00000000-0000-0000-0000-000000000000`, 2);
@@ -401,7 +401,7 @@ describe("the log", () => {
     expect(again.map(({ data }) => JSON.parse(data))).toEqual([second]);
   }, 20_000);
 
-  test("a stream ends when the service stops, at once", async () => {
+  test("a followed log ends at once when the service stops", async () => {
     const agent = await agentOf();
     const response = await ada.fetch("GET", `${agent.path}/logs?follow=1`, undefined, {
       headers: { accept: "text/event-stream" },
@@ -414,7 +414,7 @@ describe("the log", () => {
     await berth.restart();
   }, 20_000);
 
-  test("a model that nobody lists is taken, and told of as a warning", async () => {
+  test("an unlisted model is accepted with a warning in the log", async () => {
     const agent = await agentOf();
     expect((await ada.put(`${agent.path}/config`, { model: "provider_3:fake" })).status).toBe(200);
     const unknown = { model: "provider_3:no-such-model", instructions: `[${agent.tag}]` };

@@ -1,4 +1,5 @@
-// Nothing is lost or changed between a provider and a client: whole answers, streams, slow readers, and clients that go.
+// The pass-through API loses and changes no byte between provider and client: whole responses, streams, slow readers; and it
+// ends upstream calls when a client disconnects.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
@@ -6,14 +7,14 @@ import { completions, streams } from "./support/answers.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { startUpstream } from "./support/upstream.ts";
 
-/** Frames that each of the two hundred gets, a kilobyte each. */
+/** Frames for each of the two hundred clients, a kilobyte each. */
 const FRAMES = 400;
 const numbered = Array.from({ length: FRAMES }, (_, n) => {
   const content = `${n} ${"x".repeat(1000)}`;
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
 }).concat("data: [DONE]\n\n");
 
-/** How the provider sends what: as one piece of a known length, in pieces, or frame by frame as fast as it can. */
+/** How the provider sends a response: whole with its length, in pieces, or frame by frame as fast as possible. */
 type Manner = "whole" | "pieces" | "frames";
 
 let provider: Bun.Server<undefined>;
@@ -42,7 +43,7 @@ async function answer(request: Request): Promise<Response> {
   });
 }
 
-/** Cut where no frame and no letter ends. */
+/** Splits bytes without regard to frames and characters. */
 async function* inPieces(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) {
     yield bytes.subarray(at, at + size);
@@ -66,30 +67,30 @@ async function ask(manner: Manner, n: number, more?: object): Promise<Buffer> {
 describe("byte for byte", () => {
   const all = Array.from({ length: 200 }, (_, n) => n);
 
-  test("two hundred answers in one piece, with what nobody knows, huge numbers and odd letters in them", async () => {
+  test("two hundred whole responses with unknown fields, huge numbers and unusual characters", async () => {
     expect([completions.length, new Set(completions).size]).toEqual([200, 200]);
     const got = await Promise.all(all.map((n) => ask("whole", n)));
     for (const n of all) expect(got[n]?.equals(Buffer.from(completions[n] ?? ""))).toBe(true);
   });
 
-  test("the same in pieces of seven bytes, without a length", async () => {
+  test("the same responses in pieces of seven bytes, without a length", async () => {
     const got = await Promise.all(all.map((n) => ask("pieces", n)));
     for (const n of all) expect(got[n]?.equals(Buffer.from(completions[n] ?? ""))).toBe(true);
   });
 
-  test("two hundred streams, with the usage the client asked for", async () => {
+  test("two hundred streams, with the usage that the client requested", async () => {
     const more = { stream: true, stream_options: { include_usage: true } };
     const got = await Promise.all(all.map((n) => ask("frames", n, more)));
     for (const n of all) expect(got[n]?.toString()).toBe(streams[n]?.join(""));
   });
 
-  test("and without it: the one frame that Berth alone asked for is missing, and nothing else", async () => {
+  test("two hundred streams without usage: only the frame that Berth itself requested is missing", async () => {
     const got = await Promise.all(all.map((n) => ask("frames", n, { stream: true })));
     for (const n of all) expect(got[n]?.toString()).toBe(streams[n]?.toSpliced(-2, 1).join(""));
   });
 });
 
-/** Reads a stream over a socket of its own; `pauseMs` after each part. Gives the body, unpacked. */
+/** Reads a stream over a new socket, with a pause after each part; returns the decoded body. */
 function readOver(pauseMs: number): Promise<string> {
   const { hostname, port } = new URL(berth.backend);
   const body = bodyFor("frames", -1, { stream: true });
@@ -108,7 +109,7 @@ function readOver(pauseMs: number): Promise<string> {
   });
 }
 
-/** The body of a chunked answer (RFC 9112 §7.1). */
+/** The body of a chunked response (RFC 9112 §7.1). */
 function unchunked(bytes: Buffer): string {
   const parts: Buffer[] = [];
   for (let at = bytes.indexOf("\r\n\r\n") + 4; at < bytes.length; ) {
@@ -121,22 +122,22 @@ function unchunked(bytes: Buffer): string {
   return Buffer.concat(parts).toString();
 }
 
-test("two hundred streams at once, from a provider that writes as fast as it can, to quick and slow readers", async () => {
+test("two hundred streams at once from a fast provider reach quick and slow readers in bounded memory", async () => {
   const before = memory();
   const expected = numbered.join("");
   const got = await Promise.all(Array.from({ length: 200 }, (_, n) => readOver((n % 4) * 5)));
   expect(got.filter((text) => text !== expected)).toHaveLength(0);
-  // All of it at once would be 80 MB, and several copies of that.
+  // Without back pressure this would be several copies of 80 MB.
   expect(memory() - before).toBeLessThan(150 * 1024 * 1024);
 }, 60_000);
 
-/** Bytes that the service holds (Linux). */
+/** Resident memory of the service in bytes (Linux). */
 function memory(): number {
   const { stdout } = Bun.spawnSync(["grep", "VmRSS", `/proc/${berth.pid}/status`]);
   return Number(/\d+/.exec(stdout.toString())?.[0]) * 1024;
 }
 
-describe("a client that goes away", () => {
+describe("a client that disconnects", () => {
   test.each([true, false])(
     "ends the call upstream within 100 ms (stream: %p)",
     async (stream) => {
@@ -146,17 +147,17 @@ describe("a client that goes away", () => {
       const took: number[] = [];
       for (let round = 0; round < 10; round++) {
         const leave = new AbortController();
-        const asked = fetch(`${own.backend}/v1/chat/completions`, {
+        const pending = fetch(`${own.backend}/v1/chat/completions`, {
           method: "POST",
           headers: { "content-type": "application/json" },
           body: JSON.stringify({ model: "fake-small", stream, messages: [{ role: "user", content: "Hello" }] }),
           signal: leave.signal,
         });
-        if (stream) await (await asked).body?.getReader().read();
+        if (stream) await (await pending).body?.getReader().read();
         else await upstream.waitFor(({ open }) => open === 1);
         const left = performance.now();
         leave.abort();
-        await asked.catch(() => undefined);
+        await pending.catch(() => undefined);
         await upstream.waitFor(({ open }) => open === 0);
         took.push(performance.now() - left);
       }

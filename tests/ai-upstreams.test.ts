@@ -1,4 +1,5 @@
-// Providers that refuse, hang, limit, fail, break off, or send too much: the right answer, bounded memory, and a breaker that opens and closes.
+// Failing providers: refusals, hangs, limits, errors, broken streams and huge responses lead to the right status, bounded
+// memory, and a circuit breaker that opens and closes.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -11,7 +12,7 @@ const MIB = 1024 * 1024;
 const HUGE = 100 * MIB;
 const KEY = "sk-canary-operator-0123456789";
 
-/** Two providers that both have `shared`, and one where nobody listens. */
+/** Two providers with the model `shared`, and one address where no server listens. */
 let first: Upstream;
 let second: Upstream;
 let berth: Berth;
@@ -34,7 +35,7 @@ beforeAll(async () => {
     },
   });
   backend = createClient(berth.backend);
-  // The lists are read.
+  // Loads the providers' model lists.
   await backend.get("/api/ai/models");
 }, 30_000);
 afterAll(async () => {
@@ -45,15 +46,15 @@ afterAll(async () => {
 beforeEach(async () => {
   first.reset();
   second.reset();
-  // An answer in between, so that each test begins with a provider in good standing.
+  // A successful call, so that each test starts with a closed breaker.
   for (let n = 0; n < 2; n++) expect((await ask({ model: "provider_1:alone" })).status).toBe(200);
   first.reset();
 });
 afterEach(() => {
   expect(berth.running).toBe(true);
-  const said = berth.output();
-  expect(said.stderr).not.toContain("unhandled promise rejection");
-  expect(said.stderr + said.stdout).not.toContain(KEY);
+  const written = berth.output();
+  expect(written.stderr).not.toContain("unhandled promise rejection");
+  expect(written.stderr + written.stdout).not.toContain(KEY);
 });
 
 const messages = [{ role: "user", content: "Hello" }];
@@ -65,7 +66,7 @@ describe("a provider that", () => {
     expectRefusal(await ask({ model: "provider_4:claude-haiku-4-5" }), 502, "PROVIDER_UNREACHABLE");
   });
 
-  test("hangs: the next one is not kept waiting by it, and the client's going frees it", async () => {
+  test("hangs: other requests are not delayed, and a disconnect of the client ends the call", async () => {
     first.script({ hang: true });
     const leave = new AbortController();
     const stuck = Array.from({ length: 50 }, () =>
@@ -79,7 +80,7 @@ describe("a provider that", () => {
     await first.waitFor(({ open }) => open === 0);
   });
 
-  test("limits: 429 with its Retry-After, whoever else has the model", async () => {
+  test("limits: 429 with its Retry-After, although another provider has the model", async () => {
     for (const retryAfter of [17, "Wed, 21 Oct 2026 07:28:00 GMT"]) {
       first.failNext(1, { status: 429, retryAfter, message: `Limit reached for ${KEY}.` });
       const answer = await ask({ model: "provider_1:shared" });
@@ -92,20 +93,20 @@ describe("a provider that", () => {
     expect(second.chats).toHaveLength(0);
   });
 
-  test.each([400, 404, 413, 422])("refuses the request with %i: so does Berth", async (status) => {
+  test.each([400, 404, 413, 422])("refuses the request with %i: Berth returns the same status", async (status) => {
     first.failNext(1, { status, message: "Not like that." });
     const { message } = expectRefusal(await alone(), status, "PROVIDER_REFUSED");
     expect(message).toEndWith("refused the request: Not like that.");
   });
 
-  test.each([301, 401, 402, 403, 307])("answers %i: 502, without its words", async (status) => {
+  test.each([301, 401, 402, 403, 307])("answers %i: 502, without the provider's text", async (status) => {
     const headers = { location: `${second.url}/chat/completions` };
     first.failNext(1, { status, message: "Secret words.", headers });
     expectRefusal(await alone(), 502, "PROVIDER_MISCONFIGURED");
     expect(second.requests).toHaveLength(0);
   });
 
-  test.each([500, 502, 503, 529])("fails with %i: 502, or the next one that has the model", async (status) => {
+  test.each([500, 502, 503, 529])("fails with %i: 502, or the next provider with the model", async (status) => {
     first.failNext(2, { status, message: "Secret words.", body: `<html>Secret words.</html>` });
     const { message } = expectRefusal(await alone(), 502, "PROVIDER_FAILED");
     expect(message).not.toContain("Secret");
@@ -113,13 +114,13 @@ describe("a provider that", () => {
     expect([answer.status, answer.headers.get("x-berth-model")]).toEqual([200, "provider_3:shared"]);
   });
 
-  test("closes instead of answering: 502, or the next one", async () => {
+  test("closes the connection without a response: 502, or the next provider", async () => {
     first.failNext(2, { cutAfter: 0 });
     expectRefusal(await alone({ stream: true }), 502, "PROVIDER_UNREACHABLE");
     expect((await ask({ model: "shared", stream: true })).headers.get("x-berth-model")).toBe("provider_3:shared");
   });
 
-  test("cuts the stream: what came is passed on, and does not look complete", async () => {
+  test("cuts the stream: its beginning is passed on, and the response does not look complete", async () => {
     first.failNext(1, { text: "one two three four", cutAfter: 3 });
     const answer = await backend.fetch("POST", "/v1/chat/completions", { model: "shared", stream: true, messages });
     let text = "";
@@ -132,7 +133,7 @@ describe("a provider that", () => {
     expect(second.chats).toHaveLength(0);
   });
 
-  test("sends broken JSON or broken frames: they are passed on as they came", async () => {
+  test("sends broken JSON or broken frames: they are passed on unchanged", async () => {
     first.script({ broken: "json" });
     const whole = await backend.fetch("POST", "/v1/chat/completions", { model: "provider_1:alone", messages });
     expect([whole.status, await whole.text()]).toEqual([200, '{"id":"chatcmpl-1","choices":[{"mess']);
@@ -143,7 +144,7 @@ describe("a provider that", () => {
 });
 
 describe("a hundred megabytes", () => {
-  /** What the service holds more than before, at most, while `work` goes on (Linux). */
+  /** The largest growth of the service's memory during `work`, in bytes (Linux). */
   async function growth(work: () => Promise<unknown>): Promise<number> {
     const memory = () => {
       const { stdout } = Bun.spawnSync(["grep", "VmRSS", `/proc/${berth.pid}/status`]);
@@ -164,7 +165,7 @@ describe("a hundred megabytes", () => {
     return size;
   }
 
-  /** A provider that answers every chat with that. */
+  /** Calls a provider that answers every chat with this response. */
   async function from(answer: () => Response, more: object = {}) {
     const flood = Bun.serve({
       port: 0,
@@ -209,7 +210,7 @@ describe("a hundred megabytes", () => {
     30_000,
   );
 
-  test("of an error are not even read", async () => {
+  test("of an error response are not read", async () => {
     for (const status of [400, 500]) {
       const { size, grown, ...seen } = await from(() => new Response(Buffer.alloc(HUGE, 97), { status }));
       expect(seen.status).toBe(status === 400 ? 400 : 502);
@@ -228,14 +229,14 @@ describe("the breaker", () => {
   };
   const health = () => backend.get<{ status: string; providers: Record<string, boolean> }>("/api/ai/health");
 
-  test("opens after repeated failures, lets one call find out, and closes", async () => {
+  test("opens after repeated failures, lets one test call through, and closes", async () => {
     expect((await health()).body).toMatchObject({
       status: "degraded",
       providers: { provider_1: true, provider_4: false },
     });
     first.failNext(100, 500);
     for (let n = 0; n < 8; n++) expectRefusal(await alone(), 502, "PROVIDER_FAILED");
-    // Open: nobody is asked, the caller is told when, and who has a second provider feels nothing.
+    // Open: the provider gets no call, the caller gets Retry-After, and a model with a second provider still works.
     const refused = await alone();
     expectRefusal(refused, 502, "PROVIDER_RESTING");
     expect(Number(refused.headers.get("retry-after"))).toBeWithin(1, 6);
@@ -247,12 +248,12 @@ describe("the breaker", () => {
     });
     expect((await ask({ model: "shared" })).headers.get("x-berth-model")).toBe("provider_3:shared");
     expect(first.chats).toHaveLength(8);
-    // Half-open: one call goes through and fails, so that the others wait longer.
+    // Half-open: one call goes through and fails, so the breaker stays open for longer.
     await eventually(async () => (await breakerOf("provider_1")) === 0.5, { timeoutMs: 8_000, everyMs: 100 });
     const crowd = await Promise.all(Array.from({ length: 10 }, () => alone()));
     expect(crowd.map(({ status }) => status)).toEqual(Array(10).fill(502));
     expect(first.chats).toHaveLength(9);
-    // And then succeeds.
+    // Then a call succeeds.
     first.reset();
     const back = await eventually(async () => (await alone()).status === 200, { timeoutMs: 15_000, everyMs: 200 });
     expect(back).toBe(true);
@@ -262,7 +263,7 @@ describe("the breaker", () => {
     expect(text).toMatch(/^berth_ai_calls_total\{provider="provider_1",end="resting"\} \d+$/m);
   }, 40_000);
 
-  test("takes no notice of refusals, limits, and clients that leave", async () => {
+  test("ignores refusals, limits, and disconnecting clients", async () => {
     for (const status of [400, 401, 404, 422, 429]) {
       first.failNext(8, status);
       for (let n = 0; n < 8; n++) await alone();
@@ -270,19 +271,19 @@ describe("the breaker", () => {
     first.script({ hang: true });
     for (let n = 0; n < 10; n++) {
       const leave = new AbortController();
-      const asked = backend
+      const callsBefore = backend
         .post("/v1/chat/completions", { model: "provider_1:alone", messages }, { signal: leave.signal })
         .catch(() => undefined);
       await first.waitFor(({ open }) => open === 1);
       leave.abort();
-      await asked;
+      await callsBefore;
       await first.waitFor(({ open }) => open === 0);
     }
     expect(await breakerOf("provider_1")).toBe(0);
   });
 });
 
-test("where no provider can be reached, health is 503 and says so in the interface's form", async () => {
+test("if no provider can be reached, health is 503 with the health body", async () => {
   await using own = await startBerth({
     env: { PROVIDER_1_API_KEY: KEY, PROVIDER_1_BASE_URL: "http://127.0.0.1:9/v1", RATE_LIMITS: "off" },
   });
@@ -297,12 +298,12 @@ test("where no provider can be reached, health is 503 and says so in the interfa
   expect(own.output().stderr).not.toContain(KEY);
 }, 30_000);
 
-test("health is answered from memory: no request makes a probe", async () => {
+test("health requests are answered from memory, without a call to a provider", async () => {
   await using upstream = await startUpstream();
   await using own = await startBerth({ env: { PROVIDER_3_BASE_URL: upstream.url, RATE_LIMITS: "off" } });
   const client = createClient(own.backend);
   await client.get("/api/ai/health");
-  const asked = upstream.total;
+  const callsBefore = upstream.total;
   for (let n = 0; n < 50; n++) expect((await client.get("/api/ai/health")).status).toBe(200);
-  expect(upstream.total).toBe(asked);
+  expect(upstream.total).toBe(callsBefore);
 }, 30_000);

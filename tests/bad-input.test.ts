@@ -1,4 +1,4 @@
-// Whatever is sent to either surface, a refusal has the contract's body and the right status, and tells nothing of the inside.
+// Malformed requests to both surfaces: every error has the right status and the standard body, and shows no internals.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -10,18 +10,18 @@ interface Route {
   side: "web" | "backend";
   method: "POST" | "PUT";
   path: string;
-  /** What it takes, so that each test spoils just one thing. */
+  /** A valid body, of which each test changes one thing. */
   good: Record<string, unknown>;
-  /** Fields with a value of the wrong type; each alone must be named in `issues`. */
+  /** Invalid values by field; each alone must be named in `issues`. */
   wrong: Record<string, unknown[]>;
-  /** Fields it can't do without. */
+  /** Required fields. */
   needs: string[];
 }
 
 const MiB = 1024 * 1024;
 const text = [1, true, {}, ["a"], null];
 
-/** Every route that takes a body; `:id` is an agent of the caller's own. */
+/** Every route with a body; `:id` is an agent of the caller. */
 const routes: Route[] = [
   {
     side: "web",
@@ -211,7 +211,7 @@ const routes: Route[] = [
   },
 ];
 
-/** Configurations are kept byte for byte, by routes that check them by hand. */
+/** Routes that store configurations byte for byte and therefore validate them themselves. */
 const anyObject: Route[] = (["web", "backend"] as const).map((side) => ({
   side,
   method: "PUT",
@@ -223,7 +223,7 @@ const anyObject: Route[] = (["web", "backend"] as const).map((side) => ({
 
 const nested = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
-/** With the good body's fields and one more, written by hand. */
+/** The valid body with an extra field as JSON text. */
 const withField = (good: object, json: string) =>
   `${JSON.stringify(good).slice(0, -1)}${Object.keys(good).length > 0 ? "," : ""}"extra":${json}}`;
 
@@ -274,7 +274,7 @@ const spoilt: Spoilt[] = [
   })),
 ];
 
-/** Sent in chunks, so that no length is announced. */
+/** A chunked request, which announces no length. */
 const chunked = (method: string, path: string, headers: Record<string, string>, size: number) => {
   const piece = "x".repeat(64 * 1024);
   const head = Object.entries({ host: "localhost", connection: "close", ...headers }).map(([k, v]) => `${k}: ${v}\r\n`);
@@ -328,7 +328,7 @@ for (const mode of ["development", "production"]) {
       }
     });
 
-    test("a length that promises 100 MiB, or is no length: refused at once", async () => {
+    test("a length of 100 MiB, or an invalid one: rejected at once", async () => {
       for (const { side, method, path } of routes) {
         const head = (length: string) =>
           `${method} ${path.replace(":id", id)} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncookie: ${ada.cookie}\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`;
@@ -336,7 +336,7 @@ for (const mode of ["development", "production"]) {
       }
     });
 
-    test("64 levels and 1 MiB are fine", async () => {
+    test("64 levels and 1 MiB are accepted", async () => {
       const route = { side: "web" as const, method: "POST" as const, path: "/api/chat" };
       expect((await send(route, withField({ message: "Hi" }, nested(63)))).status).toBe(200);
       const full = withField({ message: "Hi" }, `"${"x".repeat(MiB - 27)}"`);
@@ -344,7 +344,7 @@ for (const mode of ["development", "production"]) {
       expect((await send(route, full)).status).toBe(200);
     });
 
-    test("what is no object: 400 with issues", async () => {
+    test("a body that is not an object: 400 with issues", async () => {
       for (const route of routes.filter(({ needs }) => needs.length > 0)) {
         for (const body of ["[]", "null", "1", '"text"', "true", "[{}]"]) {
           const answer = await send(route, body);
@@ -362,7 +362,7 @@ for (const mode of ["development", "production"]) {
       }
     });
 
-    test("a missing field: 400, named in issues; an empty body is the same as no field", async () => {
+    test("a missing field: 400, named in issues; an empty body counts as no fields", async () => {
       for (const route of routes) {
         for (const field of route.needs) {
           const { [field]: _, ...rest } = route.good;
@@ -375,7 +375,7 @@ for (const mode of ["development", "production"]) {
       }
     });
 
-    test("a field of the wrong type, or out of bounds: 400, named in issues, the value not repeated", async () => {
+    test("a field of the wrong type or out of bounds: 400, named in issues without its value", async () => {
       for (const route of [...routes, ...anyObject]) {
         for (const [field, values] of Object.entries(route.wrong)) {
           for (const value of values) {
@@ -393,7 +393,7 @@ for (const mode of ["development", "production"]) {
       }
     });
 
-    test("page sizes that are no whole numbers: 400; too large ones are cut", async () => {
+    test("page sizes that are not whole numbers: 400; too large ones are reduced", async () => {
       for (const path of [`/api/agents/${id}/logs`, "/api/chat"]) {
         for (const limit of ["0", "-1", "1.5", "ten", "", "1e9", "0x10", "%00", "1 OR 1=1", "٣", "Infinity"]) {
           expectRefusal(await ada.get(`${path}?limit=${encodeURIComponent(limit)}`), 400);
@@ -412,7 +412,7 @@ for (const mode of ["development", "production"]) {
       expectRefusal(await ada.get(`/api/agent?action=${"x".repeat(5_000)}`), 400);
     });
 
-    test("routes and methods that are not there: 404, on both surfaces", async () => {
+    test("unknown routes and methods: 404 on both surfaces", async () => {
       const paths = [
         "/",
         "/api",
@@ -448,7 +448,7 @@ for (const mode of ["development", "production"]) {
       expectRefusal(await ada.get("/api/ai/models"), 404, "NOT_FOUND");
     });
 
-    test("odd headers never break the form of an answer", async () => {
+    test("unusual headers never change the format of a response", async () => {
       const odd: Record<string, string>[] = [
         { cookie: "berth_session" },
         { cookie: "berth_session=; berth_session=x.y.z" },
@@ -480,7 +480,7 @@ for (const mode of ["development", "production"]) {
         });
         expectRefusal(answer, 400);
       }
-      // What the HTTP parser itself refuses never becomes a request: a bare status, and nothing of the inside.
+      // The HTTP parser rejects these itself: an empty response with a status only.
       for (const bytes of [
         `GET /api/settings HTTP/1.1\r\nhost: x\r\nx: ${"y".repeat(200_000)}\r\n\r\n`,
         `GET /${"y".repeat(200_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
@@ -496,7 +496,7 @@ for (const mode of ["development", "production"]) {
       expect((await ada.get("/api/settings")).status).toBe(200);
     });
 
-    test("an upgrade that is none, on a socket's path and elsewhere", async () => {
+    test("an invalid upgrade, on a socket's path and elsewhere", async () => {
       const upgrade = { upgrade: "websocket", connection: "upgrade, close" };
       for (const path of [`/agent/${id}`, "/agent/", "/agent/%zz"]) {
         const answer = await rawRequest(berth.web, { path, headers: { ...upgrade, cookie: ada.cookie } });
@@ -507,7 +507,7 @@ for (const mode of ["development", "production"]) {
       expectRefusal(await rawRequest(berth.web, { path: `/agent/${id}` }), 404);
     });
 
-    test("frames that are none are answered as such, and the socket goes on", async () => {
+    test("invalid frames get an error frame, and the socket stays open", async () => {
       const socket = new WebSocket(`${berth.web.replace("http", "ws")}/agent/${id}`, {
         headers: { cookie: ada.cookie, origin: berth.web },
       });
@@ -550,7 +550,7 @@ for (const mode of ["development", "production"]) {
     });
 
     describe("protected routes without a session", () => {
-      /** All that may be called without one. Whatever else the API's description names is protected. */
+      /** The routes that need no session. All other routes in the API description are protected. */
       const open = {
         web: [
           "get /healthz",
@@ -574,22 +574,22 @@ for (const mode of ["development", "production"]) {
           "post /api/auth/social/refresh",
           "get /api/auth/token-gating/verify",
           "post /api/auth/token-gating/verify",
-          // They say that one is needed.
+          // They answer that a session is needed.
           "get /api/wallet/address",
           "get /api/wallet/managed",
-          // Empty without one.
+          // An empty list without a session.
           "get /api/agents",
-          // Whoever posts there shows the platform's secret.
+          // Authenticated by the platform's secret.
           "post /hooks/{channel}/{callbackId}",
           "get /hooks/{channel}/{callbackId}",
-          // Whoever has no account gets one that is to be claimed.
+          // Without a session it creates an account that can be claimed.
           "post /api/provision",
           // For visitors.
           "get /a/{subdomain}",
           "get /live/{liveStreamId}",
           "get /live/{liveStreamId}/{file}",
           "post /a/{subdomain}/messages",
-          // A socket, which says no by closing.
+          // A socket, which refuses by closing.
           "get /agent/{id}",
         ],
         backend: [
@@ -618,7 +618,7 @@ for (const mode of ["development", "production"]) {
         { what: "more than 1 MiB", body: `"${"x".repeat(MiB + 1)}"` },
       ];
 
-      test("401 for every one of them on both surfaces, whatever the body", async () => {
+      test("401 for each of them on both surfaces, with any body", async () => {
         let checked = 0;
         for (const side of ["web", "backend"] as const) {
           const { body } = await createClient(berth[side]).get<{ paths: Record<string, object> }>("/swagger/json");
@@ -626,7 +626,7 @@ for (const mode of ["development", "production"]) {
             Object.keys(methods).map((method) => ({ path, method })),
           );
           const closed = listed.filter(({ path, method }) => !open[side].includes(`${method} ${path}`));
-          // The list is short: nothing is on it that is not there any more.
+          // Every entry of the list exists.
           expect(listed.length - closed.length).toBe(open[side].length);
           expect(closed.length).toBeGreaterThan(10);
           for (const { path, method } of closed) {
@@ -648,7 +648,7 @@ for (const mode of ["development", "production"]) {
       });
     });
 
-    test("nothing of all this was an error of ours", () => {
+    test("none of these requests has logged an error", () => {
       const lines = berth.output().stderr.split("\n");
       expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
     });

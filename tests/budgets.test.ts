@@ -1,4 +1,4 @@
-// Money, on the whole binary: budgets that a crowd can't overrun, and a ledger that adds up, also after kill -9.
+// Budgets and the ledger on the whole binary: parallel calls can't exceed a budget, and the ledger adds up after kill -9.
 
 import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
@@ -27,7 +27,7 @@ interface Row {
   estimated: number;
 }
 
-/** The ledger as it lies in the file. */
+/** The ledger's rows in the database file. */
 function rowsOf({ dir }: { dir: string }): Row[] {
   const file = new Database(join(dir, "data/berth.db"), { readonly: true });
   try {
@@ -38,7 +38,7 @@ function rowsOf({ dir }: { dir: string }): Row[] {
     file.close();
   }
 }
-/** What reports and budgets are made of; it has to say the same. */
+/** The daily sums behind reports and budgets, which must equal the ledger. */
 function summedUp({ dir }: { dir: string }): { calls: number; cost: number } {
   const file = new Database(join(dir, "data/berth.db"), { readonly: true });
   try {
@@ -56,7 +56,7 @@ beforeAll(async () => {
   upstream = await startUpstream({ models: [MODEL] });
 });
 afterAll(() => upstream.stop());
-// Budgets of a day begin anew with it.
+// Daily budgets start again at midnight.
 beforeEach(() => awayFromMidnight(15_000));
 afterEach(() => upstream.reset());
 
@@ -68,7 +68,7 @@ const envOf = (more: Record<string, string> = {}) => ({
   ...more,
 });
 
-/** Every call uses another number of tokens, so that rows can be told apart. The upstream's own count, by those tokens. */
+/** Gives every call a different number of tokens, so that rows can be identified; returns the upstream's own list of them. */
 function countedBy(upstream: Upstream, first: number, step: number, delayMs: () => number = () => 0) {
   const used: number[] = [];
   upstream.script(() => {
@@ -87,7 +87,7 @@ const ask = (berth: Berth, more: object = {}) =>
   });
 
 describe("200 calls at once against a budget for 50", () => {
-  /** A call costs 2,434 to 2,463 micro-USD, and somewhat more is set aside: what 50 leave is not enough for another. */
+  /** A call costs 2,434 to 2,463 micro-USD, and a little more is reserved: after 50 calls the rest is too small for another. */
   const BUDGET = 0.1245;
   const countDown = () => countedBy(upstream, 4_095, -1);
 
@@ -114,7 +114,7 @@ describe("200 calls at once against a budget for 50", () => {
       expect(costs(rows)).toBe(sum(used.map((completion) => costOf(10, completion))));
       expect(costs(rows)).toBeLessThanOrEqual(BUDGET * 1e6);
       expect(summedUp(berth)).toEqual({ calls: 50, cost: costs(rows) });
-      // The budget of the day is still spent after a restart.
+      // The day's budget is still used up after a restart.
       await berth.restart();
       expect((await ask(berth)).status).toBe(402);
     },
@@ -123,7 +123,7 @@ describe("200 calls at once against a budget for 50", () => {
   test("exactly 50 turns of an agent pass", async () => {
     await using berth = await startBerth({ env: envOf() });
     const owner = await member(berth, "enterprise");
-    // The prompt is set aside on the high side, so a call needs some 60 micro-USD more than it costs.
+    // The reservation for the prompt is an upper bound, so a call reserves some 60 micro-USD more than it costs.
     await provision(owner, "Crowded", { maxTokens: 4_096, budget: { usdPerDay: BUDGET } });
     const used = countDown();
     const statuses = await Promise.all(
@@ -145,7 +145,7 @@ describe("200 calls at once against a budget for 50", () => {
 });
 
 describe("kill -9", () => {
-  test("in the middle of 200 calls: each one is in the ledger once, and what was answered to the micro-dollar", async () => {
+  test("during 200 calls: each call is in the ledger once, answered ones with their exact cost", async () => {
     const random = seeded(Bun.env.BUDGETS_SEED === undefined ? undefined : Number(Bun.env.BUDGETS_SEED));
     console.log(`budgets test: BUDGETS_SEED=${random.seed}`);
     await using berth = await startBerth({ env: envOf({ AI_PUBLIC_BUDGET_USD_PER_DAY: "100" }) });
@@ -170,12 +170,12 @@ describe("kill -9", () => {
       rows = rowsOf(berth);
       const now = rows.slice(before);
       const exact = now.filter(({ estimated }) => estimated === 0).map(({ output }) => output);
-      // Whoever got an answer is in it, nobody twice, and nothing that the upstream has not counted.
+      // Every answered call is in the ledger, none twice, and none that the upstream has not counted.
       expect(answered.filter((completion) => !exact.includes(completion))).toEqual([]);
       expect(new Set(exact).size).toBe(exact.length);
       expect(exact.filter((completion) => !used.includes(completion))).toEqual([]);
       expect(costs(now.filter(({ estimated }) => estimated === 0))).toBe(sum(exact.map((n) => costOf(10, n))));
-      // All others were cut off: they count with what had been set aside, which is no less than they can have cost.
+      // All others were cut off: they count with their reservation, which is at least their real cost.
       const cut = now.filter(({ estimated }) => estimated === 1);
       expect(now.length).toBeGreaterThanOrEqual(used.length);
       expect(cut.every(({ output, cost }) => output === 4_096 && cost >= costOf(10, 4_096))).toBe(true);
@@ -183,12 +183,12 @@ describe("kill -9", () => {
       expect(summedUp(berth)).toEqual({ calls: rows.length, cost: costs(rows) });
       answered = [];
     }
-    // Another start finds nothing more.
+    // Another start changes nothing.
     await berth.restart();
     expect(rowsOf(berth)).toEqual(rows);
   }, 60_000);
 
-  test("what was set aside by a process that is gone does not block the budget, but counts", async () => {
+  test("reservations of a killed process do not block the budget, but count", async () => {
     await using berth = await startBerth({ env: envOf({ AI_PUBLIC_BUDGET_USD_PER_DAY: "0.0075" }) });
     upstream.script({ hang: true });
     const hanging = [ask(berth), ask(berth)].map((call) => call.catch(() => "gone"));
@@ -197,12 +197,12 @@ describe("kill -9", () => {
     await Promise.all(hanging);
     await berth.restart();
     countedBy(upstream, 4_000, 0);
-    // Two of three are gone.
+    // Two of three calls are used up.
     expect((await ask(berth)).status).toBe(200);
     expect((await ask(berth)).status).toBe(402);
   });
 
-  test("in the middle of turns: the messages are answered once, and every call of the model has its row", async () => {
+  test("during turns: each message is answered once, and every model call has its row", async () => {
     await using berth = await startBerth({ env: envOf() });
     const owner = await member(berth, "enterprise");
     const { id } = await provision(owner, "Killed", { maxTokens: 4_096 });
@@ -233,7 +233,7 @@ const replies = async (owner: Client, id: string) => {
   return body.messages.filter(({ sender }) => sender === "agent").length;
 };
 
-test("two processes over a server: reports on one, calls on the other, and a kill between", async () => {
+test("two processes over a database server: reports on one, calls on the other, with a kill", async () => {
   const sqld = await startSqld();
   await using last = new AsyncDisposableStack();
   last.defer(() => sqld.stop());
@@ -265,7 +265,7 @@ test("two processes over a server: reports on one, calls on the other, and a kil
   expect(await hanging).toBe(502);
   countedBy(upstream, 4_000, 0);
   await backend.restart({ env: { BACKEND_PORT: new URL(backend.backend).port } });
-  // The call that was cut off, and the same message again.
+  // The call that was cut off, and its repetition for the same message.
   await eventually(async () => (await report()).total.calls === 4, { timeoutMs: 15_000 });
   expect(await report()).toMatchObject({ total: { calls: 4, estimatedCalls: 1 } });
 }, 60_000);

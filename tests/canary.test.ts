@@ -1,4 +1,4 @@
-// Secrets put in through every entrance: none of them is ever seen again, in clear, in the data folder, the logs or an answer.
+// Secrets are sent to every input that takes them; none may appear in plain text in the data folder, the logs or a response.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
@@ -10,11 +10,11 @@ import { type AgentItem, openGateway } from "./support/scene.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
-/** No shape that a pattern could know: what hides them must know what they are. */
+/** A secret without a recognisable format, so that redaction by pattern would not find it. */
 const canary = (name: string) => `${name}Canary${crypto.randomUUID().replaceAll("-", "").slice(0, 20)}`;
 const botToken = (id: number) => `${id}:AA${canary("Bot").padEnd(33, "x")}`;
 
-/** By what they are, and whether the operator gave them before the start. */
+/** The secrets, by purpose. */
 const secrets = {
   operatorKey: canary("Operator"),
   metricsToken: canary("Metrics"),
@@ -33,14 +33,14 @@ const secrets = {
   botUnreachable: botToken(2_000_000_004),
   botInConfig: botToken(2_000_000_005),
 };
-/** Those that are made on the way. */
+/** Secrets that Berth generates during the test. */
 const made: Record<string, string> = {};
 
 let upstream: Upstream;
 let telegram: Telegram;
 let berth: Berth;
 let bots: FakeBot[];
-/** Everything that was ever answered to anybody. */
+/** All responses of the test. */
 const answers: string[] = [];
 
 const note = <T extends { text: string; headers: Headers }>(answer: T): T => {
@@ -75,7 +75,7 @@ afterAll(async () => {
   await Promise.all([upstream?.stop(), telegram?.stop()]);
 });
 
-/** Uses every entrance that a secret comes in by, well and badly. */
+/** Sends secrets to every input that takes them, in valid and invalid requests. */
 async function exercise(ada: Client, agent: AgentItem): Promise<void> {
   const say = (body: object) => ada.post("/api/agent", body).then(note);
   const credential = (key: string, value: unknown) => say({ action: "set-credential", key, value });
@@ -103,25 +103,25 @@ async function exercise(ada: Client, agent: AgentItem): Promise<void> {
   expect(note(await ada.put(`/api/agents/${agent.id}/config`, config)).status).toBe(400);
   note(await ada.post("/api/agents", { name: "Second", config: { apiKey: secrets.providerKey } }));
 
-  // Under a key that is kept for a day; the body with the secret must not be.
+  // The idempotency key is stored for a day; the body with the secret must not be.
   const idempotency = { headers: { "idempotency-key": "once" } };
   note(await ada.post("/api/agents", { name: "Third", config: { token: secrets.botInConfig } }, idempotency));
 
   // Secrets where they don't belong: in a query, in headers, in a path.
   note(await ada.get(`/api/settings?token=${secrets.bearer}&password=${secrets.password}`));
   for (const origin of [berth.web, berth.backend]) {
-    const stranger = createClient(origin);
+    const visitor = createClient(origin);
     const shown = { headers: { authorization: `Bearer ${secrets.bearer}`, cookie: `berth_session=${secrets.bearer}` } };
-    note(await stranger.get(`/api/agents/${agent.id}`, shown));
-    note(await stranger.get("/metrics", { headers: { authorization: `Bearer ${secrets.bearer}` } }));
-    note(await stranger.post("/v1/chat/completions", { messages: "bad" }, shown));
+    note(await visitor.get(`/api/agents/${agent.id}`, shown));
+    note(await visitor.get("/metrics", { headers: { authorization: `Bearer ${secrets.bearer}` } }));
+    note(await visitor.post("/v1/chat/completions", { messages: "bad" }, shown));
   }
   note(
     await createClient(berth.backend).get("/metrics", { headers: { authorization: `Bearer ${secrets.metricsToken}` } }),
   );
 }
 
-/** The platforms and providers fail in ways that tempt to tell all. */
+/** Makes platforms and providers fail with error texts that repeat secrets. */
 async function fail(ada: Client, agent: AgentItem): Promise<void> {
   const say = (message: string) => ada.post("/api/agent", { message }).then(note);
   await say("Hello");
@@ -136,7 +136,7 @@ async function fail(ada: Client, agent: AgentItem): Promise<void> {
   telegram.fail("getUpdates", { status: 500, description: `Bad token ${secrets.botByChannel}` });
   telegram.revoke(first?.token ?? "");
 
-  // A provider that repeats the key it was shown: the operator's, and the agent's own.
+  // A provider that repeats the key of the request: the operator's, and the agent's own.
   const { body } = await ada.post<{ agent: AgentItem }>("/api/agents", { name: "Own key", model: "model_b" });
   const agentId = body.agent.id;
   const own = { action: "set-credential", agentId, key: "provider_5", value: secrets.providerKey };
@@ -147,11 +147,11 @@ async function fail(ada: Client, agent: AgentItem): Promise<void> {
       message: `Incorrect API key provided: ${headers.authorization?.slice(7)}.`,
     }));
     for (const id of [agent.id, agentId]) {
-      const said = note(await ada.post("/api/agent", { message: `Fail with ${status}`, agentId: id }));
-      expect(said.status).toBe(502);
+      const failure = note(await ada.post("/api/agent", { message: `Fail with ${status}`, agentId: id }));
+      expect(failure.status).toBe(502);
     }
-    const asked = { model: "fake-small", messages: [{ role: "user", content: "Hello" }] };
-    note(await createClient(berth.backend).post("/api/ai/chat", asked));
+    const chatBody = { model: "fake-small", messages: [{ role: "user", content: "Hello" }] };
+    note(await createClient(berth.backend).post("/api/ai/chat", chatBody));
   }
   expect(upstream.requests.some(({ headers }) => headers.authorization === `Bearer ${secrets.operatorKey}`)).toBe(true);
   expect(upstream.requests.some(({ headers }) => headers.authorization === `Bearer ${secrets.providerKey}`)).toBe(true);
@@ -178,7 +178,7 @@ async function look(ada: Client, agent: AgentItem): Promise<void> {
   socket.close();
 }
 
-test("every entrance was used", async () => {
+test("every input gets a secret", async () => {
   const [, link = ""] = await eventually(() => /\/setup\?token=([\w-]{20,})\s/.exec(berth.output().stdout));
   const admin = createClient(berth);
   const first = { token: link, email: "root@example.com", password: secrets.adminPassword };
@@ -213,14 +213,14 @@ test("every entrance was used", async () => {
   note(await createClient(berth).get("/api/settings", { headers: { cookie: gone } }));
 }, 60_000);
 
-test("none of them is in an answer, or in what a command prints", () => {
+test("no secret is in a response or in a command's output", () => {
   expect(answers.length).toBeGreaterThan(100);
   for (const [name, secret] of Object.entries({ ...secrets, ...made })) {
     expect({ name, found: answers.filter((answer) => answer.includes(secret)) }).toEqual({ name, found: [] });
   }
 });
 
-test("none of them is in the logs, at their most talkative; the first admin's link alone is printed, once", () => {
+test("no secret is in the debug logs; only the first admin's link is printed, once", () => {
   const { stdout, stderr } = berth.output();
   expect(stderr).toContain('"level":"debug"');
   for (const [name, secret] of Object.entries({ ...secrets, ...made })) {
@@ -229,7 +229,7 @@ test("none of them is in the logs, at their most talkative; the first admin's li
   }
 });
 
-test("none of them is in a byte of the data folder, the log of the database and a backup included", async () => {
+test("no secret is in the data folder, including the database's log and a backup", async () => {
   const looked: string[] = [];
   const search = () => {
     for (const file of readdirSync(berth.dir, { recursive: true, encoding: "utf8" })) {
@@ -249,7 +249,7 @@ test("none of them is in a byte of the data folder, the log of the database and 
     }
   };
   search();
-  // With what was still on its way written, and with nothing tidied up.
+  // A kill, so that the files are searched before any cleanup.
   await berth.kill();
   search();
   await berth.restart();

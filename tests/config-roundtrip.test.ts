@@ -1,4 +1,4 @@
-// Configurations come back byte for byte from the running binary: what was put is what is got, for any JSON object.
+// The running binary stores configurations byte for byte: GET returns exactly the JSON text of the PUT, for any object.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -19,7 +19,7 @@ afterAll(() => berth?.[Symbol.asyncDispose]());
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 64;
 
-/** Text that can be stored: no NUL, no half of a surrogate pair. */
+/** Text that can be stored: without NUL and lone surrogates. */
 const text = fc.string({ unit: "binary", maxLength: 40 }).map((any) => any.replaceAll("\0", "").toWellFormed());
 const odd = fc.constantFrom(
   ...["__proto__", "constructor", "prototype", "toString", "hasOwnProperty", "__defineGetter__", "then", "toJSON"],
@@ -27,7 +27,7 @@ const odd = fc.constantFrom(
   ...["é", "e\u0301", "ﷺ", "👩‍👩‍👧‍👦", "𝕏", "\u{10ffff}", "\uffff", "ß", "İ", "ключ", "鍵", "مفتاح"],
 );
 
-/** The same string in one of the many ways JSON has for it (RFC 8259 §7). */
+/** A string in one of its many JSON spellings (RFC 8259 §7). */
 const quoted = (content: fc.Arbitrary<string>) =>
   fc.tuple(content, fc.infiniteStream(fc.nat(5))).map(([whole, ways]) => {
     const code = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -45,7 +45,7 @@ const list = (open: string, close: string, items: fc.Arbitrary<string>, maxLengt
     .array(fc.tuple(gap, items, gap), { maxLength })
     .map((parts) => `${open}${parts.map((part) => part.join("")).join(",")}${close}`);
 
-/** JSON text of any kind: key order, double keys, spaces, forms of numbers and escapes as they come. */
+/** Any JSON text: with random key order, duplicate keys, spaces, number formats and escapes. */
 const { object } = fc.letrec<{ value: string; object: string }>((tie) => {
   const member = fc
     .tuple(quoted(fc.oneof(odd, text)), gap, gap, tie("value"))
@@ -67,7 +67,7 @@ const nested = (depth: number, inner: string) => `${'{"__proto__":'.repeat(depth
 const deep = fc
   .tuple(fc.integer({ min: 1, max: MAX_DEPTH - 1 }), quoted(text))
   .map(([depth, leaf]) => nested(depth, `[${leaf}]`));
-/** Filled up to the very last byte that is allowed. */
+/** An object of exactly the maximum size. */
 const large = fc.tuple(object, fc.constantFrom("x", "é", "𝕏")).map(([inner, filling]) => {
   const start = `{"inner":${inner},"filling":"`;
   const room = MAX_BYTES - Buffer.byteLength(start) - 2;
@@ -87,7 +87,7 @@ const put = (body: string) =>
     headers: { cookie: ada.cookie, "content-type": "application/json", "user-agent": "berth-tests/1.0" },
   });
 
-test("1,000 generated objects are got as they were put", async () => {
+test("1,000 generated objects are returned unchanged", async () => {
   let largest = 0;
   await fc.assert(
     fc.asyncProperty(configuration, async (config) => {
@@ -104,7 +104,7 @@ test("1,000 generated objects are got as they were put", async () => {
   expect(largest).toBe(MAX_BYTES);
 }, 120_000);
 
-test("what was got last is there after a kill, and one byte or one level more is refused", async () => {
+test("the last object survives a kill, and one byte or one level more is rejected", async () => {
   const fullest = `{"a":"${"x".repeat(MAX_BYTES - 8)}"}`;
   const deepest = nested(MAX_DEPTH, "1");
   for (const config of [fullest, deepest]) {

@@ -1,4 +1,4 @@
-// kill -9, ten times, while 500 messages from 50 chats come in: every message is answered once, whatever happened between.
+// Kills the service ten times while 500 messages from 50 chats arrive: every message is answered once.
 
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
@@ -13,12 +13,12 @@ const AGENTS = 5;
 const CHATS = 50;
 const MESSAGES = 500;
 const KILLS = 10;
-/** Milliseconds in which a send that the platform took can have been on its way back to us, on a machine that has time for it. */
+/** How long, in ms, the platform's response to a send can be in transit on an idle machine. */
 const IN_FLIGHT = 250;
-/** How many times as long as the longest moment in which this machine had no time for us. */
+/** Factor on the machine's longest pause, for a busy machine. */
 const HELD_UP = 4;
 
-/** Gives the longest time since it was asked last that a timer came late, in ms: as long everybody else here may have waited. */
+/** Measures the longest delay of a timer since the last reading, in ms: other processes may have waited as long. */
 function watchMachine() {
   let [last, worst] = [performance.now(), 0];
   const timer = setInterval(() => {
@@ -36,10 +36,10 @@ function watchMachine() {
   };
 }
 
-/** Texts are unique, and the upstream echoes them: a reply tells which message it answers. */
+/** Texts are unique and the upstream echoes them, so a reply identifies its message. */
 const textOf = (chat: number, n: number) => `message ${n} of chat ${chat}`;
 
-test("500 messages, 10 kills: each message is settled once; a reply shows twice only where a send was in flight", async () => {
+test("500 messages, 10 kills: each message is settled once; a reply appears twice only if its send was in flight", async () => {
   const random = seeded(process.env.CRASH_SEED === undefined ? undefined : Number(process.env.CRASH_SEED));
   console.log(`crash test: CRASH_SEED=${random.seed}`);
   const upstream = await startUpstream();
@@ -67,28 +67,28 @@ test("500 messages, 10 kills: each message is settled once; a reply shows twice 
     expect(status).toBe(200);
   }
 
-  const said = Array.from({ length: MESSAGES }, (_, n) => {
+  const queue = Array.from({ length: MESSAGES }, (_, n) => {
     const chat = n % CHATS;
     return { token: tokens[chat % AGENTS] ?? "", chatId: 1_000 + chat, text: textOf(chat, Math.floor(n / CHATS)) };
   });
   const answered = async () => (await telegram.stats()).calls.sendMessage ?? 0;
 
-  // Kills come at random points of the work; messages go on coming in while the service is down.
+  // Kills happen at random points of the work; messages keep arriving while the service is down.
   const points = Array.from({ length: KILLS }, () => random.integer(1, MESSAGES - 50)).sort((a, b) => a - b);
   const kills: { at: number; inFlight: number }[] = [];
   using machine = watchMachine();
   const share = Math.ceil(MESSAGES / (KILLS + 1));
   for (const point of points) {
-    await telegram.usersSay(said.splice(0, share));
-    await eventually(async () => (await answered()) >= Math.min(point, MESSAGES - said.length - 5), {
+    await telegram.usersSay(queue.splice(0, share));
+    await eventually(async () => (await answered()) >= Math.min(point, MESSAGES - queue.length - 5), {
       timeoutMs: 30_000,
     });
     await berth.kill();
     kills.push({ at: Date.now(), inFlight: IN_FLIGHT + HELD_UP * machine.late() });
-    if (random.chance(0.5)) await telegram.usersSay(said.splice(0, 5));
+    if (random.chance(0.5)) await telegram.usersSay(queue.splice(0, 5));
     await berth.restart({ keepPorts: true });
   }
-  await telegram.usersSay(said.splice(0));
+  await telegram.usersSay(queue.splice(0));
 
   const repliesOf = async (chat: number) => telegram.sent(tokens[chat % AGENTS] ?? "", 1_000 + chat);
   const chats = Array.from({ length: CHATS }, (_, chat) => chat);
@@ -116,7 +116,7 @@ test("500 messages, 10 kills: each message is settled once; a reply shows twice 
   for (const chat of chats) {
     const sent = await repliesOf(chat);
     const firsts = sent.filter(({ text }, at) => sent.findIndex((other) => other.text === text) === at);
-    // In order, and only what was asked in this chat.
+    // Replies are in order, and only to this chat's messages.
     expect(firsts.map(({ text }) => text)).toEqual(
       Array.from({ length: MESSAGES / CHATS }, (_, n) => `echo: ${textOf(chat, n)}`),
     );
@@ -135,7 +135,7 @@ test("500 messages, 10 kills: each message is settled once; a reply shows twice 
   );
 }, 180_000);
 
-test("a message over REST that was being answered at the kill is answered after the start, once", async () => {
+test("a REST message whose turn the kill interrupted is answered once after the start", async () => {
   const upstream = await startUpstream();
   upstream.script(() => ({ hang: true }));
   await using berth = await startBerth({
@@ -144,13 +144,13 @@ test("a message over REST that was being answered at the kill is answered after 
   const owner = await member(berth);
   await provision(owner);
 
-  const asked = owner.post("/api/agent", { message: "are you there?" }).then(
+  const pending = owner.post("/api/agent", { message: "are you there?" }).then(
     () => "answered",
     () => "cut off",
   );
   await eventually(() => upstream.open === 1);
   await berth.kill();
-  expect(await asked).toBe("cut off");
+  expect(await pending).toBe("cut off");
   upstream.script(({ lastUser }) => `echo: ${lastUser}`);
   await berth.restart({ keepPorts: true });
 

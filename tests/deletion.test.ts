@@ -1,4 +1,4 @@
-// An account that ends in the middle of everything: its bots fall silent, its turns and sockets stop, and the disk forgets it.
+// Deletes accounts during activity: bots, turns and sockets stop, and the database keeps no row of the user.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -35,8 +35,8 @@ const start = (env: Record<string, string> = {}) =>
     },
   });
 
-/** Somebody whose agent answers as a bot of its own. */
-async function scene(
+/** Creates a user with an agent that is connected to a bot. */
+async function userWithBot(
   berth: Berth,
   name = CANARY,
 ): Promise<{ ada: Client; id: string; agent: AgentItem; bot: FakeBot }> {
@@ -53,7 +53,7 @@ async function scene(
 
 const remove = (client: Client) => client.delete("/api/settings", { password: client.account.password });
 
-/** The tables in which one of these texts occurs anywhere. */
+/** The tables that contain one of these texts. */
 function tablesWith(berth: Berth, ...texts: string[]): string[] {
   using database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });
   const tables = database.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
@@ -64,11 +64,11 @@ function tablesWith(berth: Berth, ...texts: string[]): string[] {
   return tables.flatMap(({ name }) => (holds(name) ? [name] : [])).sort();
 }
 
-test("in the middle of turns: bots, turns and sockets end, others go on, and nothing of it is left", async () => {
+test("a deletion during turns ends bots, turns and sockets, not those of others, and leaves no data", async () => {
   upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}` }));
   await using berth = await start();
-  const { ada, id, agent, bot } = await scene(berth);
-  const eve = await scene(berth, "Harbour");
+  const { ada, id, agent, bot } = await userWithBot(berth);
+  const eve = await userWithBot(berth, "Harbour");
   await eventually(() => bot.polling);
   bot.userSays(CHAT, `${CANARY} says hello`);
   await eventually(() => bot.sent(CHAT).length === 1);
@@ -79,7 +79,7 @@ test("in the middle of turns: bots, turns and sockets end, others go on, and not
 
   upstream.script(() => ({ hang: true }));
   bot.userSays(CHAT, `${CANARY} never hears of this`);
-  const asked = ada.post("/api/agent", { message: `${CANARY} asks` });
+  const unfinished = ada.post("/api/agent", { message: `${CANARY} asks` });
   await eventually(() => upstream.open === 2);
 
   const answer = await remove(ada);
@@ -89,7 +89,7 @@ test("in the middle of turns: bots, turns and sockets end, others go on, and not
   });
   expect(ada.cookie).toBe("");
   expect((await gateway.closed).code).toBe(4401);
-  expect((await asked).status).toBeGreaterThanOrEqual(400);
+  expect((await unfinished).status).toBeGreaterThanOrEqual(400);
   await eventually(() => upstream.open === 0);
   await eventually(() => !bot.polling);
   bot.userSays(CHAT, "Is anybody there?");
@@ -104,7 +104,7 @@ test("in the middle of turns: bots, turns and sockets end, others go on, and not
   expect(bot.pending()).toBe(1);
 
   expect(await berth.stop()).toBe(0);
-  // What happened and who did it, and what was spent under ids that name nobody any more.
+  // These tables keep what happened and what was spent, under ids that belong to no account any more.
   expect(tablesWith(berth, id, agent.id)).toEqual(["audit_log", "events", "usage", "usage_days"]);
   expect(tablesWith(berth, account.email)).toEqual(["audit_log", "events"]);
   expect(tablesWith(berth, CANARY)).toEqual(["events"]);
@@ -120,9 +120,9 @@ test("in the middle of turns: bots, turns and sockets end, others go on, and not
   expect(bot.polling).toBe(false);
 }, 60_000);
 
-test("a bot with a webhook has none afterwards; a kill halfway leaves an account that can be deleted", async () => {
+test("a deletion removes the bot's webhook; after a kill halfway the account can be deleted again", async () => {
   await using berth = await start({ CHANNEL_A_MODE: "webhook" });
-  const { ada, id, agent, bot } = await scene(berth);
+  const { ada, id, agent, bot } = await userWithBot(berth);
   await eventually(() => bot.webhook);
 
   telegram.fail("deleteWebhook", "hang", { botId: bot.id });
@@ -140,7 +140,7 @@ test("a bot with a webhook has none afterwards; a kill halfway leaves an account
   expect(tablesWith(berth, id, agent.id)).toEqual(["audit_log", "events"]);
 
   await berth.restart();
-  const eve = await scene(berth);
+  const eve = await userWithBot(berth);
   await eventually(() => eve.bot.webhook);
   expect((await remove(eve.ada)).status).toBe(200);
   expect(eve.bot.webhook).toBeUndefined();

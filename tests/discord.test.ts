@@ -1,4 +1,4 @@
-// Discord as an owner has it: the whole binary, a strict fake of Discord with its gateway, people who write.
+// Discord on the whole binary, against a strict fake of Discord's API and gateway.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -46,7 +46,7 @@ interface States {
 
 const put = (id: string, token: string) => owner.put(`/api/agents/${id}/channels/channel_b`, { token });
 
-/** An agent with a bot of its own. */
+/** Creates an agent with its own bot. */
 async function connected(options: BotOptions = {}, access = "open"): Promise<Connected> {
   serial += 1;
   const username = `berth_${serial}`;
@@ -68,7 +68,7 @@ const stateOf = async (id: string) => {
 };
 
 describe("a bot", () => {
-  test("answers in direct messages, where it is named in a guild, and slash commands", async () => {
+  test("answers direct messages, mentions in a guild, and slash commands", async () => {
     const { bot } = await connected();
     const [dm, guild] = [bot.dm(), bot.channel()];
     bot.userSays(dm, "hello");
@@ -87,7 +87,7 @@ describe("a bot", () => {
     ]);
   });
 
-  test("serves without the privileged intent", async () => {
+  test("works without the privileged intent", async () => {
     const { bot } = await connected({ messageContent: false });
     const guild = bot.channel();
     bot.userSays(guild, "unreadable");
@@ -96,7 +96,7 @@ describe("a bot", () => {
     expect(shown(bot, guild)[0]).toEndWith("readable");
   });
 
-  test("shows that it writes, and its reply while it grows", async () => {
+  test("shows typing, and edits its reply while it grows", async () => {
     const { bot } = await connected();
     const words = Array.from({ length: 40 }, (_, n) => `word${n}`).join(" ");
     upstream.script(() => ({ text: words, paceMs: 60 }));
@@ -109,7 +109,7 @@ describe("a bot", () => {
     expect(reply?.edits.length).toBeGreaterThan(1);
   });
 
-  test("tells a stranger how to be let in, in the place of the command", async () => {
+  test("answers an unknown user's command with a pairing code", async () => {
     const { bot } = await connected({}, "pairing");
     const dm = bot.dm("818181818181818181");
     bot.userCommands(dm, "ask", { question: "let me in" });
@@ -117,7 +117,7 @@ describe("a bot", () => {
     expect(bot.sent(dm)).toMatchObject([{ thinking: false }]);
   });
 
-  test("that Discord does not know is refused; one that serves already, too", async () => {
+  test("with an unknown token, or one in use, is rejected", async () => {
     const { token } = await connected();
     const { id } = await provision(owner, "Another");
     expectRefusal(await put(id, tokenFor("616161616161616161")), 400, "INVALID_CHANNEL_TOKEN");
@@ -125,7 +125,7 @@ describe("a bot", () => {
     expectRefusal(await put(id, token), 409, "CHANNEL_IN_USE");
   });
 
-  test("whose token is taken back fails, with the reason, and hurts no other", async () => {
+  test("with a revoked token fails with the reason; other bots go on", async () => {
     const [lost, kept] = [await connected(), await connected()];
     discord.revoke(lost.token);
     await eventually(async () => (await stateOf(lost.id))?.state === "failed");
@@ -136,7 +136,7 @@ describe("a bot", () => {
   });
 });
 
-test("kill -9 in the middle: what was said, before and meanwhile, is answered once, in a session that goes on", async () => {
+test("kill -9: messages from before and during the outage are answered once, in a resumed session", async () => {
   const random = seeded();
   console.log(`discord crash test: seed ${random.seed}`);
   const { bot } = await connected();

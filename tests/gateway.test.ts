@@ -1,4 +1,4 @@
-// The gateway on the whole service, in three processes over one database server: a right that ends in one ends in all.
+// The gateway in three processes over one database server: access that ends in one process ends in all.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -10,7 +10,7 @@ import { type Sqld, startSqld } from "./support/sqld.ts";
 let sqld: Sqld;
 let backend: Berth;
 let web: Berth;
-/** Another web process beside it. */
+/** A second web process. */
 let beside: Berth;
 let ada: Client;
 let agent: AgentItem;
@@ -33,14 +33,14 @@ type Shown = { token: string };
 const tokenOf = async ({ id }: AgentItem) => (await ada.get<Shown>(`/api/agents/${id}/token`)).body.token;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}`, origin: "https://elsewhere.example" });
 
-/** Closed with this code, soon enough. */
+/** Expects that the socket closes with this code within the time limit. */
 async function ended(gateway: ReturnType<typeof openGateway>, code = 4401): Promise<void> {
   const started = performance.now();
   expect((await gateway.closed).code).toBe(code);
   expect(performance.now() - started).toBeLessThan(8_000);
 }
 
-test("a token made in one process is good in the other, and its holder talks to the agent", async () => {
+test("a token made in one process works in the other to chat with the agent", async () => {
   const token = await tokenOf(agent);
   expect(token).toMatch(/^[0-9a-f]{64}$/);
   for (const berth of [web, beside]) {
@@ -56,14 +56,14 @@ test("a token made in one process is good in the other, and its holder talks to 
   }
 });
 
-describe("what ends in one process ends in the other", () => {
+describe("these end sockets in the other process:", () => {
   test("a token that is replaced", async () => {
     const old = await tokenOf(agent);
-    const [here, there] = [openGateway(web, agent.id, bearer(old)), openGateway(beside, agent.id, bearer(old))];
+    const [local, remote] = [openGateway(web, agent.id, bearer(old)), openGateway(beside, agent.id, bearer(old))];
     const byCookie = openGateway(beside, agent.id, { cookie: ada.cookie });
-    await Promise.all([here, there, byCookie].map((socket) => socket.next("status")));
+    await Promise.all([local, remote, byCookie].map((socket) => socket.next("status")));
     const { body } = await ada.post<Shown>(`/api/agents/${agent.id}/token/rotate`);
-    await Promise.all([ended(here), ended(there)]);
+    await Promise.all([ended(local), ended(remote)]);
     await openGateway(beside, agent.id, bearer(body.token)).next("status");
     byCookie.send({ type: "ping" });
     await byCookie.next("pong");
@@ -74,10 +74,10 @@ describe("what ends in one process ends in the other", () => {
     const guest = await member(web);
     const own = await provision(guest);
     const { cookie } = guest;
-    const there = openGateway(beside, own.id, { cookie });
-    await there.next("status");
+    const remote = openGateway(beside, own.id, { cookie });
+    await remote.next("status");
     await guest.signOut();
-    await ended(there);
+    await ended(remote);
     expect((await openGateway(beside, own.id, { cookie }).closed).code).toBe(4401);
   });
 
@@ -97,15 +97,15 @@ describe("what ends in one process ends in the other", () => {
     const guest = await member(web);
     const own = await provision(guest);
     const { token } = (await guest.get<Shown>(`/api/agents/${own.id}/token`)).body;
-    const there = openGateway(beside, own.id, bearer(token));
-    await there.next("status");
+    const remote = openGateway(beside, own.id, bearer(token));
+    await remote.next("status");
     const { status } = await guest.delete("/api/settings", { password: guest.account.password });
     expect(status).toBe(200);
-    await ended(there);
+    await ended(remote);
   });
 });
 
-test("what happens to the agent in the backend is told in the web: its status, and its log", async () => {
+test("the web sends status changes and log lines from the backend", async () => {
   const own = await provision(ada, "Watched");
   const socket = openGateway(beside, own.id, bearer(await tokenOf(own)));
   await socket.next("status");
@@ -115,7 +115,7 @@ test("what happens to the agent in the backend is told in the web: its status, a
   await ended(socket);
   const again = openGateway(beside, own.id, { cookie: ada.cookie });
   await again.next("status");
-  // Each replacement is a line of the log; the first may come before the socket has begun to read.
+  // Each rotation adds a log line; the first may come before the socket reads the log.
   await eventually(
     async () => {
       await ada.post(`/api/agents/${own.id}/token/rotate`);
@@ -127,7 +127,7 @@ test("what happens to the agent in the backend is told in the web: its status, a
   again.close();
 });
 
-test("a frame of more than 1 MiB closes its socket, and no other", async () => {
+test("a frame of more than 1 MiB closes only its own socket", async () => {
   const token = await tokenOf(agent);
   const [one, other] = [openGateway(web, agent.id, bearer(token)), openGateway(web, agent.id, bearer(token))];
   await Promise.all([one.next("status"), other.next("status")]);
@@ -138,7 +138,7 @@ test("a frame of more than 1 MiB closes its socket, and no other", async () => {
   other.close();
 });
 
-test("while the backend is away the token can't be had: 502 with the failure body; a socket opens, and chat says so", async () => {
+test("while the backend is down: reading the token is 502 with the failure body; sockets open, and chat fails", async () => {
   const token = await tokenOf(agent);
   await backend.stop();
   const userId = (await ada.get<{ id: string }>("/api/settings")).body.id;

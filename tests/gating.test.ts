@@ -1,4 +1,4 @@
-// Token gating on the running service, with real tokens on a real chain: who passes, and that no error ever lets anybody in.
+// Token gating on the running service with real tokens on a real chain: sufficient balances pass, and no error gives access.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Address } from "viem";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
@@ -37,7 +37,7 @@ afterAll(() => chain?.[Symbol.asyncDispose]());
 const deploy = async (name: string, ...args: unknown[]) =>
   chain.deploy(await compileContract("GatingToken.sol", name), ...args);
 
-/** Somebody who holds so much. */
+/** A new wallet with this balance. */
 async function holder(balance: bigint, of = token): Promise<Address> {
   const { address } = createWallet();
   await setBalance(of, address, balance);
@@ -53,7 +53,7 @@ async function setBalance(of: Address, address: Address, balance: bigint): Promi
 
 const rpcUrl = (url = chain.url) => `${url.replace("//", "//operator:secret-of-the-rpc@")}/?key=secret-of-the-rpc`;
 
-/** A service whose gate asks for so much of this token. */
+/** Starts a service whose gate requires `minimum` of this token. */
 const gated = (minimum: bigint, of: string = token, env: Record<string, string> = {}) =>
   startBerth({
     env: {
@@ -69,7 +69,7 @@ const gated = (minimum: bigint, of: string = token, env: Record<string, string> 
 const get = (client: Client, address: string) => client.get<Answer>(`${PATH}?address=${address}`);
 const post = (client: Client, address: string) => client.post<Answer>(PATH, { fid: "12345", address });
 
-/** What both ways of asking say. */
+/** Asks with GET and POST, which must agree. */
 async function access(berth: Berth, address: string): Promise<boolean> {
   const client = createClient(berth);
   const [one, other] = await Promise.all([get(client, address), post(client, address)]);
@@ -93,9 +93,9 @@ describe("the gate is on", () => {
   }, 60_000);
   afterAll(() => berth?.[Symbol.asyncDispose]());
 
-  test("who holds exactly as much passes, and is told all there is to know", async () => {
+  test("the exact minimum passes, with all details in the response", async () => {
     const address = await holder(ETHER);
-    const asked = Date.now();
+    const startedAt = Date.now();
     const { body } = await post(createClient(berth), address);
     const { timestamp, ...rest } = body;
     expect(rest).toEqual({
@@ -109,7 +109,7 @@ describe("the gate is on", () => {
       message: expect.stringMatching(/\S/),
     });
     expect(timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    expect(Date.parse(timestamp ?? "")).toBeGreaterThanOrEqual(asked);
+    expect(Date.parse(timestamp ?? "")).toBeGreaterThanOrEqual(startedAt);
     expect((await get(createClient(berth), address)).body).toEqual({
       address,
       hasAccess: true,
@@ -122,7 +122,7 @@ describe("the gate is on", () => {
     });
   });
 
-  test("one less is too little, far more is enough, nothing is nothing", async () => {
+  test("one unit less and zero do not pass, a huge balance does", async () => {
     expect(await access(berth, await holder(ETHER - 1n))).toBe(false);
     expect(await access(berth, await holder(2n ** 256n - 1n))).toBe(true);
     expect(await access(berth, await holder(0n))).toBe(false);
@@ -135,7 +135,7 @@ describe("the gate is on", () => {
     expect(await access(berth, `0x${address.slice(2).toUpperCase()}`)).toBe(true);
   });
 
-  test("who sells it stays out within seconds", async () => {
+  test("access ends within seconds after the tokens are sold", async () => {
     const address = await holder(ETHER);
     expect(await access(berth, address)).toBe(true);
     await setBalance(token, address, ETHER - 1n);
@@ -143,7 +143,7 @@ describe("the gate is on", () => {
     await eventually(out, { timeoutMs: 10_000, everyMs: 250, what: "the gate sees the sale" });
   }, 20_000);
 
-  test("what is no address, or no fid: 400", async () => {
+  test("an invalid address or fid: 400", async () => {
     const client = createClient(berth);
     const good = createWallet().address;
     const bad = ["", "0x", good.slice(0, -1), `${good}0`, good.slice(2), `0X${good.slice(2)}`, `0x${"g".repeat(40)}`];
@@ -161,7 +161,7 @@ describe("the gate is on", () => {
     expectRefusal(await client.post(PATH), 400, "INVALID_INPUT");
   });
 
-  test("a bearer token that is none is no way in; an API key asks like anybody", async () => {
+  test("an invalid bearer token gives no access; an API key may ask like any caller", async () => {
     const address = await holder(ETHER);
     const ada = createClient(berth);
     await ada.join();
@@ -175,7 +175,7 @@ describe("the gate is on", () => {
     expect((await anybody.get<Answer>(`${PATH}?address=${address}`, as(key))).body.hasAccess).toBe(true);
   });
 
-  test("a chain that goes away, or becomes another, lets nobody in; when it is back all is as before", async () => {
+  test("no access while the chain is down or has another id; afterwards all is as before", async () => {
     const [rich, poor] = [await holder(ETHER), await holder(0n)];
     await chain.stop();
     await expectClosed(berth, rich);
@@ -188,7 +188,7 @@ describe("the gate is on", () => {
     expect(await access(berth, poor)).toBe(false);
   }, 30_000);
 
-  test("the operator's secrets are in no answer and no log", async () => {
+  test("the operator's secrets are in no response and no log", async () => {
     await get(createClient(berth), createWallet().address);
     const { stdout, stderr } = berth.output();
     expect(stdout + stderr).not.toContain("secret-of-the-rpc");
@@ -204,12 +204,12 @@ test.each<[decimals: number, minimum: bigint]>([
   expect(await access(berth, await holder(minimum, other))).toBe(true);
   expect(await access(berth, await holder(minimum - 1n, other))).toBe(false);
   expect(await access(berth, await holder(minimum * ETHER, other))).toBe(true);
-  // Held elsewhere it is worth nothing here.
+  // A balance of another token does not count.
   expect(await access(berth, await holder(2n ** 255n))).toBe(false);
 });
 
-describe("nobody gets in through what is no such token:", () => {
-  test("an address without a contract, or a contract that is no token", async () => {
+describe("no access with", () => {
+  test("an address without a contract, or a contract that is not a token", async () => {
     const contracts = [
       createWallet().address,
       await deploy("RevertingToken"),
@@ -222,15 +222,15 @@ describe("nobody gets in through what is no such token:", () => {
     }
   }, 60_000);
 
-  test("a chain that lies about itself", async () => {
+  test("a node that sends wrong results", async () => {
     const word = `0x${"f".repeat(64)}`;
-    let said: Record<string, unknown> = {};
+    let responses: Record<string, unknown> = {};
     await using rpc = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
       async fetch(request) {
         const { id, method } = (await request.json()) as { id: number; method: string };
-        return Response.json({ jsonrpc: "2.0", id, result: said[method] });
+        return Response.json({ jsonrpc: "2.0", id, result: responses[method] });
       },
     });
     await using berth = await gated(1n, token, { MAINNET_RPC_URL: rpc.url.href });
@@ -247,14 +247,14 @@ describe("nobody gets in through what is no such token:", () => {
       call(1e30),
       call(null),
     ]) {
-      said = lie;
+      responses = lie;
       await expectClosed(berth, address);
     }
-    said = call(word);
+    responses = call(word);
     expect(await access(berth, address)).toBe(true);
   }, 30_000);
 
-  test("a chain that never answers: 500 in time, and Berth goes on meanwhile", async () => {
+  test("a node that never responds: 500 after a timeout, while Berth serves other requests", async () => {
     await using rpc = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -272,7 +272,7 @@ describe("nobody gets in through what is no such token:", () => {
   }, 60_000);
 });
 
-test("without a token the gate is off: everybody has access, and no chain is asked", async () => {
+test("without a configured token the gate is off: every address has access, without a call to the chain", async () => {
   await using berth = await startBerth({ env: { MAINNET_RPC_URL: "http://127.0.0.1:1/secret" } });
   const { address } = createWallet();
   const client = createClient(berth);
@@ -295,7 +295,7 @@ test("without a token the gate is off: everybody has access, and no chain is ask
   expectRefusal(await get(client, "0x12"), 400, "INVALID_INPUT");
 });
 
-test("strangers are limited like everywhere", async () => {
+test("callers without a session are rate limited", async () => {
   await using berth = await startBerth({ env: { RATE_LIMITS: '{"default":"5/m"}' } });
   const client = createClient(berth);
   const { address } = createWallet();

@@ -1,4 +1,4 @@
-// Two tenants on one host: whatever a path, a body, a header or a token says, neither gets a byte of the other's.
+// Isolation of two tenants on one host: no path, body, header or token gives access to the other's data.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServiceTokens, type Grant } from "../src/kernel/http/backend/service-tokens.ts";
@@ -24,13 +24,13 @@ beforeAll(async () => {
   mallory = await member(berth);
   hers = await provision(alice, CANARY, { instructions: CANARY, note: CANARY });
   own = await provision(mallory, "Mallory's");
-  const said = await alice.post<{ sessionId: string }>("/api/agent", { message: `Remember that ${CANARY} is mine.` });
-  session = said.body.sessionId;
+  const greeting = await alice.post<{ sessionId: string }>("/api/agent", { message: `Remember that ${CANARY} is mine.` });
+  session = greeting.body.sessionId;
   await mallory.post("/api/agent", { message: "Hello" });
 });
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
-/** Valid, and nobody's. */
+/** A valid id that does not exist. */
 const NOBODY = "01890a5d-ac96-774b-bcce-b302099a8057";
 
 interface Route {
@@ -39,11 +39,11 @@ interface Route {
   /** Around the agent's id. */
   path: [before: string, after: string];
   body?: object;
-  /** What somebody else's agent and one that does not exist are answered with: contract §5. */
+  /** The error for a foreign agent and for a missing one, which must be the same. */
   refusal: [status: number, code: string];
 }
 
-/** Bodies that an agent's owner would be taken with. */
+/** Valid bodies for the agent's owner. */
 const BODIES: Record<string, object> = {
   "PATCH ": { name: "Stolen" },
   "PUT ": { name: "Stolen", config: {} },
@@ -73,7 +73,7 @@ const REST: Record<string, string> = {
 };
 const LIFECYCLE = /^\/(?:start|stop|restart|update|rollback|repair|reset-memory|token|token\/rotate)$/;
 
-/** Every route that names an agent, by the document of each surface. */
+/** Every route with an agent id, from the API description of each surface. */
 let routes: Route[];
 beforeAll(async () => {
   const found = await Promise.all((["web", "backend"] as const).map(routesOf));
@@ -103,7 +103,7 @@ async function routesOf(side: Route["side"]): Promise<Route[]> {
   });
 }
 
-/** Exactly as written, in Mallory's name. */
+/** Sends the path exactly as written, as Mallory. */
 const ask = ({ side, method, path: [before, after], body }: Route, id: string) =>
   rawRequest(berth[side], {
     method,
@@ -172,7 +172,7 @@ describe("paths", () => {
     "x".repeat(4_000),
   ];
 
-  test("these are the routes", () => {
+  test("all routes with an agent id are tested", () => {
     const named = routes.map(({ side, method, path }) => `${side} ${method} ${path.join(":")}`);
     const both = [
       ...["GET :", "PATCH :", "PUT :", "DELETE :", "GET :/config", "PUT :/config", "GET :/logs"],
@@ -186,7 +186,7 @@ describe("paths", () => {
     expect(named).toEqual(expect.arrayContaining(both.map((route) => `backend ${route}`)));
   });
 
-  test("no spelling of an id, on no route of either surface, gives or changes anything of another tenant", async () => {
+  test("no spelling of an id on any route of either surface reads or changes another tenant's data", async () => {
     for (const route of routes) {
       const answers = await Promise.all(spellings(hers.id).map(async (id) => ({ id, answer: await ask(route, id) })));
       for (const { id, answer } of answers) {
@@ -200,12 +200,12 @@ describe("paths", () => {
     await untouched();
   }, 120_000);
 
-  test("the same path for the agent's owner still works", async () => {
+  test("the same paths work for the agent's owner", async () => {
     expect((await alice.get(`/api/agents/${hers.id}`)).text).toContain(CANARY);
     expect((await mallory.get(`/api/agents/${own.id}`)).status).toBe(200);
   });
 
-  test("somebody else's agent and one that does not exist are answered alike, byte for byte", async () => {
+  test("a foreign agent and a missing one get the same response, byte for byte", async () => {
     for (const route of routes) {
       const [foreign, missing] = [await ask(route, hers.id), await ask(route, NOBODY)];
       const seen = ({ status, headers, body }: typeof foreign) => {
@@ -218,7 +218,7 @@ describe("paths", () => {
     await untouched();
   }, 30_000);
 
-  test("agentId and sessionId in a query or body never reach over", async () => {
+  test("agentId and sessionId in a query or body give no access to another tenant", async () => {
     for (const id of [hers.id, NOBODY, `../${hers.id}`, `${hers.id}%00`]) {
       for (const action of ["health", "sessions", "memory", "skills", "credentials", "session"]) {
         const query = new URLSearchParams({ action, agentId: id, sessionId: session });
@@ -241,7 +241,7 @@ describe("paths", () => {
     await untouched();
   });
 
-  test("the gateway's socket is closed the same way for a foreign agent, a missing one, and odd ids", async () => {
+  test("the gateway closes sockets alike for a foreign agent, a missing one, and invalid ids", async () => {
     for (const id of [hers.id, NOBODY, `${own.id}%2F..%2F${hers.id}`, "%00", "%zz", "", "%F0%9F%90%B4"]) {
       const socket = openGateway(berth, id, { cookie: mallory.cookie });
       expect({ id, closed: await socket.closed }).toEqual({ id, closed: { code: 4401, reason: "Sign in first" } });
@@ -262,13 +262,13 @@ describe("service tokens", () => {
   beforeAll(async () => {
     aliceId = (await alice.get<{ id: string }>("/api/settings")).body.id;
   });
-  const grant = (but: Partial<Grant> = {}): Grant => ({
+  const grant = (overrides: Partial<Grant> = {}): Grant => ({
     userId: aliceId,
     isAdmin: false,
     agentId: hers.id,
     action: "agent.read",
     address: "127.0.0.1",
-    ...but,
+    ...overrides,
   });
   const show = (token: string | undefined, to = path()) =>
     createClient(berth.backend).get(to, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } });
@@ -277,21 +277,21 @@ describe("service tokens", () => {
     return `st.${text}.${by.sign(purpose, text)}`;
   };
 
-  test("a good one opens exactly what it names", async () => {
+  test("a valid token opens exactly the named action", async () => {
     expect((await show(tokens.sign(grant()))).body).toMatchObject({ id: hers.id });
     expectRefusal(await show(tokens.sign(grant({ action: "agent.chat" }))), 401, "UNAUTHORIZED");
     expectRefusal(await show(tokens.sign(grant({ agentId: own.id }))), 404, "AGENT_NOT_FOUND");
     expectRefusal(await show(tokens.sign(grant()), `/api/agents/${own.id}`), 404, "AGENT_NOT_FOUND");
   });
 
-  test("it opens nothing that its user does not own", async () => {
+  test("a token opens nothing that its user does not own", async () => {
     const foreign = tokens.sign(grant({ agentId: own.id }));
     expectRefusal(await show(foreign, `/api/agents/${own.id}`), 404, "AGENT_NOT_FOUND");
-    const nobody = tokens.sign(grant({ userId: NOBODY }));
-    expectRefusal(await show(nobody), 404, "AGENT_NOT_FOUND");
+    const missingUser = tokens.sign(grant({ userId: NOBODY }));
+    expectRefusal(await show(missingUser), 404, "AGENT_NOT_FOUND");
   });
 
-  test("none, an expired one, a changed one, one under another key or for another purpose: 401", async () => {
+  test("a missing, expired or changed token, one under another key or for another purpose: 401", async () => {
     const good = tokens.sign(grant());
     const [, payload = "", mac = ""] = good.split(".");
     const other = createVault({ key: "another-root-key-0123456789abcdefghijk" });
@@ -320,7 +320,7 @@ describe("service tokens", () => {
     for (const one of bad) expectRefusal(await show(one), 401, "UNAUTHORIZED");
   });
 
-  test("the web surface takes none", async () => {
+  test("the web surface accepts no service token", async () => {
     const headers = { authorization: `Bearer ${tokens.sign(grant())}` };
     expectRefusal(await createClient(berth.web).get(path(), { headers }), 401, "UNAUTHORIZED");
     expectRefusal(await createClient(berth.web).get("/api/settings", { headers }), 401, "UNAUTHORIZED");
@@ -350,7 +350,7 @@ describe("cookies", () => {
     await untouched();
   });
 
-  test("another site can read nothing, and can't open the gateway", async () => {
+  test("another site can't read responses or open the gateway", async () => {
     const headers = { origin: "https://evil.example" };
     const answer = await alice.get("/api/settings", { headers });
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
@@ -361,7 +361,7 @@ describe("cookies", () => {
     }
   });
 
-  test("after sign-out the cookie is worth nothing, and its sockets close", async () => {
+  test("sign-out invalidates the cookie and closes its sockets", async () => {
     const guest = await member(berth);
     const agent = await provision(guest);
     const { cookie } = guest;
@@ -380,7 +380,7 @@ describe("cookies", () => {
     expect(await openGateway(berth, agent.id, { cookie }).closed).toMatchObject({ code: 4401 });
   });
 
-  test("a cookie that Berth did not make is nobody's: no algorithm, another key, changed claims", async () => {
+  test("a forged cookie has no session: no algorithm, another key, changed claims", async () => {
     const name = alice.cookie.slice(0, alice.cookie.indexOf("="));
     const [head = "", claims = "", mac = ""] = alice.cookie.slice(name.length + 1).split(".");
     const text = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
@@ -414,7 +414,7 @@ describe("cookies", () => {
     expect((await alice.get("/api/settings")).status).toBe(200);
   });
 
-  test("a cookie sent along to sign-in is never adopted", async () => {
+  test("sign-in never adopts a cookie of the request", async () => {
     const eve = createClient(berth);
     await eve.signUp();
     const { email, password } = eve.account;
@@ -426,7 +426,7 @@ describe("cookies", () => {
   });
 });
 
-test("fields that nobody may set are ignored", async () => {
+test("read-only fields are ignored", async () => {
   const eve = createClient(berth);
   const wish = {
     id: NOBODY,

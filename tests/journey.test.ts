@@ -1,4 +1,5 @@
-// The whole way of a newcomer: one binary, an empty folder, an empty environment, and at the end an agent that answers everywhere.
+// The path of a new operator: from the binary in an empty folder with an empty environment to an agent that answers by REST,
+// WebSocket and Telegram; and the README's tour.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
@@ -39,7 +40,7 @@ describe("in an empty folder with an empty environment", () => {
   afterAll(() => berth?.[Symbol.asyncDispose]());
   const see = async <T>(action: string) => (await ada.get<T>(`/api/agent?action=${action}`)).body;
 
-  test("it is ready on both surfaces, says where, and keeps its data for its owner alone", async () => {
+  test("it serves both surfaces, prints their addresses, and creates private files", async () => {
     for (const origin of [berth.web, berth.backend]) {
       expect(await (await fetch(`${origin}/healthz`)).json()).toEqual({ status: "ok" });
       expect(await (await fetch(`${origin}/readyz`)).json()).toMatchObject({ status: "ready" });
@@ -57,13 +58,13 @@ describe("in an empty folder with an empty environment", () => {
     });
   });
 
-  test("without a session: nobody, no agents, and 401", async () => {
+  test("without a session: no user, no agents, and 401", async () => {
     expect((await ada.get("/api/auth/session")).body).toEqual({ user: null, expires: null });
     expect((await ada.get("/api/agents")).body).toEqual({ agents: [], count: 0, status: "ok" });
     expectRefusal(await ada.get("/api/agent"), 401, "UNAUTHORIZED");
   });
 
-  test("sign-up, which is no sign-in; a plan from the operator; sign-in", async () => {
+  test("sign-up without sign-in, a plan from the operator, then sign-in", async () => {
     const account = await ada.signUp({ email: "Ada@Example.com", name: "Ada" });
     expect(account).toEqual({ id: expect.stringMatching(uuid), email: "ada@example.com", name: "Ada" });
     expect(ada.cookie).toBe("");
@@ -92,7 +93,7 @@ describe("in an empty folder with an empty environment", () => {
     expect(session).toMatchObject({ user: account, expires: expect.stringMatching(iso) });
   });
 
-  test("before there is an agent", async () => {
+  test("without an agent: chat is 404, health is unknown", async () => {
     expectRefusal(await ada.post("/api/agent", { message: "Hello" }), 404, "NO_AGENT");
     expect(await see("health")).toMatchObject({ status: "unknown", apiVersion: "1.0.0" });
     expect(await see("sessions")).toEqual({ sessions: [] });
@@ -100,11 +101,11 @@ describe("in an empty folder with an empty environment", () => {
   });
 
   test("provision: 201 once per Idempotency-Key, then list and detail", async () => {
-    const wish = { name: " Harbour ", config: { instructions: "You are a harbour master." } };
+    const request = { name: " Harbour ", config: { instructions: "You are a harbour master." } };
     const headers = { "idempotency-key": "first" };
     const [one, two] = [
-      await ada.post<{ agent: AgentItem }>("/api/agents/provision", wish, { headers }),
-      await ada.post<{ agent: AgentItem }>("/api/agents/provision", wish, { headers }),
+      await ada.post<{ agent: AgentItem }>("/api/agents/provision", request, { headers }),
+      await ada.post<{ agent: AgentItem }>("/api/agents/provision", request, { headers }),
     ];
     expect(one.status).toBe(201);
     expect(two.text).toBe(one.text);
@@ -146,8 +147,8 @@ describe("in an empty folder with an empty environment", () => {
     ({ sessionId } = first.body);
 
     const events: { event: string; data: string }[] = [];
-    const said = { message: "Remember that I love lighthouses.", sessionId };
-    for await (const { event, data } of ada.sse("/api/agent", said)) events.push({ event, data });
+    const request = { message: "Remember that I love lighthouses.", sessionId };
+    for await (const { event, data } of ada.sse("/api/agent", request)) events.push({ event, data });
     const deltas = events.filter(({ event }) => event === "delta").map(({ data }) => JSON.parse(data).text);
     const last: Chat = JSON.parse(events.at(-1)?.data ?? "{}");
     expect(events.at(-1)?.event).toBe("reply");
@@ -175,7 +176,7 @@ describe("in an empty folder with an empty environment", () => {
     expect((await ada.get<{ messages: unknown[] }>("/api/chat?limit=1")).body.messages).toHaveLength(1);
   });
 
-  test("chat by WebSocket, at the address that provisioning gave", async () => {
+  test("chat by WebSocket at the address from provisioning", async () => {
     const socket = new WebSocket(agent.websocketUrl, {
       protocols: ["berth.v1"],
       headers: { cookie: ada.cookie, origin: new URL(agent.websocketUrl.replace("ws:", "http:")).origin },
@@ -263,7 +264,7 @@ describe("in an empty folder with an empty environment", () => {
     });
   });
 
-  test("configuration: as it was given, replaced as a whole; logs", async () => {
+  test("configuration is returned unchanged and replaced as a whole; logs", async () => {
     const text = '{"instructions":"Be brief.","big":12345678901234567890,"own":{"__proto__":1,"a":[1.0,1e3]}}';
     const headers = { "content-type": "application/json" };
     const put = await ada.raw({ method: "PUT", path: `/api/agents/${agent.id}/config`, headers, body: text });
@@ -276,7 +277,7 @@ describe("in an empty folder with an empty environment", () => {
     expect(logs.body).toMatchObject({ limit: 100, status: "ok", total: logs.body.logs.length });
   });
 
-  test("a restart finds everything: the session, the agent, what was said and what is remembered", async () => {
+  test("a restart keeps the session, the agent, its messages and its memory", async () => {
     const before = await ada.get("/api/agents");
     expect(await berth.stop()).toBe(0);
     await berth.restart({ keepPorts: true });
@@ -290,7 +291,7 @@ describe("in an empty folder with an empty environment", () => {
     expect(berth.output().stdout.match(/\/setup\?token=/g)).toHaveLength(1);
   });
 
-  test("an agent that is removed is gone, and so is its socket", async () => {
+  test("removing an agent closes its socket", async () => {
     const socket = openGateway(berth, agent.id, { cookie: ada.cookie });
     await socket.next("status");
     const gone = await ada.delete(`/api/agents/${agent.id}`);
@@ -310,7 +311,7 @@ describe("in Telegram", () => {
   });
   afterAll(() => telegram?.stop());
 
-  /** A service with an agent behind `bot`, connected in the way of `connect`. */
+  /** Starts a service with an agent that `connect` connects to a bot. */
   async function connected(
     bot: FakeBot,
     env: Record<string, string>,
@@ -333,14 +334,14 @@ describe("in Telegram", () => {
   }
   const lastTo = (bot: FakeBot, chat: number) => bot.sent(chat).at(-1)?.text ?? "";
 
-  test("by polling: a stranger gets a code, the owner lets them in, and they talk, also after a restart", async () => {
+  test("by polling: an unknown user gets a code, the owner approves it, and they chat, also after a restart", async () => {
     const bot = telegram.addBot("7000000001:AAjourney-polling-0123456789abcdefgh", { username: "harbour_bot" });
     const { berth, ada, path } = await connected(bot, {}, async (ada) => {
       const { body } = await ada.post("/api/agent", { action: "set-credential", key: "channel_a", value: bot.token });
       expect(body).toEqual({ success: true, key: "channel_a", configured: true });
     });
     await using _ = berth;
-    // Between two polls nobody is asking; the next one comes.
+    // Wait for a poll, since there is none between two of them.
     await telegram.waitFor(() => bot.polling);
     expect(bot.webhook).toBeUndefined();
 
@@ -360,9 +361,9 @@ describe("in Telegram", () => {
     await telegram.waitFor(() => bot.sent(42).length > count);
     expect(lastTo(bot, 42)).toContain("Grace");
     expect(bot.sent(42)).toHaveLength(count + 1);
-    // The next poll confirms what the last one brought.
+    // The next poll confirms the updates of the last one.
     await telegram.waitFor(() => bot.pending() === 0);
-    // What is said on a channel is a session of its own.
+    // A channel's messages have their own session.
     const { sessions } = (await ada.get<{ sessions: Session[] }>("/api/agent?action=sessions")).body;
     expect(sessions).toHaveLength(1);
 
@@ -371,8 +372,8 @@ describe("in Telegram", () => {
     expect((await ada.get(path)).body).toEqual({ channels: [], count: 0 });
   });
 
-  test("by webhook, where BASE_URL is https: registered with a secret, posts without it are refused", async () => {
-    // Telegram would post to the public address; a proxy of ours would pass that on to the web listener.
+  test("by webhook with an https BASE_URL: registered with a secret, posts without it are rejected", async () => {
+    // Telegram posts to the public address; a reverse proxy would forward that to the web listener.
     const posted: string[] = [];
     let web = "";
     await using cloud = await startTelegram({
@@ -427,19 +428,19 @@ describe("in Telegram", () => {
   });
 });
 
-describe("as the README says", () => {
-  /** The first shell block under a heading. */
+describe("the README", () => {
+  /** The first shell block below a heading. */
   function script(heading: string): string {
     const readme = readFileSync(join(root, "README.md"), "utf8");
     const section = readme.slice(readme.indexOf(`## ${heading}`));
     return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? "";
   }
 
-  test("the tour with curl works as it is pasted, and ends with an agent's reply", async () => {
+  test("the tour with curl works as printed, and ends with an agent's reply", async () => {
     await using berth = await startBerth();
     mkdirSync(join(berth.dir, "dist"));
     symlinkSync(join(root, "dist/berth"), join(berth.dir, "dist/berth"));
-    // The one thing that differs: tests don't own port 3000.
+    // Only the address is changed, since port 3000 may be in use.
     const tour = script("Five minutes with curl").replace("http://localhost:3000", berth.web);
     expect(tour).toContain(berth.web);
     const env = { PATH: "/usr/local/bin:/usr/bin:/bin" };
@@ -458,7 +459,7 @@ describe("as the README says", () => {
     expect(stdout).not.toContain('"error":');
   }, 30_000);
 
-  test("berth demo runs the tour by itself, prints every step, and leaves nothing", async () => {
+  test("berth demo runs the tour, prints every step, and leaves no files", async () => {
     const dir = temporaryDir();
     mkdirSync(join(dir.path, "tmp"));
     const { exitCode, stdout, stderr } = await runBerth(["demo"], { TMPDIR: join(dir.path, "tmp") }, dir.path);

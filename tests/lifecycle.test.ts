@@ -1,4 +1,4 @@
-// The life cycle of agents on the whole binary: every operation from every status, for everyone who may try, through kills.
+// The lifecycle of agents on the whole binary: every operation from every status, for owners and others, through kills.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -60,7 +60,7 @@ async function detail(id: string): Promise<{ status: Status; runtimeVersion: str
 }
 const statusOf = async (id: string) => (await detail(id)).status;
 
-/** An agent of Ada's in that status. */
+/** Creates an agent of Ada's with this status. */
 async function agentIn(status: Status): Promise<string> {
   const { id } = await provision(ada, `An agent ${status}`);
   if (status === "active") await operate(ada, id, "start");
@@ -75,7 +75,7 @@ async function agentIn(status: Status): Promise<string> {
   return id;
 }
 
-/** What each operation answers its owner, whatever the status before. Interface, "Agent lifecycle". */
+/** The response of each operation to the owner, which does not depend on the status before. */
 function expected(operation: Operation, runtimeVersion: string): Record<string, unknown> {
   const backupPath = expect.stringMatching(/^backups\/[0-9a-f-]{36}\/[\w.-]+\.json\.gz$/);
   const image = "berth/agent:1.0.0";
@@ -98,12 +98,12 @@ function next(operation: Operation, before: Status): Status {
 }
 
 describe.each(STATUSES)("an agent that is %s", (status) => {
-  test.each(OPERATIONS)("%s does what the interface says, and again", async (operation) => {
+  test.each(OPERATIONS)("%s has the documented response and status, also when repeated", async (operation) => {
     const id = await agentIn(status);
     const { status: before, runtimeVersion } = await detail(id);
     const { status: code, body } = await operate(ada, id, operation);
     expect({ code, body }).toEqual({ code: 200, body: expected(operation, runtimeVersion) });
-    // One in error is tried again by itself: by now it may have come up.
+    // An agent in error is retried automatically, so it may be active by now.
     const after = await statusOf(id);
     const allowed: Status[] = [next(operation, before), ...(status === "error" ? (["active"] as const) : [])];
     expect(allowed).toContain(after);
@@ -112,12 +112,12 @@ describe.each(STATUSES)("an agent that is %s", (status) => {
   });
 });
 
-describe("whose agent it is", () => {
+describe("access", () => {
   const NOBODY = "01890a5d-ac96-774b-bcce-b302099a8057";
   const routes = OPERATIONS.flatMap((operation) => [`/api/agents/:id/${operation}`, `/api/instance/:id/${operation}`]);
 
   test.each([...routes, "/api/instance/:id"])(
-    "%s: the failure body for others and admins, 401 for strangers",
+    "%s: the failure body for other users and admins, 401 without a session",
     async (route) => {
       const before = await detail(agent.id);
       const call = (client: Client, id: string): Promise<Answer> =>
@@ -136,7 +136,7 @@ describe("whose agent it is", () => {
     },
   );
 
-  test("the backend's own routes take a service token or the owner's session, nothing else", async () => {
+  test("the backend's routes accept only a service token or the owner's session", async () => {
     for (const operation of OPERATIONS) {
       const path = `/api/agents/${agent.id}/${operation}`;
       const direct = createClient(berth.backend);
@@ -156,7 +156,7 @@ describe("whose agent it is", () => {
     expect(own.body).toEqual({ success: true, status: "active" });
   });
 
-  test("/api/instance/ takes the agent's id, or one's own for the newest that is not stopped", async () => {
+  test("/api/instance/ accepts the agent's id, or the user's id for the newest agent that is not stopped", async () => {
     const bob = await member(berth);
     const id = ((await bob.get("/api/settings")).body as { id: string }).id;
     expectRefusal(await bob.get(`/api/instance/${id}`), 403, "NOT_YOUR_AGENT");
@@ -193,7 +193,7 @@ describe("stop and start", () => {
     expect((await ask()).body.reply).toBe("echo: Hello");
   });
 
-  test("what could not come up is tried again by itself, until it can or is stopped", async () => {
+  test("an agent that fails to start is retried until it starts or is stopped", async () => {
     const { id } = await provision(ada, "Patient");
     await operate(ada, id, "update", { version: "2.0.0" });
     writeFileSync(sick(), "");
@@ -217,7 +217,7 @@ describe("stop and start", () => {
 });
 
 describe("restart", () => {
-  test("gives a model that answers to a configuration whose model is gone, and changes nothing else in it", async () => {
+  test("replaces a model that no longer exists in the configuration, and changes nothing else in it", async () => {
     const { id } = await provision(ada, "Legacy");
     const text = '{"seed":123456789012345678901234567890, "model":"provider_3:gone-for-good" ,"__proto__":{"x":1}}';
     const { cookie } = ada;
@@ -241,7 +241,7 @@ describe("update", () => {
   const memory = async (id: string) =>
     (await ada.get<{ memory: unknown[] }>(`/api/agent?action=memory&agentId=${id}`)).body.memory;
 
-  test("by image or by version; the runtime that was is told, and the backup is there", async () => {
+  test("by image or by version: the response names the previous runtime, and the backup exists", async () => {
     const { id } = await provision(ada, "Up to date");
     const { body } = await operate(ada, id, "update", { image: "berth/agent:2.0.0" });
     expect(body).toMatchObject({
@@ -264,7 +264,7 @@ describe("update", () => {
 
   test.each([
     ["2.1.0", "fails its check"],
-    ["2.3.0", "spoils the memory and fails"],
+    ["2.3.0", "deletes memory and fails"],
   ])("to %s, which %s, is rolled back, answering again, memory intact", async (version) => {
     const { id } = await provision(ada, "Careful");
     const before = await remembered(id);
@@ -277,7 +277,7 @@ describe("update", () => {
     expect(body.reply).toBe("echo: Still there?");
   });
 
-  test("to one that never says anything: rolled back after 15 seconds; a second update meanwhile is refused, a message waits", async () => {
+  test("to a version whose check hangs: rolled back after 15 seconds; meanwhile a second update is rejected, and a message waits", async () => {
     const { id } = await provision(ada, "Stuck");
     const began = performance.now();
     const hanging = operate(ada, id, "update", { version: "2.2.0" });
@@ -289,21 +289,21 @@ describe("update", () => {
       { what: "the second is refused" },
     );
     expect(expectRefusal(second, 409, "OPERATION_IN_PROGRESS")).toMatchObject({ success: false, status: "error" });
-    const asked = ada.post<{ reply: string }>("/api/agent", { agentId: id, message: "Are you there?" });
+    const pending = ada.post<{ reply: string }>("/api/agent", { agentId: id, message: "Are you there?" });
     expectRefusal(await hanging, 500, "UPDATE_ROLLED_BACK");
-    expect((await asked).body.reply).toBe("echo: Are you there?");
+    expect((await pending).body.reply).toBe("echo: Are you there?");
     expect(performance.now() - began).toBeGreaterThan(14_500);
     expect(await detail(id)).toMatchObject({ runtimeVersion: "1.0.0" });
   }, 40_000);
 
-  test("a kill in the middle of one: after the start the agent is as it was, and answers", async () => {
+  test("a kill during an update: after the start the agent is unchanged and answers", async () => {
     const { id } = await provision(ada, "Cut off");
     const before = await remembered(id);
     const cut = operate(ada, id, "update", { version: "2.2.0" }).catch(() => undefined);
     await eventually(async () => (await detail(id)).runtimeVersion === "2.2.0", { what: "the new runtime is tried" });
     await berth.kill();
     await cut;
-    // The runtime that hangs is not there any more.
+    // The version whose check hangs no longer exists.
     await berth.restart({ keepPorts: true });
     await eventually(async () => (await detail(id)).runtimeVersion === "1.0.0", {
       what: "it is rolled back",
@@ -312,13 +312,13 @@ describe("update", () => {
     expect(await memory(id)).toEqual(before);
   }, 60_000);
 
-  test("a backup folder that can't be written: a clear refusal, and nothing is changed", async () => {
+  test("a backup folder that can't be written: a clear error, and nothing is changed", async () => {
     const { id } = await provision(ada, "No room");
     const before = await remembered(id);
     const folder = join(berth.dir, "data/backups", id);
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(join(berth.dir, "data/backups"), { recursive: true });
-    // A file where the folder should be: also root can't write into it.
+    // A file in place of the folder stops even root.
     writeFileSync(folder, "");
     for (const operation of ["update", "reset-memory"]) {
       const refused = expectRefusal(await operate(ada, id, operation), 500, "BACKUP_FAILED");
@@ -332,7 +332,7 @@ describe("update", () => {
 });
 
 describe("reset-memory and rollback", () => {
-  test("everything said is forgotten, configuration and credentials stay; the backup brings it back", async () => {
+  test("deletes sessions and memory, keeps configuration and credentials; the backup restores all", async () => {
     const { id } = await provision(ada, "Forgetful", { instructions: "Be brief." });
     await ada.post("/api/agent", { agentId: id, message: "My name is Ada" });
     await ada.post("/api/agent", { agentId: id, action: "set-credential", key: "provider_5", value: "sk-kept-secret" });
@@ -363,7 +363,7 @@ describe("reset-memory and rollback", () => {
   });
 });
 
-test("200 operations in any order, side by side and through kills: one status, and it is what the agent does", async () => {
+test("200 operations in random order, in parallel and through kills: the status agrees with the agent's behaviour", async () => {
   const random = seeded();
   const { id } = await provision(ada, "Busy");
   for (let round = 0; round < 8; round++) {

@@ -1,4 +1,4 @@
-// Who may have how much: agents by plan, admins by address, requests by rate, and the first admin's link once.
+// Limits: agents by plan, admin rights by address, the first admin's single-use link, and request rates.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -31,26 +31,26 @@ const provisionAtOnce = (client: Client, count: number, headers: Record<string, 
 const agentsOf = async (client: Client) => (await client.get<{ agents: AgentItem[] }>("/api/agents")).body.agents;
 
 describe("agents", () => {
-  for (const [plan, room] of [
+  for (const [plan, allowed] of [
     ["free", 1],
     ["starter", 1],
     ["pro", 3],
   ] as const) {
-    test(`50 provisions at once on the plan ${plan}: ${room} succeed, the others are told the limit`, async () => {
+    test(`50 provisions at once on the plan ${plan}: ${allowed} succeed, the others get the limit`, async () => {
       const ada = await member(berth, plan);
       const answers = await provisionAtOnce(ada, 50);
       const made = answers.filter(({ status }) => status === 201);
-      expect(made).toHaveLength(room);
-      expect(new Set(made.map(({ body }) => body.agent.id)).size).toBe(room);
+      expect(made).toHaveLength(allowed);
+      expect(new Set(made.map(({ body }) => body.agent.id)).size).toBe(allowed);
       for (const answer of answers.filter(({ status }) => status !== 201)) {
         const { current, limit } = expectRefusal(answer, 429, "AGENT_LIMIT_REACHED");
-        expect({ current, limit }).toEqual({ current: room, limit: room });
+        expect({ current, limit }).toEqual({ current: allowed, limit: room });
       }
-      expect(await agentsOf(ada)).toHaveLength(room);
+      expect(await agentsOf(ada)).toHaveLength(allowed);
     });
   }
 
-  test("both paths count alike, and room that is freed can be used again, by one", async () => {
+  test("both routes share one quota, and a freed place can be used once", async () => {
     const ada = await member(berth, "starter");
     const both = await Promise.all([
       ...Array.from({ length: 10 }, () => ada.post("/api/agents", { name: "A" })),
@@ -62,7 +62,7 @@ describe("agents", () => {
     expect((await provisionAtOnce(ada, 10)).filter(({ status }) => status === 201)).toHaveLength(1);
   });
 
-  test("without a subscription: 402, and the body can't grant what the plan doesn't", async () => {
+  test("without a subscription: 402, which no field of the body can change", async () => {
     const eve = createClient(berth);
     await eve.join();
     const wish = { name: "Mine", tier: "enterprise", plan: "enterprise", limit: 999, isAdmin: true };
@@ -80,7 +80,7 @@ describe("admins", () => {
     { via: "1.1 proxy" },
   ];
 
-  test("an unverified address of ADMIN_EMAILS counts straight from this machine, and through no proxy", async () => {
+  test("an unverified address of ADMIN_EMAILS is an admin directly from this machine, not through a proxy", async () => {
     const root = createClient(berth);
     await root.join({ email: ADMIN });
     expect((await root.get<Settings>("/api/settings")).body.isAdmin).toBe(true);
@@ -92,7 +92,7 @@ describe("admins", () => {
     expect(made.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
   });
 
-  test("a session begun through a proxy never makes an admin, whatever comes later", async () => {
+  test("a session that started through a proxy never has admin rights", async () => {
     const remote = createClient(berth);
     await remote.signUp({ email: "someone@example.com" });
     const { email, password } = remote.account;
@@ -102,7 +102,7 @@ describe("admins", () => {
     expectRefusal(await remote.post("/api/agents/provision", { name: "A" }), 402);
   });
 
-  test("other spellings of the address are the same account, and other addresses are nobody", async () => {
+  test("other spellings of the address are the same account; other addresses are no admin", async () => {
     const copy = createClient(berth);
     const account = { email: ` ${ADMIN.toUpperCase()} `, password: "another horse battery", name: "Eve" };
     expectRefusal(await copy.post("/api/register", account), 409, "USER_EXISTS");
@@ -113,8 +113,8 @@ describe("admins", () => {
 
 test("the first admin's link is printed while there is no account, and works once", async () => {
   await using fresh = await startBerth();
-  const said = await eventually(() => /\/setup\?token=([\w-]{20,})/.exec(fresh.output().stdout));
-  const token = said[1] ?? "";
+  const match = await eventually(() => /\/setup\?token=([\w-]{20,})/.exec(fresh.output().stdout));
+  const token = match[1] ?? "";
   const page = await fetch(`${fresh.web}/setup?token=${token}`);
   expect(page.status).toBe(200);
   expect(await page.text()).not.toContain(token);
@@ -162,13 +162,13 @@ describe("rates", () => {
     await strict.kill();
     await strict.restart();
     expectRefusal(await register(11), 429, "RATE_LIMITED");
-    // Another address, told by a header that nobody vouches for, is still this one.
+    // A forwarded address without a trusted proxy is ignored.
     const body = { email: "u12@example.com", password: "correct horse battery" };
     const headers = { "x-forwarded-for": "203.0.113.9" };
     expectRefusal(await createClient(strict).post("/api/register", body, { headers }), 429, "RATE_LIMITED");
   });
 
-  test("guessing a password ends after ten tries at once, and does not lock out the owner's other session", async () => {
+  test("password guesses are limited after ten tries at once; the owner's session goes on", async () => {
     const ada = await member(berth);
     const { email, password } = ada.account;
     const guess = (secret: string) =>
@@ -180,7 +180,7 @@ describe("rates", () => {
     expect((await ada.get("/api/settings")).status).toBe(200);
   });
 
-  test("everything else is limited by RATE_LIMITS, on both surfaces", async () => {
+  test("all other routes are limited by RATE_LIMITS, on both surfaces", async () => {
     await using tight = await startBerth({ env: { RATE_LIMITS: '{"default":"20/m"}' } });
     for (const origin of [tight.web, tight.backend]) {
       const client = createClient(origin);

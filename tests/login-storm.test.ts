@@ -1,4 +1,4 @@
-// Two hundred people sign in at the same moment: each gets the right answer, and the rest of the service hardly feels it.
+// Two hundred sign-ins at the same moment: each gets the right response, and other requests stay fast.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { PASSWORD } from "./support/accounts.ts";
@@ -13,14 +13,14 @@ const ROUNDS = 3;
 let berth: Berth;
 let people: Client[];
 beforeAll(async () => {
-  // With the limits on sign-in as they are, but not on how often this test looks.
+  // The sign-in limits are the default ones; only the general limit is off for the samples of this test.
   berth = await startBerth({ env: { RATE_LIMITS: '{"default":"100000000/m"}' } });
   people = Array.from({ length: 5 }, () => createClient(berth));
   await Promise.all(people.map((client) => client.signUp()));
 });
 afterAll(() => berth?.[Symbol.asyncDispose]());
 
-/** How long `/healthz` takes in milliseconds, asked one time after the other while `go` says so. */
+/** Latencies of `/healthz` in milliseconds, one request after the other while `go` returns true. */
 async function sample(go: (count: number) => boolean): Promise<number[]> {
   const times: number[] = [];
   while (go(times.length)) {
@@ -35,13 +35,13 @@ async function sample(go: (count: number) => boolean): Promise<number[]> {
 
 const p99 = (times: readonly number[]) => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
 
-/** All at once; some of them guess. Gives back how long `/healthz` took meanwhile. */
+/** Sends all sign-ins at once, some with a wrong password; returns the latencies of `/healthz` meanwhile. */
 async function storm(): Promise<number[]> {
   let under = SIGN_INS;
-  const asked = Array.from({ length: SIGN_INS }, async (_, n) => {
+  const pending = Array.from({ length: SIGN_INS }, async (_, n) => {
     const each = SIGN_INS / WRONG;
     const wrong = n % each === 0;
-    // Guesses are spread over accounts, so that no account's limit is reached.
+    // Wrong passwords are spread over accounts, so that no account's limit is reached.
     const person = people[Math.floor(n / each) % people.length]?.account;
     const body = { email: person?.email, password: wrong ? `guess ${n}` : PASSWORD };
     const answer = await createClient(berth).post("/api/auth/callback/credentials", body);
@@ -49,7 +49,7 @@ async function storm(): Promise<number[]> {
     return { wrong, answer, email: person?.email };
   });
   const times = await sample(() => under > 0);
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(pending);
   const cookies = new Set<string>();
   for (const { wrong, answer, email } of answers) {
     expect({ wrong, status: answer.status }).toEqual({ wrong, status: wrong ? 401 : 200 });
@@ -61,9 +61,9 @@ async function storm(): Promise<number[]> {
   return times;
 }
 
-test("200 sign-ins at once are all answered, and leave the p99 of /healthz within three times that of idle", async () => {
+test("200 sign-ins at once all get a response, and the p99 of /healthz stays within three times its idle value", async () => {
   await sample((count) => count < IDLE_SAMPLES);
-  // Something else on this machine may disturb one round, but hardly three.
+  // Other processes on this machine may disturb one round, but hardly three.
   const found: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const idle = await sample((count) => count < IDLE_SAMPLES);
@@ -73,7 +73,7 @@ test("200 sign-ins at once are all answered, and leave the p99 of /healthz withi
     const [calm, loud] = [p99(idle), p99(busy)];
     if (loud <= 3 * calm) return;
     found.push(`${loud.toFixed(2)} ms, ${calm.toFixed(2)} ms idle`);
-    // The guesses of each round count for a quarter of an hour.
+    // Wrong passwords count for a quarter of an hour, so each round raises the limit.
     await berth.restart({ env: { RATE_LIMITS: `{"default":"100000000/m","sign-in-ip":"${30 + round}/m"}` } });
   }
   throw new Error(`Three times of three: ${found.join("; ")}`);

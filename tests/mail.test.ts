@@ -1,4 +1,4 @@
-// Mail on the compiled binary: whatever the mail server does, nobody waits for it, nothing is lost, and nothing secret is told.
+// Mail on the compiled binary: a failing mail server delays no request, no mail is lost, and no secret is logged.
 
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
@@ -11,7 +11,7 @@ import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { type Arrived, type Smtp, startSmtp, type Trouble } from "./support/smtp.ts";
 
-// Hashing takes long where a machine has much else to do.
+// Password hashing is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const start = (SMTP_URL: string, env: Record<string, string> = {}) =>
@@ -21,7 +21,7 @@ const linkIn = (text = "") => /https?:\/\/\S+token=[\w-]{43}/.exec(text)?.[0] ??
 const tokenIn = (text?: string) => new URL(linkIn(text)).searchParams.get("token") ?? "";
 const to = (mails: readonly Arrived[], email: string) => mails.filter((mail) => mail.to.includes(email));
 
-/** Nothing is waiting to be sent. */
+/** Waits until no mail is queued. */
 const allDone = (berth: Berth) =>
   eventually(() => {
     using database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });
@@ -31,7 +31,7 @@ const allDone = (berth: Berth) =>
 
 const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
 
-/** A service, its mail server, and who signed up there. */
+/** A service with its mail server and a signed-up user. */
 interface House extends AsyncDisposable {
   berth: Berth;
   smtp: Smtp;
@@ -51,7 +51,7 @@ async function openHouse(trouble?: Trouble | "down"): Promise<House> {
   return { berth, smtp, client: createClient(berth), emails: [], [Symbol.asyncDispose]: dispose };
 }
 
-test("a server that is down, hangs or hangs up delays mails alone; all come once it is back", async () => {
+test("a mail server that is down, hangs or disconnects delays only mails; all arrive once it works", async () => {
   await using good = await openHouse();
   await using down = await openHouse("down");
   await using hanging = await openHouse({ greeting: "hang" });
@@ -69,7 +69,7 @@ test("a server that is down, hangs or hangs up delays mails alone; all come once
     "forgot-password": async ({ client, emails }) =>
       (await client.post("/api/auth/forgot-password", { email: emails.at(-1) })).status,
   };
-  /** What each house answers and how long it takes, one after the other in turns. */
+  /** The median latency of each service; requests alternate between the services. */
   async function medians(ask: (house: House) => Promise<number>, rounds: number) {
     const times: Record<Name, number[]> = { good: [], down: [], hanging: [], dropping: [] };
     for (let round = 0; round < rounds; round++) {
@@ -87,10 +87,10 @@ test("a server that is down, hangs or hangs up delays mails alone; all come once
     const isFelt = async () => {
       const { calm, worst } = await medians(ask, 7);
       found.push(`${what}: ${worst.toFixed(1)} ms instead of ${calm.toFixed(1)}`);
-      // Noise of a busy machine is a few milliseconds; waiting for a mail server would be seconds.
+      // A busy machine adds a few milliseconds; waiting for a mail server would add seconds.
       return worst > calm * 1.5 + 5;
     };
-    // Something else on this machine may disturb one round, but hardly three.
+    // Other processes on this machine may disturb one round, but hardly three.
     const felt = (await isFelt()) && (await isFelt()) && (await isFelt());
     expect({ felt, found }).toEqual({ felt: false, found });
   }
@@ -117,13 +117,13 @@ test("a server that is down, hangs or hangs up delays mails alone; all come once
       expect(last.filter((link) => link.includes("/reset-password?")).length).toBeGreaterThan(6);
       const { stdout, stderr } = berth.output();
       expect(stdout + stderr).not.toMatch(/"level":"error"/);
-      // Connections that never had a word are only begun again.
+      // A hanging connection is retried without a log line.
       if (berth !== hanging.berth) expect(stderr).toContain("the mail server accepts mail again");
     }),
   );
 }, 90_000);
 
-test("killed after the mail went out but before that was written down: it comes again, the same to the letter", async () => {
+test("killed between sending a mail and recording it: the mail is sent again, byte for byte the same", async () => {
   await using smtp = await startSmtp();
   const release = smtp.hold();
   await using berth = await start(smtp.url);
@@ -146,7 +146,7 @@ test("killed after the mail went out but before that was written down: it comes 
   expect(verified.status).toBe(200);
 });
 
-test("killed right after its answer, it sends the mail after the next start", async () => {
+test("killed right after the response, the service sends the mail after the next start", async () => {
   await using smtp = await startSmtp();
   smtp.behave({ greeting: "hang" });
   await using berth = await start(smtp.url);
@@ -163,7 +163,7 @@ test("killed right after its answer, it sends the mail after the next start", as
   expect(links.sort()).toEqual(["reset-password", "verify-email"]);
 });
 
-test("nothing secret is in the log, on standard output or on the disk, however much is logged and goes wrong", async () => {
+test("no secret is in the debug log, on standard output or on disk, also after failures", async () => {
   const login = { user: "berth", pass: "the password of the mail server" };
   await using smtp = await startSmtp({ login });
   await using berth = await start(smtp.url, { LOG_LEVEL: "debug" });
@@ -205,7 +205,7 @@ test("nothing secret is in the log, on standard output or on the disk, however m
   }
 });
 
-test("without a server each mail is a file for its owner alone, and its link is in the log", async () => {
+test("without a mail server each mail is a private file, and its link is in the log", async () => {
   await using berth = await startBerth({ env: { RATE_LIMITS: "off" } });
   const ada = createClient(berth);
   await ada.signUp();

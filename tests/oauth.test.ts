@@ -1,4 +1,4 @@
-// Sign-in with Google and GitHub through the whole service: people get in, and those who are not them don't.
+// Sign-in with Google and GitHub through the whole service, and attacks on it.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
@@ -25,7 +25,7 @@ let providers: Providers;
 let berth: Berth;
 beforeAll(async () => {
   providers = await startProviders();
-  // Every test brings somebody new.
+  // Every test signs up a new person.
   berth = await startBerth({ env: { ...providers.env, LOG_LEVEL: "debug", RATE_LIMITS: '{"sign-up":"1000/m"}' } });
 });
 afterAll(async () => {
@@ -41,13 +41,13 @@ afterEach(() => {
 
 const browser = () => createClient(berth);
 
-/** Every mail so far, as it would be sent. */
+/** The source of every mail so far. */
 function mails(): string[] {
   const outbox = join(berth.dir, "data/outbox");
   return readdirSync(outbox).map((name) => readFileSync(join(outbox, name), "utf8"));
 }
 
-test("the same person by both providers is one account, which is told of the second way in", async () => {
+test("the same person through both providers is one account, with a mail about the second provider", async () => {
   const { google, github } = providers;
   const email = google.person?.email ?? "";
   const first = browser();
@@ -61,8 +61,8 @@ test("the same person by both providers is one account, which is told of the sec
   await eventually(() => mails().find((mail) => mail.includes(email) && mail.includes("GitHub")));
 });
 
-describe("an account that somebody else made with the owner's address", () => {
-  test("is the owner's from then on, and nobody else's", async () => {
+describe("an account that another person made with the owner's address", () => {
+  test("belongs to the owner only after the owner's sign-in", async () => {
     const email = providers.google.person?.email ?? "";
     const eve = browser();
     const id = await eve.join({ email });
@@ -77,7 +77,7 @@ describe("an account that somebody else made with the owner's address", () => {
     expectRefusal(await browser().post("/api/auth/callback/credentials", { email, password }), 401, "BAD_CREDENTIALS");
   });
 
-  test("stays as it is for somebody whose address the provider has not verified", async () => {
+  test("stays unchanged if the provider has not verified the address", async () => {
     const { email } = stranger();
     const ada = browser();
     await ada.join({ email });
@@ -89,7 +89,7 @@ describe("an account that somebody else made with the owner's address", () => {
   });
 });
 
-test("an account with a second factor is entered with a code, once, before a restart and after", async () => {
+test("an account with a second factor needs a code, which works once, also over a restart", async () => {
   const ada = browser();
   expectSignedIn(await signInWith(ada, "google"));
   const begun = await ada.post<{ secret: string; recoveryCodes: string[] }>("/api/settings/2fa", {});
@@ -114,10 +114,10 @@ test("an account with a second factor is entered with a code, once, before a res
 });
 
 describe("a state", () => {
-  test("missing or swapped gets nobody in", async () => {
+  test("that is missing or swapped is rejected", async () => {
     const [ada, eve] = [browser(), browser()];
     const [adas, eves] = [await leave(ada, "google"), await leave(eve, "google")];
-    // Eve's own answer, put under Ada's nose, would sign Ada in as Eve.
+    // Eve's callback address, opened in Ada's browser, would sign Ada in as Eve.
     expectFailure(await ada.get(eves), "STATE_INVALID");
     expectFailure(await browser().get(eves), "STATE_INVALID");
     expectFailure(await ada.get(adas.replace(/state=[^&]+/, "")), "STATE_INVALID");
@@ -125,7 +125,7 @@ describe("a state", () => {
     expectSignedIn(await ada.get(adas));
   });
 
-  test("is good once, before a restart and after", async () => {
+  test("works once, also over a restart", async () => {
     const ada = browser();
     const way = await leave(ada, "google");
     const headers = { cookie: ada.cookie };
@@ -156,7 +156,7 @@ test.each([
   "/%2f%2fevil.example",
   "%2f%2fevil.example",
   "/%5cevil.example",
-])("after the sign-in the browser stays here, although it is told to go to %j", async (wish) => {
+])("after the sign-in the browser is not redirected to %j", async (wish) => {
   const ada = browser();
   const answer = await signInWith(ada, "google", `?callbackUrl=${encodeURIComponent(wish)}`);
   const location = answer.headers.get("location") ?? "";
@@ -172,14 +172,14 @@ test("an address too long for a cookie is not kept", async () => {
   }
 });
 
-test("a provider that is down takes nobody else along", async () => {
+test("a provider that is down does not affect other sign-ins", async () => {
   const ada = browser();
   await ada.signUp();
   const { trouble, person } = providers.google;
   trouble.set("/token", "hang");
   const late = signInWith(browser(), "google");
   await ada.signIn();
-  // The one that hangs is given up after three seconds.
+  // A hanging provider is given up after three seconds.
   expect(await Promise.race([late.then(() => "given up"), Bun.sleep(0).then(() => "waits")])).toBe("waits");
   providers.github.person = developer(person?.email ?? "");
   expectSignedIn(await signInWith(browser(), "github"));
@@ -189,7 +189,7 @@ test("a provider that is down takes nobody else along", async () => {
   expectFailure(await signInWith(browser(), "google"), "PROVIDER_UNAVAILABLE");
 });
 
-test("nothing of it all is in the log or on the disk: no token, no secret, no code, no word of a provider", async () => {
+test("no token, secret, code or text of a provider is in the log or on disk", async () => {
   const ada = browser();
   const way = await leave(ada, "google");
   const [, code = "none"] = /code=([^&]+)/.exec(way) ?? [];

@@ -1,4 +1,4 @@
-// OpenAI's own client, the AI SDK and curl talk to /v1 as they would to OpenAI: answers, streams, tools, embeddings and errors.
+// OpenAI's own client, the AI SDK and curl use /v1 as they would use OpenAI: completions, streams, tools, embeddings, errors.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
@@ -8,7 +8,7 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 const MODEL = "fake-small";
-/** What such clients must send; it is no key of Berth's. */
+/** Clients require a key; Berth ignores this one. */
 const KEY = "sk-whatever";
 
 let upstream: Upstream;
@@ -34,7 +34,7 @@ const weather = {
     parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
   },
 };
-/** Calls the tool once, then tells its result. */
+/** Scripts a model that calls the tool once, then repeats its result. */
 const asksForWeather = () =>
   upstream.script(({ toolResults }) =>
     toolResults[0]
@@ -45,7 +45,7 @@ const asksForWeather = () =>
 describe("the openai package", () => {
   const client = () => new OpenAI({ apiKey: KEY, baseURL: address(), maxRetries: 0 });
 
-  test("answers, and knows what it used", async () => {
+  test("gets a completion with usage", async () => {
     const answer = await client().chat.completions.create({ model: MODEL, messages });
     expect(answer.choices[0]?.message.content).toBe("echo: Hello there");
     expect(answer.usage).toEqual({ prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 });
@@ -53,12 +53,12 @@ describe("the openai package", () => {
   });
 
   test("streams, with and without usage", async () => {
-    for (const asked of [true, false]) {
+    for (const pending of [true, false]) {
       const stream = await client().chat.completions.create({
         model: MODEL,
         messages,
         stream: true,
-        ...(asked && { stream_options: { include_usage: true } }),
+        ...(pending && { stream_options: { include_usage: true } }),
       });
       let text = "";
       let usages = 0;
@@ -66,23 +66,23 @@ describe("the openai package", () => {
         text += choices[0]?.delta.content ?? "";
         if (usage) usages++;
       }
-      expect([text, usages]).toEqual(["echo: Hello there", asked ? 1 : 0]);
+      expect([text, usages]).toEqual(["echo: Hello there", pending ? 1 : 0]);
     }
   });
 
   test("calls tools, in one piece and streamed", async () => {
     asksForWeather();
     const first = await client().chat.completions.create({ model: MODEL, messages, tools: [weather] });
-    const said = first.choices[0]?.message;
+    const toolMessage = first.choices[0]?.message;
     expect(first.choices[0]?.finish_reason).toBe("tool_calls");
-    expect(said?.tool_calls).toMatchObject([
+    expect(toolMessage?.tool_calls).toMatchObject([
       { id: "call_1", function: { name: "weather", arguments: '{"city":"Graz"}' } },
     ]);
-    if (!said) throw new Error("It said nothing.");
+    if (!toolMessage) throw new Error("There is no message.");
     const result = { role: "tool" as const, tool_call_id: "call_1", content: "sunny" };
     const second = client().chat.completions.stream({
       model: MODEL,
-      messages: [...messages, said, result],
+      messages: [...messages, toolMessage, result],
       tools: [weather],
     });
     expect(await second.finalContent()).toBe("It is sunny.");
@@ -119,8 +119,8 @@ describe("the openai package", () => {
   ])("%i becomes its own kind of error, streamed or not", async (status, kind) => {
     for (const stream of [false, true]) {
       upstream.failNext(1, { status, message: "Nothing doing.", ...(status === 429 && { retryAfter: 3 }) });
-      const asked = client().chat.completions.create({ model: MODEL, messages, stream });
-      const error = await asked.then(
+      const pending = client().chat.completions.create({ model: MODEL, messages, stream });
+      const error = await pending.then(
         () => undefined,
         (thrown: unknown) => thrown,
       );
@@ -132,7 +132,7 @@ describe("the openai package", () => {
     }
   });
 
-  test("tries again by itself after a 429, when it was told to", async () => {
+  test("retries after a 429 if configured", async () => {
     upstream.failNext(1, { status: 429, retryAfter: 1 });
     const patient = new OpenAI({ apiKey: KEY, baseURL: address(), maxRetries: 1 });
     const answer = await patient.chat.completions.create({ model: MODEL, messages });
@@ -140,7 +140,7 @@ describe("the openai package", () => {
     expect(upstream.chats).toHaveLength(2);
   });
 
-  test("is told when the stream breaks off", async () => {
+  test("gets an error when the stream breaks off", async () => {
     upstream.script({ text: "a b c d", cutAfter: 3 });
     const stream = await client().chat.completions.create({ model: MODEL, messages, stream: true });
     const reading = (async () => {
@@ -161,7 +161,7 @@ describe("the AI SDK", () => {
     }),
   };
 
-  test("answers and streams", async () => {
+  test("gets completions and streams", async () => {
     expect((await generateText({ model: model(), prompt: "Hello" })).text).toBe("echo: Hello");
     const { textStream, usage } = streamText({ model: model(), prompt: "Hello" });
     let text = "";
@@ -182,15 +182,15 @@ describe("the AI SDK", () => {
     expect(embeddings.map(({ length }) => length)).toEqual([8, 8]);
   });
 
-  test("knows which errors are worth another try", async () => {
+  test("recognises which errors can be retried", async () => {
     for (const [status, retryable] of [
       [400, false],
       [429, true],
       [503, true],
     ] as const) {
       upstream.failNext(1, status);
-      const asked = generateText({ model: model(), prompt: "Hello", maxRetries: 0 });
-      const error = await asked.then(
+      const pending = generateText({ model: model(), prompt: "Hello", maxRetries: 0 });
+      const error = await pending.then(
         () => undefined,
         (thrown: unknown) => thrown,
       );
@@ -209,7 +209,7 @@ describe.skipIf(Bun.which("curl") === null)("curl", () => {
   const post = (path: string, body: unknown, ...args: string[]) =>
     curl(...args, "-H", "Content-Type: application/json", "-d", JSON.stringify(body), address() + path);
 
-  test("answers", async () => {
+  test("gets a completion", async () => {
     const { text } = await post("/chat/completions", { model: MODEL, messages });
     expect(JSON.parse(text)).toMatchObject({ choices: [{ message: { content: "echo: Hello there" } }] });
   });
@@ -222,7 +222,7 @@ describe.skipIf(Bun.which("curl") === null)("curl", () => {
     expect(text.trimEnd()).toEndWith("data: [DONE]");
   });
 
-  test("sees errors as they are", async () => {
+  test("gets errors with status and headers", async () => {
     upstream.failNext(1, { status: 429, message: "Slow down.", retryAfter: 9 });
     const { text, code } = await post("/chat/completions", { model: MODEL, messages }, "-i");
     expect([code, text]).toEqual([0, expect.stringMatching(/^HTTP\/1.1 429/)]);

@@ -1,4 +1,4 @@
-// One deployment or two processes over a database server: every web route answers the same.
+// A single process and split roles over a database server return the same response on every web route of agents.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -54,7 +54,7 @@ async function side(web: Berth): Promise<Side> {
 const NOBODY = "01890a5d-ac96-774b-bcce-b302099a8057";
 type Step = [method: string, path: string, body?: object];
 
-/** In the order in which somebody would do them; `:id`, `:userId` and `:subdomain` stand for the side's own. */
+/** Requests in a sensible order; `:id`, `:userId` and `:subdomain` are replaced by each side's own values. */
 const AGENTS: Step[] = [
   ["GET", "/api/agents"],
   ["POST", "/api/agents", { name: "Second" }],
@@ -155,7 +155,7 @@ async function take(at: Side, [method, path, body]: Step) {
   return { status: answer.status, type: answer.headers.get("content-type"), text: plain(await answer.text()) };
 }
 
-/** What differs between any two services: ids, times, secrets, ports, and what was measured. */
+/** Replaces the values that differ between any two services: ids, times, secrets, ports, measurements. */
 function plain(text: string): string {
   return (
     text
@@ -169,7 +169,7 @@ function plain(text: string): string {
       .replace(/(localhost|127\.0\.0\.1):\d+/g, "<host>")
       .replace(/\b1[78]\d{11}\b/g, "<ms>")
       .replace(/(harbour|renamed|second|third|imported)-[a-z2-9]{6}\b/g, "$1-<label>")
-      // No \b: base64url may begin and end with a dash.
+      // Not \b, since base64url may start and end with a dash.
       .replace(/(?<![\w-])[\w-]{43}(?![\w-])/g, "<token>")
       .replace(
         /"(cpu|memory|memoryPercent|network|uptime|uptimeFormatted|averageResponseTime|pids)":("[^"]*"|[\d.]+)/g,
@@ -178,7 +178,7 @@ function plain(text: string): string {
   );
 }
 
-test("every route of agents answers the same in one process and in two", async () => {
+test("every route of agents returns the same in one process and in two", async () => {
   for (const step of AGENTS) {
     const [whole, split] = [await take(one, step), await take(two, step)];
     expect({ step, ...split }).toEqual({ step, ...whole });
@@ -186,7 +186,7 @@ test("every route of agents answers the same in one process and in two", async (
   }
 }, 60_000);
 
-test("no route of agents was left out", async () => {
+test("every route of agents is tested", async () => {
   const { body } = await one.ada.get<{ paths: Record<string, Record<string, { tags?: string[] }>> }>("/swagger/json");
   const tags = [
     "Agents",
@@ -211,11 +211,11 @@ test("no route of agents was left out", async () => {
       .map(([method]) => `${method.toUpperCase()} ${shape(path)}`)
       .filter((route) => !taken.has(route)),
   );
-  // A platform posts and asks there, and a socket is no request.
+  // Platforms call the hooks, and the gateway is a socket.
   expect(missing).toEqual(["POST /hooks/:x/:x", "GET /hooks/:x/:x", "GET /agent/:x"]);
 });
 
-test("with the backend stopped: lifecycle is 502 with the failure body, figures are mock; back again, nothing needs a restart", async () => {
+test("while the backend is stopped, lifecycle routes are 502 with the failure body and statistics are mock; afterwards all work without a restart", async () => {
   const { ada } = two;
   const agent = await provision(ada, "Left alone");
   const { port } = new URL(two.web.env.BACKEND_URL ?? "");
@@ -229,7 +229,7 @@ test("with the backend stopped: lifecycle is 502 with the failure body, figures 
   expectRefusal(await ada.get(`/api/agents/${agent.id}/token`), 502, "BACKEND_UNAVAILABLE");
   for (const path of [`/api/agents/${agent.id}/stats`, `/api/instance/${two.userId}/stats`]) {
     const { status, body } = await ada.get<{ status: string; stats: Record<string, unknown> }>(path);
-    expect({ status, told: body.status }).toEqual({ status: 200, told: "mock" });
+    expect({ status, state: body.status }).toEqual({ status: 200, state: "mock" });
     expect(body.stats).toEqual({
       agentId: agent.id,
       messagesProcessed: expect.any(Number),

@@ -1,4 +1,4 @@
-// An agent is carried from one service to another over the real API, and backups are what they say on a real disk.
+// Moves an agent from one service to another by export and import, and restores backups from a real disk.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 describe("export and import", () => {
-  test("an agent moves to another service: the same configuration byte for byte, the same conversation", async () => {
+  test("an agent moves to another service with the same configuration, byte for byte, and the same conversation", async () => {
     const file = await ada.get(`/api/agents/${agent.id}/export`);
     expect(file.status).toBe(200);
     expect(file.headers.get("content-type")).toStartWith("application/json");
@@ -64,16 +64,16 @@ describe("export and import", () => {
     const bob = await member(other, "pro");
     const made = await raw(bob, "POST", "/api/agents/import", file.text);
     expect(made.status).toBe(201);
-    const { agent: there } = JSON.parse(made.body) as { agent: AgentItem };
-    expect(there).toMatchObject({ name: "Hafen »Süd«", model: "model_a", status: "running" });
-    expect((await bob.get(`/api/agents/${there.id}/config`)).text).toBe(`{"config":${CONFIG},"status":"ok"}`);
+    const { agent: imported } = JSON.parse(made.body) as { agent: AgentItem };
+    expect(imported).toMatchObject({ name: "Hafen »Süd«", model: "model_a", status: "running" });
+    expect((await bob.get(`/api/agents/${imported.id}/config`)).text).toBe(`{"config":${CONFIG},"status":"ok"}`);
     const sessions = await bob.get<{ sessions: { messageCount: number }[] }>("/api/agent?action=sessions");
     expect(sessions.body.sessions).toMatchObject([{ messageCount: 4 }]);
     await chat(bob, "What did I say?");
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("My ship is called Ada");
   }, 60_000);
 
-  test("sent twice under one key it is made once; a later format and a foreign one are refused", async () => {
+  test("an import that is repeated under one key creates one agent; newer and unknown formats are rejected", async () => {
     const { text } = await ada.get(`/api/agents/${agent.id}/export?history=0`);
     expect(text).not.toContain("My ship");
     const headers = { "idempotency-key": crypto.randomUUID() };
@@ -89,7 +89,7 @@ describe("export and import", () => {
     expectRefusal(await ada.get(`/api/agents/${agent.id}/export?history=maybe`), 400, "INVALID_INPUT");
   });
 
-  /** An exported agent with so many bytes of words in 40 sessions. */
+  /** An export file with about `bytes` of messages in 40 sessions. */
   function fileOf(bytes: number): string {
     const at = "2026-01-01T00:00:00.000Z";
     const words = "word ".repeat(200);
@@ -113,40 +113,40 @@ describe("export and import", () => {
     return JSON.stringify({ format: "berth.agent/1", name: "Long", model: "model_a", config: {}, sessions });
   }
 
-  test("a file may have 32 MiB, the service answers others meanwhile, and it comes back as it was", async () => {
+  test("a file may have 32 MiB, other requests are served meanwhile, and its export is the same", async () => {
     const file = fileOf(31 * MiB);
     expect(Buffer.byteLength(file)).toBeWithin(30 * MiB, 32 * MiB);
     const making = raw(ada, "POST", "/api/agents/import", file);
     expect((await ada.get("/api/settings")).status).toBe(200);
     const made = await making;
     expect(made.status).toBe(201);
-    const { agent: there } = JSON.parse(made.body) as { agent: AgentItem };
-    const back = await ada.get<{ sessions: { messages: unknown[] }[] }>(`/api/agents/${there.id}/export`);
+    const { agent: imported } = JSON.parse(made.body) as { agent: AgentItem };
+    const back = await ada.get<{ sessions: { messages: unknown[] }[] }>(`/api/agents/${imported.id}/export`);
     const { sessions } = JSON.parse(file) as { sessions: { messages: unknown[] }[] };
     expect(back.body.sessions.map(({ messages }) => messages.length)).toEqual(
       sessions.map(({ messages }) => messages.length),
     );
     expect(back.body.sessions[7]?.messages).toEqual(sessions[7]?.messages ?? []);
-    expect((await ada.delete(`/api/agents/${there.id}`)).status).toBe(200);
+    expect((await ada.delete(`/api/agents/${imported.id}`)).status).toBe(200);
   }, 60_000);
 
-  test("a larger one: 413 with what to do about it, by its length alone; without a length as soon as it is too much", async () => {
+  test("a larger file: 413 with advice, by its length; without a length as soon as it is too large", async () => {
     const head = (more: string) =>
       `POST /api/agents/import HTTP/1.1\r\nhost: localhost\r\ncookie: ${ada.cookie}\r\nuser-agent: t\r\nconnection: close\r\ncontent-type: application/json\r\n${more}\r\n\r\n`;
-    const told = await rawRequest(berth.web, `${head(`content-length: ${33 * MiB}`)}{`);
-    expect(expectRefusal(told, 413, "BODY_TOO_LARGE").error).toContain("history=0");
+    const announced = await rawRequest(berth.web, `${head(`content-length: ${33 * MiB}`)}{`);
+    expect(expectRefusal(announced, 413, "BODY_TOO_LARGE").error).toContain("history=0");
     const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
     const untold = await rawRequest(
       berth.web,
       `${head("transfer-encoding: chunked")}${piece.repeat(16 * 33)}0\r\n\r\n`,
     );
     expect(expectRefusal(untold, 413, "BODY_TOO_LARGE").error).toContain("32 MiB");
-    // A stranger's is not read at all.
-    const nobody = head(`content-length: ${33 * MiB}`).replace(/cookie: .*\r\n/, "");
-    expectRefusal(await rawRequest(berth.web, `${nobody}{`), 401, "UNAUTHORIZED");
+    // Without a session the body is not read.
+    const unauthenticated = head(`content-length: ${33 * MiB}`).replace(/cookie: .*\r\n/, "");
+    expectRefusal(await rawRequest(berth.web, `${unauthenticated}{`), 401, "UNAUTHORIZED");
   }, 60_000);
 
-  test("two large ones are read at once, and one more is asked to wait; small ones are not, and who goes away makes room", async () => {
+  test("two large files are read at once and a third must wait; small ones are not, and a disconnect frees a place", async () => {
     const { hostname, port } = new URL(berth.web);
     const length = `content-length: ${2 * MiB}\r\n\r\n{`;
     const half = `POST /api/agents/import HTTP/1.1\r\nhost: localhost\r\ncookie: ${ada.cookie}\r\nuser-agent: t\r\ncontent-type: application/json\r\n${length}`;
@@ -167,16 +167,16 @@ describe("export and import", () => {
 
   test("the rules of provisioning hold: 402 without a subscription, 429 beyond the plan", async () => {
     const { text } = await ada.get(`/api/agents/${agent.id}/export`);
-    const stranger = createClient(berth);
-    await stranger.join();
-    expectRefusal(await stranger.post("/api/agents/import", JSON.parse(text)), 402, "SUBSCRIPTION_REQUIRED");
+    const unpaid = createClient(berth);
+    await unpaid.join();
+    expectRefusal(await unpaid.post("/api/agents/import", JSON.parse(text)), 402, "SUBSCRIPTION_REQUIRED");
     const small = await member(berth, "starter");
     expect((await small.post("/api/agents/import", JSON.parse(text))).status).toBe(201);
     const full = await small.post("/api/agents/import", JSON.parse(text));
     expect(expectRefusal(full, 429, "AGENT_LIMIT_REACHED")).toMatchObject({ current: 1, limit: 1 });
   });
 
-  test("nobody else's agent is exported, and nobody may be asked which there are", async () => {
+  test("exporting a foreign agent fails like exporting a missing one", async () => {
     const eve = await member(berth);
     const foreign = await eve.get(`/api/agents/${agent.id}/export`);
     const missing = await eve.get(`/api/agents/${Bun.randomUUIDv7()}/export`);
@@ -191,30 +191,30 @@ describe("export and import", () => {
 
 describe("backups on a real disk", () => {
   const reset = () => ada.post<{ backupPath: string }>(`/api/agents/${agent.id}/reset-memory`);
-  const said = async () => (await ada.get(`/api/agents/${agent.id}/export`)).text.includes("My ship is called Ada");
+  const hasMessage = async () => (await ada.get(`/api/agents/${agent.id}/export`)).text.includes("My ship is called Ada");
 
-  test("memory that was forgotten comes back from the backup that was written before", async () => {
+  test("a rollback restores the memory from the backup that reset-memory wrote", async () => {
     const { status, body } = await reset();
     expect(status).toBe(200);
     expect(existsSync(join(berth.dir, "data", body.backupPath))).toBe(true);
-    expect(await said()).toBe(false);
+    expect(await hasMessage()).toBe(false);
     const back = await ada.post(`/api/agents/${agent.id}/rollback`, { backupPath: body.backupPath });
     expect(back.status).toBe(200);
-    expect(await said()).toBe(true);
+    expect(await hasMessage()).toBe(true);
   });
 
-  test("a folder that can't be written: nothing is forgotten, and the error says so without a path", async () => {
+  test("a folder that can't be written: memory is kept, and the error shows no path", async () => {
     const folder = join(berth.dir, "data", "backups");
     rmSync(folder, { recursive: true });
     writeFileSync(folder, "in the way");
     const refused = await reset();
     expect(expectRefusal(refused, 500, "BACKUP_FAILED")).toMatchObject({ success: false, status: "error" });
-    expect(await said()).toBe(true);
+    expect(await hasMessage()).toBe(true);
     rmSync(folder);
     expect((await reset()).status).toBe(200);
   });
 
-  test("go with their agent", async () => {
+  test("are deleted with their agent", async () => {
     const { agent: gone } = (await ada.post<{ agent: AgentItem }>("/api/agents", { name: "Gone" })).body;
     expect((await ada.post(`/api/agents/${gone.id}/reset-memory`)).status).toBe(200);
     const folder = join(berth.dir, "data", "backups");

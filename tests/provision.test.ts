@@ -1,4 +1,4 @@
-// Agents with their channels in one request, on the whole service: limits, kills, two processes, and the page of a claim.
+// Provisioning of agents with channels in one request on the whole service: claims, limits, kills, two processes, the claim page.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -43,7 +43,7 @@ const make = (by: Client, token: string, headers: Record<string, string> = {}) =
   by.post<Made>("/api/provision", { channelAToken: token, channelAUserId: "42" }, { headers });
 const tokenOf = ({ metadata }: Made) => new URL(metadata.claimUrl ?? "").searchParams.get("token") ?? "";
 
-test("made by nobody, claimed by somebody: the bot talks all the while, and after a restart", async () => {
+test("provisioned without an account, then claimed: the bot answers throughout, and after a restart", async () => {
   const { token, bot } = aBot();
   const { status, body, text } = await make(createClient(berth), token);
   expect(status).toBe(201);
@@ -65,16 +65,16 @@ test("made by nobody, claimed by somebody: the bot talks all the while, and afte
   for (const secret of [token.slice(6), tokenOf(body)]) expect(all).not.toContain(secret);
 });
 
-test("a kill at any moment leaves an agent that is whole, or nothing; and the same key tells which", async () => {
+test("a kill leaves either a complete agent or none; a repeated request with the same key shows which", async () => {
   const bots = Array.from({ length: 8 }, aBot);
   for (const [n, { token, bot }] of bots.entries()) {
     const headers = { "idempotency-key": `kill-${n}` };
-    const asked = make(createClient(berth), token, headers).catch(() => undefined);
-    // At a different point of the work each time: before it, while the platform is asked, around the write, after it.
+    const pending = make(createClient(berth), token, headers).catch(() => undefined);
+    // Kill at a different point each time: before the work, during the platform call, around the write, after it.
     const until = performance.now() + n * 3;
     await eventually(() => performance.now() >= until, { everyMs: 1 });
     await berth.kill();
-    const answered = await asked;
+    const answered = await pending;
     await berth.restart();
     const again = await make(createClient(berth), token, headers);
     expect({ n, status: again.status }).toEqual({ n, status: 201 });
@@ -96,7 +96,7 @@ test("a kill at any moment leaves an agent that is whole, or nothing; and the sa
   await berth.restart();
 }, 60_000);
 
-test("the rate of one address: 5 in a minute, told with each answer, whatever was asked", async () => {
+test("one address has 5 requests a minute, valid or not, with rate headers in each response", async () => {
   await using limited = await startBerth({ env: env() });
   const client = createClient(limited);
   const { token } = aBot();
@@ -104,25 +104,25 @@ test("the rate of one address: 5 in a minute, told with each answer, whatever wa
   expect(first.status).toBe(201);
   expect(first.headers.get("ratelimit-policy")).toContain('"provision-60s";q=5;w=60');
   expect(first.headers.get("ratelimit")).toMatch(/^"provision-60s";r=4;t=\d+$/);
-  for (let asked = 1; asked < 5; asked++) {
+  for (let pending = 1; pending < 5; pending++) {
     expectRefusal(await client.post("/api/provision", {}), 400, "CHANNEL_TOKEN_REQUIRED");
   }
   const refused = await make(client, aBot().token);
   expectRefusal(refused, 429, "RATE_LIMITED");
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-  // Not before the body is read, and not forgiven by a kill.
+  // The limit counts before the body is read, and survives a kill.
   await limited.kill();
   await limited.restart();
   expectRefusal(await createClient(limited).post("/api/provision", {}), 429, "RATE_LIMITED");
-  // Somebody who is signed in is no way around it.
+  // A session does not avoid the limit.
   expectRefusal(await make(await member(limited, "pro"), aBot().token), 429, "RATE_LIMITED");
 });
 
-test("a first admin can still be made on a host where somebody was faster to provision", async () => {
+test("the first admin can still be created after an agent was provisioned without an account", async () => {
   await using fresh = await startBerth({ env: { ...env(), RATE_LIMITS: "off" } });
   expect((await make(createClient(fresh), aBot().token)).status).toBe(201);
   await fresh.restart();
-  // Each start tells another.
+  // Each start prints a new link.
   const links = () => `${fresh.output().stdout}${fresh.output().stderr}`.match(/setup\?token=[\w-]{43}/g) ?? [];
   const link = await eventually(() => [...new Set(links())][1]);
   const token = link.slice("setup?token=".length);
@@ -130,10 +130,10 @@ test("a first admin can still be made on a host where somebody was faster to pro
   expect((await createClient(fresh).post("/api/auth/first-admin", body)).status).toBe(201);
 });
 
-test("whoever had a socket to it is shown out by a claim", async () => {
+test("a claim closes the agent's open sockets", async () => {
   const made = await make(createClient(berth), aBot().token);
   const { agentId, userId } = made.body;
-  // Nobody can sign in as the holder: its token is put there by hand, as a restored backup would.
+  // The placeholder account can't sign in, so its gateway token is inserted directly, as a restored backup would.
   await berth.stop();
   const secret = "ab".repeat(32);
   const hash = new Bun.CryptoHasher("sha256").update(secret).digest("hex");
@@ -153,7 +153,7 @@ test("whoever had a socket to it is shown out by a claim", async () => {
   expect((await openGateway(berth, agentId, { authorization: `Bearer ${secret}` }).closed).code).toBe(4401);
 });
 
-test("in two processes: the same, and 502 while the backend is away", async () => {
+test("works in two processes, with 502 while the backend is down", async () => {
   const sqld: Sqld = await startSqld();
   try {
     const shared = {
@@ -186,7 +186,7 @@ test("in two processes: the same, and 502 while the backend is away", async () =
   }
 }, 60_000);
 
-test("the link in a browser: sign in, come back, agree", async () => {
+test("the claim link in a browser: sign in, return, accept", async () => {
   const { token, bot } = aBot();
   const { body } = await make(createClient(berth), token);
   const ada = await member(berth, "starter");
@@ -212,7 +212,7 @@ test("the link in a browser: sign in, come back, agree", async () => {
   expect(await page.evaluate<string>(`document.getElementById("name").textContent`)).toBe(bot.username);
   expect(await page.evaluate<string>("location.search")).toBe("");
   expect((await ada.get(`/api/agents/${body.agentId}`)).status).toBe(200);
-  // Nothing was refused to it by its own policy.
+  // The page's own Content Security Policy has blocked nothing.
   expect(page.consoleEntries().filter((text) => text.includes("Content Security Policy"))).toEqual([]);
   await page.goto(body.metadata.claimUrl ?? "");
   await shown("offer");

@@ -1,4 +1,4 @@
-// The public page on the whole service, in two processes: on Berth's own host and on the agent's, over a restart, and in a flood.
+// The public page in two processes: on Berth's own host and on the agent's host, over kills, and under a flood of visitors.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -43,7 +43,7 @@ afterAll(async () => {
 
 const path = () => `/a/${subdomain}/messages`;
 
-test("the page is there for people and for programs, on both hosts", async () => {
+test("serves HTML and JSON on both hosts", async () => {
   const { port } = new URL(web.web);
   const onOwnHost = { host: `${subdomain}.${DOMAIN}:${port}` };
   for (const [place, headers] of [
@@ -60,14 +60,14 @@ test("the page is there for people and for programs, on both hosts", async () =>
     const card = await rawRequest(web.web, { path: place, headers: { accept: "application/json", ...headers } });
     expect(JSON.parse(card.body)).toMatchObject({ name: "Harbour <Master>", status: "online", chat: true });
   }
-  const nobody = await rawRequest(web.web, { path: "/", headers: { host: `nobody.${DOMAIN}`, accept: "text/html" } });
-  expect([nobody.status, nobody.body.includes("Nobody is here")]).toEqual([404, true]);
+  const unknownHost = await rawRequest(web.web, { path: "/", headers: { host: `unknownHost.${DOMAIN}`, accept: "text/html" } });
+  expect([unknownHost.status, unknownHost.body.includes("Nobody is here")]).toEqual([404, true]);
   for (const hidden of ["/api/agents", "/swagger", "/login", "/healthz"]) {
     expect((await rawRequest(web.web, { path: hidden, headers: onOwnHost })).status).toBe(404);
   }
 });
 
-test("a visitor talks, plain and streamed, and is known again after both processes were killed", async () => {
+test("a visitor chats, plain and streamed, and keeps the conversation after both processes were killed", async () => {
   const [one, two] = [createClient(web), createClient(web)];
   const first = await one.post<{ reply: string }>(path(), { message: "My name is Bo." });
   expect({ status: first.status, body: first.body }).toMatchObject({
@@ -89,7 +89,7 @@ test("a visitor talks, plain and streamed, and is known again after both process
   expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("Bo.");
 }, 40_000);
 
-test("with the backend away the card is there, and talking is 502; switched off, it is 403", async () => {
+test("while the backend is down the card is served and chat is 502; switched off, chat is 403", async () => {
   await backend.stop();
   const guest = createClient(web);
   expect((await guest.get(`/a/${subdomain}`)).status).toBe(200);
@@ -104,7 +104,7 @@ test("with the backend away the card is there, and talking is 502; switched off,
   expectRefusal(await guest.post(`/a/${body.agent.subdomain}/messages`, { message: "Hello" }), 403, "CHAT_OFF");
 }, 30_000);
 
-test("a flood is limited, and neither its agent's owner nor other agents feel it", async () => {
+test("a flood of visitors is limited, without effect on the owner and other agents", async () => {
   const guests = Array.from({ length: 60 }, () => createClient(web));
   const statuses = await Promise.all(
     guests.map(async (guest) => (await guest.post(path(), { message: "Flood" })).status),

@@ -1,4 +1,4 @@
-// Who is signed in, and who only looks like it: forged, foreign, planted and dead cookies, and requests that other sites cause.
+// Attacks on sessions: forged, foreign, planted and invalidated cookies, and cross-site requests.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -14,7 +14,7 @@ import { rawRequest } from "./support/raw.ts";
 import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
 
-// Hashing takes long where a machine has much else to do.
+// Password hashing is slow on a busy machine.
 setDefaultTimeout(30_000);
 
 const SECRET_KEY = "session-attacks-root-key-0123456789abcdef";
@@ -45,7 +45,7 @@ const tokenOf = (client: Client) => client.cookie.slice(COOKIE.length + 1);
 const signIn = (client: Client, account: object, headers = {}) =>
   client.post("/api/auth/callback/credentials", account, { headers });
 
-/** How the agent's owner is answered on both surfaces who shows this. */
+/** Requests the agent's details with these headers on both surfaces. */
 async function ask(headers: Record<string, string>) {
   const path = `/api/agents/${agent.id}`;
   return [
@@ -56,7 +56,7 @@ async function ask(headers: Record<string, string>) {
 async function expectNobody(headers: Record<string, string>): Promise<void> {
   for (const answer of await ask(headers)) expectRefusal(answer, 401, "UNAUTHORIZED");
 }
-/** The same for somebody who owns no agent. */
+/** Expects that a cookie has no session. */
 async function expectDead(cookie: string): Promise<void> {
   const options = { headers: { cookie } };
   expectRefusal(await visitor().get("/api/settings", options), 401, "UNAUTHORIZED");
@@ -64,7 +64,7 @@ async function expectDead(cookie: string): Promise<void> {
   expect((await visitor().get("/api/auth/session", options)).body).toEqual({ user: null, expires: null });
 }
 
-describe("a cookie that was made with the right key", () => {
+describe("a cookie that is signed with the right key", () => {
   const vault = createVault({ key: SECRET_KEY });
   const keyOf = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString("base64url");
   const text = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url");
@@ -81,14 +81,14 @@ describe("a cookie that was made with the right key", () => {
     JSON.parse(Buffer.from(tokenOf(alice).split(".")[1] ?? "", "base64url").toString());
   const soon = () => Math.floor(Date.now() / 1000) + 3600;
 
-  test("opens what it names: so much for the tests that follow", async () => {
+  test("works, which shows that the following tests build cookies correctly", async () => {
     const [web, backend] = await ask({ cookie: `${COOKIE}=${jwt({ sub: claims().sub, exp: soon() })}` });
     expect([web?.status, backend?.status]).toEqual([200, 200]);
   });
 
   test.each<[string, (sub: string) => string]>([
     ["without exp", (sub) => jwt({ sub })],
-    ["with an exp that is over", (sub) => jwt({ sub, exp: soon() - 7200 })],
+    ["with an exp in the past", (sub) => jwt({ sub, exp: soon() - 7200 })],
     ["with an exp of null", (sub) => jwt({ sub, exp: null })],
     ["with an exp in words", (sub) => jwt({ sub, exp: "2099-01-01" })],
     ["with an exp in digits that are a text", (sub) => jwt({ sub, exp: String(soon()) })],
@@ -98,7 +98,7 @@ describe("a cookie that was made with the right key", () => {
     ["with another session's id", () => jwt({ sub: Bun.randomUUIDv7(), exp: soon() })],
     ["with a sub that is SQL", (sub) => jwt({ sub: `${sub}' OR '1'='1`, exp: soon() })],
     ["with a claim that is no object", (sub) => jwt(sub)],
-    ["with an extension nobody knows", (sub) => jwt({ sub, exp: soon() }, { crit: ["x"], x: 1 })],
+    ["with an unknown critical extension", (sub) => jwt({ sub, exp: soon() }, { crit: ["x"], x: 1 })],
     ["but HS384", (sub) => jwt({ sub, exp: soon() }, { alg: "HS384" }, undefined, "sha384")],
     ["but HS512", (sub) => jwt({ sub, exp: soon() }, { alg: "HS512" }, undefined, "sha512")],
     ["but alg none", (sub) => jwt({ sub, exp: soon() }, { alg: "none" })],
@@ -111,17 +111,17 @@ describe("a cookie that was made with the right key", () => {
     ["and its signature", (sub) => jwt({ sub, exp: soon() }).replace(/[^.]+$/, "")],
     ["made for service tokens", (sub) => jwt({ sub, exp: soon() }, {}, keyOf("service-token"))],
     ["not derived at all", (sub) => jwt({ sub, exp: soon() }, {}, SECRET_KEY)],
-    ["of somebody else", (sub) => jwt({ sub, exp: soon() }, {}, "another key")],
+    ["signed with another key", (sub) => jwt({ sub, exp: soon() }, {}, "another key")],
     [
       "that it brings along",
       (sub) => jwt({ sub, exp: soon() }, { jwk: { kty: "oct", k: text("k") }, kid: "/dev/null" }, "k"),
     ],
     ["which is empty", (sub) => jwt({ sub, exp: soon() }, {}, "")],
-  ])("%s: nobody's", async (_, forge) => {
+  ])("%s: has no session", async (_, forge) => {
     await expectNobody({ cookie: `${COOKIE}=${forge(claims().sub)}` });
   });
 
-  test("its parts alone, doubled, or under another name: nobody's", async () => {
+  test("its parts alone, doubled, or under another name: have no session", async () => {
     const good = tokenOf(alice);
     const [head = "", body = "", mac = ""] = good.split(".");
     for (const value of [
@@ -142,11 +142,11 @@ describe("a cookie that was made with the right key", () => {
     }
   });
 
-  test("a good one is no bearer token, in no place", async () => {
+  test("a valid cookie is not accepted as a bearer token", async () => {
     const good = tokenOf(alice);
     for (const authorization of [`Bearer ${good}`, `Bearer bk_${good}`, `Bearer st.${good}`, `bearer ${good}`]) {
       await expectNobody({ authorization });
-      // A bearer token decides alone: a good cookie beside it does not help it.
+      // With a bearer token the cookie is ignored.
       await expectNobody({ authorization, cookie: alice.cookie });
     }
     for (const authorization of [`Basic ${btoa(`${alice.account.email}:${PASSWORD}`)}`, good]) {
@@ -155,7 +155,7 @@ describe("a cookie that was made with the right key", () => {
   });
 });
 
-test("another kind of token is no cookie: API key, service token, links from mails, nonce", async () => {
+test("other tokens are not accepted as cookies: API key, service token, links from mails, nonce", async () => {
   const { email } = alice.account;
   await visitor().post("/api/auth/forgot-password", { email });
   const { key } = (await alice.post<{ key: string }>("/api/keys", { name: "k" })).body;
@@ -175,7 +175,7 @@ test("another kind of token is no cookie: API key, service token, links from mai
   expect((await ask({ authorization: `Bearer ${key}` })).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-describe("a cookie that was there before the sign-in", () => {
+describe("a cookie from before the sign-in", () => {
   const wallet = createWallet();
   const entrances: Record<string, (client: Client, headers: Record<string, string>) => Promise<unknown>> = {
     "a password": async (client, headers) => {
@@ -195,7 +195,7 @@ describe("a cookie that was there before the sign-in", () => {
       await client.post("/api/settings/password", body, { headers: { cookie: `${cookie}; ${headers.cookie}` } });
     },
   };
-  test.each(Object.keys(entrances))("is not taken over by %s", async (entrance) => {
+  test.each(Object.keys(entrances))("is not adopted by %s", async (entrance) => {
     const eve = await joined();
     const unknown = `${COOKIE}=${crypto.randomUUID()}`;
     for (const planted of [eve.cookie, unknown]) {
@@ -212,28 +212,28 @@ describe("a cookie that was there before the sign-in", () => {
   });
 });
 
-describe("a cookie is worth nothing", () => {
-  interface Scene {
-    /** Who acts. */
+describe("a cookie is invalid", () => {
+  interface Sessions {
+    /** The session that acts. */
     ada: Client;
-    /** The same person elsewhere. */
+    /** Another session of the same user. */
     other: Client;
   }
   const NEW_PASSWORD = "a better horse battery";
   const ok = async (answer: Promise<{ status: number }>) => (await answer).status === 200;
-  const reset = async ({ ada }: Scene) => {
+  const reset = async ({ ada }: Sessions) => {
     const { email } = ada.account;
     await visitor().post("/api/auth/forgot-password", { email });
     const token = await mailbox.token(email, "reset-password");
     return ok(visitor().post("/api/auth/reset-password", { token, password: NEW_PASSWORD }));
   };
-  const twoFactor = async ({ other }: Scene) => {
+  const twoFactor = async ({ other }: Sessions) => {
     const begun = await other.post<{ secret: string }>("/api/settings/2fa", { password: PASSWORD });
     const code = new TOTP({ secret: Secret.fromBase32(begun.body.secret) }).generate();
     return ok(other.post("/api/settings/2fa/confirm", { code }));
   };
-  /** What happens; whether the other session ends with it, and API keys too. */
-  const ends: [string, (scene: Scene) => Promise<boolean>, { other: boolean; key: boolean }][] = [
+  /** The event, and whether it also ends other sessions and API keys. */
+  const ends: [string, (sessions: Sessions) => Promise<boolean>, { other: boolean; key: boolean }][] = [
     ["a sign-out", ({ ada }) => ok(ada.post("/api/auth/signout")), { other: false, key: false }],
     ["its end from elsewhere", ({ other }) => ok(other.delete("/api/auth/sessions")), { other: false, key: false }],
     ["two-factor turned on elsewhere", twoFactor, { other: false, key: false }],
@@ -255,7 +255,7 @@ describe("a cookie is worth nothing", () => {
     ],
   ];
   test.each(ends)(
-    "after %s, on either surface, before a restart and after",
+    "after %s, on both surfaces, before and after a restart",
     async (_, act, also) => {
       const ada = await joined();
       const other = visitor();
@@ -283,13 +283,13 @@ describe("a cookie is worth nothing", () => {
   );
 });
 
-describe("other sites", () => {
+describe("cross-site requests", () => {
   interface Route {
     side: "web" | "backend";
     method: string;
     path: string;
   }
-  /** With something in it for every route there is. */
+  /** A body with fields for all routes. */
   const body = JSON.stringify({
     email: newEmail("taken"),
     password: PASSWORD,
@@ -351,7 +351,7 @@ describe("other sites", () => {
   const named = ({ side, method, path }: Route) => `${side} ${method} ${path}`;
   const json = { "content-type": "application/json" };
 
-  /** Every row of every table, but for those of the clockwork. */
+  /** Every row of every table, except those that background jobs change. */
   function rows(): Record<string, unknown[]> {
     using database = new Database(join(berth.dir, "data/berth.db"), { readonly: true });
     const tables = database.query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
@@ -385,11 +385,11 @@ describe("other sites", () => {
     "text/plain; charset=application/json",
     "application/json, text/plain",
     "application/jsonp",
-  ])("a body of %s: 415 there, and nothing is changed", async (type) => {
+  ])("a body of %s: 415, and nothing is changed", async (type) => {
     const before = rows();
     for (const route of routes) {
       const answer = await send(route, { "content-type": type });
-      // Where only platforms may call, or nobody is to be found, that is said before.
+      // Hooks and unknown public pages fail with their own error first.
       const status = /\/(?:hooks|a)\//.test(route.path) ? answer.status : 415;
       expect({ route: named(route), status: answer.status }).toEqual({ route: named(route), status });
       expectRefusal(answer, status);
@@ -398,15 +398,15 @@ describe("other sites", () => {
     expect(rows()).toEqual(before);
   });
 
-  test("the same from a page of its own is done: so much for the tests before", async () => {
+  test("the same requests from Berth's own page succeed, which shows that the earlier tests are valid", async () => {
     const own = { ...json, origin: berth.web.replace("127.0.0.1", "localhost"), "sec-fetch-site": "same-origin" };
-    for (const wanted of [
+    for (const name of [
       "web POST /api/register",
       "web POST /api/keys",
       "web PATCH /api/settings",
       `web PATCH /api/agents/${agent.id}`,
     ]) {
-      const route = routes.find((route) => named(route) === wanted);
+      const route = routes.find((route) => named(route) === name);
       const before = rows();
       expect((await send(route ?? expect.unreachable(), own)).status).toBeWithin(200, 202);
       expect(rows()).not.toEqual(before);

@@ -1,4 +1,4 @@
-// SIGTERM while an agent is answering: within the grace the turn is finished, beyond it the message is kept for the next start.
+// SIGTERM during a turn: within the grace period the turn finishes; after it the message is kept for the next start.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { startBerth } from "./support/berth.ts";
@@ -20,11 +20,11 @@ interface Sent {
   messages: { message: string; status: string; reply: string | null }[];
 }
 
-test("turns in flight finish within SHUTDOWN_GRACE: every client gets its whole reply, the exit code is 0", async () => {
+test("turns in progress finish within SHUTDOWN_GRACE: every client gets its whole reply, the exit code is 0", async () => {
   await using berth = await startBerth({ env: env() });
   const ada = await member(berth);
   const agent = await provision(ada);
-  // A whole answer has no pace, only a delay.
+  // `paceMs` slows streams, `delayMs` also whole responses.
   upstream.script({ pieces: ["one ", "two ", "three ", "four"], paceMs: 100, delayMs: 500 });
 
   const plain = ada.post("/api/chat", { message: "Count.", topic: "plain" });
@@ -51,7 +51,7 @@ test("turns in flight finish within SHUTDOWN_GRACE: every client gets its whole 
   expect(upstream.chats).toHaveLength(3);
 });
 
-test("beyond the grace it stops all the same, and what was accepted is answered after the next start", async () => {
+test("after the grace period the service stops; accepted messages are answered after the next start", async () => {
   await using telegram = await startTelegram();
   const bot = telegram.addBot("1001:shutdown-test-token-0123456789abcdefg");
   await using berth = await startBerth({
@@ -63,12 +63,12 @@ test("beyond the grace it stops all the same, and what was accepted is answered 
   expect(connected.status).toBeLessThan(300);
   upstream.script({ hang: true });
 
-  const asked = ada.post("/api/chat", { message: "Are you there?" });
+  const pending = ada.post("/api/chat", { message: "Are you there?" });
   bot.userSays(42, "And for me?");
   await upstream.waitFor(({ open }) => open === 2);
   const since = performance.now();
   const code = berth.stop("SIGTERM");
-  expectRefusal(await asked, 503, "STOPPING");
+  expectRefusal(await pending, 503, "STOPPING");
   expect(await code).toBe(0);
   expect(performance.now() - since).toBeLessThan(5_000);
   expect(upstream.open).toBe(0);
@@ -86,7 +86,7 @@ test("beyond the grace it stops all the same, and what was accepted is answered 
   expect(upstream.chats).toHaveLength(2);
 }, 30_000);
 
-test("a pass-through stream finishes too, and a web process lets its backend's replies through to their end", async () => {
+test("pass-through streams finish, and a web process forwards its backend's replies to their end", async () => {
   const sqld = await startSqld();
   const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "shutdown-test-root-key-0123456789abcdef" };
   await using backend = await startBerth({ env: { ...env(), ...shared, ROLE: "backend" } });
@@ -111,7 +111,7 @@ test("a pass-through stream finishes too, and a web process lets its backend's r
   await sqld.stop();
 }, 20_000);
 
-test("an idle service stops at once, on either signal", async () => {
+test("an idle service stops at once on SIGTERM and SIGINT", async () => {
   await using berth = await startBerth();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const since = performance.now();

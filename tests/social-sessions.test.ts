@@ -1,4 +1,4 @@
-// Sessions of social identities on the running service: refreshed once each, linked to an account, the same in every process.
+// Sessions of social identities on the running service: single-use refresh tokens, links to accounts, several processes.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Address } from "viem";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 describe("refresh", () => {
-  test("gives new tokens, each refresh token once", async () => {
+  test("returns new tokens, once for each refresh token", async () => {
     const first = await begin(berth, scene, rich);
     const { status, body } = await refresh(berth, first.refreshToken);
     expect({ status, body }).toEqual({
@@ -57,7 +57,7 @@ describe("refresh", () => {
     expect((await refresh(berth, body.refreshToken)).status).toBe(200);
   });
 
-  test("one that comes again ends the session: the newest refresh token and every session token die with it", async () => {
+  test("a reused refresh token ends the session, with its newest refresh token and all session tokens", async () => {
     const [first, other] = [await begin(berth, scene, rich), await begin(berth, scene, rich)];
     const second = (await refresh(berth, first.refreshToken)).body;
     const third = (await refresh(berth, second.refreshToken)).body;
@@ -66,11 +66,11 @@ describe("refresh", () => {
       expectNothing(await refresh(berth, refreshToken), 401, "INVALID_TOKEN");
       expectRefusal(await gate(berth, rich, sessionToken), 401, "UNAUTHORIZED");
     }
-    // Others are none of its business.
+    // Other sessions go on.
     expect((await refresh(berth, other.refreshToken)).status).toBe(200);
   });
 
-  test("twenty at once: exactly one wins, and the session is ended", async () => {
+  test("of twenty requests at once exactly one succeeds, and the session ends", async () => {
     const { refreshToken } = await begin(berth, scene);
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(berth, refreshToken)));
     const won = answers.filter(({ status }) => status === 200);
@@ -79,11 +79,11 @@ describe("refresh", () => {
     expectNothing(await refresh(berth, won[0]?.body.refreshToken), 401, "INVALID_TOKEN");
   });
 
-  test("a forged one ends nobody's session", async () => {
+  test("a forged refresh token ends no session", async () => {
     const { refreshToken, sessionToken } = await begin(berth, scene, rich);
     const [header, claims = "", mac = ""] = Buffer.from(refreshToken, "base64").toString().split(".");
-    const said = JSON.parse(Buffer.from(claims, "base64url").toString());
-    const older = Buffer.from(JSON.stringify({ ...said, generation: -1 })).toString("base64url");
+    const payload = JSON.parse(Buffer.from(claims, "base64url").toString());
+    const older = Buffer.from(JSON.stringify({ ...payload, generation: -1 })).toString("base64url");
     for (const parts of [
       [header, older, mac],
       [header, claims, "A".repeat(mac.length)],
@@ -94,7 +94,7 @@ describe("refresh", () => {
     expect((await refresh(berth, refreshToken)).status).toBe(200);
   });
 
-  test("garbage: 401; nothing at all: 400", async () => {
+  test("garbage: 401; a missing token: 400", async () => {
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(300))).toString("base64");
     const json = Buffer.from('{"fid":1,"exp":99999999999}').toString("base64");
     const garbage = [
@@ -122,7 +122,7 @@ describe("refresh", () => {
     }
   });
 
-  test("of one fid only the twenty newest sessions go on", async () => {
+  test("only the twenty newest sessions of one fid stay valid", async () => {
     const { fidToken } = await scene.stranger();
     const begun: Tokens[] = [];
     for (let i = 0; i < 22; i++) begun.push((await verify(berth, { fidToken })).body);
@@ -142,7 +142,7 @@ describe("a fid and an account", () => {
   const link = (client: Client, fidToken: unknown) =>
     client.post<{ success: boolean; fid: string; linkedAt: string; message: string }>(LINK, { fidToken });
 
-  test("are strangers until they are linked; then the session token tells whose account it is, and no more", async () => {
+  test("are unrelated until they are linked; then a session token names the account, and gives no other access", async () => {
     const { fid, fidToken } = await scene.stranger();
     const { sessionToken } = (await verify(berth, { fidToken })).body;
     expect(await sessionOf(berth, sessionToken)).toEqual({ user: null, expires: null });
@@ -162,11 +162,11 @@ describe("a fid and an account", () => {
       expectRefusal(await anybody.get(path, as(sessionToken)), 401, "UNAUTHORIZED");
     }
     expectRefusal(await anybody.post(LINK, { fidToken }, as(sessionToken)), 401, "UNAUTHORIZED");
-    // A session that begins later is good as well.
+    // Later sessions belong to the account, too.
     expect((await sessionOf(berth, (await verify(berth, { fidToken })).body.sessionToken)).user?.id).toBe(adaId);
   });
 
-  test("are linked again without harm, to another fid in its place, and taken off", async () => {
+  test("can be linked again, relinked to another fid, and unlinked", async () => {
     const [one, other] = [await scene.stranger(), await scene.stranger()];
     const { sessionToken } = (await verify(berth, { fidToken: one.fidToken })).body;
     await link(ada, one.fidToken);
@@ -179,7 +179,7 @@ describe("a fid and an account", () => {
     expect((await ada.get(LINK)).body).toEqual({ fid: null, linkedAt: null });
   });
 
-  test("is told by mail, once for each fid", async () => {
+  test("send one mail for each linked fid", async () => {
     await using mailbox = await openMailbox();
     await using own = await startBerth({ env: { ...scene.env, SMTP_URL: mailbox.url } });
     const client = createClient(own);
@@ -189,16 +189,16 @@ describe("a fid and an account", () => {
     await client.signIn();
     const [one, other] = [await scene.stranger(), await scene.stranger()];
     for (const { fidToken } of [one, one, other]) expect((await link(client, fidToken)).status).toBe(200);
-    const told = () =>
+    const notices = () =>
       mailbox
         .of(email)
         .flatMap(({ parsed }) => (parsed.subject?.includes("social identity") ? [parsed.text ?? ""] : []));
-    await eventually(() => told().length === 2);
+    await eventually(() => notices().length === 2);
     for (const { fid } of [one, other])
-      expect(told().filter((text) => text.includes(`identity ${fid} `))).toHaveLength(1);
+      expect(notices().filter((text) => text.includes(`identity ${fid} `))).toHaveLength(1);
   });
 
-  test("a fid is one account's: 409 for another, of many at once for all but one", async () => {
+  test("are unique: linking a fid to a second account is 409, also for all but one of many at once", async () => {
     const { fidToken } = await scene.stranger();
     const people = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -212,7 +212,7 @@ describe("a fid and an account", () => {
     for (const answer of answers.filter(({ status }) => status === 409)) expectRefusal(answer, 409, "SOCIAL_IN_USE");
   });
 
-  test("take a session of the owner's own, and a good token", async () => {
+  test("are linked only with the owner's session and a valid token", async () => {
     const { fidToken } = await scene.stranger();
     expectRefusal(await link(createClient(berth), fidToken), 401, "UNAUTHORIZED");
     const { key } = (await ada.post<{ key: string }>("/api/keys", { name: "k" })).body;
@@ -225,7 +225,7 @@ describe("a fid and an account", () => {
     expect((await ada.get<{ fid: string | null }>(LINK)).body.fid).toBeNull();
   });
 
-  test("part with the account: a deleted or disabled one is nobody's", async () => {
+  test("are separated when the account is deleted or disabled", async () => {
     const { fidToken } = await scene.stranger();
     const { sessionToken } = (await verify(berth, { fidToken })).body;
     const bob = createClient(berth);
@@ -243,14 +243,14 @@ describe("a fid and an account", () => {
   });
 });
 
-test("who takes an account over finds no stranger's fid in it", async () => {
+test("an account reclaim removes the fid that the previous holder linked", async () => {
   await using mailbox = await openMailbox();
   await using house = await startBerth({ env: { ...scene.env, SMTP_URL: mailbox.url } });
-  const stranger = createClient(house);
-  await stranger.join();
-  const { email } = stranger.account;
+  const previous = createClient(house);
+  await previous.join();
+  const { email } = previous.account;
   const fidToken = await scene.issuer.token();
-  await stranger.post(LINK, { fidToken });
+  await previous.post(LINK, { fidToken });
   const { sessionToken } = (await verify(house, { fidToken })).body;
   expect((await sessionOf(house, sessionToken)).user?.email).toBe(email);
 
@@ -261,7 +261,7 @@ test("who takes an account over finds no stranger's fid in it", async () => {
   expect((await sessionOf(house, sessionToken)).user).toBeNull();
 });
 
-test("sessions outlive a kill; what is in the database is no token", async () => {
+test("sessions survive a kill; the data folder contains no token", async () => {
   await using house = await startBerth({ env: scene.env });
   const { refreshToken, sessionToken } = await begin(house, scene, rich);
   await house.kill();
@@ -302,7 +302,7 @@ describe("two web processes on one database server", () => {
     await sqld?.stop();
   });
 
-  test("a session is one and the same in both: linked, refreshed once, ended", async () => {
+  test("share sessions: linked, refreshed once, ended", async () => {
     const [one = expect.unreachable(), other = expect.unreachable()] = webs;
     const { fidToken } = await scene.stranger();
     const { refreshToken, sessionToken } = (await verify(one, { fidToken, address: rich })).body;

@@ -1,4 +1,4 @@
-// Social identity on the running service: tokens of an issuer, and what they open.
+// Social sign-in on the running service: identity tokens of an issuer, the token gate, and the issuer's keys.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Address } from "viem";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe("verify", () => {
-  test("a good token without an address: a session, basic, the gate not checked", async () => {
+  test("a valid token without an address: a session with basic access, without the gate", async () => {
     const { fidToken } = await scene.stranger();
     const { status, body } = await verify(berth, { fidToken });
     expect({ status, body }).toEqual({
@@ -54,7 +54,7 @@ describe("verify", () => {
     });
   });
 
-  test("with an address that holds enough: premium; the session token is signed, and good for 24 hours", async () => {
+  test("with a sufficient balance: premium access, with a signed session token for 24 hours", async () => {
     const { fid, fidToken } = await scene.stranger();
     const { body } = await verify(berth, { fidToken, address: rich });
     expect(body).toMatchObject({ address: rich, tokenGated: true, accessLevel: "premium" });
@@ -66,13 +66,13 @@ describe("verify", () => {
     expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(30);
   });
 
-  test("with one that holds too little: 403, and what is asked for", async () => {
+  test("with an insufficient balance: 403 with the required minimum", async () => {
     const { fidToken } = await scene.stranger();
     const refusal = expectNothing(await verify(berth, { fidToken, address: poor }), 403, "INSUFFICIENT_BALANCE");
     expect(refusal).toMatchObject({ required: "HARBOUR", minBalance: "25000000" });
   });
 
-  test("no token: 401, not 400, whatever else is in the body", async () => {
+  test("no token: 401, not 400, with any other fields", async () => {
     for (const body of [undefined, {}, { fidToken: "" }, { fidToken: null }, { fidToken: 5 }, { fidToken: ["x"] }]) {
       expectNothing(await verify(berth, body), 401, "TOKEN_REQUIRED");
     }
@@ -80,7 +80,7 @@ describe("verify", () => {
     expectNothing(await verify(berth, { fidToken: "nonsense", address: "nonsense" }), 401, "INVALID_TOKEN");
   });
 
-  test("what is no address: 400", async () => {
+  test("an invalid address: 400", async () => {
     const { fidToken } = await scene.stranger();
     const bad = [
       1,
@@ -105,7 +105,7 @@ describe("verify", () => {
     }
   });
 
-  test.each(Object.entries(FORGED))("%s: 401, and not a word about why", async (_, forge) => {
+  test.each(Object.entries(FORGED))("%s: 401 without a reason", async (_, forge) => {
     const { message } = expectNothing(
       await verify(berth, { fidToken: await forge(scene.issuer) }),
       401,
@@ -118,7 +118,7 @@ describe("verify", () => {
     expectRefusal(await verify(berth, { fidToken: "a".repeat(1_048_600) }), 413, "BODY_TOO_LARGE");
   });
 
-  test("GET tells what it takes", async () => {
+  test("GET describes the request", async () => {
     const { status, body } = await createClient(berth).get(VERIFY);
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -135,7 +135,7 @@ describe("verify", () => {
     expect(other).toMatchObject({ status: 200, body: { endpoint: REFRESH, method: "POST", expiresIn: 86_400 } });
   });
 
-  test("with the chain down: 500 where the gate has to be checked, and no session; as ever where not", async () => {
+  test("while the chain is down: 500 and no session if the gate must be checked; else no change", async () => {
     const { fidToken } = await scene.stranger();
     await scene.chain.stop();
     try {
@@ -148,7 +148,7 @@ describe("verify", () => {
     expect((await verify(berth, { fidToken, address: rich })).body.accessLevel).toBe("premium");
   }, 30_000);
 
-  test("with the gate off everybody is premium, and nothing is gated", async () => {
+  test("with the gate off every session has premium access", async () => {
     await using open = await startBerth({ env: { ...scene.env, GATING_TOKEN_ADDRESS: "" } });
     for (const address of [undefined, poor]) {
       const answer = await verify(open, { fidToken: await scene.issuer.token(), address });
@@ -161,32 +161,32 @@ describe("verify", () => {
 });
 
 describe("the session token at the gate", () => {
-  test("is good for its own address, in any case, and for no other", async () => {
+  test("works for its own address only, in upper or lower case", async () => {
     const { sessionToken } = await begin(berth, scene, rich);
     expect((await gate(berth, rich, sessionToken)).body).toMatchObject({ hasAccess: true });
     expect((await gate(berth, rich.toLowerCase(), sessionToken)).body).toMatchObject({ hasAccess: true });
     expectRefusal(await gate(berth, poor, sessionToken), 403, "ADDRESS_NOT_PROVEN");
     const posted = await createClient(berth).post(GATE, { fid: "1", address: poor }, as(sessionToken));
     expectRefusal(posted, 403, "ADDRESS_NOT_PROVEN");
-    // Without one anybody may ask for any.
+    // Without a session token any address may be checked.
     expect((await createClient(berth).get(`${GATE}?address=${poor}`)).status).toBe(200);
   });
 
-  test("that was given without an address is good for none", async () => {
+  test("of a session without an address works for none", async () => {
     const { sessionToken } = await begin(berth, scene);
     expectRefusal(await gate(berth, rich, sessionToken), 403, "ADDRESS_NOT_PROVEN");
   });
 
-  test("is none when it was changed, or is for something else: 401", async () => {
+  test("that was changed or has another purpose: 401", async () => {
     const { sessionToken, refreshToken } = await begin(berth, scene, rich);
     const [header, claims = "", mac] = Buffer.from(sessionToken, "base64").toString().split(".");
-    const said = JSON.parse(Buffer.from(claims, "base64url").toString());
+    const payload = JSON.parse(Buffer.from(claims, "base64url").toString());
     const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
     const packed = (...parts: (string | undefined)[]) => Buffer.from(parts.join(".")).toString("base64");
     const fakes = [
       refreshToken,
-      packed(header, encoded({ ...said, address: poor.toLowerCase() }), mac),
-      packed(header, encoded({ ...said, exp: said.exp + 1 }), mac),
+      packed(header, encoded({ ...payload, address: poor.toLowerCase() }), mac),
+      packed(header, encoded({ ...payload, exp: payload.exp + 1 }), mac),
       packed(encoded({ alg: "none" }), claims, ""),
       packed(header, claims, ""),
       packed(header, claims),
@@ -203,14 +203,14 @@ describe("the session token at the gate", () => {
 });
 
 describe("the issuer", () => {
-  test("changes its keys: new tokens are taken at once", async () => {
+  test("rotates its keys: new tokens are accepted at once", async () => {
     const old = await scene.issuer.token();
     await scene.issuer.rotate({ alg: "ES256" });
     expect((await verify(berth, { fidToken: await scene.issuer.token() })).status).toBe(200);
     expectNothing(await verify(berth, { fidToken: old }), 401, "INVALID_TOKEN");
   });
 
-  test("is asked a few times at most, whatever keys a crowd of tokens names", async () => {
+  test("gets only a few requests, even for many tokens with unknown keys", async () => {
     const { privateKey } = await makeKey();
     const before = scene.issuer.asked;
     const crowd = Array.from({ length: 50 }, async (_, index) => {
@@ -221,7 +221,7 @@ describe("the issuer", () => {
     expect(scene.issuer.asked - before).toBeLessThanOrEqual(3);
   });
 
-  test("is down: without its keys nobody is let in; once they are known, everybody who has a good token is", async () => {
+  test("is down: without its keys no token is accepted; with cached keys every valid token is", async () => {
     await using own = await startIssuer();
     await using house = await startBerth({ env: { ...scene.env, SOCIAL_ISSUER: own.url } });
     own.trouble = "down";

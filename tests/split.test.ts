@@ -1,4 +1,4 @@
-// The two surfaces as two processes over one database server: the same service, and a web that outlives its backend.
+// The two surfaces as two processes over one database server: they act as one service, and the web survives the backend.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -29,7 +29,7 @@ afterAll(async () => {
   await sqld?.stop();
 });
 
-test("each process serves its own surface alone", async () => {
+test("each process serves only its own surface", async () => {
   expect(web.web).not.toBe("");
   expect(web.backend).toBe("");
   expect(backend.backend).not.toBe("");
@@ -57,7 +57,7 @@ test("sign-up, a plan, an agent, a chat: plain, streamed and over the gateway", 
   });
 });
 
-test("a caller's own session is good on the backend too, a foreign one is not", async () => {
+test("the backend accepts the owner's session, not another user's", async () => {
   const direct = createClient(backend.backend);
   const path = `/api/agents/${agent.id}`;
   expect((await direct.get(path, { headers: { cookie: ada.cookie } })).body).toMatchObject({ id: agent.id });
@@ -66,7 +66,7 @@ test("a caller's own session is good on the backend too, a foreign one is not", 
   expectRefusal(await direct.get(path), 401, "UNAUTHORIZED");
 });
 
-test("what one process writes, the other sees at once: configuration, sign-out", async () => {
+test("changes by one process are visible in the other at once: configuration, sign-out", async () => {
   expect((await ada.put(`/api/agents/${agent.id}/config`, { instructions: "Shout." })).status).toBe(200);
   await ada.post("/api/agent", { message: "Hello" });
   expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("Shout.");
@@ -77,7 +77,7 @@ test("what one process writes, the other sees at once: configuration, sign-out",
   expectRefusal(await createClient(backend.backend).get(`/api/agents/${other.id}`, { headers: { cookie } }), 401);
 });
 
-test("while the backend is away: reads go on, chat and writes are 502; when it is back, so are they", async () => {
+test("while the backend is down, reads work, and chat and writes are 502; afterwards all work", async () => {
   await backend.stop();
   expectRefusal(await ada.post("/api/agent", { message: "Anybody?" }), 502, "BACKEND_UNAVAILABLE");
   const events = { headers: { accept: "text/event-stream" } };
@@ -96,8 +96,8 @@ test("while the backend is away: reads go on, chat and writes are 502; when it i
   const port = new URL(web.env.BACKEND_URL ?? "").port;
   await backend.restart({ env: { BACKEND_PORT: port } });
   const answer = await eventually(async () => {
-    const said = await ada.post<{ reply: string }>("/api/agent", { message: "Back?" });
-    return said.status === 200 ? said.body : undefined;
+    const answer = await ada.post<{ reply: string }>("/api/agent", { message: "Back?" });
+    return answer.status === 200 ? answer.body : undefined;
   });
   expect(answer.reply).toBe("echo: Back?");
   socket.send({ type: "chat", id: "2", message: "Here too?" });
@@ -105,25 +105,25 @@ test("while the backend is away: reads go on, chat and writes are 502; when it i
   socket.close();
 });
 
-test("a web process whose key is another one gets nothing from the backend", async () => {
+test("a web process with another SECRET_KEY does not start", async () => {
   const env = { ...web.env, SECRET_KEY: "another-root-key-0123456789abcdefghijk" };
   await expect(startBerth({ env })).rejects.toThrow("SECRET_KEY is not the one");
 });
 
-test("two whole services over one server: who is signed out or disabled at one is so at the other, at once", async () => {
+test("two whole services over one database server: a sign-out or a disabled account takes effect in both at once", async () => {
   const env = { DATABASE_URL: sqld.url, SECRET_KEY: "split-test-root-key-0123456789abcdefgh" };
   await using one = await startBerth({ env });
   await using two = await startBerth({ env });
   const bob = await member(one);
   const { cookie } = bob;
-  const there = createClient(two);
-  const status = async () => (await there.get("/api/settings", { headers: { cookie } })).status;
+  const remote = createClient(two);
+  const status = async () => (await remote.get("/api/settings", { headers: { cookie } })).status;
   expect(await status()).toBe(200);
   await bob.signOut();
   expect(await status()).toBe(401);
   await bob.signIn();
   const key = (await bob.post<{ key: string }>("/api/keys", { name: "both" })).body.key;
-  const keyed = () => there.get("/api/settings", { headers: { authorization: `Bearer ${key}` } });
+  const keyed = () => remote.get("/api/settings", { headers: { authorization: `Bearer ${key}` } });
   expect((await keyed()).status).toBe(200);
   await one.command("user", "disable", bob.account.email);
   expect((await keyed()).status).toBe(401);

@@ -1,4 +1,4 @@
-// A start that can't be: one clear line on standard error, an exit code that is not 0, and nothing changed on disk.
+// Failing starts: one clear line on standard error, a non-zero exit code, and no change on disk; and third-party plugins.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -24,7 +24,7 @@ import { expectRefusal, member, provision } from "./support/scene.ts";
 
 const quiet = { PORT: "0", BACKEND_PORT: "0", LOG_FORMAT: "json" };
 
-/** Every file under a folder with its mode and content; SQLite's shared memory is scratch space. */
+/** Every file of a folder with its mode and content, except SQLite's shared memory, which is temporary. */
 function snapshot(dir: string): Record<string, string> {
   const seen: Record<string, string> = {};
   for (const name of readdirSync(dir, { recursive: true, encoding: "utf8" })) {
@@ -37,7 +37,7 @@ function snapshot(dir: string): Record<string, string> {
   return seen;
 }
 
-/** One sentence for a person: no stack, no JSON, no second line. */
+/** Expects one line of text: no stack trace, no JSON. */
 function expectOneLine(
   { exitCode, stdout, stderr }: { exitCode: number; stdout: string; stderr: string },
   says: RegExp,
@@ -50,7 +50,7 @@ function expectOneLine(
   expect(stdout).toBe("");
 }
 
-/** A folder that was in use: an account, an agent, a message. */
+/** A used data folder with an account, an agent and a message. */
 let used: { path: string; remove(): void };
 beforeAll(async () => {
   used = temporaryDir();
@@ -62,14 +62,14 @@ beforeAll(async () => {
 });
 afterAll(() => used?.remove());
 
-/** A copy of it to spoil. */
+/** Copies the used folder. */
 function copyOfUsed() {
   const dir = temporaryDir();
   cpSync(join(used.path, "data"), join(dir.path, "data"), { recursive: true });
   return { path: dir.path, database: join(dir.path, "data/berth.db"), [Symbol.dispose]: () => dir.remove() };
 }
 
-/** Starts in `dir`, which must be refused with nothing changed. */
+/** Expects that a start in `dir` fails and changes nothing. */
 async function refused(dir: string, says: RegExp, env: Record<string, string> = {}, args: string[] = []) {
   const before = snapshot(dir);
   const ran = await runBerth(["serve", ...args], { ...quiet, ...env }, dir);
@@ -78,7 +78,7 @@ async function refused(dir: string, says: RegExp, env: Record<string, string> = 
   return ran;
 }
 
-describe("a database that must not be used", () => {
+describe("an unusable database:", () => {
   function overwrite(path: string, at: number, bytes: Uint8Array) {
     const file = openSync(path, "r+");
     writeSync(file, bytes, 0, bytes.length, at);
@@ -91,7 +91,7 @@ describe("a database that must not be used", () => {
     await refused(dir.path, /damaged.*berth restore/);
   });
 
-  test("a damaged header, a text file, a file that is cut off", async () => {
+  test("a damaged header, a text file, a truncated file", async () => {
     using header = copyOfUsed();
     overwrite(header.database, 0, noise(100));
     await refused(header.path, /damaged/);
@@ -112,7 +112,7 @@ describe("a database that must not be used", () => {
     await refused(dir.path, /newer version.*9999_from_the_future/);
   });
 
-  test("another program's", async () => {
+  test("of another program", async () => {
     using dir = copyOfUsed();
     writeFileSync(dir.database, "");
     const database = new Database(dir.database);
@@ -121,7 +121,7 @@ describe("a database that must not be used", () => {
     await refused(dir.path, /another program/);
   });
 
-  test("a start after any of them, with the file put back, finds everything", async () => {
+  test("after the original file is restored, the service starts with all data", async () => {
     using dir = copyOfUsed();
     const good = readFileSync(dir.database);
     overwrite(dir.database, 4096, noise(16 * 4096));
@@ -133,8 +133,8 @@ describe("a database that must not be used", () => {
 });
 
 describe("a folder that can't be written", () => {
-  /** The binary as somebody without rights: tests may run as root, whom no mode stops. */
-  const someone = 65_534;
+  /** The user `nobody`, since file modes do not stop root, who may run the tests. */
+  const unprivileged = 65_534;
   const asRoot = process.getuid?.() === 0;
   let open: { path: string; remove(): void };
   let binary: string;
@@ -147,11 +147,11 @@ describe("a folder that can't be written", () => {
   });
   afterAll(() => open.remove());
   const asSomeone = (dir: string, env: Record<string, string> = {}) => {
-    const drop = asRoot ? ["setpriv", `--reuid=${someone}`, `--regid=${someone}`, "--clear-groups", "--"] : [];
+    const drop = asRoot ? ["setpriv", `--reuid=${unprivileged}`, `--regid=${unprivileged}`, "--clear-groups", "--"] : [];
     return run([...drop, binary, "serve"], { PATH: "/usr/bin:/bin", ...quiet, ...env }, dir);
   };
 
-  test("a working folder without write permission: nothing is made in it", async () => {
+  test("a working folder without write permission: no file is created", async () => {
     const dir = temporaryDir();
     chmodSync(dir.path, 0o555);
     expectOneLine(await asSomeone(dir.path), /data can't be written .*DATA_DIR/);
@@ -160,13 +160,13 @@ describe("a folder that can't be written", () => {
     dir.remove();
   });
 
-  test("a data folder in use before, now read-only: not a byte is changed", async () => {
+  test("a used data folder that is now read-only: no byte is changed", async () => {
     using dir = copyOfUsed();
     const data = join(dir.path, "data");
     for (const name of readdirSync(data)) {
-      if (asRoot) chownSync(join(data, name), someone, someone);
+      if (asRoot) chownSync(join(data, name), unprivileged, unprivileged);
     }
-    if (asRoot) chownSync(data, someone, someone);
+    if (asRoot) chownSync(data, unprivileged, unprivileged);
     chmodSync(dir.path, 0o755);
     chmodSync(data, 0o555);
     const before = snapshot(dir.path);
@@ -188,8 +188,8 @@ describe("a folder that can't be written", () => {
   });
 });
 
-describe("what is taken already", () => {
-  test("a port that another Berth serves is in use too", async () => {
+describe("already in use:", () => {
+  test("a port of another Berth", async () => {
     const dir = temporaryDir();
     await using first = await startBerth();
     const { port } = new URL(first.web);
@@ -198,7 +198,7 @@ describe("what is taken already", () => {
     dir.remove();
   });
 
-  test("a port in use, on either listener: nothing is made", async () => {
+  test("a port of another program, on either listener: no file is created", async () => {
     const dir = temporaryDir();
     const taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("mine") });
     await refused(dir.path, new RegExp(`^berth: PORT: .*${taken.port}.* in use`), { PORT: String(taken.port) });
@@ -208,13 +208,13 @@ describe("what is taken already", () => {
     dir.remove();
   });
 
-  test("a second process on the same file is refused, the first goes on; after a kill the file is free", async () => {
+  test("a database file: a second process fails and the first goes on; after a kill the file is free", async () => {
     await using first = await startBerth();
     const ada = await member(first);
     const second = await runBerth(["serve"], quiet, first.dir);
     expectOneLine(second, /Another process is using the database/);
     expect((await ada.post("/api/agents/provision", { name: "Still here" })).status).toBe(201);
-    // The commands' socket is the first one's still.
+    // The control socket still belongs to the first process.
     await ada.grant("enterprise");
     expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "enterprise" });
 
@@ -224,7 +224,7 @@ describe("what is taken already", () => {
   });
 });
 
-describe("settings that can't be", () => {
+describe("invalid settings", () => {
   const bad: [string, string][] = [
     ["PORT", "abc"],
     ["PORT", "70000"],
@@ -244,7 +244,7 @@ describe("settings that can't be", () => {
     ["GATING_TOKEN_ADDRESS", "0x12"],
   ];
 
-  test("each bad variable is named, with what was found", async () => {
+  test("each invalid variable is named with its value", async () => {
     const dir = temporaryDir();
     for (const [name, value] of bad) {
       const { stderr } = await refused(dir.path, new RegExp(`^berth: ${name}\\b`), { [name]: value });
@@ -254,7 +254,7 @@ describe("settings that can't be", () => {
     dir.remove();
   }, 30_000);
 
-  test("a .env counts like the environment, and a secret in a bad value is not repeated", async () => {
+  test("a .env file counts like the environment, and a secret in an invalid value is not repeated", async () => {
     const dir = temporaryDir();
     writeFileSync(join(dir.path, ".env"), "PORT=abc\n");
     const env = { BACKEND_PORT: "0" };
@@ -267,7 +267,7 @@ describe("settings that can't be", () => {
     dir.remove();
   });
 
-  test("another SECRET_KEY than the database knows, by variable or by file", async () => {
+  test("a SECRET_KEY other than the database's, by variable or by file", async () => {
     using dir = copyOfUsed();
     const other = "f".repeat(64);
     await refused(dir.path, /SECRET_KEY is not the one/, { SECRET_KEY: other });
@@ -288,7 +288,7 @@ describe("settings that can't be", () => {
     dir.remove();
   });
 
-  test("a database server that isn't there", async () => {
+  test("an unreachable database server", async () => {
     const dir = temporaryDir();
     const ran = await runBerth(["serve"], { ...quiet, DATABASE_URL: "http://127.0.0.1:1" }, dir.path);
     expectOneLine(ran, /database/i);
@@ -296,7 +296,7 @@ describe("settings that can't be", () => {
     dir.remove();
   });
 
-  test("a command that there isn't, and a flag", async () => {
+  test("an unknown command, and an unknown flag", async () => {
     expectOneLine(await runBerth(["dance"]), /no command "dance"/);
     expectOneLine(await runBerth(["serve", "--dance"]), /--dance/);
   });
@@ -315,7 +315,7 @@ describe("third-party plugins", () => {
       stop: () => kernel.log.info("hello has stopped"),
     }));`;
 
-  test("one from disk is served, by --plugin and by PLUGINS, under the same rules as our own", async () => {
+  test("from disk are loaded by --plugin and by PLUGINS, under the same rules as built-in ones", async () => {
     const dir = temporaryDir();
     writeFileSync(join(dir.path, "hello.ts"), hello);
     for (const how of [{ args: ["--plugin", "./hello.ts"] }, { env: { PLUGINS: join(dir.path, "hello.ts") } }]) {
@@ -333,7 +333,7 @@ describe("third-party plugins", () => {
     dir.remove();
   });
 
-  test("one that leaves a promise behind that fails is logged; the service goes on", async () => {
+  test("an unhandled rejection in a plugin is logged; the service goes on", async () => {
     const dir = temporaryDir();
     const careless = `export default ({ plugin, Elysia, openRoutes }) =>
       plugin("careless", () => ({
@@ -356,7 +356,7 @@ describe("third-party plugins", () => {
     dir.remove();
   });
 
-  test("one that can't be loaded stops the start with its name and why", async () => {
+  test("a plugin that can't be loaded stops the start with its name and the reason", async () => {
     const dir = temporaryDir();
     const broken: [name: string, source: string, says: RegExp][] = [
       ["syntax.ts", "export default (", /syntax\.ts/],
@@ -371,7 +371,7 @@ describe("third-party plugins", () => {
     dir.remove();
   });
 
-  test("one that fails while it is set up or started: likewise", async () => {
+  test("a plugin whose setup or start fails stops the start likewise", async () => {
     const dir = temporaryDir();
     const failing = {
       "setup.ts": 'export default ({ plugin }) => plugin("odd", () => { throw new Error("no berth free"); });',

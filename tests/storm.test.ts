@@ -1,4 +1,4 @@
-// A platform that is away for a moment with all its bots: nothing is lost, nothing is said twice, and nobody storms back.
+// A short outage of a whole platform with all its bots: no message is lost, no reply is repeated, and reconnects are spread out.
 
 import { expect, test } from "bun:test";
 import { seeded } from "./support/eventually.ts";
@@ -33,7 +33,7 @@ test.each([
     expect(found).toMatchObject({ lost: 0, twice: 0, disordered: 0, limited: 0, bots: BOTS });
     expect(found?.turnedAway).toBeGreaterThan(BOTS);
     if (!platform.connects) return;
-    // A bot tries again after 0.5 to 1 s, then twice as long, and so on.
+    // A bot retries after 0.5 to 1 s, and doubles the delay each time.
     expect((found?.lastBack ?? 0) - (found?.firstBack ?? 0)).toBeGreaterThan(1_000);
     expect(found?.crowd).toBeLessThan(BOTS / 2);
   },

@@ -1,4 +1,4 @@
-// Live streams with the roles apart: published to the backend, watched through the web.
+// Live streams with split roles: published to the backend, watched through the web.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
   await sqld?.stop();
 });
 
-test("the web hands out what the backend holds, and says when it can't", async () => {
+test("the web serves segments from the backend, and an error while the backend is down", async () => {
   const ada = await member(web);
   const { agent, stream, base, becomes } = await withStream(web, ada);
   const path = `/live/${stream.liveStreamId}/index.m3u8`;
@@ -43,7 +43,7 @@ test("the web hands out what the backend holds, and says when it can't", async (
   const page = () => fetch(base, { headers: { accept: "text/html" } });
   expect((await page()).headers.get("content-type")).toBe("text/html;charset=utf-8");
   expectRefusal(await createClient(web).get(`/live/${stream.liveStreamId}/..%2F..%2Fberth.db`), 404);
-  // Viewers have no business on the backend.
+  // Viewers have no access to the backend.
   expectRefusal(await createClient(backend.backend).get(`/api/live/${stream.liveStreamId}/index.m3u8`), 401);
 
   const { body } = await ada.post<StreamBody>(`/api/agents/${agent.id}/stream/rotate`, {});

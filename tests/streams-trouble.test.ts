@@ -1,4 +1,4 @@
-// What goes wrong around live streams: a port that is taken, a kill in the middle, and strangers who mean harm.
+// Failures of live streams: a port in use, a kill during a stream, limits, and malicious publishers.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { command, connectRaw, message, type RawPublisher, setChunkSize } from ".
 import { expectRefusal, member } from "./support/scene.ts";
 import { type OnAir, type StreamBody, withStream } from "./support/streams.ts";
 
-test.concurrent("a taken port is one line in the log, Berth serves without it, and takes it once it is free", async () => {
+test.concurrent("a port in use is logged once; Berth serves without it, and opens it once it is free", async () => {
   const squatter = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   await using berth = await startBerth({ env: { RTMP_PORT: String(squatter.port) } });
   const ada = await member(berth);
@@ -31,7 +31,7 @@ test.concurrent("a taken port is one line in the log, Berth serves without it, a
   await eventually(() => lines().length === 2);
 }, 60_000);
 
-test.concurrent("kill -9 in the middle: the next start removes what is left, tells it, and the publisher can come again", async () => {
+test.concurrent("after kill -9 the next start removes old segments, updates the state, and the publisher can return", async () => {
   await using berth = await startBerth();
   const ada = await member(berth);
   const { agent, stream, base, becomes, lines } = await withStream(berth, ada);
@@ -58,7 +58,7 @@ test.concurrent("kill -9 in the middle: the next start removes what is left, tel
   expect(files()).toEqual([]);
 }, 90_000);
 
-test.concurrent("without a stream nothing listens, and with STREAM_DRIVER=off there is none", async () => {
+test.concurrent("Berth listens only once there is a stream, and never with STREAM_DRIVER=off", async () => {
   const free = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   const port = free.port;
   await free.stop(true);
@@ -85,7 +85,7 @@ test.concurrent("without a stream nothing listens, and with STREAM_DRIVER=off th
   expectRefusal(await ada.post(`/api/agents/${agent.id}/stream/rotate`, {}), 409, "STREAMS_OFF");
 }, 60_000);
 
-test.concurrent("a plan has room for so many streams at once", async () => {
+test.concurrent("a plan limits the number of streams at once", async () => {
   await using berth = await startBerth();
   const ada = await member(berth, "pro");
   const airs = [await withStream(berth, ada), await withStream(berth, ada), await withStream(berth, ada)];
@@ -100,7 +100,7 @@ test.concurrent("a plan has room for so many streams at once", async () => {
   camera.signal("SIGKILL");
 }, 60_000);
 
-test.concurrent("who watches is not limited, who asks for what is not there is", async () => {
+test.concurrent("viewers are not rate limited, requests for missing segments are", async () => {
   await using berth = await startBerth({ env: { RATE_LIMITS: '{"default":"60/m"}' } });
   const ada = await member(berth);
   const { stream, base } = await withStream(berth, ada);
@@ -115,7 +115,7 @@ test.concurrent("who watches is not limited, who asks for what is not there is",
   camera.signal("SIGKILL");
 }, 60_000);
 
-describe("strangers", () => {
+describe("malicious publishers", () => {
   let berth: Berth;
   let ada: Client;
   let air: OnAir;
@@ -129,7 +129,7 @@ describe("strangers", () => {
 
   const isClosed = (publisher: RawPublisher, withinMs = 5_000) =>
     eventually(() => !publisher.isOpen, { timeoutMs: withinMs, what: "the connection is closed" });
-  /** MiB. */
+  /** Resident memory of the service in MiB. */
   const memory = () => {
     const [, kib = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${berth.pid}/status`, "utf8")) ?? [];
     return Number(kib) / 1024;
@@ -140,9 +140,9 @@ describe("strangers", () => {
     expect(performance.now() - since).toBeLessThan(2_000);
   };
 
-  test("what is not RTMP, or breaks its rules, is cut off", async () => {
+  test("that do not speak RTMP correctly are disconnected", async () => {
     const { streamKey } = air.stream;
-    /** A full header for 1,000 bytes, then another for 10 within it: the library's reader would go backwards. */
+    /** A header for 1,000 bytes, then a second header for 10 bytes within that message, which must not move the reader back. */
     const within = [...message(8, new Uint8Array(128), 4, 1_000), ...message(8, new Uint8Array(10), 4)];
     const evils: Record<string, (publisher: RawPublisher) => Promise<void>> = {
       "a request of the web": async ({ send }) => send(Buffer.from("GET / HTTP/1.1\r\nHost: x\r\n\r\n")),
@@ -199,7 +199,7 @@ describe("strangers", () => {
     expect(berth.output().stderr).not.toContain('"level":"error"');
   }, 60_000);
 
-  test("who says nothing, or too slowly, is cut off after ten seconds", async () => {
+  test("that send nothing, or too slowly, are disconnected after ten seconds", async () => {
     await using silent = await connectRaw(air.port);
     await using slow = await connectRaw(air.port);
     const dribble = setInterval(() => slow.send([3]), 100);
@@ -209,7 +209,7 @@ describe("strangers", () => {
     clearInterval(dribble);
   }, 30_000);
 
-  test("thousands of connections, and keys that are guessed, cost next to nothing; who is on the air stays on it", async () => {
+  test("with thousands of connections and guessed keys cost little; an active stream goes on", async () => {
     const camera = publish(air.stream.rtmp, { seconds: 60 });
     await air.becomes("active");
     const before = memory();

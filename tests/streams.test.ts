@@ -1,4 +1,4 @@
-// Live streams as their owners and viewers see them: published by ffmpeg, played by ffprobe and in a browser.
+// Live streams from publishing to watching: ffmpeg publishes, ffprobe and a browser play.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
@@ -12,7 +12,7 @@ import { probe, publish } from "./support/ffmpeg.ts";
 import { expectRefusal, member } from "./support/scene.ts";
 import { type StreamBody, withStream } from "./support/streams.ts";
 
-// Most of it is waiting for a camera's time to pass, so all of it waits together.
+// Most of the time is real-time video, so the tests run concurrently.
 
 let berth: Berth;
 let ada: Client;
@@ -28,7 +28,7 @@ const filesOf = (id: string) => {
   return existsSync(folder) ? readdirSync(folder) : [];
 };
 
-test.concurrent("an agent has one stream, with addresses and a key that only its owner is told", async () => {
+test.concurrent("an agent has one stream, with addresses and a key that only its owner sees", async () => {
   const { agent, stream, now } = await withStream(berth, ada);
   expect(stream).toEqual({
     liveStreamId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}$/),
@@ -51,7 +51,7 @@ test.concurrent("an agent has one stream, with addresses and a key that only its
     expect({ method, status: answer.status }).toEqual({ method, status: 404 });
   }
   expectRefusal(await createClient(berth).get(path), 401, "UNAUTHORIZED");
-  // A key that only reads does not get to know the one that publishes.
+  // An API key that may only read must not see the stream key.
   const made = await ada.post<{ key: string }>("/api/keys", { name: "reader", scopes: ["read"] });
   const reader = { headers: { authorization: `Bearer ${made.body.key}` } };
   expectRefusal(await createClient(berth).get(path, reader), 403, "MISSING_SCOPE");
@@ -64,7 +64,7 @@ test.concurrent("an agent has one stream, with addresses and a key that only its
   expectRefusal(await ada.post(`${path}/rotate`, {}), 404, "STREAM_NOT_FOUND");
 }, 30_000);
 
-test.concurrent("what ffmpeg publishes, ffprobe plays; the playlist keeps a window, and nothing is left on disk", async () => {
+test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window, and no file is left on disk", async () => {
   const { stream, base, becomes, now, lines } = await withStream(berth, ada);
   const playlist = `${base}/index.m3u8`;
   const early = await createClient(berth).get(`/live/${stream.liveStreamId}/index.m3u8`);
@@ -76,7 +76,7 @@ test.concurrent("what ffmpeg publishes, ffprobe plays; the playlist keeps a wind
   const live = await becomes("active");
   expect(Date.parse(live.since)).toBeGreaterThan(Date.parse(stream.since));
 
-  // A player may be given the page's address as well.
+  // The page's address redirects players to the playlist.
   expect((await fetch(base, { redirect: "manual" })).headers.get("location")).toEndWith("/index.m3u8");
   const found = await probe(base);
   expect(found.streams).toEqual([
@@ -117,7 +117,7 @@ test.concurrent("what ffmpeg publishes, ffprobe plays; the playlist keeps a wind
   await eventually(() => filesOf(stream.liveStreamId).length === 0);
 }, 90_000);
 
-test.concurrent("the page plays it in Chromium, by itself and again after an interruption", async () => {
+test.concurrent("the page starts playing in Chromium, also after an interruption", async () => {
   const { agent, stream, base, becomes } = await withStream(berth, ada, "Lighthouse & Co");
   await using page = await openChromium();
   await page.goto(base);
@@ -127,17 +127,17 @@ test.concurrent("the page plays it in Chromium, by itself and again after an int
       frames: number;
       width: number;
       title: string;
-      said: string;
+      message: string;
       isOff: boolean;
     }>(`(() => {
       const video = document.getElementById("video");
       const { totalVideoFrames: frames } = video.getVideoPlaybackQuality();
       const off = document.getElementById("off");
       return { time: video.currentTime, frames, width: video.videoWidth, title: document.title,
-        said: document.getElementById("message").textContent, isOff: !off.hidden };
+        message: document.getElementById("message").textContent, isOff: !off.hidden };
     })()`);
-  await eventually(async () => (await seen()).said === "Off the air", { timeoutMs: 20_000, everyMs: 100 });
-  // The name is nobody's business while the agent's public page is off.
+  await eventually(async () => (await seen()).message === "Off the air", { timeoutMs: 20_000, everyMs: 100 });
+  // The agent's name is hidden while its public page is off.
   expect((await seen()).title).toBe("Live stream · Berth");
 
   const first = publish(stream.rtmp, { seconds: 60 });
@@ -157,7 +157,7 @@ test.concurrent("the page plays it in Chromium, by itself and again after an int
 
   first.signal("SIGKILL");
   await becomes("idle");
-  // Another picture, so that it has to be decoded in another way.
+  // A different picture size, so that the decoder must be set up again.
   const second = publish(stream.rtmp, { seconds: 60, size: "640x360" });
   await becomes("active");
   await eventually(async () => (await seen()).width === 640, {
@@ -176,7 +176,7 @@ test.concurrent("the page plays it in Chromium, by itself and again after an int
   expect(await nothing.text()).toContain("There is no live stream at this address");
 }, 120_000);
 
-test.concurrent("a key that is wrong, old, or of a stopped agent is refused, and who publishes with it is sent away", async () => {
+test.concurrent("a wrong key, an old key, or one of a stopped agent is rejected, and ends a running publisher", async () => {
   const { agent, stream, becomes, lines } = await withStream(berth, ada);
   const wrong = publish(`${stream.rtmpServer}/${"0".repeat(64)}`, { seconds: 30 });
   expect(await wrong.exited).not.toBe(0);
@@ -208,7 +208,7 @@ test.concurrent("a key that is wrong, old, or of a stopped agent is refused, and
   expect(berth.output().stderr).not.toContain('"level":"error"');
 }, 90_000);
 
-test.concurrent("the newest publisher wins, and viewers go on with the same playlist", async () => {
+test.concurrent("a new publisher replaces the old one, and viewers keep the same playlist", async () => {
   const { stream, base, becomes, lines } = await withStream(berth, ada);
   const one = publish(stream.rtmp, { seconds: 60 });
   const { since } = await becomes("active");
@@ -227,7 +227,7 @@ test.concurrent("the newest publisher wins, and viewers go on with the same play
   two.signal("SIGKILL");
 }, 60_000);
 
-test.concurrent("a publisher that vanishes ends the stream: killed at once, silent within 15 seconds", async () => {
+test.concurrent("a lost publisher ends the stream: at once if killed, within 15 seconds if silent", async () => {
   const { stream, becomes, lines } = await withStream(berth, ada);
   const killed = publish(stream.rtmp, { seconds: 60 });
   await becomes("active");
@@ -243,7 +243,7 @@ test.concurrent("a publisher that vanishes ends the stream: killed at once, sile
   silent.signal("SIGKILL");
 }, 90_000);
 
-test.concurrent("other codecs and too much of it are refused, and the agent's log says what to do", async () => {
+test.concurrent("other codecs and too high bitrates are rejected, with advice in the agent's log", async () => {
   const { stream, becomes, lines } = await withStream(berth, ada);
   const flv1 = ["-c:v", "flv1", "-b:v", "500k", "-c:a", "aac"];
   expect(await publish(stream.rtmp, { seconds: 30, codecs: flv1 }).exited).not.toBe(0);
@@ -264,7 +264,7 @@ test.concurrent("other codecs and too much of it are refused, and the agent's lo
   await becomes("idle");
 }, 90_000);
 
-test.concurrent("its owner hears when it goes on the air and off it", async () => {
+test.concurrent("the owner gets an event when the stream starts and ends", async () => {
   const { agent, stream, becomes } = await withStream(berth, ada);
   const camera = publish(stream.rtmp, { seconds: 5 });
   await becomes("active");
@@ -272,14 +272,14 @@ test.concurrent("its owner hears when it goes on the air and off it", async () =
   await becomes("idle");
   const events: unknown[] = [];
   for await (const { event, data } of ada.sse("/api/events?lastEventId=0&types=stream.state")) {
-    const told = JSON.parse(data).data;
-    if (told.agentId !== agent.id) continue;
-    events.push({ event, ...told });
+    const expected = JSON.parse(data).data;
+    if (expected.agentId !== agent.id) continue;
+    events.push({ event, ...expected });
     if (events.length === 2) break;
   }
-  const told = { event: "stream.state", agentId: agent.id, liveStreamId: stream.liveStreamId, reason: null };
+  const expected = { event: "stream.state", agentId: agent.id, liveStreamId: stream.liveStreamId, reason: null };
   expect(events).toEqual([
-    { ...told, state: "active" },
-    { ...told, state: "idle" },
+    { ...expected, state: "active" },
+    { ...expected, state: "idle" },
   ]);
 }, 60_000);

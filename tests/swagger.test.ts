@@ -30,7 +30,7 @@ async function documentOf(side: Side): Promise<OpenApiDocument> {
   return (await answer.json()) as OpenApiDocument;
 }
 
-/** "GET /path/{id}" of every plugin in the plugins' folder, from the plugins' own tables of routes. */
+/** The routes ("GET /path/{id}") of every plugin in the plugins folder, from the plugins' own route tables. */
 async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
   const dir = temporaryDir();
   const kernel = await openKernel(loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path }));
@@ -39,7 +39,7 @@ async function routesOfAllPlugins(): Promise<Record<Side, string[]>> {
     for (const path of [...new Bun.Glob("plugins/*/index.ts").scanSync(join(import.meta.dir, ".."))].sort()) {
       const [, folder = ""] = path.split("/");
       const exported = (await import(`../${path}`)) as Record<string, Plugin<unknown>>;
-      // The folder agent-stats exports agentStats.
+      // A folder's plugin has its name in camel case: agent-stats exports agentStats.
       const found = exported[folder.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
       if (!found) throw new Error(`${path} exports no plugin of its folder's name.`);
       host.use(found);
@@ -64,7 +64,7 @@ const operationsOf = (document: OpenApiDocument): [name: string, Operation][] =>
     ]),
   );
 
-/** Where text looks like an address of the net, but for this machine's own. */
+/** The addresses in a text that are not on this machine. */
 const foreign = (text: string) => text.match(/(?:https?:)?\/\/(?!localhost|127\.0\.0\.1)[\w-]+\.[\w.-]+/g) ?? [];
 
 for (const side of SIDES) {
@@ -80,13 +80,13 @@ for (const side of SIDES) {
       expect(routes[side].filter((route) => !shown.includes(route))).toEqual([]);
     });
 
-    test("has nothing that is no route, but the gateway", () => {
+    test("names nothing but routes and the gateway", () => {
       const shown = operationsOf(documents[side]).map(([name]) => name);
       const beside = shown.filter((name) => !routes[side].includes(name));
       expect(beside).toEqual(side === "web" ? ["GET /agent/{id}"] : []);
     });
 
-    test("says of each route what it does, where it belongs, and that it can fail", () => {
+    test("has a summary, a tag and an error response for each route", () => {
       const lacking = operationsOf(documents[side]).filter(
         ([, { summary, tags, operationId, responses = {} }]) =>
           !summary || !tags?.length || !operationId || !Object.keys(responses).some((status) => Number(status) >= 400),
@@ -94,7 +94,7 @@ for (const side of SIDES) {
       expect(lacking.map(([name]) => name)).toEqual([]);
     });
 
-    test("says of each route who may call, and what it answers", () => {
+    test("has the security and a response schema for each route", () => {
       const vague = operationsOf(documents[side]).filter(([name, { security, responses = {} }]) => {
         const good = Object.entries(responses).filter(([status]) => Number(status) < 300);
         return (
@@ -104,7 +104,7 @@ for (const side of SIDES) {
       expect(vague.map(([name]) => name)).toEqual([]);
     });
 
-    test("says 401 exactly where a guard stands", () => {
+    test("names 401 exactly for guarded routes", () => {
       for (const [name, { security = [], responses = {} }] of operationsOf(documents[side])) {
         if (responses[101]) continue;
         if (security.length > 0)
@@ -114,12 +114,12 @@ for (const side of SIDES) {
       expect(open.map(([name]) => name)).not.toContain(side === "web" ? "GET /api/settings" : "POST /api/agents");
     });
 
-    test("names no foreign address, and no other server than the one that is asked", () => {
+    test("names no foreign address, and only its own server", () => {
       expect(foreign(JSON.stringify(documents[side]))).toEqual([]);
       expect(documents[side].servers).toEqual([{ url: "/", description: expect.any(String) }]);
     });
 
-    test("is what `berth openapi` prints, beside the service and without touching its data", async () => {
+    test("equals the output of `berth openapi`, which changes no data", async () => {
       const { stdout, stderr, exitCode } = await berth.command("openapi", side);
       expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
       expect(JSON.parse(stdout)).toEqual(documents[side]);

@@ -1,4 +1,4 @@
-// Telegram as people use it, against the whole service: files, groups, topics.
+// Telegram on the whole service, against a strict fake: files, groups and topics.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -14,7 +14,7 @@ let telegram: Telegram;
 let upstream: Upstream;
 let berth: Berth;
 let owner: Client;
-/** Answers with a model that sees pictures, and with one that takes text alone. */
+/** A bot with a model that accepts pictures, and one with a model for text only. */
 let seeing: FakeBot;
 let blind: FakeBot;
 
@@ -68,21 +68,21 @@ async function repliesOf(bot: FakeBot, chat: number, count: number): Promise<str
 }
 
 describe("files", () => {
-  test("a photo reaches a model that takes pictures, byte for byte", async () => {
+  test("a photo reaches a model with picture input, byte for byte", async () => {
     seeing.userSendsFile(10, "p.jpg", JPEG, "What is this?", { as: "photo" });
     await repliesOf(seeing, 10, 1);
     expect(upstream.chats.at(-1)?.messages.at(-1)?.content).toEqual([
       { type: "text", text: "[photo]\nWhat is this?" },
       { type: "image_url", image_url: { url: `data:image/jpeg;base64,${JPEG.toString("base64")}` } },
     ]);
-    // What was said stays; the picture does not.
+    // The history keeps the text, not the picture.
     seeing.userSays(10, "And now?");
     await repliesOf(seeing, 10, 2);
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).not.toContain("base64");
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).toContain("[photo]\\nWhat is this?");
   });
 
-  test("a voice message reaches a model that hears, in the form it was recorded in", async () => {
+  test("a voice message reaches a model with audio input, in its original format", async () => {
     const hearing = await connect("300003", "provider_1:hears");
     const voice = Buffer.concat([Buffer.from("OggS"), crypto.getRandomValues(Buffer.alloc(9_000))]);
     hearing.userSendsFile(12, "v.ogg", voice, undefined, { as: "voice" });
@@ -93,7 +93,7 @@ describe("files", () => {
     ]);
   });
 
-  test("a short text is read to any model", async () => {
+  test("the content of a short text file reaches any model", async () => {
     blind.userSendsFile(11, "notes.txt", Buffer.from("Tea at noon."), "When?");
     await repliesOf(blind, 11, 1);
     expect(JSON.stringify(upstream.chats.at(-1)?.messages.at(-1))).toContain("Tea at noon.");
@@ -105,21 +105,21 @@ describe("files", () => {
     ["video_note", "n.mp4", 22, "I can't watch videos."],
   ] as const)(
     "a %s that the model does not take is answered plainly, without asking it",
-    async (as, name, chat, said) => {
+    async (as, name, chat, expected) => {
       const before = upstream.chats.length;
       blind.userSendsFile(chat, name, JPEG, undefined, { as });
       const [reply] = await repliesOf(blind, chat, 1);
-      expect(reply).toStartWith(said);
+      expect(reply).toStartWith(expected);
       expect(upstream.chats.length).toBe(before);
     },
   );
 
-  test("a sticker is answered like a word", async () => {
+  test("a sticker is answered like text", async () => {
     blind.userSendsFile(30, "s.webp", JPEG, undefined, { as: "sticker" });
     expect(await repliesOf(blind, 30, 1)).toEqual(["echo: [sticker: 👍]"]);
   });
 
-  test("no address with the token, and no file, is in a log", () => {
+  test("no log contains an address with the token, or a file", () => {
     const { stdout, stderr } = berth.output();
     expect(stdout + stderr).not.toContain(seeing.token.split(":")[1] ?? seeing.token);
     expect(stdout + stderr).not.toContain(JPEG.toString("base64").slice(0, 40));
@@ -127,20 +127,20 @@ describe("files", () => {
 });
 
 describe("groups", () => {
-  test("who names it in a topic is answered in the topic, tied to the question; others are not", async () => {
+  test("mentions in a topic get a reply to the message in that topic; other messages get none", async () => {
     const forum = { group: { title: "Team", forum: true }, threadId: 5 };
     blind.userSays(-1001, "to nobody", forum);
     const { messageId } = blind.userSays(-1001, `@${blind.username} the first`, forum);
     await repliesOf(blind, -1001, 1);
     expect(blind.sent(-1001)).toMatchObject([{ threadId: 5, replyTo: messageId }]);
-    // The general topic is a conversation of its own.
+    // The general topic has its own conversation.
     blind.userSays(-1001, `@${blind.username} in general`, { group: true });
     await repliesOf(blind, -1001, 2);
     expect(blind.sent(-1001)[1]?.threadId).toBeUndefined();
     expect(JSON.stringify(upstream.chats.at(-1)?.messages)).not.toContain("the first");
   });
 
-  test("an answer to it counts as naming it, and a photo that is answered can be looked at", async () => {
+  test("a reply to the bot counts as a mention, and a replied-to photo reaches the model", async () => {
     seeing.userSays(-1002, `@${seeing.username} hello`);
     await repliesOf(seeing, -1002, 1);
     seeing.userSays(-1002, "why?", { replyTo: seeing.sent(-1002)[0]?.messageId ?? 0 });
@@ -151,14 +151,14 @@ describe("groups", () => {
     expect(JSON.stringify(upstream.chats.at(-1)?.messages.at(-1)?.content)).toContain("image_url");
   });
 
-  test("a command with its name is obeyed, one for another bot is not", async () => {
+  test("a command with the bot's name runs, one for another bot does not", async () => {
     blind.userSays(-1003, "/reset@another_bot");
     blind.userSays(-1003, `/status@${blind.username}`);
     const [reply] = await repliesOf(blind, -1003, 1);
     expect(reply).toStartWith("Harbour is running.");
   });
 
-  test("a group that becomes a supergroup while it waits is answered there", async () => {
+  test("a group that becomes a supergroup during a turn gets the reply there", async () => {
     upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, delayMs: 300 }));
     blind.userSays(-77, `@${blind.username} hello`, { group: { type: "group" } });
     await eventually(() => upstream.open > 0);

@@ -1,4 +1,4 @@
-// Whether an address has an account can't be told: not from status, body or headers, and not from how long an answer takes.
+// Responses do not reveal whether an address has an account: not by status, body or headers, and not by their duration.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -26,7 +26,7 @@ interface Ask {
   headers: Headers;
 }
 
-/** What asking for each address answers, and how long it took in milliseconds, one after the other in random order. */
+/** Responses and durations (ms) for known and unknown addresses, requested one after the other in random order. */
 async function sample(ask: (email: string) => Promise<Ask>, count = SAMPLES) {
   const { shuffle, seed } = seeded();
   const times = { known: [] as number[], unknown: [] as number[] };
@@ -42,10 +42,10 @@ async function sample(ask: (email: string) => Promise<Ask>, count = SAMPLES) {
   return { times, answers, seed };
 }
 
-/** Everything of an answer but its id and its time. */
+/** A response without its request id and date. */
 function described({ status, text, headers }: Ask): string {
-  const told = [...headers].filter(([name]) => name !== "x-request-id" && name !== "date").sort();
-  return JSON.stringify([status, text, told]);
+  const shownHeaders = [...headers].filter(([name]) => name !== "x-request-id" && name !== "date").sort();
+  return JSON.stringify([status, text, shownHeaders]);
 }
 
 const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
@@ -56,10 +56,10 @@ function distance(a: readonly number[], b: readonly number[]): number {
   return Math.max(...[...a, ...b].map((at) => Math.abs(below(a, at) - below(b, at))));
 }
 
-/** By chance less than once in 10,000 where both come from one distribution: √(−ln(0.0001 / 2) / 2) · √(2 / n). */
+/** The distance that equal distributions exceed less than once in 10,000 times: √(−ln(0.0001 / 2) / 2) · √(2 / n). */
 const farApart = (n: number) => Math.sqrt(-Math.log(0.0001 / 2) / n);
 
-/** What tells two samples apart; undefined when nothing does. */
+/** Describes the difference between two samples; undefined if there is none. */
 function tellsApart(a: readonly number[], b: readonly number[]): string | undefined {
   const [one, other] = [median(a), median(b)];
   const ratio = Math.max(one, other) / Math.min(one, other);
@@ -68,7 +68,7 @@ function tellsApart(a: readonly number[], b: readonly number[]): string | undefi
   return far > farApart(a.length) ? `distributions ${far.toFixed(3)} apart` : undefined;
 }
 
-test("what looks for a difference finds one of a tenth, and none between halves of the same", () => {
+test("the comparison finds a difference of a tenth, and none between two halves of one sample", () => {
   const { next } = seeded(7);
   const around = (middle: number) => Array.from({ length: SAMPLES }, () => middle * (0.8 + 0.4 * next()));
   expect(tellsApart(around(10), around(10))).toBeUndefined();
@@ -87,7 +87,7 @@ const asks: [string, number, (email: string) => Promise<Ask>][] = [
 ];
 
 describe.each(asks)("%s", (_, status, ask) => {
-  test("answers the same whether or not there is an account", async () => {
+  test("returns the same response with and without an account", async () => {
     const { answers } = await sample(ask, WARM_UP);
     expect(answers.known.size).toBe(1);
     expect(answers.known).toEqual(answers.unknown);
@@ -97,8 +97,8 @@ describe.each(asks)("%s", (_, status, ask) => {
     for (const email of [known, unknown]) expect((await ask(email)).text).not.toContain(email);
   });
 
-  test("takes as long", async () => {
-    // Something else on this machine may touch one of the two by chance, but hardly three times; a true difference stays.
+  test("takes the same time with and without an account", async () => {
+    // Other processes on this machine may disturb one round, but hardly three; a real difference stays.
     const found: string[] = [];
     for (let round = 0; round < 3; round++) {
       const { times, seed } = await sample(ask);

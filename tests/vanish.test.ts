@@ -1,4 +1,4 @@
-// Two hundred clients that vanish in mid-stream: whatever they asked for upstream is called off, and the next one is served.
+// Two hundred clients disconnect during streams: their upstream calls are cancelled, and new requests are served.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -24,10 +24,10 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-/** A reply that would go on for minutes. */
+/** A reply that takes minutes. */
 const endless = { pieces: Array.from({ length: 5_000 }, (_, n) => `word${n} `), paceMs: 50 };
 
-/** What is being read: a response that nobody holds is closed by the garbage collector. */
+/** References to open responses, since the garbage collector closes unreferenced ones. */
 const held: Response[] = [];
 
 /** Waits for the first bytes and stays connected. */
@@ -48,18 +48,18 @@ const settled = async () => {
   });
 };
 
-test("70 on REST, 70 on the gateway and 60 on /v1 vanish: the upstream's open count returns to 0", async () => {
+test("70 clients on REST, 70 on the gateway and 60 on /v1 disconnect: the upstream's open count returns to 0", async () => {
   upstream.script(endless);
   const leave = new AbortController();
 
   const rest = agents.map(async ({ id: agentId }) => {
     const headers = { accept: "text/event-stream" };
-    const said = { message: "Tell me everything.", agentId };
-    await begin(await ada.fetch("POST", "/api/agent", said, { headers, signal: leave.signal }));
+    const request = { message: "Tell me everything.", agentId };
+    await begin(await ada.fetch("POST", "/api/agent", request, { headers, signal: leave.signal }));
   });
   const sockets = agents.map(({ id }) => openGateway(berth, id, { cookie: ada.cookie }));
   const spoken = sockets.map(async (socket, n) => {
-    // A session of its own each, or it would wait for the one on REST.
+    // Each has its own session, since one session runs one turn at a time.
     const path = { action: "create-session", agentId: agents[n]?.id };
     const { body } = await ada.post<{ sessionId: string }>("/api/agent", path);
     socket.send({ type: "chat", id: "1", message: "Tell me everything.", sessionId: body.sessionId });
@@ -80,7 +80,7 @@ test("70 on REST, 70 on the gateway and 60 on /v1 vanish: the upstream's open co
   expect(upstream.aborted).toBe(200);
 }, 60_000);
 
-test("clients that leave before the first byte are called off too, the waiting ones with them", async () => {
+test("clients that disconnect before the first byte cancel their calls and their waiting turns", async () => {
   upstream.reset();
   upstream.script({ hang: true });
   const leave = new AbortController();
@@ -96,7 +96,7 @@ test("clients that leave before the first byte are called off too, the waiting o
   await settled();
 });
 
-test("the service answers as before", async () => {
+test("the service still answers", async () => {
   upstream.reset();
   const { status, body } = await ada.post("/api/agent", { message: "Still there?" });
   expect(status).toBe(200);

@@ -1,4 +1,4 @@
-// Agents verified by an authenticator (WebAuthn), in one process and in two: registered, shown again, and every wrong answer refused.
+// Verification of agents by an authenticator (WebAuthn), in one process and in two: registration, assertion, and invalid responses.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAuthenticator } from "./support/authenticator.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -25,7 +25,7 @@ afterAll(() => berth?.[Symbol.asyncDispose]());
 const showing = (signature: string) => ({ signature });
 
 describe("an authenticator", () => {
-  test("verifies when it is registered, then by showing that it is there, on any agent of its owner", async () => {
+  test("verifies by its registration, later by an assertion, on any agent of its owner", async () => {
     const ada = await owner(berth);
     const key = createAuthenticator(BASE_URL);
     const first = await challenge(ada, "webauthn");
@@ -54,7 +54,7 @@ describe("an authenticator", () => {
     });
   });
 
-  test("attests itself with its own key, but certificates are not read", async () => {
+  test("may use self attestation, but certificates are rejected", async () => {
     const ada = await owner(berth);
     const key = createAuthenticator(BASE_URL);
     const { options } = await challenge(ada, "webauthn");
@@ -76,10 +76,10 @@ describe("an authenticator", () => {
     ["from inside another site's page", { crossOrigin: true }, /inside a page/],
     ["to another challenge", { challenge: "A".repeat(43) }, /another challenge/],
     ["of another kind", { type: "payment.get" }, /different kind/],
-    ["that nobody touched it for", { absent: true }, /is not valid/],
+    ["without user presence", { absent: true }, /is not valid/],
   ] as const;
 
-  test("registers nothing with an answer that is wrong in one thing", async () => {
+  test("registers nothing with a response that has one defect", async () => {
     const ada = await owner(berth);
     const key = createAuthenticator(BASE_URL);
     const { options } = await challenge(ada, "webauthn");
@@ -91,7 +91,7 @@ describe("an authenticator", () => {
     expect((await challenge(ada, "webauthn")).options.user).toBeDefined();
   });
 
-  test("shows nothing with an answer that is wrong in one thing, signed by another key, or after its counter went back", async () => {
+  test("verifies nothing with an assertion that has one defect, another key, or a lower counter", async () => {
     const ada = await owner(berth);
     const key = createAuthenticator(BASE_URL);
     key.counter = 10;
@@ -113,7 +113,7 @@ describe("an authenticator", () => {
     expectRefusal(await attempt(good), 400, "VERIFICATION_FAILED");
   });
 
-  test("of one user is nothing to another", async () => {
+  test("of one user verifies nothing for another", async () => {
     const [ada, eve] = [await owner(berth), await owner(berth)];
     const key = createAuthenticator(BASE_URL);
     expect(
@@ -131,7 +131,7 @@ describe("an authenticator", () => {
     await expectFailed(eve, await verify(eve, "webauthn", showing(stolen)), /registered already/);
   });
 
-  test("can be another one when the first is lost, if that is asked for", async () => {
+  test("can be replaced on request when the first one is lost", async () => {
     const ada = await owner(berth);
     const [lost, spare] = [createAuthenticator(BASE_URL), createAuthenticator(BASE_URL)];
     await verify(ada, "webauthn", showing(lost.register((await challenge(ada, "webauthn")).options)));
@@ -142,7 +142,7 @@ describe("an authenticator", () => {
     expect(both?.sort()).toEqual([lost.credentialId, spare.credentialId].sort());
   });
 
-  test("that answers in no form it could is 400", async () => {
+  test("with a malformed response is 400", async () => {
     const ada = await owner(berth);
     await challenge(ada, "webauthn");
     const response = { clientDataJSON: "", attestationObject: "" };
@@ -163,7 +163,7 @@ describe("an authenticator", () => {
   });
 });
 
-test("two processes over one database verify as one does; without the backend it is 502, and nothing is lost", async () => {
+test("two processes over one database verify as one does; while the backend is down it is 502, and the challenge stays valid", async () => {
   const sqld = await startSqld();
   const shared = { DATABASE_URL: sqld.url, SECRET_KEY: "verification-root-key-0123456789abcdef", BASE_URL };
   await using backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
@@ -179,8 +179,8 @@ test("two processes over one database verify as one does; without the backend it
 
   await backend.restart({ env: { BACKEND_PORT: new URL(web.env.BACKEND_URL ?? "").port } });
   const answer = await eventually(async () => {
-    const said = await verify(ada, "webauthn", { signature });
-    return said.status === 502 ? undefined : said;
+    const answer = await verify(ada, "webauthn", { signature });
+    return answer.status === 502 ? undefined : answer;
   });
   await expectVerified(ada, answer, "webauthn", { metadata: { credentialId: key.credentialId } });
   expect((await ada.client.delete(`${path(ada)}/verify`)).body).toEqual({ success: true, verified: false });

@@ -1,4 +1,4 @@
-// Challenges of agent verification and its routes: bound to agent, owner and type, used once, and nobody else's.
+// The routes of agent verification and its challenges, which are bound to agent, owner and type, and work once.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Attesters, deployAttesters } from "./support/attesters.ts";
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe("a challenge", () => {
-  test("says in words what is signed", async () => {
+  test("has a readable message to sign", async () => {
     const ada = await owner(berth);
     const { message, nonce, expiresAt, options } = await challenge(ada, "name_service");
     const left = Date.parse(expiresAt) - Date.now();
@@ -51,7 +51,7 @@ describe("a challenge", () => {
     expect(options).toBeUndefined();
   });
 
-  test("is good for one verification, however often its proof comes at once", async () => {
+  test("works for one verification, also if its proof arrives many times at once", async () => {
     const [ada, wallet] = [await owner(berth), createWallet()];
     await attesters.attestAccount(wallet.address);
     const signature = await wallet.sign((await challenge(ada, "exchange")).message);
@@ -63,7 +63,7 @@ describe("a challenge", () => {
     await expectFailed(ada, await verify(ada, "exchange", { signature }), /no open challenge/);
   });
 
-  test("is good for its agent, its type and its owner alone, and only the newest is", async () => {
+  test("works only for its agent, type and owner, and only if it is the newest", async () => {
     const wallet = createWallet();
     await attesters.attestAccount(wallet.address);
     await attesters.setName(wallet.address, "bound.base.eth");
@@ -87,7 +87,7 @@ describe("a challenge", () => {
     expect((await verify(ada, "exchange", { signature, walletAddress })).status).toBe(200);
   });
 
-  test("whose answer was lost on the way is answered again under its idempotency key", async () => {
+  test("can be claimed again under its idempotency key if the response was lost", async () => {
     const [ada, wallet] = [await owner(berth), createWallet()];
     await attesters.attestAccount(wallet.address);
     const signature = await wallet.sign((await challenge(ada, "exchange")).message);
@@ -101,7 +101,7 @@ describe("a challenge", () => {
 });
 
 describe("the routes", () => {
-  test("refuse what is missing or malformed, with the field", async () => {
+  test("reject missing and malformed input, with the field", async () => {
     const ada = await owner(berth);
     const claims: [object, string][] = [
       [{}, "verificationType"],
@@ -126,7 +126,7 @@ describe("the routes", () => {
     expect(await recordOf(ada)).toEqual(NONE);
   });
 
-  test("remove a verification, also one that is not there; the status stays", async () => {
+  test("remove a verification, also a missing one; the status stays", async () => {
     const wallet = createWallet();
     const ada = await ownerOf(berth, wallet);
     const attestationUid = await attesters.attest(wallet.address);
@@ -149,7 +149,7 @@ describe("the routes", () => {
     ["DELETE", "/verify"],
   ] as const;
 
-  test("know no stranger's agent on either surface, and nobody without a session", async () => {
+  test("are 404 for other users' agents on both surfaces, and 401 without a session", async () => {
     const wallet = createWallet();
     const ada = await ownerOf(berth, wallet);
     await verify(ada, "attestation", { attestationUid: await attesters.attest(wallet.address) });
@@ -170,7 +170,7 @@ describe("the routes", () => {
     expect(await recordOf(ada)).toEqual(before);
   });
 
-  test("tell an admin what they tell any stranger, on the backend too", async () => {
+  test("treat an admin like any other user, also on the backend", async () => {
     const wallet = createWallet();
     const ada = await ownerOf(berth, wallet);
     await verify(ada, "attestation", { attestationUid: await attesters.attest(wallet.address) });
@@ -193,7 +193,7 @@ describe("the routes", () => {
     expect(await recordOf(ada)).toEqual(before);
   });
 
-  test("tell of a verification as an event", async () => {
+  test("publish a verification as an event", async () => {
     const wallet = createWallet();
     const ada = await ownerOf(berth, wallet);
     const attestationUid = await attesters.attest(wallet.address);
@@ -202,9 +202,9 @@ describe("the routes", () => {
       headers: { "last-event-id": "0" },
     })) {
       if (event !== "agent.verified") continue;
-      const told = { id: ada.agent.id, verificationType: "attestation", attestationUid };
+      const expected = { id: ada.agent.id, verificationType: "attestation", attestationUid };
       expect(JSON.stringify(JSON.parse(data))).toContain(JSON.stringify(ada.agent.id));
-      expect(data).toContain(told.attestationUid);
+      expect(data).toContain(expected.attestationUid);
       break;
     }
   });

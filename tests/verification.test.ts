@@ -1,4 +1,4 @@
-// Agents verified by what is on a chain: attestations, exchange accounts and names, on a real one, which also goes away.
+// Verification of agents by data on a real chain: attestations, exchange accounts and names; also while the chain is down.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type AttestationFields, type Attesters, deployAttesters, SCHEMA } from "./support/attesters.ts";
@@ -45,7 +45,7 @@ const kinds = Object.keys(makers);
 const make = async (kind: string) => (await makers[kind]?.()) ?? expect.unreachable();
 
 describe("an attestation", () => {
-  test("of a wallet that its owner signed in with verifies, without a signature", async () => {
+  test("of the wallet that the owner signed in with verifies without a signature", async () => {
     const wallet = createWallet();
     const ada = await ownerOf(berth, wallet);
     const attestationUid = await attesters.attest(wallet.address);
@@ -98,7 +98,7 @@ describe("an attestation", () => {
     }
   });
 
-  test("of a stranger's wallet verifies nothing, whoever signs", async () => {
+  test("of another user's wallet verifies nothing, with either signature", async () => {
     const [own, foreign] = [createWallet(), createWallet()];
     const ada = await ownerOf(berth, own);
     const attestationUid = await attesters.attest(foreign.address);
@@ -122,7 +122,7 @@ describe("an attestation", () => {
 });
 
 describe("an exchange account", () => {
-  test("verifies with the signature alone of a key, and of a named smart wallet", async () => {
+  test("verifies with the signature of a key, and of a named smart wallet", async () => {
     for (const kind of kinds) {
       const wallet = await make(kind);
       const ada = await owner(berth);
@@ -140,7 +140,7 @@ describe("an exchange account", () => {
     }
   });
 
-  test("verifies nothing without a good attestation of that wallet", async () => {
+  test("verifies nothing without a valid attestation of the wallet", async () => {
     const past = BigInt(Math.floor(Date.now() / 1000)) - 60n;
     const wrong: [AttestationFields, RegExp][] = [
       [{ revocationTime: past }, /revoked/],
@@ -173,7 +173,7 @@ describe("an exchange account", () => {
     await expectFailed(ada, await verify(ada, "exchange", zeros), /No key/);
   });
 
-  test("verifies nothing with somebody else's attested wallet", async () => {
+  test("verifies nothing with another user's attested wallet", async () => {
     const [own, attested] = [createWallet(), createWallet()];
     await attesters.attestAccount(attested.address);
     const ada = await owner(berth);
@@ -193,7 +193,7 @@ describe("a name", () => {
     signature: await wallet.sign((await challenge(who, "name_service")).message),
   });
 
-  test.each(kinds)("of %s verifies when it leads back", async (kind) => {
+  test.each(kinds)("of %s verifies when it resolves to the wallet", async (kind) => {
     const wallet = await make(kind);
     const ada = await owner(berth);
     const name = `ada-${wallet.address.slice(2, 10).toLowerCase()}.base.eth`;
@@ -203,7 +203,7 @@ describe("a name", () => {
     await expectVerified(ada, await verify(ada, "name_service", claim), "name_service", shown);
   });
 
-  test("verifies nothing when it leads elsewhere, nowhere, does not exist, or is not written as names are", async () => {
+  test("verifies nothing when it resolves to another address or none, does not exist, or is malformed", async () => {
     const [ada, wallet] = [await owner(berth), createWallet()];
     const claim = await claimOf(ada, wallet);
     const attempt = () => verify(ada, "name_service", claim);
@@ -230,7 +230,7 @@ describe("a name", () => {
 });
 
 describe("while the chain", () => {
-  /** No claim that needs it holds or fails; the same proofs are good afterwards. */
+  /** Expects `CHAIN_UNAVAILABLE` for claims that need the chain; their proofs stay valid. */
   async function expectNothing(claims: [Owner, string, object][]): Promise<void> {
     for (const [who, type, claim] of claims) {
       expectRefusal(await verify(who, type, claim), 500, "CHAIN_UNAVAILABLE");
@@ -256,7 +256,7 @@ describe("while the chain", () => {
     ];
   }
 
-  test("is away, or another, nothing is known and nothing changes; then all is as it was", async () => {
+  test("is down or has another id, claims fail and nothing changes; afterwards the same claims verify", async () => {
     const held = await claims();
     await chain.stop();
     await expectNothing(held);
@@ -271,11 +271,11 @@ describe("while the chain", () => {
     for (const [who, type, claim] of held) expect((await verify(who, type, claim)).status).toBe(200);
   }, 60_000);
 
-  test("answers with no contract, another contract, or another attestation: nothing is known", async () => {
+  test("returns no contract, another contract, or another attestation, claims fail", async () => {
     const held = await claims();
     const { env } = berth;
     const lying = await chain.deploy(await compileContract("Attestations.sol", "LyingAttestationService"));
-    const nobody = createWallet().address;
+    const noContract = createWallet().address;
     const each = (address: string) => ({
       VERIFY_EAS_ADDRESS: address,
       VERIFY_EXCHANGE_INDEXER: address,
@@ -283,7 +283,7 @@ describe("while the chain", () => {
     });
     const { VERIFY_EAS_ADDRESS: eas = "", VERIFY_NAME_REGISTRY: names = "" } = attesters.env;
     const wrong = [
-      each(nobody),
+      each(noContract),
       { VERIFY_EAS_ADDRESS: names, VERIFY_EXCHANGE_INDEXER: eas, VERIFY_NAME_REGISTRY: eas },
     ];
     for (const addresses of wrong) {

@@ -1,4 +1,4 @@
-// Spending on the mainnet: the same as on the testnet, but with the mainnet's addresses, and settled only a few blocks deep.
+// Spending on the mainnet: as on the testnet, but with the mainnet's addresses, and settled only after a few blocks.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Address, parseUnits } from "viem";
 import { type Anvil, askAnvil, startAnvil } from "./support/anvil.ts";
@@ -31,7 +31,7 @@ beforeAll(async () => {
     env: {
       RATE_LIMITS: "off",
       MAINNET_RPC_URL: chain.url,
-      // Nobody is there.
+      // No node listens there.
       TESTNET_RPC_URL: "http://127.0.0.1:1",
       STABLECOIN_ADDRESS_MAINNET: usd.address,
       SWAP_ROUTER_ADDRESS_MAINNET: exchange,
@@ -64,7 +64,7 @@ const newest = async (client: Client) =>
   (await client.get<{ spends: Item[] }>("/api/wallet/spends?limit=1")).body.spends[0];
 const mine = () => askAnvil(chain, "evm_mine");
 
-/** Blocks come while this is done, as they do on a real chain. */
+/** Mines a block every second during `work`, as on a real chain. */
 async function whileMined<T>(work: () => Promise<T>): Promise<T> {
   await askAnvil(chain, "evm_setIntervalMining", [1]);
   try {
@@ -75,7 +75,7 @@ async function whileMined<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-test("a send is settled when it is three blocks deep", async () => {
+test("a send is settled after three blocks", async () => {
   const { client, address } = await owner();
   const to = freshAddress();
   const sending = client.post<{ status: string }>("/api/wallet/send", { to, amount: "1.5", network });
@@ -90,7 +90,7 @@ test("a send is settled when it is three blocks deep", async () => {
   expect(parseUnits("1", 18) - (await chain.client.getBalance({ address }))).toBe(parseUnits(fee, 18));
 }, 30_000);
 
-test("a trade goes through the mainnet's exchange", async () => {
+test("a trade uses the mainnet's exchange", async () => {
   const { client, address } = await owner();
   const trade = { sell: "USDC", buy: gold.address, amount: "8", network };
   const { status, body } = await whileMined(() => client.post("/api/wallet/trade", trade));
@@ -116,7 +116,7 @@ test("a payment is made on the chain that the seller names", async () => {
   expect(status).toBe("success");
 }, 60_000);
 
-test("what is not on this chain is not spent on another", async () => {
+test("a testnet send is not made on the mainnet", async () => {
   const { client } = await owner();
   expectRefusal(await client.post("/api/wallet/send", { to: freshAddress(), amount: "1" }), 500, "CHAIN_UNAVAILABLE");
   expect(await newest(client)).toBeUndefined();

@@ -1,4 +1,4 @@
-// Payments by x402 to a seller that settles them on a real chain: what is paid for comes, once, at no more than was said.
+// Payments by x402 to a seller that settles on a real chain: each is made once, at no more than the given maximum.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { parseAbi, parseEventLogs } from "viem";
 import { type Anvil, askAnvil, startAnvil } from "./support/anvil.ts";
@@ -37,7 +37,7 @@ afterAll(async () => {
   await chain?.[Symbol.asyncDispose]();
 });
 
-/** With ten USD and no ether: a payment needs none. */
+/** Creates a user with ten USD and no ether, which a payment does not need. */
 async function owner(): Promise<{ client: Client; address: string }> {
   const client = createClient(berth);
   await client.join();
@@ -50,7 +50,7 @@ const pay = (client: Client, body: object, headers: Record<string, string> = {})
 const spends = async (client: Client) =>
   (await client.get<{ spends: { reason?: string }[] }>("/api/wallet/spends")).body.spends;
 
-/** This transaction moved a USD to the seller. */
+/** Expects that this transaction moved one USD to the seller. */
 async function expectSettledBy(hash: string): Promise<void> {
   const { status, logs } = await chain.client.getTransactionReceipt({ hash: hash as `0x${string}` });
   expect(status).toBe("success");
@@ -60,14 +60,14 @@ async function expectSettledBy(hash: string): Promise<void> {
   ]);
 }
 
-/** The chain's clock goes on by so many seconds. */
+/** Advances the chain's clock. */
 async function later(seconds: number): Promise<void> {
   await askAnvil(chain, "evm_increaseTime", [seconds]);
   await askAnvil(chain, "evm_mine");
 }
 
 describe("a payment", () => {
-  test("buys what it is for, and is on the chain as in the ledger", async () => {
+  test("returns the bought content, and is on the chain as in the ledger", async () => {
     const { client, address } = await owner();
     const { status, body } = await pay(client, { url: `${seller.url}/news`, body: { about: "boats" }, maxAmount: "1" });
     expect({ status, body }).toMatchObject({
@@ -88,7 +88,7 @@ describe("a payment", () => {
     ]);
   });
 
-  test("is not made where nothing is asked for", async () => {
+  test("is not made for a free resource", async () => {
     const { client } = await owner();
     const body: object = (await pay(client, { url: `${seller.url}/free`, maxAmount: "1" })).body;
     const response = { status: 200, body: "free of charge" };
@@ -103,13 +103,13 @@ describe("a payment", () => {
   });
 
   test.each([
-    ["more than was said", { amount: "1000001" }, 400, "PRICE_TOO_HIGH"],
+    ["more than the maximum", { amount: "1000001" }, 400, "PRICE_TOO_HIGH"],
     ["another token", { asset: `0x${"12".repeat(20)}` }, 400, "NO_PAYMENT_OPTION"],
     ["another chain", { network: "eip155:1" as const }, 400, "NO_PAYMENT_OPTION"],
     ["another scheme", { scheme: "upto" }, 400, "NO_PAYMENT_OPTION"],
     ["an allowance", { extra: { assetTransferMethod: "permit2" } }, 400, "NO_PAYMENT_OPTION"],
     ["a negative amount", { amount: "-1" }, 400, "NO_PAYMENT_OPTION"],
-    // A seller's JSON is of any type: what is told wrongly here would be signed without an end.
+    // A seller's JSON may have any type: an invalid lifetime would be signed without an end.
     ["the seconds in text", JSON.parse('{"maxTimeoutSeconds":"60"}'), 400, "NO_PAYMENT_OPTION"],
     ["no seconds", JSON.parse('{"maxTimeoutSeconds":null}'), 400, "NO_PAYMENT_OPTION"],
     ["a token without a name", { extra: {} }, 400, "NO_PAYMENT_OPTION"],
@@ -122,7 +122,7 @@ describe("a payment", () => {
     expect(await spends(client)).toEqual([]);
   });
 
-  test("outside the policy, to a private address, or of more than there is, is refused, and nothing is signed", async () => {
+  test("outside the policy, to a private address, or above the balance is rejected before signing", async () => {
     const { client } = await owner();
     seller.ask({ amount: "10000001" });
     expectRefusal(await pay(client, { url: seller.url, maxAmount: "20" }), 403, "POLICY_DENIED");
@@ -137,7 +137,7 @@ describe("a payment", () => {
     expect(seller.payments).toEqual([]);
   });
 
-  test("that the seller takes without a word is in the ledger all the same", async () => {
+  test("that the seller settles without a receipt is in the ledger", async () => {
     const { client } = await owner();
     seller.behave("take");
     const { body } = await pay(client, { url: seller.url, maxAmount: "1" });
@@ -146,7 +146,7 @@ describe("a payment", () => {
     await expectSettledBy(body.hash);
   });
 
-  test("is in the transaction that the token names, whatever the seller says", async () => {
+  test("has the transaction from the token's events, not the one that the seller names", async () => {
     const { client } = await owner();
     seller.behave("lie");
     const { body } = await pay(client, { url: seller.url, maxAmount: "1" });
@@ -154,14 +154,14 @@ describe("a payment", () => {
     await expectSettledBy(body.hash);
   });
 
-  test("goes to the address that was given, and to none that it redirects to", async () => {
+  test("follows no redirect", async () => {
     const { client } = await owner();
     expectRefusal(await pay(client, { url: `${seller.url}/moved`, maxAmount: "1" }), 502, "PAYMENT_NOT_UNDERSTOOD");
     expect(seller.payments).toEqual([]);
     expect(await spends(client)).toEqual([]);
   });
 
-  test("in the clear is refused before anybody is asked", async () => {
+  test("without TLS is rejected before any request", async () => {
     const { client } = await owner();
     expectRefusal(await pay(client, { url: "http://8.8.8.8/news", maxAmount: "1" }), 400, "ADDRESS_NOT_ALLOWED");
   });
@@ -174,12 +174,12 @@ describe("a payment", () => {
     async (_, how) => {
       const { client } = await owner();
       seller.behave(how);
-      const there = Promise.withResolvers<void>();
-      seller.onPayment(there.resolve);
+      const paymentArrived = Promise.withResolvers<void>();
+      seller.onPayment(paymentArrived.resolve);
       const headers = { "idempotency-key": `paid-${how}` };
       const request = { url: seller.url, maxAmount: "1" };
       const paying = pay(client, request, headers).catch(() => "gone");
-      await there.promise;
+      await paymentArrived.promise;
       if (how === "take") {
         await eventually(async () => (await usd.balanceOf(seller.payTo)) > 0n, { what: "it is settled" });
       }
@@ -194,8 +194,8 @@ describe("a payment", () => {
     60_000,
   );
 
-  // The last one: it moves the chain's clock.
-  test("that the seller does not take keeps its place until nobody can take it any more", async () => {
+  // The last test, since it advances the chain's clock.
+  test("that the seller does not settle stays reserved until its authorization expires", async () => {
     const { client } = await owner();
     seller.behave("refuse");
     const { body } = await pay(client, { url: seller.url, maxAmount: "1" });

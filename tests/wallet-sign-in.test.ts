@@ -1,4 +1,4 @@
-// Sign-In with Ethereum on the running service, with a real chain behind it: keys, smart wallets, and the chain going away.
+// Sign-In with Ethereum on the running service with a real chain: keys, smart wallets, and a chain that is down.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -44,7 +44,7 @@ const send = (body: unknown, client: Client = createClient(berth)) =>
   client.post<{ user: { id: string; email: string } }>("/api/auth/callback/wallet", body, json);
 const nonce = async () => (await createClient(berth).get<{ nonce: string }>("/api/auth/nonce")).body.nonce;
 
-/** An answer that lets nobody in. */
+/** Expects an error without a session cookie. */
 function expectOut(answer: Awaited<ReturnType<typeof send>>, status: number, code: string): void {
   expectRefusal(answer, status, code);
   expect(answer.headers.getSetCookie()).toEqual([]);
@@ -53,7 +53,7 @@ function expectOut(answer: Awaited<ReturnType<typeof send>>, status: number, cod
 describe.each(Object.keys(makers))("%s", (kind) => {
   const make = async () => (await makers[kind]?.()) ?? expect.unreachable();
 
-  test("signs in, and comes back to the same account", async () => {
+  test("signs in, later to the same account", async () => {
     const wallet = await make();
     const ada = createClient(berth);
     const first = await send(await signed(wallet, { nonce: await nonce() }), ada);
@@ -65,14 +65,14 @@ describe.each(Object.keys(makers))("%s", (kind) => {
     expect((await send(await signed(wallet))).body.user.id).toBe(first.body.user.id);
   });
 
-  test("is redirected as a browser is", async () => {
+  test("is redirected in a browser", async () => {
     const body = { ...(await signed(await make())), callbackUrl: "/agents" };
     const answer = await createClient(berth).post("/api/auth/callback/wallet", body);
     expect({ status: answer.status, to: answer.headers.get("location") }).toEqual({ status: 302, to: "/agents" });
     expect(answer.headers.getSetCookie()).toHaveLength(1);
   });
 
-  test("is one account and one session, however often a first message comes at once", async () => {
+  test("gets one account and one session when its first message arrives many times at once", async () => {
     const wallet = await make();
     const proof = await signed(wallet, { nonce: await nonce() });
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(proof)));
@@ -96,7 +96,7 @@ describe.each(Object.keys(makers))("%s", (kind) => {
     expectOut(await send(await signed(await make(), fields)), 401, "INVALID_MESSAGE");
   });
 
-  test("stays out with an old, foreign or used nonce, and with another's signature", async () => {
+  test("is rejected with an old message, a foreign or used nonce, and another wallet's signature", async () => {
     const [wallet, other] = [await make(), await make()];
     const old = new Date(Date.now() - 601_000).toISOString();
     expectOut(await send(await signed(wallet, { issuedAt: old })), 401, "INVALID_NONCE");
@@ -117,7 +117,7 @@ describe.each(Object.keys(makers))("%s", (kind) => {
 });
 
 describe("while the chain", () => {
-  /** Keys sign in as ever; smart wallets get an error that is nobody's fault of theirs, and no access. */
+  /** Expects that keys sign in, and that smart wallets get 500 without a session. */
   async function expectKeysAlone(proofs: object[]): Promise<void> {
     expect((await send(await signed(createWallet()))).status).toBe(200);
     for (const proof of proofs) expectOut(await send(proof), 500, "CHAIN_UNAVAILABLE");
@@ -125,7 +125,7 @@ describe("while the chain", () => {
     expectOut(await send(forged), 500, "CHAIN_UNAVAILABLE");
   }
 
-  test("is away, or another, only keys sign in; then the same messages are good", async () => {
+  test("is down or has another id, only keys sign in; afterwards the same messages work", async () => {
     const proofs = await Promise.all(
       [wallets.deployed(), wallets.predeployed()].map(async (made) => signed(await made)),
     );

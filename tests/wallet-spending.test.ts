@@ -1,4 +1,4 @@
-// Spending on a real chain: what is in the ledger is on the chain, within the policy, once, and over kills.
+// Spending on a real chain: ledger and chain agree, the policy holds, and each spend is made once, also over kills.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -45,7 +45,7 @@ interface Owner {
   address: string;
 }
 
-/** Somebody with a wallet that has so many USD, and ether for fees. */
+/** Creates a user with a wallet that holds `dollars` USD, and ether for fees. */
 async function owner(dollars = 100n, ether = "1"): Promise<Owner> {
   const client = createClient(berth);
   await client.join();
@@ -62,7 +62,7 @@ const ledger = async ({ client }: Owner) =>
 const transactionsOf = (address: string) => chain.client.getTransactionCount({ address: address as `0x${string}` });
 
 describe("a send", () => {
-  test("moves the money on the chain, as the ledger says", async () => {
+  test("moves the money on the chain as recorded in the ledger", async () => {
     const ada = await owner();
     const to = freshAddress();
     const { status, body } = await send(ada, { to, amount: "1.50" });
@@ -112,7 +112,7 @@ describe("a send", () => {
     for (const ada of [poor, dry]) expect(await transactionsOf(ada.address)).toBe(ada === poor ? 1 : 0);
   });
 
-  test("sent again with its key is the same spend, and with another body refused", async () => {
+  test("that is repeated with its key is the same spend, and with another body is rejected", async () => {
     const ada = await owner();
     const to = freshAddress();
     const headers = { "idempotency-key": "send-1" };
@@ -122,7 +122,7 @@ describe("a send", () => {
     expectRefusal(await send(ada, { to, amount: "3" }, headers), 409, "IDEMPOTENCY_MISMATCH");
   });
 
-  test("from a wallet of a given key is signed by that one; from a stranger's by none", async () => {
+  test("from an imported wallet is signed by its key; from another user's wallet it is rejected", async () => {
     const [ada, eve] = [await owner(), await owner()];
     const { body } = await ada.client.post<{ address: string }>("/api/wallet/managed", {});
     await usd.mint(body.address, 5n * USD);
@@ -133,7 +133,7 @@ describe("a send", () => {
     expectRefusal(await send(eve, { to, amount: "2", from: body.address }), 404, "NO_WALLET");
   });
 
-  test("while the chain is down is an error, and reserves nothing", async () => {
+  test("while the chain is down fails and reserves nothing", async () => {
     const ada = await owner();
     rpc.fail();
     expectRefusal(await send(ada, { to: freshAddress(), amount: "1" }), 500, "CHAIN_UNAVAILABLE");
@@ -151,7 +151,7 @@ describe("the policy", () => {
     enabled: true,
   };
 
-  test("is 10 and 50 USD at first, and changes by what is named", async () => {
+  test("is 10 and 50 USD by default, and changes only in the given fields", async () => {
     const { client } = await owner(0n, "0");
     expect((await client.get("/api/wallet/policy")).body).toEqual(FIRST);
     const to = freshAddress();
@@ -176,7 +176,7 @@ describe("the policy", () => {
     );
   });
 
-  test("refuses what is too much at once, too much for a day, or for somebody else, and the chain sees nothing of it", async () => {
+  test("rejects spends above the limits or to other recipients before the chain sees them", async () => {
     const ada = await owner();
     const [to, other] = [freshAddress(), freshAddress()];
     expectRefusal(await send(ada, { to, amount: "10.000001" }), 403, "POLICY_DENIED");
@@ -191,7 +191,7 @@ describe("the policy", () => {
     expect(await usd.balanceOf(to)).toBe(12n * USD);
   });
 
-  test("of 100 spends at once lets exactly 10 through that it has room for", async () => {
+  test("with room for 10 spends allows exactly 10 of 100 at once", async () => {
     const ada = await owner(1000n);
     await ada.client.put("/api/wallet/policy", { perDay: "10", perTransaction: "1" });
     const to = freshAddress();
@@ -205,7 +205,7 @@ describe("the policy", () => {
     expect(await transactionsOf(ada.address)).toBe(10);
   }, 60_000);
 
-  test("lets more than a threshold wait for its owner, who says yes or no", async () => {
+  test("holds spends above a threshold until the owner approves or rejects them", async () => {
     const ada = await owner();
     await ada.client.put("/api/wallet/policy", { approvalAbove: "3" });
     const to = freshAddress();
@@ -227,7 +227,7 @@ describe("the policy", () => {
     expect(await usd.balanceOf(to)).toBe(7n * USD);
   });
 
-  test("switched off while a spend is on its way to be signed, ends it", async () => {
+  test("that is switched off before a spend is signed ends the spend", async () => {
     const ada = await owner();
     const held = rpc.hold("eth_estimateGas");
     const sending = send(ada, { to: freshAddress(), amount: "1" });
@@ -239,7 +239,7 @@ describe("the policy", () => {
   });
 });
 
-test("an account that is disabled signs nothing more, also not what its owner had not agreed to yet", async () => {
+test("a disabled account signs nothing, and its waiting spends are cancelled", async () => {
   const ada = await owner();
   const to = freshAddress();
   await ada.client.put("/api/wallet/policy", { approvalAbove: "3" });
@@ -263,7 +263,7 @@ test("an account that is disabled signs nothing more, also not what its owner ha
 }, 30_000);
 
 describe("killed", () => {
-  // Where each is: reserved and not signed; signed and stored, before a node has it; after; before it is known to be mined.
+  // The state at the kill: reserved, not signed; signed and stored, not sent; sent; mined, but not yet seen.
   test.each([
     ["between reserving and signing", "eth_estimateGas", false],
     ["between signing and sending", "eth_sendRawTransaction", false],
@@ -282,7 +282,7 @@ describe("killed", () => {
       expect(await sending).toBe("gone");
       rpc.pass();
       await berth.restart({ keepPorts: true });
-      // Whoever asks again is told of the same spend.
+      // A repeated request returns the same spend.
       const again = await send(ada, { to, amount: "3" }, headers);
       expect(again).toMatchObject({ status: 200, body: { status: "confirmed", amount: "3" } });
       expect(await usd.balanceOf(to)).toBe(3n * USD);

@@ -1,4 +1,4 @@
-// Spending where web and backend are two processes over one database server, from a wallet whose key another platform keeps.
+// Spending with web and backend as two processes over one database server, from a wallet whose key a platform holds.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -38,7 +38,7 @@ afterAll(async () => {
   await chain?.[Symbol.asyncDispose]();
 });
 
-test("the web reserves and the backend signs: as often as the policy has room for, and once each", async () => {
+test("the web reserves and the backend signs: as many spends as the policy allows, each once", async () => {
   const ada = createClient(web);
   await ada.join();
   const made = await ada.post<{ walletAddress: string }>("/api/wallet/create", { email: "ada@example.com" });

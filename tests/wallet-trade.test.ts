@@ -1,4 +1,4 @@
-// Trades on a real chain: at the best price there is, never worse than bounded, and counted at what they are worth.
+// Trades on a real chain: at the best pool's price, within the slippage bound, and counted by their value.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Address, parseUnits } from "viem";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
@@ -26,10 +26,10 @@ beforeAll(async () => {
   exchange = await chain.deploy(await compileContract("Exchange.sol", "Exchange"));
   await usd.mint(exchange, 1_000_000n * USD);
   await gold.mint(exchange, parseUnits("1000000", 18));
-  // Where every OP Stack chain has it.
+  // The address of WETH on every OP Stack chain.
   weth = await tokenAt(chain, WETH, gold);
   await setPrice(weth, usd, 500, 10n * USD);
-  // 4 USD for one of gold, in two pools with different fees, and back.
+  // One gold costs 4 USD, in two pools with different fees, in both directions.
   for (const fee of [500, 3000]) {
     await setPrice(gold, usd, fee, 4n * USD);
     await setPrice(usd, gold, fee, parseUnits("0.25", 18) * 10n ** 12n);
@@ -75,17 +75,17 @@ const holdings = async (address: string) => ({
 const HUNDRED = { usd: 100n * USD, gold: parseUnits("100", 18) };
 
 describe("a trade", () => {
-  test("of stablecoin buys at the best price there is", async () => {
+  test("of stablecoin buys at the best price", async () => {
     const { client, address } = await owner();
     const { status, body } = await trade(client, { sell: "USDC", buy: gold.address, amount: "8" });
     expect({ status, body }).toMatchObject({ status: 200, body: { success: true, status: "confirmed", amount: "8" } });
-    // 2 of gold, less the pool's 0.05 %.
+    // 2 gold less the pool's fee of 0.05 %.
     expect(await holdings(address)).toEqual({ usd: 92n * USD, gold: HUNDRED.gold + parseUnits("1.999", 18) });
     const { spends } = (await client.get<{ spends: object[] }>("/api/wallet/spends")).body;
     expect(spends).toEqual([expect.objectContaining({ kind: "trade", usd: "8", to: null, asset: usd.address })]);
   });
 
-  test("of another token counts for what it is worth", async () => {
+  test("of another token counts by its value", async () => {
     const { client, address } = await owner();
     await client.put("/api/wallet/policy", { assets: [usd.address, gold.address] });
     expectRefusal(await trade(client, { sell: gold.address, buy: "USDC", amount: "2.6" }), 403, "POLICY_DENIED");
@@ -98,7 +98,7 @@ describe("a trade", () => {
     expect(spends[0]?.usd).toBe("9.995");
   });
 
-  test("sells what the pool alone could price only where the owner has named it", async () => {
+  test("sells a token without another price source only if the policy names it", async () => {
     const { client, address } = await owner();
     const sale = { sell: gold.address, buy: "USDC", amount: "0.1" };
     expectRefusal(await trade(client, sale), 403, "POLICY_DENIED");
@@ -116,7 +116,7 @@ describe("a trade", () => {
     expect(await usd.balanceOf(address)).toBe(HUNDRED.usd + 4_997_500n);
   });
 
-  test("takes no money past a list of recipients", async () => {
+  test("is rejected if the policy has a list of recipients", async () => {
     const { client, address } = await owner();
     await client.put("/api/wallet/policy", { recipients: [`0x${"12".repeat(20)}`] });
     const purchase = { sell: "USDC", buy: gold.address, amount: "1" };
@@ -142,7 +142,7 @@ describe("a trade", () => {
     }
   });
 
-  test("that waits shows its owner what it gives, and is made for no less", async () => {
+  test("that waits for approval shows its minimum result, and is made for no less", async () => {
     const { client, address } = await owner();
     await client.put("/api/wallet/policy", { approvalAbove: "1" });
     const { status, body } = await trade(client, { sell: "USDC", buy: gold.address, amount: "4", slippageBps: 100 });
@@ -161,7 +161,7 @@ describe("a trade", () => {
       for (const fee of [500, 3000]) await setPrice(usd, gold, fee, (price * 98n) / 100n);
       expectRefusal(await approve(), 409, "PRICE_MOVED");
       expect(await holdings(address)).toEqual(HUNDRED);
-      // A better price than was shown is the owner's.
+      // A better price than shown is to the owner's benefit.
       for (const fee of [500, 3000]) await setPrice(usd, gold, fee, price * 2n);
       expect((await approve()).body).toMatchObject({ status: "confirmed" });
       expect(await item()).toMatchObject({ quoted: "1.999", atLeast: "1.97901" });
@@ -171,7 +171,7 @@ describe("a trade", () => {
     }
   });
 
-  test("several at once are each made", async () => {
+  test("is made for each of several requests at once", async () => {
     const { client, address } = await owner();
     const answers = await Promise.all(
       [1, 2, 3].map((amount) => trade(client, { sell: "USDC", buy: gold.address, amount: `${amount}` })),
@@ -194,7 +194,7 @@ describe("a trade", () => {
     expectRefusal(await trade(client, named), 400, code);
   });
 
-  test("that nobody makes, or that there is too little for, is refused", async () => {
+  test("without a pool, or above the balance, is rejected", async () => {
     const { client } = await owner();
     const lead = await deployToken(chain, 18, "Lead");
     expectRefusal(await trade(client, { sell: "USDC", buy: lead.address, amount: "1" }), 400, "NO_ROUTE");
@@ -204,7 +204,7 @@ describe("a trade", () => {
     expectRefusal(await trade(client, { sell: "USDC", buy: gold.address, amount: "1" }), 403, "POLICY_DENIED");
   });
 
-  test("is not made when the price has moved by more than its bound, and is within it", async () => {
+  test("fails when the price has moved beyond its bound, and succeeds within it", async () => {
     const { client, address } = await owner();
     for (const [slippageBps, made] of [
       [99, false],
@@ -224,7 +224,7 @@ describe("a trade", () => {
     }
   });
 
-  test("killed between its two steps is made once", async () => {
+  test("is made once after a kill between its two steps", async () => {
     const { client, address } = await owner();
     const headers = { "idempotency-key": "killed-trade" };
     const body = { sell: "USDC", buy: gold.address, amount: "4" };

@@ -1,4 +1,4 @@
-// The wallet's skill inside whole turns: a model asks for tools, the owner's configuration and word decide, the chain shows it.
+// The wallet skill in whole turns: a model calls its tools, the owner's configuration and approval decide, the chain confirms.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -45,8 +45,8 @@ async function owner(config: object = {}): Promise<Owner> {
   return { client, agent: await provision(client, "Purser", { skills: { wallet: true }, ...config }) };
 }
 
-/** One message, to which the model answers with this call of a tool; gives what the tool said to the model. */
-async function told({ client }: Owner, name: string, input: object): Promise<string> {
+/** Sends a message that the model answers with this tool call; returns the tool's result. */
+async function toolResult({ client }: Owner, name: string, input: object): Promise<string> {
   const results: string[] = [];
   upstream.script(({ toolResults }) => {
     results.push(...toolResults.map(({ content }) => content));
@@ -57,16 +57,16 @@ async function told({ client }: Owner, name: string, input: object): Promise<str
   expect(results).toHaveLength(1);
   return results[0] ?? "";
 }
-const parsed = async (owner: Owner, name: string, input: object): Promise<Record<string, unknown>> =>
-  JSON.parse(await told(owner, name, input));
+const jsonResult = async (owner: Owner, name: string, input: object): Promise<Record<string, unknown>> =>
+  JSON.parse(await toolResult(owner, name, input));
 
-/** Puts money where the agent's wallet is. */
+/** Sends USD and ether to the agent's wallet. */
 async function fund(address: string): Promise<void> {
   await usd.mint(address, 20n * USD);
   await giveEther(chain, address);
 }
 
-test("without the skill the model is offered no tool of it", async () => {
+test("without the skill the model gets none of its tools", async () => {
   const ada = await owner({ skills: { wallet: false } });
   upstream.script("Ay.");
   await ada.client.post("/api/agent", { message: "Pay them." });
@@ -74,25 +74,25 @@ test("without the skill the model is offered no tool of it", async () => {
   expect(JSON.stringify(chat?.body.tools ?? [])).not.toContain("wallet_");
 });
 
-test("an agent makes its owner's wallet once, sees what is in it, and sends", async () => {
+test("an agent creates its owner's wallet once, reads its balance, and sends", async () => {
   const ada = await owner();
-  expect(await told(ada, "wallet_balance", {})).toContain("Make a wallet first");
-  const { address, made } = await parsed(ada, "wallet_create", {});
+  expect(await toolResult(ada, "wallet_balance", {})).toContain("Make a wallet first");
+  const { address, made } = await jsonResult(ada, "wallet_create", {});
   expect({ address, made }).toEqual({ address: expect.stringMatching(/^0x[0-9a-fA-F]{40}$/), made: true });
-  expect(await parsed(ada, "wallet_create", {})).toEqual({ address, made: false });
+  expect(await jsonResult(ada, "wallet_create", {})).toEqual({ address, made: false });
   expect((await ada.client.get("/api/wallet")).body).toMatchObject({ address, hasWallet: true });
   await fund(String(address));
-  expect(await parsed(ada, "wallet_balance", {})).toMatchObject({ address, usd: "20", ether: "1" });
+  expect(await jsonResult(ada, "wallet_balance", {})).toMatchObject({ address, usd: "20", ether: "1" });
   const to = freshAddress();
-  expect(await parsed(ada, "wallet_send", { to, amount: "1.5" })).toMatchObject({ status: "confirmed", amount: "1.5" });
+  expect(await jsonResult(ada, "wallet_send", { to, amount: "1.5" })).toMatchObject({ status: "confirmed", amount: "1.5" });
   expect(await usd.balanceOf(to)).toBe(1_500_000n);
   const { spends } = (await ada.client.get<{ spends: object[] }>("/api/wallet/spends")).body;
   expect(spends).toEqual([expect.objectContaining({ kind: "send", agentId: ada.agent.id, to, usd: "1.5" })]);
 }, 60_000);
 
-test("two calls that mean the same, in the answer to one message, are one spend", async () => {
+test("two equivalent calls in the reply to one message are one spend", async () => {
   const ada = await owner();
-  await fund(String((await parsed(ada, "wallet_create", {})).address));
+  await fund(String((await jsonResult(ada, "wallet_create", {})).address));
   const to = freshAddress();
   upstream.script(({ toolResults }) =>
     toolResults.length > 0
@@ -108,12 +108,12 @@ test("two calls that mean the same, in the answer to one message, are one spend"
   expect(await usd.balanceOf(to)).toBe(2n * USD);
 });
 
-describe("what the configuration says of a tool holds:", () => {
-  test("`ask` waits for the owner, who sees what it is, and says yes", async () => {
+describe("the configured approval of a tool:", () => {
+  test("`ask` waits until the owner sees and approves the spend", async () => {
     const ada = await owner({ approvals: { wallet_send: "ask" } });
-    await fund(String((await parsed(ada, "wallet_create", {})).address));
+    await fund(String((await jsonResult(ada, "wallet_create", {})).address));
     const to = freshAddress();
-    const { id, status } = await parsed(ada, "wallet_send", { to, amount: "3" });
+    const { id, status } = await jsonResult(ada, "wallet_send", { to, amount: "3" });
     expect(status).toBe("waiting_approval");
     expect(await usd.balanceOf(to)).toBe(0n);
     expect((await ada.client.get("/api/wallet/spends")).body).toMatchObject({
@@ -125,16 +125,16 @@ describe("what the configuration says of a tool holds:", () => {
     expect(await usd.balanceOf(to)).toBe(3n * USD);
   }, 60_000);
 
-  test("`deny` is no for every tool, also for those that only look", async () => {
+  test("`deny` rejects every tool, also those that only read", async () => {
     const approvals = { wallet_balance: "deny", wallet_create: "deny", wallet_send: "deny" };
     const ada = await owner({ approvals });
-    expect(await told(ada, "wallet_create", {})).toContain("switched off");
+    expect(await toolResult(ada, "wallet_create", {})).toContain("switched off");
     expect((await ada.client.get("/api/wallet")).body).toMatchObject({ hasWallet: false });
     const { address } = (await ada.client.post<{ address: string }>("/api/wallet", { action: "create" })).body;
     await fund(address);
-    expect(await told(ada, "wallet_balance", {})).toContain("switched off");
+    expect(await toolResult(ada, "wallet_balance", {})).toContain("switched off");
     const to = freshAddress();
-    expect(await told(ada, "wallet_send", { to, amount: "1" })).toContain("switched off");
+    expect(await toolResult(ada, "wallet_send", { to, amount: "1" })).toContain("switched off");
     expect(await usd.balanceOf(to)).toBe(0n);
   });
 });

@@ -1,4 +1,4 @@
-// Wallets as the interface has them: a user's own with its balance on a real chain, and those of the managed platform.
+// The HTTP interface of wallets: a user's own wallet with its balance on a real chain, and those of the managed platform.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type Client, createClient } from "./support/client.ts";
 import { expectRefusal } from "./support/scene.ts";
 import { deployToken, type Token, tokenAt } from "./support/tokens.ts";
 
-/** USDC on the testnet, as the configuration has it. */
+/** The configured address of USDC on the testnet. */
 const STABLECOIN = "0x036CbD53842c5426634e7929541eC2318f3dCF7e";
 const ADDRESS = expect.stringMatching(/^0x[0-9a-fA-F]{40}$/);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -39,7 +39,7 @@ afterAll(async () => {
   await chain?.[Symbol.asyncDispose]();
 });
 
-async function somebody(): Promise<Client> {
+async function newUser(): Promise<Client> {
   const client = createClient(berth);
   await client.join();
   return client;
@@ -51,7 +51,7 @@ async function withWallet(client: Client): Promise<`0x${string}`> {
   return body.address;
 }
 
-/** Neither the log nor a file of the data folder holds this text. */
+/** Expects that neither the log nor a file of the data folder contains this text. */
 function expectNowhere(secret: string): void {
   const { stdout, stderr } = berth.output();
   const data = join(berth.dir, "data");
@@ -61,16 +61,16 @@ function expectNowhere(secret: string): void {
 }
 
 describe("without the managed platform", () => {
-  test("nobody sees anything without a session", async () => {
-    const stranger = createClient(berth);
-    expectRefusal(await stranger.get("/api/wallet"), 401, "UNAUTHORIZED");
-    expectRefusal(await stranger.post("/api/wallet", { action: "nonsense" }), 401, "UNAUTHORIZED");
-    expectRefusal(await stranger.post("/api/wallet/create", {}), 401, "UNAUTHORIZED");
-    expectRefusal(await stranger.post("/api/wallet/managed", {}), 401, "UNAUTHORIZED");
+  test("every route is 401 without a session", async () => {
+    const visitor = createClient(berth);
+    expectRefusal(await visitor.get("/api/wallet"), 401, "UNAUTHORIZED");
+    expectRefusal(await visitor.post("/api/wallet", { action: "nonsense" }), 401, "UNAUTHORIZED");
+    expectRefusal(await visitor.post("/api/wallet/create", {}), 401, "UNAUTHORIZED");
+    expectRefusal(await visitor.post("/api/wallet/managed", {}), 401, "UNAUTHORIZED");
   });
 
-  test("a wallet is made once, and its balance is the chain's", async () => {
-    const ada = await somebody();
+  test("a wallet is created once, and its balance is read from the chain", async () => {
+    const ada = await newUser();
     expect((await ada.get("/api/wallet")).body).toEqual(NO_WALLET);
     const { status, body } = await ada.post<{ address: `0x${string}` }>("/api/wallet", { action: "create" });
     const { address } = body;
@@ -89,7 +89,7 @@ describe("without the managed platform", () => {
     await chain.client.waitForTransactionReceipt({ hash });
     expect((await ada.get("/api/wallet")).body).toEqual({ ...own, balance: "1.000000000000000001" });
 
-    // Only now is the stablecoin on this chain.
+    // Deploys the stablecoin, which the chain did not have before.
     const usd = await tokenAt(chain, STABLECOIN, token);
     expect((await ada.get("/api/wallet")).body).toMatchObject({ stablecoin: "0" });
     await usd.mint(address, 12_345_678n);
@@ -100,8 +100,8 @@ describe("without the managed platform", () => {
     });
   });
 
-  test("the seed is kept, and what is told of it is no secret", async () => {
-    const ada = await somebody();
+  test("the seed is stored, and no response reveals it", async () => {
+    const ada = await newUser();
     expectRefusal(await ada.post("/api/wallet", { action: "get_seed" }), 404, "NO_WALLET");
     expectRefusal(await ada.post("/api/wallet", { action: "export_seed" }), 403, "SEED_EXPORT_DISABLED");
     const address = await withWallet(ada);
@@ -114,14 +114,14 @@ describe("without the managed platform", () => {
   });
 
   test.each([{}, { action: "" }, { action: "destroy" }, { action: 1 }, { action: null }])(
-    "%j is no action",
+    "%j is not a valid action",
     async (body) => {
-      expectRefusal(await (await somebody()).post("/api/wallet", body), 400);
+      expectRefusal(await (await newUser()).post("/api/wallet", body), 400);
     },
   );
 
-  test("a request sent again with its key is answered as the first", async () => {
-    const ada = await somebody();
+  test("a repeated request with its key gets the first response", async () => {
+    const ada = await newUser();
     const headers = { "idempotency-key": "wallet-1" };
     const [first, again] = [
       await ada.post("/api/wallet", { action: "create" }, { headers }),
@@ -132,14 +132,14 @@ describe("without the managed platform", () => {
     expect(again.headers.get("idempotency-replayed")).toBe("true");
   });
 
-  test("its routes say what is to be set", async () => {
+  test("the platform's routes name the settings that are missing", async () => {
     const none = {
       authenticated: false,
       needsAuth: true,
       error: expect.any(String),
       setup: expect.stringMatching(/WALLET_PLATFORM/),
     };
-    const ada = await somebody();
+    const ada = await newUser();
     for (const client of [createClient(berth), ada])
       expect((await client.get("/api/wallet/address")).body).toEqual(none);
     expectRefusal(await ada.post("/api/wallet/create", {}), 400);
@@ -147,8 +147,8 @@ describe("without the managed platform", () => {
     expect(expectRefusal(refused, 500, "WALLET_PLATFORM_NOT_CONFIGURED")).toMatchObject({ setup: none.setup });
   });
 
-  test("a given private key makes a wallet, and is told to nobody", async () => {
-    const ada = await somebody();
+  test("a private key can be imported, and no response reveals it", async () => {
+    const ada = await newUser();
     const key = generatePrivateKey();
     const { address } = privateKeyToAccount(key);
     const headers = { "idempotency-key": "client-1" };
@@ -171,8 +171,8 @@ describe("without the managed platform", () => {
     });
   });
 
-  test("a chain that is down is an error, and not a balance", async () => {
-    const ada = await somebody();
+  test("while the chain is down the balance is an error", async () => {
+    const ada = await newUser();
     await withWallet(ada);
     await chain.stop();
     try {
@@ -185,7 +185,7 @@ describe("without the managed platform", () => {
   });
 });
 
-describe("with the platform that keeps keys here", () => {
+describe("with the local platform", () => {
   const PROJECT = "project-of-this-test";
   beforeAll(() => berth.restart({ env: { WALLET_PLATFORM: "local", WALLET_PLATFORM_PROJECT_ID: PROJECT } }), 60_000);
 
@@ -194,19 +194,19 @@ describe("with the platform that keeps keys here", () => {
     instructions: expect.any(String),
   };
 
-  test("its status is for anyone, and the own wallet beside it for its owner", async () => {
-    const stranger = await createClient(berth).get("/api/wallet");
-    expect(stranger).toMatchObject({ status: 200 });
-    expect(stranger.body).toEqual(status);
-    expect(stranger.text).not.toContain(PROJECT);
-    const ada = await somebody();
+  test("its status is public, and its owner also gets the wallet", async () => {
+    const visitor = await createClient(berth).get("/api/wallet");
+    expect(visitor).toMatchObject({ status: 200 });
+    expect(visitor.body).toEqual(status);
+    expect(visitor.text).not.toContain(PROJECT);
+    const ada = await newUser();
     expect((await ada.get("/api/wallet")).body).toEqual({ ...status, ...NO_WALLET });
     const address = await withWallet(ada);
     expect((await ada.get("/api/wallet")).body).toMatchObject({ ...status, address, hasWallet: true, balance: "0" });
   });
 
-  test("a managed wallet is made for an email, once for each user", async () => {
-    const [ada, eve] = [await somebody(), await somebody()];
+  test("a managed wallet is created for an email, once for each user", async () => {
+    const [ada, eve] = [await newUser(), await newUser()];
     const needsAuth = { authenticated: false, needsAuth: true, message: expect.any(String) };
     expect((await createClient(berth).get("/api/wallet/address")).body).toEqual(needsAuth);
     expect((await ada.get("/api/wallet/address")).body).toEqual(needsAuth);
@@ -226,13 +226,13 @@ describe("with the platform that keeps keys here", () => {
     expect(other.body.walletAddress).not.toBe(made.body.walletAddress);
   });
 
-  test.each([{}, { email: "" }, { email: "nobody" }, { email: 7 }])("%j is no email", async (body) => {
-    expectRefusal(await (await somebody()).post("/api/wallet/create", body), 400);
+  test.each([{}, { email: "" }, { email: "nobody" }, { email: 7 }])("%j is not a valid email", async (body) => {
+    expectRefusal(await (await newUser()).post("/api/wallet/create", body), 400);
   });
 });
 
-test("a new root key takes over while the service runs, and the old one can go", async () => {
-  const ada = await somebody();
+test("the root key can be rotated while the service runs, and the old one removed", async () => {
+  const ada = await newUser();
   const address = await withWallet(ada);
   const next = "the-next-root-key-of-the-wallet-tests-01";
   await berth.restart({ env: { SECRET_KEY: next, SECRET_KEY_PREVIOUS: ROOT } });

@@ -1,4 +1,4 @@
-// Webhooks and the stream of events of the compiled binary: every event arrives, whatever is killed in between.
+// Webhooks and the event stream of the compiled binary: every event arrives, also over kills.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
@@ -41,7 +41,7 @@ async function webhook(client: Client, path: string, types?: string[]): Promise<
   return body;
 }
 
-/** Provisions an agent, for the event, and makes room for the next. */
+/** Creates an agent for its event, then removes it to free the quota. */
 async function made(client: Client, name: string): Promise<void> {
   const { id } = await provision(client, name);
   expect((await client.delete(`/api/agents/${id}`)).status).toBe(200);
@@ -49,7 +49,7 @@ async function made(client: Client, name: string): Promise<void> {
 
 const at = (path: string) => (one: { path: string }) => one.path === path;
 
-test("the operator's endpoint is told of a sign-up, in the contract's shape", async () => {
+test("the operator's endpoint gets a sign-up in the documented format", async () => {
   const { id } = await createClient(berth).signUp({ email: "told@example.com", name: "Told" });
   const [one] = await receiver.take(1, ({ path, message }) => path === "/operator" && message.data.id === id);
   expect(one && verify(one, OPERATOR)).toEqual({
@@ -65,7 +65,7 @@ test("the operator's endpoint is told of a sign-up, in the contract's shape", as
   });
 });
 
-test("a user's endpoint gets what happens to the own agents, signed, and nothing of others'", async () => {
+test("a user's endpoint gets the signed events of the user's own agents only", async () => {
   const { secret } = await webhook(ada, "/ada");
   const bob = await member(berth);
   await made(bob, "Bob's");
@@ -76,13 +76,13 @@ test("a user's endpoint gets what happens to the own agents, signed, and nothing
   expect(receiver.received.filter(at("/ada")).some(({ body }) => body.includes("Bob's"))).toBe(false);
 });
 
-test("killed between cause and delivery: every event arrives after the start, under the id it had before", async () => {
+test("after a kill before delivery every event arrives with the same id", async () => {
   const { id, secret } = await webhook(ada, "/crash", ["agent.created"]);
   receiver.answer(({ path }) => (path === "/crash" ? "hang" : 204));
   const names = Array.from({ length: 12 }, (_, n) => `crash ${n}`);
   const [first = "", ...others] = names;
   await made(ada, first);
-  // One attempt is under way, and the others wait, when the process goes.
+  // At the kill one attempt is in progress and the others wait.
   const [before] = await receiver.take(1, at("/crash"), 10_000);
   for (const name of others) await made(ada, name);
   await berth.kill();
@@ -101,7 +101,7 @@ test("killed between cause and delivery: every event arrives after the start, un
   });
 }, 60_000);
 
-test("a receiver that was away is tried again after five seconds by itself", async () => {
+test("a failed delivery is retried after five seconds", async () => {
   const { secret } = await webhook(ada, "/away", ["agent.created"]);
   receiver.answer(({ path }, before) => (path === "/away" && before === 0 ? 503 : 204));
   await made(ada, "Away");
@@ -120,7 +120,7 @@ test("after a rotation both secrets sign", async () => {
   expect([secret, body.secret].map((each) => one && isSignedWith(one, each))).toEqual([true, true]);
 });
 
-test("a receiver that answers 410 is told nothing more", async () => {
+test("a receiver that answers 410 gets no further events", async () => {
   const { id } = await webhook(ada, "/gone", ["agent.created"]);
   receiver.answer(({ path }) => (path === "/gone" ? 410 : 204));
   await made(ada, "Gone");
@@ -136,7 +136,7 @@ test("a receiver that answers 410 is told nothing more", async () => {
   expect(receiver.received.filter(at("/gone"))).toHaveLength(1);
 });
 
-test("nothing of a secret is in the log or in clear on disk", async () => {
+test("no secret is in the log or in plain text on disk", async () => {
   const { secret } = await webhook(ada, "/secret");
   const { stdout, stderr } = berth.output();
   const dump = await Promise.all(
@@ -172,7 +172,7 @@ describe("addresses in our own network", () => {
     expectRefusal(await eve.post("/api/webhooks", { url }), 400, "ADDRESS_NOT_ALLOWED");
   });
 
-  test("one that was allowed once is not connected to any more", async () => {
+  test("a formerly allowed address gets no more connections", async () => {
     const own = startReceiver();
     const env = { OUTBOUND_ALLOW: "127.0.0.1/32" };
     await guarded.restart({ keepPorts: true, env });
@@ -188,7 +188,7 @@ describe("addresses in our own network", () => {
   }, 30_000);
 });
 
-test("the stream of events resumes over a kill, without gap or duplicate, and ends at sign-out", async () => {
+test("the event stream resumes after a kill without gap or duplicate, and ends at sign-out", async () => {
   const bob = await member(berth, "enterprise");
   const names: string[] = [];
   let last = "";
@@ -201,7 +201,7 @@ test("the stream of events resumes over a kill, without gap or duplicate, and en
       expect(event).toBe("agent.created");
       names.push(JSON.parse(data).data.name);
       last = id ?? "";
-      // Cut off in the middle of the first round.
+      // Stop in the middle of the first round.
       if (++taken === (round === 1 ? 2 : 4)) break;
     }
     if (round === 1) {
@@ -217,7 +217,7 @@ test("the stream of events resumes over a kill, without gap or duplicate, and en
   expectRefusal(await bob.get("/api/events"), 401);
 }, 60_000);
 
-test("with split roles: made on the web, sent by the backend, followed on the web", async () => {
+test("with split roles: configured on the web, sent by the backend, streamed on the web", async () => {
   const sqld = await startSqld();
   const shared = {
     DATABASE_URL: sqld.url,
@@ -256,7 +256,7 @@ test("with split roles: made on the web, sent by the backend, followed on the we
   }
 }, 60_000);
 
-test("open streams do not hold up a stop", async () => {
+test("open streams do not delay a stop", async () => {
   const response = await ada.fetch("GET", "/api/events");
   const end = response.text();
   const started = performance.now();

@@ -1,4 +1,4 @@
-// kill -9, again and again, while people write on WhatsApp: its statuses tell what was sent, so every message is answered exactly once.
+// Kills the service repeatedly while users write on WhatsApp: statuses show which replies were sent, so each message is answered exactly once.
 
 import { expect, test } from "bun:test";
 import { startBerth } from "./support/berth.ts";
@@ -12,7 +12,7 @@ const MESSAGES = 120;
 const KILLS = 4;
 const TOKEN = "EAAcrashTestToken";
 
-test("120 messages, 4 kills: each is answered, and no reply is shown twice", async () => {
+test("120 messages, 4 kills: each is answered, and no reply appears twice", async () => {
   const random = seeded(process.env.CRASH_SEED === undefined ? undefined : Number(process.env.CRASH_SEED));
   console.log(`crash test on WhatsApp: CRASH_SEED=${random.seed}`);
   await using upstream = await startUpstream();
@@ -35,12 +35,12 @@ test("120 messages, 4 kills: each is answered, and no reply is shown twice", asy
   const { id } = await provision(owner, "Harbour", { channels: { channel_c: { access: "open" } } });
   expect((await owner.put(`/api/agents/${id}/channels/channel_c`, { token: TOKEN })).status).toBe(200);
 
-  const said = Array.from({ length: MESSAGES }, (_, n) => ({
+  const queue = Array.from({ length: MESSAGES }, (_, n) => ({
     from: `1555000${1000 + (n % PEOPLE)}`,
     text: `message ${n}`,
   }));
   const say = (count: number) => {
-    for (const { from, text } of said.splice(0, count)) account.says(text, { from });
+    for (const { from, text } of queue.splice(0, count)) account.says(text, { from });
   };
   const share = Math.ceil(MESSAGES / (KILLS + 1));
   for (let kill = 1; kill <= KILLS; kill += 1) {
@@ -56,7 +56,7 @@ test("120 messages, 4 kills: each is answered, and no reply is shown twice", asy
     timeoutMs: 60_000,
     everyMs: 50,
   });
-  // What would be sent a second time is sent by the time that the next message is answered, one conversation in order.
+  // A duplicate would be sent before the reply to the next message of its conversation.
   for (let n = 0; n < PEOPLE; n += 1) account.says(`last ${n}`, { from: `1555000${1000 + n}` });
   await whatsapp.waitFor(() => shown().filter((text) => text.includes("last")).length === PEOPLE, 30_000);
   expect(shown().length).toBe(MESSAGES + PEOPLE);

@@ -1,4 +1,4 @@
-// WhatsApp as an owner has it: the whole binary, a strict fake of the Graph API that posts to it, people who write.
+// WhatsApp on the whole binary, against a strict fake of the Graph API that posts webhooks.
 
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
@@ -20,7 +20,7 @@ let owner: Client;
 let serial = 0;
 
 beforeAll(async () => {
-  // Meta would post to the public address; a proxy of ours would pass that on to the web listener.
+  // Meta posts to the public address; a reverse proxy would forward that to the web listener.
   const webhookAddress = (url: string) => url.replace("https://berth.example", berth.web);
   whatsapp = await startWhatsApp({ webhookAddress, https: true, webhookRetryMs: 20 });
   whatsapp.addApp(APP.id, APP.secret);
@@ -53,7 +53,7 @@ interface Bot {
   waba: string;
 }
 
-/** An agent with a business account of its own. */
+/** Creates an agent with its own business account. */
 async function connected(about: Partial<AccountAbout> = {}, config: object = {}): Promise<Bot> {
   serial += 1;
   const [token, waba] = [`EAAtokenOfAccount${serial}`, String(102290129340000 + serial)];
@@ -75,7 +75,7 @@ async function logs({ id }: Bot): Promise<string[]> {
 }
 
 describe("connecting", () => {
-  test("takes the token alone; it is told nobody, and its account serves one agent", async () => {
+  test("needs only the token, which no response shows; an account serves one agent", async () => {
     const bot = await connected();
     const { text } = await owner.get(`/api/agents/${bot.id}/channels`);
     expect(JSON.parse(text)).toMatchObject({
@@ -89,7 +89,7 @@ describe("connecting", () => {
     expect(berth.output().stdout + berth.output().stderr).not.toContain(bot.token);
   });
 
-  test("a token that lacks something is refused, and the answer says what to do", async () => {
+  test("a token without a permission is rejected with advice", async () => {
     whatsapp.addAccount("EAAwithoutMessaging", { waba: "300", scopes: ["whatsapp_business_management"] });
     const { id } = await provision(owner);
     const refused = async (token: string) =>
@@ -99,7 +99,7 @@ describe("connecting", () => {
     await refused("no token at all");
   });
 
-  test("disconnecting takes the address back, and nothing more is taken there", async () => {
+  test("disconnecting removes the callback, whose address accepts no more posts", async () => {
     const bot = await connected();
     const path = callbackOf(bot);
     expect((await owner.delete(`/api/agents/${bot.id}/channels/channel_c`)).status).toBe(200);
@@ -108,7 +108,7 @@ describe("connecting", () => {
   });
 });
 
-test("an agent that is deleted takes its address back, however long it was idle", async () => {
+test("deleting an agent removes its callback, also for an idle agent after a restart", async () => {
   const bots = [await connected(), await connected()];
   await berth.restart({ keepPorts: true });
   const [running, stopped] = bots;
@@ -119,30 +119,30 @@ test("an agent that is deleted takes its address back, however long it was idle"
     expect(bot?.account.subscriptions).toEqual([{ app: "9001", callback: undefined }]);
 });
 
-describe("talking", () => {
-  test("a message is answered once, tied to it, as WhatsApp shows it; a second delivery changes nothing", async () => {
+describe("messages", () => {
+  test("get one reply each that quotes them; a second delivery changes nothing", async () => {
     const bot = await connected();
-    const asked = bot.account.says("hello");
+    const messageId = bot.account.says("hello");
     await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
-    bot.account.repeats(asked);
-    bot.account.repeats(asked);
+    bot.account.repeats(messageId);
+    bot.account.repeats(messageId);
     bot.account.says("and now?");
     await whatsapp.waitFor(() => replies(bot).length === 2 && bot.account.pending() === 0, 10_000);
     expect(replies(bot)).toEqual(["*echo:* hello", "*echo:* and now?"]);
-    expect(bot.account.sent(ADA)[0]).toMatchObject({ replyTo: asked, previewUrl: false });
+    expect(bot.account.sent(ADA)[0]).toMatchObject({ replyTo: messageId, previewUrl: false });
   });
 
-  test("while it is written, typing is shown on the message", async () => {
+  test("show typing while the reply is generated", async () => {
     const bot = await connected();
     upstream.script(({ lastUser }) => ({ text: lastUser, delayMs: lastUser === "think" ? 1_500 : 0 }));
-    const asked = bot.account.says("think");
+    const messageId = bot.account.says("think");
     await whatsapp.waitFor(() => bot.account.typing().length > 0, 10_000);
-    expect(bot.account.typing()[0]).toMatchObject({ messageId: asked });
+    expect(bot.account.typing()[0]).toMatchObject({ messageId: messageId });
     await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
     upstream.script(({ lastUser }) => ({ text: `**echo:** ${lastUser}` }));
   });
 
-  test("several numbers are served, each answers what came to it", async () => {
+  test("to several numbers are answered from the same number", async () => {
     const numbers = [
       { id: "106540352242922", display: "+1 555-000-9999" },
       { id: "106540352242923", display: "+1 555-000-8888" },
@@ -154,7 +154,7 @@ describe("talking", () => {
     expect(new Map(sent as [string, string][])).toEqual(new Map(numbers.map(({ id }) => [id, `*echo:* to ${id}`])));
   });
 
-  test("a photo reaches a model that takes pictures, byte for byte", async () => {
+  test("with a photo reach a model with picture input, byte for byte", async () => {
     const bot = await connected();
     const photo = Buffer.from("\xff\xd8\xff\xe0 a photograph", "latin1");
     bot.account.sendsFile("image", photo, { mime: "image/jpeg", caption: "What is this?" });
@@ -165,7 +165,7 @@ describe("talking", () => {
     ]);
   });
 
-  test("the owner is known by the phone number, whatever other id WhatsApp gives them; others are not heard", async () => {
+  test("of the owner are recognised by the phone number, with any other id; unknown users are ignored", async () => {
     const bot = await connected({}, { channels: {} });
     bot.account.says("let me in", { from: "15550003333", userId: "US.3333" });
     bot.account.says("it's me", { userId: "US.1111" });
@@ -174,7 +174,7 @@ describe("talking", () => {
     expect(bot.account.sent().map(({ to }) => to)).toEqual([ADA]);
   });
 
-  test("what is written to a stopped agent waits at WhatsApp until it is started", async () => {
+  test("to a stopped agent wait at WhatsApp until it is started", async () => {
     const bot = await connected();
     expect((await owner.post(`/api/agents/${bot.id}/stop`)).status).toBe(200);
     bot.account.says("are you there?");
@@ -186,7 +186,7 @@ describe("talking", () => {
   });
 });
 
-describe("who may post", () => {
+describe("posts", () => {
   const event = (waba: string, number: string) => ({
     object: "whatsapp_business_account",
     entry: [
@@ -206,27 +206,27 @@ describe("who may post", () => {
     ],
   });
 
-  test("for the operator's app: what is signed with its secret, and nobody else", async () => {
+  test("for the operator's app must be signed with its secret", async () => {
     const bot = await connected();
     const path = callbackOf(bot);
     const forged = event(bot.waba, `1${bot.waba}`);
     const sign = (secret: string) =>
       `sha256=${new Bun.CryptoHasher("sha256", secret).update(JSON.stringify(forged)).digest("hex")}`;
-    const stranger = createClient(berth);
+    const visitor = createClient(berth);
     for (const headers of [{}, { "x-hub-signature-256": "" }, { "x-hub-signature-256": sign("guess") }]) {
-      expectRefusal(await stranger.post(path, forged, { headers }), 401, "UNAUTHORIZED");
+      expectRefusal(await visitor.post(path, forged, { headers }), 401, "UNAUTHORIZED");
     }
-    expectRefusal(await stranger.get(`${path}?hub.mode=subscribe&hub.challenge=1&hub.verify_token=guess`), 401);
-    expectRefusal(await stranger.post(`${path.slice(0, -4)}AAAA`, forged), 404);
+    expectRefusal(await visitor.get(`${path}?hub.mode=subscribe&hub.challenge=1&hub.verify_token=guess`), 401);
+    expectRefusal(await visitor.post(`${path.slice(0, -4)}AAAA`, forged), 404);
     expect(replies(bot)).toEqual([]);
     const headers = { "x-hub-signature-256": sign(APP.secret) };
-    expect((await stranger.post(path, forged, { headers })).status).toBe(200);
+    expect((await visitor.post(path, forged, { headers })).status).toBe(200);
   });
 
-  test("for another app: who knows the address, about its own account alone", async () => {
+  test("for another app need the secret address, and only count for its own account", async () => {
     const bot = await connected({ app: "7777" });
     const post = (waba: string, number: string) => createClient(berth).post(callbackOf(bot), event(waba, number));
-    // What is in the database is not enough.
+    // The database does not contain the whole address.
     const [row] = rows("SELECT * FROM channel_connections WHERE agent_id = ?", bot.id);
     const address = `/hooks/channel_c/${row?.callback_id}`;
     expect(JSON.stringify(row)).not.toContain(callbackOf(bot).slice(-32));
@@ -242,7 +242,7 @@ describe("who may post", () => {
 });
 
 describe("when a reply is lost", () => {
-  test("more than 24 hours after they wrote, the owner is told: in the log, and by an event", async () => {
+  test("more than 24 hours after the user's message, the owner gets a log line and an event", async () => {
     const bot = await connected();
     upstream.script(({ lastUser }) => ({ text: lastUser, delayMs: 300 }));
     for (const when of ["now", "later"] as const) {
@@ -268,7 +268,7 @@ describe("when a reply is lost", () => {
     }
   });
 
-  test("a token that is taken back fails the channel, and says what to do", async () => {
+  test("because of a revoked token, the channel fails with advice", async () => {
     const bot = await connected();
     whatsapp.fail("messages", { status: 401, code: 190 }, { token: bot.token });
     bot.account.says("hello");
@@ -283,7 +283,7 @@ describe("when a reply is lost", () => {
 });
 
 describe("a kill", () => {
-  test("between WhatsApp's taking a reply and the note of it: it is shown once, told by its status", async () => {
+  test("after WhatsApp accepted a reply: its status prevents a second one", async () => {
     const bot = await connected();
     whatsapp.fail("messages", { slowMs: 60_000 }, { when: "after", token: bot.token });
     bot.account.says("hello");
@@ -296,7 +296,7 @@ describe("a kill", () => {
     expect(replies(bot)).toEqual(["*echo:* hello"]);
   });
 
-  test("before WhatsApp took it: it is sent after the start", async () => {
+  test("before WhatsApp accepted a reply: it is sent after the start", async () => {
     const bot = await connected();
     whatsapp.fail("messages", "hang", { token: bot.token });
     bot.account.says("hello");

@@ -1,9 +1,9 @@
-// Compiles the bare server the way the service is compiled, into a folder that is thrown away.
+// Compiles the bare server into a temporary folder, with the options that compile the service.
 
 import { join } from "node:path";
 import { temporaryDir } from "../../tests/support/process.ts";
 
-/** `command(port)` starts it. */
+/** Builds the binary; `command(port)` is the command that starts it. */
 export async function buildBare(): Promise<{ command(port: number): string[]; dir: string; remove(): void }> {
   const folder = temporaryDir("berth-bench-");
   const outfile = join(folder.path, "bare");

@@ -1,4 +1,4 @@
-// The usual way to host bots in one process: a grammY Bot each. Prints the bytes of memory that so many of them take.
+// Baseline for hosting bots in one process: one grammY Bot each. Prints the memory that a number of them needs, in bytes.
 
 import { Bot } from "grammy";
 import { tokenOf } from "./seed.ts";
@@ -25,10 +25,10 @@ function bot(n: number): Bot {
   return made;
 }
 
-const wanted = Number(Bun.argv[2]);
+const botCount = Number(Bun.argv[2]);
 bot(0);
 Bun.gc(true);
 const before = memoryOf(process.pid).rss;
-const bots = Array.from({ length: wanted }, (_, n) => bot(n));
+const bots = Array.from({ length: botCount }, (_, n) => bot(n));
 Bun.gc(true);
 process.stdout.write(JSON.stringify({ bots: bots.length, bytes: memoryOf(process.pid).rss - before }));

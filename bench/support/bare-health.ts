@@ -1,4 +1,4 @@
-// The least that a compiled Bun binary can be and still answer: the baseline of start and memory.
+// The smallest server that a compiled Bun binary can be: the baseline of start time and memory.
 
 Bun.serve({
   hostname: "127.0.0.1",

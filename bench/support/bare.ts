@@ -1,23 +1,23 @@
-// Baselines as programs: the plainest Bun server that does the same thing, and nothing else. bun bare.ts proxy|json|turns|bots …
+// Baselines as programs: minimal Bun servers that do the same work as a benchmark. bun bare.ts proxy|json|turns|bots …
 
 import { Database } from "bun:sqlite";
 
 const [kind = "", argument = "", file = "", platform = ""] = Bun.argv.slice(2);
 
-/** Forwards every request to the address given, and its answer back. */
+/** Forwards every request to the given address and returns its response. */
 async function proxy(request: Request): Promise<Response> {
   const { method, headers, body } = request;
   const answer = await fetch(argument, { method, headers, body });
   return new Response(answer.body, { status: answer.status, headers: answer.headers });
 }
 
-/** Answers the JSON given. */
+/** Returns the given JSON. */
 function json(): () => Response {
   const value: unknown = JSON.parse(argument);
   return () => Response.json(value);
 }
 
-/** Turns in a database as durable as Berth's. */
+/** Stores turns in a database with Berth's durability. */
 function turnsIn(file: string) {
   const database = new Database(file);
   database.run("PRAGMA journal_mode = WAL");
@@ -31,7 +31,7 @@ function turnsIn(file: string) {
   };
 }
 
-/** A turn without a runtime: a row in, the model asked, a row out. */
+/** A minimal turn: insert a row, call the model, insert a row. */
 function turns(): (request: Request) => Promise<Response> {
   const database = turnsIn(file);
   return async (request) => {
@@ -50,7 +50,7 @@ function turns(): (request: Request) => Promise<Response> {
   };
 }
 
-/** A loop of bots without a runtime: a post is put down and acknowledged, the model asked, the platform told, the row closed. */
+/** A minimal bot: store and acknowledge a post, call the model, send the reply, close the row. */
 function bots(): (request: Request) => Promise<Response> {
   const database = turnsIn(file);
   const headers = { "content-type": "application/json" };
@@ -59,8 +59,8 @@ function bots(): (request: Request) => Promise<Response> {
     const answered = await fetch(argument, { method: "POST", headers, body: JSON.stringify(question) });
     const { choices } = (await answered.json()) as { choices: { message: { content: string } }[] };
     const reply = choices[0]?.message.content ?? "";
-    const told = { messaging_product: "whatsapp", to: from, type: "text", text: { body: reply } };
-    const sent = await fetch(`${platform}/${phone}/messages`, { method: "POST", headers, body: JSON.stringify(told) });
+    const outgoing = { messaging_product: "whatsapp", to: from, type: "text", text: { body: reply } };
+    const sent = await fetch(`${platform}/${phone}/messages`, { method: "POST", headers, body: JSON.stringify(outgoing) });
     await sent.arrayBuffer();
     database.settle(reply, id);
   };

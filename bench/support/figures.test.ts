@@ -1,24 +1,24 @@
-// How figures are summed up and shown.
+// Tests the statistics and the table of the benchmarks.
 
 import { describe, expect, test } from "bun:test";
 import { median, quantile, table } from "./figures.ts";
 
 describe("a median", () => {
-  test("is the value in the middle, whatever the order", () => {
+  test("is the middle value, in any order", () => {
     expect(median([9, 1, 5])).toBe(5);
   });
 
-  test("lies between the two in the middle of an even number", () => {
+  test("is the mean of the two middle values of an even number", () => {
     expect(median([4, 1, 3, 2])).toBe(2.5);
   });
 
-  test("of nothing is an error, not a number", () => {
+  test("of no values is an error", () => {
     expect(() => median([])).toThrow("no median");
   });
 });
 
 describe("a quantile", () => {
-  test("is a value that was measured", () => {
+  test("is one of the measured values", () => {
     const values = Array.from({ length: 200 }, (_, n) => n);
     expect(quantile(values, 0.99)).toBe(198);
     expect(quantile(values, 1)).toBe(199);
@@ -37,7 +37,7 @@ describe("the table", () => {
     expect(lines[2]).toStartWith("1.50×");
   });
 
-  test("says whether a goal was met, and nothing where there is none", () => {
+  test("shows whether a goal was met, and nothing without a goal", () => {
     expect(lines[2]).toEndWith("met");
     expect(lines[3]).toEndWith("MISSED");
     expect(lines[4]).not.toMatch(/met|MISSED/);

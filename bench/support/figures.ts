@@ -1,17 +1,17 @@
-// What a benchmark shows: figures beside their baselines and goals, and the table they are printed in.
+// The results of benchmarks: figures with baselines and goals, their table, and statistics.
 
 export interface Figure {
   what: string;
-  /** Figure over baseline, of this run: the number that a noisy machine distorts least. */
+  /** Figure divided by baseline of the same run: the number that a busy machine distorts least. */
   ratio?: number;
   figure: string;
   baseline: string;
   goal: string;
-  /** Left out where there is no goal. */
+  /** Undefined without a goal. */
   met?: boolean;
 }
 
-/** One benchmark: measures, and tells what it found. Throws when what it measured was not right. */
+/** A benchmark: measures and returns figures. Throws if the measured service behaved incorrectly. */
 export interface Benchmark {
   name: string;
   summary: string;
@@ -20,7 +20,7 @@ export interface Benchmark {
 
 const HEAD = ["ratio", "what", "figure", "baseline", "goal", ""];
 
-/** A table with the ratios first; `met` shows as a word, so that it can be searched for. */
+/** A text table with the ratios first and `met` as a word, so that it can be searched for. */
 export function table(figures: readonly Figure[]): string {
   const rows = figures.map(({ what, ratio, figure, baseline, goal, met }) => [
     ratio === undefined ? "" : `${ratio.toFixed(2)}×`,
@@ -39,15 +39,15 @@ export function table(figures: readonly Figure[]): string {
   return [line(HEAD), line(widths.map((width) => "─".repeat(width))), ...rows.map(line)].join("\n");
 }
 
-/** The middle value; the mean of the two in the middle where their number is even. Throws for none. */
+/** The middle value, or the mean of the two middle values. Throws for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1], sorted[Math.floor(sorted.length / 2)]];
-  if (low === undefined || high === undefined) throw new Error("There is no median of nothing.");
+  if (low === undefined || high === undefined) throw new Error("There is no median of an empty list.");
   return (low + high) / 2;
 }
 
-/** The value that this share (0 to 1) of the values does not exceed; 0 for none. */
+/** The value that this share (0 to 1) of the values does not exceed; 0 for an empty list. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -58,7 +58,7 @@ export const perSecond = (value: number) => `${Math.round(value).toLocaleString(
 export const mib = (bytes: number) => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 export const kib = (bytes: number) => `${(bytes / 1024).toFixed(1)} KiB`;
 
-/** Processor time per answer, of the service and its baseline. No goal: it explains the rates. */
+/** Processor time per response of the service and its baseline. It has no goal, since it only explains the rates. */
 export const cpuFigure = (what: string, service: number, baseline: number): Figure => ({
   what,
   ratio: service / baseline,

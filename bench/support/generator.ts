@@ -1,10 +1,11 @@
-// The program behind load(): reads a plan from standard input, writes what came of it. Raw sockets, since fetch costs more than what is measured.
+// The program behind load(): reads a plan from standard input, runs it, writes the outcomes. It uses raw sockets, since fetch
+// would cost more than the measured work.
 
 import type { Socket } from "bun";
 import { median, quantile } from "./figures.ts";
 import { type Outcome, type Plan, type Stage, wire } from "./load.ts";
 
-/** Answers a round may take to come in after its time is over, in ms. */
+/** How long a round waits for its last responses, in ms. */
 const PATIENCE = 20_000;
 
 interface Connection {
@@ -12,7 +13,7 @@ interface Connection {
   asks: Buffer[];
   turn: number;
   sentAt: number;
-  /** The part of an answer that is here already. */
+  /** The received part of a response. */
   rest: Buffer | undefined;
   answered(status: number, latency: number): void;
 }
@@ -25,7 +26,7 @@ interface Round {
 const headEnd = Buffer.from("\r\n\r\n");
 const lastChunk = Buffer.from("0\r\n\r\n");
 
-/** The status once the answer is complete. One request is out at a time, so what follows its end belongs to nobody. */
+/** The status once the response is complete. A connection has one open request, so no bytes can follow. */
 function complete(bytes: Buffer): number | undefined {
   const end = bytes.indexOf(headEnd);
   if (end < 0) return undefined;
@@ -42,7 +43,7 @@ function complete(bytes: Buffer): number | undefined {
 
 function send(connection: Connection): void {
   const bytes = connection.asks[connection.turn++ % connection.asks.length];
-  if (!bytes) throw new Error("A connection has nothing to ask.");
+  if (!bytes) throw new Error("A connection has no request to send.");
   connection.sentAt = performance.now();
   const written = connection.socket?.write(bytes);
   if (written !== bytes.length) throw new Error("A request did not fit into the socket.");

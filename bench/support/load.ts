@@ -1,4 +1,4 @@
-// Load from a process of its own: closed loops over keep-alive connections, one request at a time on each.
+// Generates load in a separate process: closed loops over keep-alive connections, with one open request on each.
 
 import { bun } from "../../tests/support/process.ts";
 
@@ -10,42 +10,42 @@ export interface Ask {
   body?: unknown;
 }
 
-/** One target, and what it is asked. Connection k of n sends the requests k, k + n, k + 2n, … over and over. */
+/** A target and its requests. Connection k of n repeats the requests k, k + n, k + 2n, … */
 export interface Stage {
   name: string;
   origin: string;
   connections: number;
   asks: Ask[];
-  /** How long a round takes, in seconds. */
+  /** Duration of a round, in seconds. */
   seconds: number;
-  /** Ends a round early, after so many answers. */
+  /** Ends a round early after this many responses. */
   atMost?: number;
-  /** Each connection begins a request every so many ms, or as soon as it has its answer where that is later. */
+  /** Interval between the requests of a connection, in ms; longer if the response takes longer. */
   everyMs?: number;
 }
 
-/** What came of one stage. Rates and times are medians over its rounds; the first round warms up and counts only in `answers`. */
+/** The result of a stage. Rates and times are medians over its rounds; the first round is a warm-up and counts only in `answers`. */
 export interface Outcome {
-  /** All rounds, the warm-up too. */
+  /** Number of responses in all rounds, including the warm-up. */
   answers: number;
-  /** Answers by status, all rounds. */
+  /** Number of responses by status, in all rounds. */
   statuses: Record<string, number>;
-  /** Answers a second. */
+  /** Responses per second. */
   rate: number;
-  /** Milliseconds from sending to the last byte. `max` is the worst of all rounds that count. */
+  /** Milliseconds from sending to the last byte. `max` is the largest of all counted rounds. */
   p50: number;
   p99: number;
   max: number;
 }
 
 export interface Plan {
-  /** Run one after the other in each round, so that what disturbs one disturbs the others too. */
+  /** Run one after the other in each round, so that disturbances affect all of them. */
   stages: Stage[];
-  /** Beside the warm-up. */
+  /** Number of rounds, without the warm-up. */
   rounds: number;
 }
 
-/** Runs a plan to its end. Throws when a connection broke; statuses are the caller's to judge. */
+/** Runs a plan. Throws if a connection breaks; the caller checks the statuses. */
 export async function load(plan: Plan): Promise<Record<string, Outcome>> {
   const child = Bun.spawn([bun, `${import.meta.dir}/generator.ts`], {
     stdin: new Blob([JSON.stringify(plan)]),
@@ -67,7 +67,7 @@ export function allGood(outcomes: Record<string, Outcome>, name: string): Outcom
   return outcome;
 }
 
-/** A request as it goes over the wire. */
+/** Encodes a request as HTTP/1.1. */
 export function wire({ method, path, headers = {}, body }: Ask, origin: string): Buffer {
   const content = body === undefined ? "" : JSON.stringify(body);
   const lines = Object.entries({ host: new URL(origin).host, ...headers }).map(([name, value]) => `${name}: ${value}`);

@@ -1,4 +1,4 @@
-// An upstream with one good and two bad sides: it answers at once, never ("please hang"), or with 10 MB ("please flood").
+// A model provider that replies at once, never ("please hang"), or with 10 MB ("please flood").
 
 const about = { id: "chatcmpl-1", created: 1_700_000_000, model: "fake-small" };
 const usage = { prompt_tokens: 5, completion_tokens: 4, total_tokens: 9 };
@@ -11,7 +11,7 @@ const whole = {
 };
 const frame = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ ...about, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-/** 10 MB in a second: more than a model can write, as much as a broken one may send. */
+/** 10 MB in a second: more than a model can generate, but a broken one may send it. */
 const FLOOD = 10 * 1024 * 1024;
 const EVERY_MS = 10;
 const piece = new TextEncoder().encode(frame({ content: "flood ".repeat(680) }));

@@ -1,18 +1,18 @@
-// Another gateway to measure beside: the npm package @portkey-ai/gateway, run by the same Bun, on its way to the same upstream.
+// Starts another gateway for comparison: the npm package @portkey-ai/gateway, run by the same Bun with the same upstream.
 
 import { join } from "node:path";
 import { bun } from "../../tests/support/process.ts";
 import { type Program, root } from "./service.ts";
 import { freePort } from "./starting.ts";
 
-/** What a request must carry to be sent on to this upstream. */
+/** The headers that make the gateway forward a request to this upstream. */
 export const portkeyHeaders = (upstream: string) => ({
   authorization: "Bearer sk-bench",
   "x-portkey-provider": "openai",
   "x-portkey-custom-host": `${upstream}/v1`,
 });
 
-/** Starts it on a free port; killed when its scope ends. Throws when it does not answer within 20 s. */
+/** Starts it on a free port; disposal kills it. Throws if it does not respond within 20 s. */
 export async function startPortkey(): Promise<Program> {
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -32,7 +32,7 @@ export async function startPortkey(): Promise<Program> {
   while (!(await answers(origin))) {
     if (child.exitCode === null && performance.now() < until) continue;
     await stop();
-    throw new Error("The gateway to compare with does not start.");
+    throw new Error("@portkey-ai/gateway does not start.");
   }
   return { origin, pid: child.pid, [Symbol.asyncDispose]: stop };
 }
@@ -41,7 +41,7 @@ async function answers(origin: string): Promise<boolean> {
   try {
     return (await fetch(origin)).ok;
   } catch {
-    // Nobody listens yet.
+    // The port is not open yet.
     await Bun.sleep(50);
     return false;
   }

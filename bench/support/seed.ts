@@ -1,4 +1,4 @@
-// Databases with many agents, written straight into the file that `berth migrate` made.
+// Fills databases with many agents by inserting rows into a file from `berth migrate`.
 
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { binary, SECRET_KEY } from "./service.ts";
 
 export interface Seed {
   agents: number;
-  /** How many of them have a Telegram bot, with the token `tokenOf(n)`; `true` is all. */
+  /** Number of agents with a Telegram bot, whose token is `tokenOf(n)`; `true` means all. */
   bots: boolean | number;
-  /** How many have a Discord bot, with the token `discordTokenOf(n)`. None unless told. */
+  /** Number of agents with a Discord bot, whose token is `discordTokenOf(n)`. Default: none. */
   discord?: number;
 }
 
@@ -21,7 +21,7 @@ const discordIdOf = (n: number) => String(100_000_000_000_000_000n + BigInt(n));
 export const discordTokenOf = (n: number) =>
   `${Buffer.from(discordIdOf(n)).toString("base64url")}.BeNcHx.bench-token-of-nobody-at-all`;
 
-/** A database in `<dir>/data` with one owner and that many agents, up and with an open door. Answers the agents' ids. */
+/** Creates a database in `<dir>/data` with one owner and running agents with open access. Returns the agents' ids. */
 export async function seed(dir: string, { agents, bots, discord = 0 }: Seed): Promise<string[]> {
   const { exitCode, stderr } = await runBerth(["migrate"], { SECRET_KEY }, dir, binary);
   if (exitCode !== 0) throw new Error(`berth migrate ended with ${exitCode}: ${stderr}`);
@@ -75,7 +75,7 @@ export async function seed(dir: string, { agents, bots, discord = 0 }: Seed): Pr
   return ids;
 }
 
-/** Puts messages into an agent's inbox that wait to be answered, in four conversations. The service must not run. */
+/** Inserts waiting messages in four conversations into an agent's inbox. The service must not run. */
 export function queue(dir: string, agentId: string, messages: number): void {
   const database = new Database(join(dir, "data/berth.db"));
   const now = Date.now();
@@ -100,7 +100,7 @@ export function queue(dir: string, agentId: string, messages: number): void {
   }
 }
 
-/** Gives a database weight: one long conversation of an agent, of so many messages of 1 KiB. The service must not run. */
+/** Makes a database large: inserts a conversation of `messages` messages of 1 KiB. The service must not run. */
 export function fill(dir: string, agentId: string, messages: number): void {
   const database = new Database(join(dir, "data/berth.db"));
   const [now, content, session] = [Date.now(), "x".repeat(1024), "sess_0000000000000000"];

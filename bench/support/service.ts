@@ -1,4 +1,4 @@
-// What the benchmarks run against: the compiled binary, its baselines and its upstream, each a process of its own.
+// Starts the processes that the benchmarks measure: the compiled binary, its baselines and its upstream.
 
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
@@ -10,20 +10,20 @@ import { bun, launch } from "../../tests/support/process.ts";
 export const root = join(import.meta.dir, "../..");
 export const binary = join(root, "dist/berth");
 
-/** Known to the benchmarks, so that they can seal what they write into a database. */
+/** The root key, which seeding needs to encrypt values for the database. */
 export const SECRET_KEY = "a secret key of the benchmarks alone";
 
 /** The model of the 0 ms upstream. */
 export const MODEL = "provider_3:fake-small";
 
-/** A program that listens; killed when its scope ends. */
+/** A listening program; disposal kills it. */
 export interface Program extends AsyncDisposable {
-  /** Without a trailing slash, and without a path. */
+  /** Without a path and a trailing slash. */
   readonly origin: string;
   readonly pid: number;
 }
 
-/** Starts `bun <file> …` that prints `{ "url": … }` when it listens. */
+/** Starts `bun <file> …`, which prints `{ "url": … }` when it listens. */
 export async function startProgram(file: string, ...args: string[]): Promise<Program> {
   const child = launch({ command: [bun, join(root, file), ...args], env: {}, dir: root });
   const { url } = JSON.parse(await child.ready()) as { url: string };
@@ -39,10 +39,10 @@ export async function startProgram(file: string, ...args: string[]): Promise<Pro
 
 export const startBare = (...args: string[]) => startProgram("bench/support/bare.ts", ...args);
 
-/** A provider that answers at once, or with a frame every `pace` ms. */
+/** Starts a model provider that replies at once, or with a frame every `--pace` ms. */
 export const startUpstream = (...args: string[]) => startProgram("tests/support/upstream.ts", ...args);
 
-/** The service with that upstream as its local provider, and no limit of requests. */
+/** Starts the service with this upstream as its local provider, without rate limits. */
 export function startService(upstream: Program, env: Record<string, string> = {}, dir?: string): Promise<Berth> {
   const settings = { ...serviceEnv(upstream.origin), ...env };
   return startBerth({ binary, env: settings, ...(dir === undefined ? {} : { dir }) });
@@ -56,12 +56,12 @@ export const serviceEnv = (upstream: string): Record<string, string> => ({
   MODEL_B: MODEL,
 });
 
-/** Somebody with a plan and agents, made through the API. */
+/** A user with a plan and agents, created through the API. */
 export interface Owner {
   client: Client;
   userId: string;
   agentIds: string[];
-  /** What a request in their name carries. */
+  /** The headers of the user's requests. */
   headers: Record<string, string>;
 }
 
@@ -80,7 +80,7 @@ export async function ownerOf(berth: Berth, agents: number): Promise<Owner> {
   return { client, userId, agentIds, headers: { cookie: client.cookie } };
 }
 
-/** One number from a service's database; read beside the service, or after it. */
+/** Reads one number from a service's database; the service may run. */
 export function count(dir: string, sql: string): number {
   const database = new Database(join(dir, "data/berth.db"), { readonly: true });
   try {
@@ -90,21 +90,21 @@ export function count(dir: string, sql: string): number {
   }
 }
 
-/** Bytes of a process in memory (`/proc/PID/smaps_rollup`): all of it, and what is its own and not a file's. Linux only. */
+/** Resident memory of a process in bytes (`/proc/PID/smaps_rollup`): all, and the part that is not backed by files. Linux only. */
 export function memoryOf(pid: number): { rss: number; own: number } {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, "utf8");
   const field = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, "m").exec(text)?.[1] ?? 0) * 1024;
   return { rss: field("Rss"), own: field("Anonymous") };
 }
 
-/** Milliseconds of processor time that a process has used, all its threads together (`/proc/PID/stat`). Linux only. */
+/** Processor time of all threads of a process, in ms (`/proc/PID/stat`). Linux only. */
 export function cpuOf(pid: number): number {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Milliseconds of processor time that the service and its baseline use while `work` runs: what a busy machine distorts least. */
+/** Processor time in ms of the service and its baseline during `work`: the figure that a busy machine distorts least. */
 export async function cpuDuring<T>(pids: readonly [number, number], work: () => Promise<T>) {
   const before = pids.map(cpuOf);
   const result = await work();

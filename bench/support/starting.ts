@@ -1,16 +1,16 @@
-// How long a program takes from its start to its first answers, looked at every half millisecond.
+// Measures the time from the start of a program to its first responses, with a request every half millisecond.
 
 import { createServer } from "node:net";
 
 export interface Started {
   pid: number;
-  /** Milliseconds from the start to the whole answer, by path. */
+  /** Milliseconds from the start to the complete response, by path. */
   took: Record<string, number>;
-  /** Ends it by SIGTERM and waits. */
+  /** Sends SIGTERM and waits for the end. */
   stop(): Promise<void>;
 }
 
-/** A port that was free a moment ago. */
+/** Finds a port that was free a moment ago. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once("error", reject);
@@ -22,7 +22,7 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** Starts `command`, which will listen on `port`, and asks for these paths, one after the other. */
+/** Starts `command`, which listens on `port`, and requests these paths, one after the other. */
 export async function timeStart(
   command: string[],
   { env = {}, dir, port, paths }: { env?: Record<string, string>; dir: string; port: number; paths: string[] },
@@ -32,9 +32,9 @@ export async function timeStart(
   const took: Record<string, number> = {};
   try {
     for (const path of paths) {
-      while (!(await asked(port, path))) {
-        if (child.exitCode !== null) throw new Error(`It ended at once: ${await child.stderr.text()}`);
-        if (performance.now() - began > 20_000) throw new Error(`No answer for ${path} within 20 s.`);
+      while (!(await responds(port, path))) {
+        if (child.exitCode !== null) throw new Error(`The program ended at once: ${await child.stderr.text()}`);
+        if (performance.now() - began > 20_000) throw new Error(`No response of ${path} within 20 s.`);
         await Bun.sleep(0.5);
       }
       took[path] = performance.now() - began;
@@ -55,8 +55,8 @@ export async function timeStart(
   };
 }
 
-/** Whether it answered with 200; false while nobody listens. */
-async function asked(port: number, path: string): Promise<boolean> {
+/** Whether the response is 200; false while the port is not open. */
+async function responds(port: number, path: string): Promise<boolean> {
   let text = "";
   try {
     await new Promise<void>((resolve, reject) => {
@@ -75,7 +75,7 @@ async function asked(port: number, path: string): Promise<boolean> {
       }).catch(reject);
     });
   } catch {
-    // Nobody listens yet.
+    // The port is not open yet.
     return false;
   }
   return text.startsWith("HTTP/1.1 200");

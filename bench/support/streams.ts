@@ -1,4 +1,4 @@
-// Many server-sent streams at once, read as raw bytes: when each first spoke, and whether it said all it should.
+// Reads many server-sent event streams at once as raw bytes, in a separate process: bodies and times to the first frame.
 
 import { parseArgs } from "node:util";
 import { bun } from "../../tests/support/process.ts";
@@ -6,14 +6,14 @@ import { quantile } from "./figures.ts";
 import { type Ask, wire } from "./load.ts";
 
 export interface Streams {
-  /** Bodies, each with how many streams had it: one entry when all said the same. */
+  /** The distinct bodies and how many streams had each: one entry if all are equal. */
   bodies: { text: string; count: number }[];
-  /** Milliseconds from the request to the first byte of its first frame. */
+  /** Milliseconds from the request to the first byte of the first frame. */
   p50: number;
   p99: number;
 }
 
-/** Opens `count` streams at once in a process of its own and reads all of them to their end. */
+/** Opens `count` streams at once in a separate process and reads them to their end. */
 export async function readStreams(origin: string, ask: Ask, count: number): Promise<Streams> {
   const command = [bun, import.meta.path, "--origin", origin, "--count", String(count), "--ask", JSON.stringify(ask)];
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit", timeout: 30_000 });
@@ -55,7 +55,7 @@ async function readOne(origin: string, bytes: Buffer): Promise<Stream> {
   return { firstAt: firstAt - sentAt, body: bodyOf(Buffer.concat(parts)) };
 }
 
-/** The body of a chunked answer (RFC 9112 §7.1); what is not a whole 200 is given as it came. */
+/** The body of a chunked response (RFC 9112 §7.1); any response but a complete 200 is returned unchanged. */
 function bodyOf(answer: Buffer): string {
   const start = answer.indexOf("\r\n\r\n") + 4;
   if (!answer.toString("latin1", 0, start).startsWith("HTTP/1.1 200")) return answer.toString();
@@ -87,6 +87,6 @@ if (import.meta.main) {
     p99: quantile(first, 0.99),
   };
   process.stdout.write(JSON.stringify(found));
-  // The connections are kept alive by those who answered.
+  // Exit explicitly, since the servers keep the connections open.
   process.exit(0);
 }

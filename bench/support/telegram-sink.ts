@@ -1,4 +1,4 @@
-// The least of a Telegram that bots in webhook mode need: it keeps their addresses, swallows what they send, and posts an update to each when told.
+// A minimal Telegram for bots in webhook mode: it stores their webhooks, accepts their messages, and posts updates on request.
 
 interface Webhook {
   path: string;
@@ -10,7 +10,7 @@ const calls: Record<string, number> = {};
 const posted: Record<string, number> = {};
 let messages = 0;
 
-/** `{ "to": origin, "atOnce": n }`: one private message to every bot that has an address, in the order of their tokens. */
+/** `{ "to": origin, "atOnce": n }`: posts one private message to every bot with a webhook, `atOnce` in parallel. */
 async function post({ to, atOnce }: { to: string; atOnce: number }): Promise<void> {
   const waiting = [...webhooks.values()].values();
   const worker = async () => {

@@ -1,39 +1,39 @@
-// The least of a WhatsApp that businesses need: it knows their tokens, keeps where to post, and plays people who wait for an answer before they write again.
+// A minimal WhatsApp: it accepts tokens, stores callbacks, and acts as users who wait for a reply before they write again.
 
 interface Business {
   token: string;
-  /** Where its messages are posted. */
+  /** The callback that gets its messages. */
   callback: string;
 }
 
 interface Run {
-  /** Where to post; the path is each business's own. */
+  /** Origin of the posts; the path is the callback's. */
   to: string;
-  /** Conversations at a time. */
+  /** Number of parallel conversations. */
   chats: number;
   seconds: number;
 }
 
 const businesses = new Map<string, Business>();
-/** People who wait for an answer, by their number. */
+/** Users who wait for a reply, by number. */
 const waiting = new Map<string, () => void>();
 const MANAGES = ["whatsapp_business_management", "whatsapp_business_messaging"];
 const PATIENCE_MS = 10_000;
 
-/** The number of a business is its account's with a zero behind it. */
+/** A business's phone number: its account id followed by a zero. */
 const phoneOf = (account: string) => `${account}0`;
 
-/** Everybody writes, waits for the answer, and writes again; answers how many answers came and how long each took (ms). */
+/** Runs the conversations: each user writes, waits for the reply, and writes again. Returns the number of replies and their latencies (ms). */
 async function converse({ to, chats, seconds }: Run) {
   const all = [...businesses];
   const took: number[] = [];
   const until = performance.now() + seconds * 1000;
   let lost = 0;
   const person = async (n: number) => {
-    for (let said = 0; performance.now() < until; said++) {
-      const [account, { callback }] = all[(n + said * chats) % all.length] ?? ["", { callback: "/" }];
-      // As many people as there are pairs of a conversation and a business, so that none grows long.
-      const from = `4915${String(n).padStart(4, "0")}${String(said % 500).padStart(4, "0")}`;
+    for (let sent = 0; performance.now() < until; sent++) {
+      const [account, { callback }] = all[(n + sent * chats) % all.length] ?? ["", { callback: "/" }];
+      // A different user for each pair of conversation and business, so that no session gets long.
+      const from = `4915${String(n).padStart(4, "0")}${String(sent % 500).padStart(4, "0")}`;
       const began = performance.now();
       const answered = new Promise<boolean>((resolve) => {
         const late = setTimeout(() => resolve(false), PATIENCE_MS);
@@ -45,9 +45,9 @@ async function converse({ to, chats, seconds }: Run) {
       const { status } = await fetch(`${to}${callback}`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify(arrival(account, from, `wamid.${n}.${said}.${began}`)),
+        body: JSON.stringify(arrival(account, from, `wamid.${n}.${sent}.${began}`)),
       });
-      if (status !== 200) throw new Error(`A post was answered ${status}.`);
+      if (status !== 200) throw new Error(`A webhook post got status ${status}.`);
       if (await answered) took.push(performance.now() - began);
       else lost++;
       waiting.delete(from);
@@ -69,7 +69,7 @@ function arrival(account: string, from: string, id: string) {
   return { object: "whatsapp_business_account", entry: [{ id: account, changes: [{ field: "messages", value }] }] };
 }
 
-/** The calls of the Graph API that an adapter makes. A token is `bench-<account>`. */
+/** Answers the adapter's Graph API calls. A token is `bench-<account>`. */
 async function graph(request: Request, path: string, query: URLSearchParams): Promise<unknown> {
   if (path === "debug_token") {
     const account = (query.get("input_token") ?? "").replace("bench-", "");
