@@ -52,7 +52,9 @@ export const hosted: Benchmark = {
       await berth.stop();
       const settled = count(folder.path, "SELECT count(DISTINCT agent_id) FROM inbox WHERE status = 'done'");
       if (settled !== AGENTS || posted["200"] !== AGENTS) {
-        throw new Error(`Only ${settled} agents have answered; the statuses of the posts are ${JSON.stringify(posted)}.`);
+        throw new Error(
+          `Only ${settled} agents have answered; the statuses of the posts are ${JSON.stringify(posted)}.`,
+        );
       }
       const perAgent = (after - before) / AGENTS;
       const perBot = await memoryPerBot();

@@ -1,8 +1,12 @@
 // Measures an outage of all platforms for a minute: lost messages, and how the bots reconnect.
 
 import { seeded } from "../tests/support/eventually.ts";
-import { type Aftermath, weather } from "../tests/support/storm.ts";
-import { stormyDiscord, stormyTelegram, stormyWhatsApp } from "../tests/support/storm-platforms.ts";
+import { runStorm, type StormResult } from "../tests/support/storm.ts";
+import {
+  startDiscordPlatform,
+  startTelegramPlatform,
+  startWhatsAppPlatform,
+} from "../tests/support/storm-platforms.ts";
 import type { Benchmark, Figure } from "./support/figures.ts";
 import { binary } from "./support/service.ts";
 
@@ -16,26 +20,26 @@ export const storm: Benchmark = {
   summary: "all platforms down for 60 s, 100 bots each, then back",
   async run() {
     await using platforms = new AsyncDisposableStack();
-    const starts = [stormyTelegram, stormyDiscord, stormyWhatsApp];
+    const starts = [startTelegramPlatform, startDiscordPlatform, startWhatsAppPlatform];
     const all = await Promise.all(starts.map(async (start) => platforms.use(await start())));
-    const away = [
+    const outages = [
       ["broken", 30_000],
       ["cut", 30_000],
     ] as const;
-    const found = await weather(
-      { platforms: all, bots: BOTS, busyChats: BUSY_CHATS, away, random: seeded(1), patience: 180_000 },
+    const found = await runStorm(
+      { platforms: all, bots: BOTS, busyChats: BUSY_CHATS, outages, random: seeded(1), timeoutMs: 180_000 },
       binary,
     );
     return found.flatMap(figures);
   },
 };
 
-function figures(one: Aftermath): Figure[] {
-  const wrong = one.lost + one.twice + one.disordered;
+function figures(one: StormResult): Figure[] {
+  const wrong = one.lost + one.repeated + one.disordered;
   const all: Figure[] = [
     {
       what: `${one.platform}: messages answered once, of ${one.messages}`,
-      figure: `${one.messages - one.lost - one.twice}, all by ${seconds(one.allAnswered)}`,
+      figure: `${one.messages - one.lost - one.repeated}, all by ${seconds(one.allAnswered)}`,
       baseline: `${one.turnedAway} calls in vain`,
       goal: "all, in order",
       met: wrong === 0,
@@ -51,10 +55,10 @@ function figures(one: Aftermath): Figure[] {
   if (one.connects) {
     all.push({
       what: `${one.platform}: bots that came back within 100 ms, at most`,
-      figure: `${one.crowd} of ${one.bots}`,
+      figure: `${one.largestGroup} of ${one.bots}`,
       baseline: `first after ${seconds(one.firstBack)}, last after ${seconds(one.lastBack)}`,
       goal: `≤ ${BOTS / 5}`,
-      met: one.bots === BOTS && one.crowd <= BOTS / 5,
+      met: one.bots === BOTS && one.largestGroup <= BOTS / 5,
     });
   }
   return all;

@@ -7,7 +7,7 @@ import { eventually } from "../tests/support/eventually.ts";
 import { isThere, publish } from "../tests/support/ffmpeg.ts";
 import { type Child, run, temporaryDir } from "../tests/support/process.ts";
 import { member } from "../tests/support/scene.ts";
-import { type OnAir, withStream } from "../tests/support/streams.ts";
+import { type AgentStream, createStream } from "../tests/support/streams.ts";
 import { type Benchmark, median, mib } from "./support/figures.ts";
 import { binary, cpuOf, memoryOf } from "./support/service.ts";
 
@@ -33,8 +33,8 @@ export const streams: Benchmark = {
       const owner = await member(berth, "enterprise");
       await Bun.sleep(3_000);
       const idle = memoryOf(berth.pid).rss;
-      const airs: OnAir[] = [];
-      for (let n = 0; n < STREAMS; n++) airs.push(await withStream(berth, owner, `Camera ${n}`));
+      const airs: AgentStream[] = [];
+      for (let n = 0; n < STREAMS; n++) airs.push(await createStream(berth, owner, `Camera ${n}`));
       await Bun.sleep(1_000);
       const loaded = memoryOf(berth.pid).rss;
 
@@ -43,7 +43,7 @@ export const streams: Benchmark = {
       const seen = await watch(first);
 
       const cameras = airs.map(({ stream }) => replay(film, stream.rtmp));
-      await Promise.all(airs.map(({ becomes }) => becomes("active")));
+      await Promise.all(airs.map(({ waitForState }) => waitForState("active")));
       // Wait until the segment window and the garbage collector's heap have reached their steady size.
       await Bun.sleep(SECONDS * 1000);
       const since = performance.now();
@@ -51,7 +51,7 @@ export const streams: Benchmark = {
       await Bun.sleep(10_000);
       const busy = (cpuOf(berth.pid) - before) / (performance.now() - since);
       const after = memoryOf(berth.pid).rss;
-      const states = await Promise.all(airs.map(({ now }) => now()));
+      const states = await Promise.all(airs.map(({ read }) => read()));
       const bitrate = states.reduce((sum, state) => sum + (state.bitrate ?? 0), 0) / STREAMS;
       for (const camera of cameras) camera.signal("SIGKILL");
       if (states.some(({ state }) => state !== "active")) throw new Error("A stream has ended during the measurement.");
@@ -115,13 +115,13 @@ const replay = (film: string, url: string): Child =>
   publish(url, { seconds: 600, sources: ["-stream_loop", "-1", "-i", film], codecs: ["-c", "copy"] });
 
 /** Publishes a test picture and plays it in a browser; returns the delays in seconds. */
-async function watch({ stream, base, becomes }: OnAir): Promise<{ playable: number; behind: number }> {
+async function watch({ stream, base, waitForState }: AgentStream): Promise<{ playable: number; behind: number }> {
   await using page = await openChromium();
   await page.goto(base);
   await Bun.sleep(2_000);
   const camera = publish(stream.rtmp, { seconds: 120 });
   try {
-    await becomes("active");
+    await waitForState("active");
     const list = await (await fetch(`${base}/index.m3u8`)).text();
     const filmed = Date.parse(/PROGRAM-DATE-TIME:(\S+)/.exec(list)?.[1] ?? "");
     const playable = (Date.now() - filmed) / 1000;

@@ -86,7 +86,8 @@ function settled(dir: string, answered: number): Figure {
     usage: count(dir, "SELECT count(*) FROM usage WHERE kind = 'turn'"),
   };
   const right = found.settled === answered && found.unsettled === 0 && found.messages === 2 * answered;
-  if (!right || found.usage !== answered) throw new Error(`${answered} turns were answered, but ${JSON.stringify(found)}`);
+  if (!right || found.usage !== answered)
+    throw new Error(`${answered} turns were answered, but ${JSON.stringify(found)}`);
   return {
     what: "settled in the database",
     figure: found.settled.toLocaleString("en"),

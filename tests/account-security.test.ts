@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
-import { expectInvalid, isoTime, newEmail, PASSWORD, settingsOf, told, uuid } from "./support/accounts.ts";
+import { expectInvalid, isoTime, newEmail, PASSWORD, settingsOf, statusAndBody, uuid } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
@@ -62,7 +62,7 @@ describe("POST /api/settings/password", () => {
     const { email } = ada.account;
     const { cookie } = ada;
     const answer = await change(ada, { currentPassword: PASSWORD, newPassword: NEW_PASSWORD });
-    expect(told(answer)).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });
     expect(answer.headers.getSetCookie()).toEqual([expect.stringMatching(/^berth_session=[^;]+; Max-Age=2592000;/)]);
     expect(ada.cookie).not.toBe(cookie);
     expect((await ada.get("/api/settings")).status).toBe(200);
@@ -139,7 +139,7 @@ describe("POST /api/auth/forgot-password", () => {
     const { email: wallets } = await settingsOf(owner);
     const answers = [];
     for (const one of [email, unknownEmail, wallets, ` ${email.toUpperCase()} `])
-      answers.push(told(await forgot({ email: one })));
+      answers.push(statusAndBody(await forgot({ email: one })));
     expect(answers).toEqual(Array(4).fill({ status: 200, body: { message: expect.any(String) } }));
     await mailbox.token(email, "reset-password", 2);
     expect([mailbox.of(unknownEmail), mailbox.of(wallets)]).toEqual([[], []]);
@@ -172,7 +172,7 @@ describe("POST /api/auth/reset-password", () => {
     expectInvalid(await reset({ token, password: "12345" }), ["password"], "INVALID_PASSWORD");
     expectRefusal(await reset({ token: unknown, password: "123456" }), 400, "INVALID_LINK");
     const answer = await reset({ token, password: "123456" });
-    expect(told(answer)).toEqual({ status: 200, body: { message: expect.any(String) } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { message: expect.any(String) } });
     expect(answer.headers.getSetCookie()).toEqual([]);
     const again = await reset({ token, password: "another one" });
     expect(Object.keys(expectRefusal(again, 400, "INVALID_LINK")).sort()).toEqual(["code", "error", "message"]);
@@ -215,7 +215,7 @@ describe("two-factor", () => {
     const ada = await verified();
     const { email } = ada.account;
     const begun = await begin(ada, { password: PASSWORD });
-    expect(told(begun)).toEqual({
+    expect(statusAndBody(begun)).toEqual({
       status: 200,
       body: {
         secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
@@ -230,7 +230,7 @@ describe("two-factor", () => {
 
     expectRefusal(await confirm(ada, wrong(begun.body.secret)), 400, "INVALID_CODE");
     const answer = await confirm(ada, codeOf(begun.body.secret));
-    expect(told(answer)).toEqual({ status: 200, body: { success: true, twoFactorEnabled: true } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { success: true, twoFactorEnabled: true } });
     expect(await settingsOf(ada)).toMatchObject({ twoFactorEnabled: true });
     await eventually(() => texts(email).length === 2);
     expect(texts(email)[1]).not.toContain(begun.body.secret);
@@ -264,7 +264,7 @@ describe("two-factor", () => {
     expectRefusal(await off(ada, { password: PASSWORD, code: wrong(secret) }), 400, "INVALID_CODE");
     expect(await settingsOf(ada)).toMatchObject({ twoFactorEnabled: true });
     const answer = await off(ada, { password: PASSWORD, code: recovery });
-    expect(told(answer)).toEqual({ status: 200, body: { success: true, twoFactorEnabled: false } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { success: true, twoFactorEnabled: false } });
     expect(await settingsOf(ada)).toMatchObject({ twoFactorEnabled: false });
     expect((await signIn(email, PASSWORD)).status).toBe(200);
     expectRefusal(await off(ada, { password: PASSWORD, code: codeOf(secret) }), 400, "TWO_FACTOR_OFF");
@@ -291,7 +291,10 @@ describe("two-factor", () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await begin(ada, { password: PASSWORD }, headers);
     const again = await begin(ada, { password: PASSWORD }, headers);
-    expect(told(again)).toEqual({ status: 200, body: { secret: null, otpauthUrl: null, recoveryCodes: null } });
+    expect(statusAndBody(again)).toEqual({
+      status: 200,
+      body: { secret: null, otpauthUrl: null, recoveryCodes: null },
+    });
     expect((await confirm(ada, codeOf(first.body.secret))).status).toBe(200);
   });
 
@@ -315,11 +318,14 @@ describe("API keys", () => {
 
   test("201: shown this once; then in the list without itself, until it is ended", async () => {
     const ada = await verified();
-    expect(told(await ada.get("/api/keys"))).toEqual({ status: 200, body: { keys: [], count: 0 } });
+    expect(statusAndBody(await ada.get("/api/keys"))).toEqual({ status: 200, body: { keys: [], count: 0 } });
     const made = await make(ada, { name: " CI " });
     const { id, key } = made.body;
     const item = { id: uuid, name: "CI", scopes: ["read", "write", "chat"], expiresAt: null, createdAt: isoTime };
-    expect(told(made)).toEqual({ status: 201, body: { ...item, key: expect.stringMatching(/^bk_[\w-]{43}$/) } });
+    expect(statusAndBody(made)).toEqual({
+      status: 201,
+      body: { ...item, key: expect.stringMatching(/^bk_[\w-]{43}$/) },
+    });
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const reader = await make(ada, { name: "reader", scopes: ["read", "read"], expiresAt });
     expect(reader.body).toMatchObject({ scopes: ["read"], expiresAt });
@@ -342,7 +348,7 @@ describe("API keys", () => {
     await berth.restart();
     expect((await keysOf(ada)).keys[1]).toMatchObject({ lastUsedAt: isoTime });
     expect((await visitor().get("/api/settings", withKey(key))).status).toBe(200);
-    expect(told(await ada.delete(`/api/keys/${id}`))).toEqual({ status: 200, body: { success: true, id } });
+    expect(statusAndBody(await ada.delete(`/api/keys/${id}`))).toEqual({ status: 200, body: { success: true, id } });
     expectRefusal(await visitor().get("/api/settings", withKey(key)), 401, "UNAUTHORIZED");
     expectRefusal(await ada.delete(`/api/keys/${id}`), 404, "KEY_NOT_FOUND");
     expect(await keysOf(ada)).toMatchObject({ count: 1 });
@@ -377,7 +383,7 @@ describe("API keys", () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await make(ada, { name: "once" }, headers);
     const again = await make(ada, { name: "once" }, headers);
-    expect(told(again)).toEqual({ status: 201, body: { ...first.body, key: null } });
+    expect(statusAndBody(again)).toEqual({ status: 201, body: { ...first.body, key: null } });
     expect(await keysOf(ada)).toMatchObject({ count: 1 });
     expectRefusal(await make(ada, { name: "other" }, headers), 409, "IDEMPOTENCY_MISMATCH");
   });
@@ -440,7 +446,7 @@ describe("API keys", () => {
       expectRefusal(answer, 403, "SESSION_REQUIRED");
     }
     expect(await settingsOf(ada)).toEqual(before);
-    expect(told(await visitor().get("/api/auth/session", withKey(all)))).toEqual({
+    expect(statusAndBody(await visitor().get("/api/auth/session", withKey(all)))).toEqual({
       status: 200,
       body: { user: null, expires: null },
     });
@@ -473,22 +479,28 @@ describe("sessions", () => {
     });
     const list = await sessionsOf(first);
     const elsewhere = item(false, "Mozilla/5.0 (elsewhere)");
-    expect(told(list)).toEqual({
+    expect(statusAndBody(list)).toEqual({
       status: 200,
       body: { sessions: [elsewhere, elsewhere, item(true, "berth-tests/1.0")], count: 3 },
     });
 
     const [newest, , own] = list.body.sessions;
     const ended = await first.delete(`/api/auth/sessions/${newest?.id}`);
-    expect(told(ended)).toEqual({ status: 200, body: { success: true, id: newest?.id, deleted: true } });
+    expect(statusAndBody(ended)).toEqual({ status: 200, body: { success: true, id: newest?.id, deleted: true } });
     expectRefusal(await third.get("/api/settings"), 401, "UNAUTHORIZED");
     expect((await second.get("/api/settings")).status).toBe(200);
     expectRefusal(await first.delete(`/api/auth/sessions/${newest?.id}`), 404, "SESSION_NOT_FOUND");
 
     const eve = await joined();
     expectRefusal(await eve.delete(`/api/auth/sessions/${own?.id}`), 404, "SESSION_NOT_FOUND");
-    expect(told(await eve.delete("/api/auth/sessions"))).toEqual({ status: 200, body: { success: true, count: 0 } });
-    expect(told(await first.delete("/api/auth/sessions"))).toEqual({ status: 200, body: { success: true, count: 1 } });
+    expect(statusAndBody(await eve.delete("/api/auth/sessions"))).toEqual({
+      status: 200,
+      body: { success: true, count: 0 },
+    });
+    expect(statusAndBody(await first.delete("/api/auth/sessions"))).toEqual({
+      status: 200,
+      body: { success: true, count: 1 },
+    });
     expectRefusal(await second.get("/api/settings"), 401, "UNAUTHORIZED");
 
     const last = await first.delete(`/api/auth/sessions/${own?.id}`);
@@ -519,7 +531,7 @@ describe("DELETE /api/settings", () => {
   test("a wallet user needs no password right after the sign-in", async () => {
     const owner = await walletOwner();
     const answer = await owner.delete("/api/settings");
-    expect(told(answer)).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });
     expect(owner.cookie).toBe("");
   });
 });

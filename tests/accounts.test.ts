@@ -9,7 +9,7 @@ import {
   PASSWORD,
   type Settings,
   settingsOf,
-  told,
+  statusAndBody,
   uuid,
 } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
@@ -78,7 +78,7 @@ describe("POST /api/register", () => {
   test("201: id, email and name, and no session", async () => {
     const email = newEmail();
     const answer = await register({ email: ` ${email.toUpperCase()} `, password: PASSWORD, name: " Ada " });
-    expect(told(answer)).toEqual({ status: 201, body: { id: uuid, email, name: "Ada" } });
+    expect(statusAndBody(answer)).toEqual({ status: 201, body: { id: uuid, email, name: "Ada" } });
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
@@ -116,11 +116,14 @@ describe("POST /api/register", () => {
     expectInvalid(answer, ["name"], name.includes("\u0000") ? "INVALID_TEXT" : undefined);
   });
 
-  test.each(["12345678", "🔑".repeat(8), "x".repeat(1024), "        "])("the password %j is accepted", async (password) => {
-    const ada = visitor();
-    await ada.join({ password });
-    expectRefusal(await signIn({ email: ada.account.email, password: `${password}x` }), 401, "BAD_CREDENTIALS");
-  });
+  test.each(["12345678", "🔑".repeat(8), "x".repeat(1024), "        "])(
+    "the password %j is accepted",
+    async (password) => {
+      const ada = visitor();
+      await ada.join({ password });
+      expectRefusal(await signIn({ email: ada.account.email, password: `${password}x` }), 401, "BAD_CREDENTIALS");
+    },
+  );
 
   test("403 for robots, and no account", async () => {
     const account = { email: newEmail(), password: PASSWORD };
@@ -153,7 +156,7 @@ describe("POST /api/register", () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const account = { email: newEmail(), password: PASSWORD };
     const [first, second] = [await register(account, headers), await register(account, headers)];
-    expect(told(second)).toEqual(told(first));
+    expect(statusAndBody(second)).toEqual(statusAndBody(first));
     expect(second.headers.get("idempotency-replayed")).toBe("true");
     expectRefusal(await register({ ...account, name: "Other" }, headers), 409, "IDEMPOTENCY_MISMATCH");
   });
@@ -194,7 +197,7 @@ describe("POST /api/auth/callback/credentials", () => {
     const ada = visitor();
     const { id, email } = await ada.signUp();
     const answer = await signIn({ email: ` ${email.toUpperCase()}`, password: PASSWORD });
-    expect(told(answer)).toEqual({ status: 200, body: { ok: true, user: { id, email, name: "Ada" } } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { ok: true, user: { id, email, name: "Ada" } } });
     const [cookie, ...more] = answer.headers.getSetCookie();
     expect(more).toEqual([]);
     expect(cookie).toMatch(/^berth_session=[\w-]+\.[\w-]+\.[\w-]+; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/);
@@ -251,9 +254,9 @@ describe("POST /api/auth/callback/credentials", () => {
 describe("the session", () => {
   test("is null without a cookie and with invalid ones", async () => {
     const signedOut = { status: 200, body: { user: null, expires: null } };
-    expect(told(await visitor().get("/api/auth/session"))).toEqual(signedOut);
+    expect(statusAndBody(await visitor().get("/api/auth/session"))).toEqual(signedOut);
     for (const cookie of ["berth_session=", "berth_session=a.b.c", "other=1; ;;="]) {
-      expect(told(await visitor().get("/api/auth/session", { headers: { cookie } }))).toEqual(signedOut);
+      expect(statusAndBody(await visitor().get("/api/auth/session", { headers: { cookie } }))).toEqual(signedOut);
     }
   });
 
@@ -263,7 +266,7 @@ describe("the session", () => {
     const before = Date.now();
     await ada.signIn();
     const answer = await ada.get<{ expires: string }>("/api/auth/session");
-    expect(told(answer)).toEqual({ status: 200, body: { user: { id, email, name }, expires: isoTime } });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: { user: { id, email, name }, expires: isoTime } });
     expect(Date.parse(answer.body.expires) - before).toBeWithin(30 * DAY, 30 * DAY + 10_000);
   });
 
@@ -271,10 +274,10 @@ describe("the session", () => {
     const ada = await joined();
     const { cookie } = ada;
     const out = await ada.post("/api/auth/signout");
-    expect(told(out)).toEqual({ status: 200, body: { ok: true } });
+    expect(statusAndBody(out)).toEqual({ status: 200, body: { ok: true } });
     expect(out.headers.getSetCookie()).toEqual(["berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"]);
     expectRefusal(await visitor().get("/api/settings", { headers: { cookie } }), 401, "UNAUTHORIZED");
-    expect(told(await visitor().post("/api/auth/signout"))).toEqual({ status: 200, body: { ok: true } });
+    expect(statusAndBody(await visitor().post("/api/auth/signout"))).toEqual({ status: 200, body: { ok: true } });
   });
 });
 
@@ -283,7 +286,7 @@ describe("GET /api/auth/nonce", () => {
     const before = Date.now();
     const ask = () => visitor().get<{ nonce: string; expiresAt: string }>("/api/auth/nonce");
     const [one, other] = [await ask(), await ask()];
-    expect(told(one)).toEqual({
+    expect(statusAndBody(one)).toEqual({
       status: 200,
       body: { nonce: expect.stringMatching(/^[A-Za-z0-9]{8,}$/), expiresAt: isoTime },
     });
@@ -309,7 +312,7 @@ describe("GET /api/settings", () => {
     const ada = visitor();
     const id = await ada.join();
     const answer = await ada.get("/api/settings");
-    expect(told(answer)).toEqual({ status: 200, body: freshUser({ id, email: ada.account.email }) });
+    expect(statusAndBody(answer)).toEqual({ status: 200, body: freshUser({ id, email: ada.account.email }) });
     await ada.grant("pro", "--days", "3");
     const subscription = { plan: "pro", status: "active", active: true, currentPeriodEnd: isoTime };
     expect(await settingsOf(ada)).toEqual(freshUser({ plan: "pro", subscription }));
@@ -328,16 +331,16 @@ describe("POST and PATCH /api/settings", () => {
   test("200: the changed user", async () => {
     const ada = await joined();
     const first = await settingsOf(ada);
-    expect(told(await ada.post("/api/settings", { name: " Ada L. " }))).toEqual({
+    expect(statusAndBody(await ada.post("/api/settings", { name: " Ada L. " }))).toEqual({
       status: 200,
       body: { ...first, name: "Ada L." },
     });
     const patched = { ...first, name: "Countess", notifications: { ...first.notifications, agent: false } };
     const patch = { name: "Countess", notifications: { agent: false } };
-    expect(told(await ada.patch("/api/settings", patch))).toEqual({ status: 200, body: patched });
+    expect(statusAndBody(await ada.patch("/api/settings", patch))).toEqual({ status: 200, body: patched });
     const back = { ...patched, notifications: { ...first.notifications, billing: false } };
     const more = { notifications: { agent: true, billing: false } };
-    expect(told(await ada.patch("/api/settings", more))).toEqual({ status: 200, body: back });
+    expect(statusAndBody(await ada.patch("/api/settings", more))).toEqual({ status: 200, body: back });
     for (const nothing of [{}, undefined]) {
       expect((await ada.post("/api/settings", nothing)).body).toEqual(back);
       expect((await ada.patch("/api/settings", nothing)).body).toEqual(back);
@@ -357,7 +360,7 @@ describe("POST and PATCH /api/settings", () => {
     const ada = await joined();
     const old = ada.account.email;
     const verified = await ada.post("/api/auth/verify-email", { token: await mailbox.token(old, "verify-email") });
-    expect(told(verified)).toEqual({ status: 200, body: { ok: true, email: old } });
+    expect(statusAndBody(verified)).toEqual({ status: 200, body: { ok: true, email: old } });
     expect(await settingsOf(ada)).toMatchObject({ emailVerified: true });
     await visitor().post("/api/auth/forgot-password", { email: old });
     const reset = await mailbox.token(old, "reset-password");
@@ -365,7 +368,7 @@ describe("POST and PATCH /api/settings", () => {
     const email = newEmail("moved");
     const mails = mailbox.of(old).length;
     const moved = await ada.post<Settings>("/api/settings", { email: ` ${email.toUpperCase()} ` });
-    expect(told(moved)).toMatchObject({ status: 200, body: { email, emailVerified: false } });
+    expect(statusAndBody(moved)).toMatchObject({ status: 200, body: { email, emailVerified: false } });
     await eventually(() => mailbox.of(old).length > mails);
     const notice = mailbox.of(old).at(-1)?.parsed.text;
     expect(notice).toContain(email);
@@ -379,7 +382,7 @@ describe("POST and PATCH /api/settings", () => {
     expect((await signIn({ email, password: PASSWORD })).status).toBe(200);
 
     const token = await mailbox.token(email, "verify-email");
-    expect(told(await visitor().post("/api/auth/verify-email", { token }))).toEqual({
+    expect(statusAndBody(await visitor().post("/api/auth/verify-email", { token }))).toEqual({
       status: 200,
       body: { ok: true, email },
     });
@@ -453,7 +456,7 @@ describe("email verification", () => {
     const verify = (token: string) => visitor().post("/api/auth/verify-email", { token });
     const first = await mailbox.token(email, "verify-email");
     const resent = await ada.post("/api/auth/verify-email/resend");
-    expect(told(resent)).toEqual({ status: 200, body: { message: expect.any(String) } });
+    expect(statusAndBody(resent)).toEqual({ status: 200, body: { message: expect.any(String) } });
     const second = await mailbox.token(email, "verify-email", 2);
     await visitor().post("/api/auth/forgot-password", { email });
     const other = await mailbox.token(email, "reset-password");
@@ -476,7 +479,10 @@ describe("email verification", () => {
     // The link alone must not verify an account for which another person may hold an API key.
     expectRefusal(await visitor().post("/api/auth/verify-email", { token }), 403, "SIGN_IN_FIRST");
     expect((await ada.post("/api/auth/verify-email", { token })).status).toBe(200);
-    expect(told(await ada.post(resend))).toEqual({ status: 200, body: { message: expect.stringMatching(/already/) } });
+    expect(statusAndBody(await ada.post(resend))).toEqual({
+      status: 200,
+      body: { message: expect.stringMatching(/already/) },
+    });
 
     const wallet = createWallet();
     const message = siweMessage(berth.web.replace("127.0.0.1", "localhost"), wallet);
@@ -487,7 +493,7 @@ describe("email verification", () => {
       { message, signature: await wallet.sign(message) },
       accept,
     );
-    expect(told(entered)).toEqual({
+    expect(statusAndBody(entered)).toEqual({
       status: 200,
       body: {
         ok: true,

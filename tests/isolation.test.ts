@@ -24,7 +24,9 @@ beforeAll(async () => {
   mallory = await member(berth);
   hers = await provision(alice, CANARY, { instructions: CANARY, note: CANARY });
   own = await provision(mallory, "Mallory's");
-  const greeting = await alice.post<{ sessionId: string }>("/api/agent", { message: `Remember that ${CANARY} is mine.` });
+  const greeting = await alice.post<{ sessionId: string }>("/api/agent", {
+    message: `Remember that ${CANARY} is mine.`,
+  });
   session = greeting.body.sessionId;
   await mallory.post("/api/agent", { message: "Hello" });
 });

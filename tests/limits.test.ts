@@ -44,7 +44,7 @@ describe("agents", () => {
       expect(new Set(made.map(({ body }) => body.agent.id)).size).toBe(allowed);
       for (const answer of answers.filter(({ status }) => status !== 201)) {
         const { current, limit } = expectRefusal(answer, 429, "AGENT_LIMIT_REACHED");
-        expect({ current, limit }).toEqual({ current: allowed, limit: room });
+        expect({ current, limit }).toEqual({ current: allowed, limit: allowed });
       }
       expect(await agentsOf(ada)).toHaveLength(allowed);
     });

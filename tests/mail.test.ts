@@ -32,14 +32,14 @@ const allDone = (berth: Berth) =>
 const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
 
 /** A service with its mail server and a signed-up user. */
-interface House extends AsyncDisposable {
+interface MailFixture extends AsyncDisposable {
   berth: Berth;
   smtp: Smtp;
   client: Client;
   emails: string[];
 }
 
-async function openHouse(trouble?: Trouble | "down"): Promise<House> {
+async function openMailFixture(trouble?: Trouble | "down"): Promise<MailFixture> {
   const smtp = await startSmtp();
   if (trouble === "down") await smtp.stop();
   else if (trouble) smtp.behave(trouble);
@@ -52,15 +52,15 @@ async function openHouse(trouble?: Trouble | "down"): Promise<House> {
 }
 
 test("a mail server that is down, hangs or disconnects delays only mails; all arrive once it works", async () => {
-  await using good = await openHouse();
-  await using down = await openHouse("down");
-  await using hanging = await openHouse({ greeting: "hang" });
-  await using dropping = await openHouse({ data: "drop" });
-  const houses = { good, down, hanging, dropping };
-  type Name = keyof typeof houses;
-  const named = Object.entries(houses) as [Name, House][];
+  await using good = await openMailFixture();
+  await using down = await openMailFixture("down");
+  await using hanging = await openMailFixture({ greeting: "hang" });
+  await using dropping = await openMailFixture({ data: "drop" });
+  const fixtures = { good, down, hanging, dropping };
+  type Name = keyof typeof fixtures;
+  const named = Object.entries(fixtures) as [Name, MailFixture][];
 
-  const asks: Record<string, (house: House) => Promise<number>> = {
+  const asks: Record<string, (fixture: MailFixture) => Promise<number>> = {
     "sign-up": async ({ client, emails }) => {
       const email = newEmail();
       emails.push(email);
@@ -70,12 +70,12 @@ test("a mail server that is down, hangs or disconnects delays only mails; all ar
       (await client.post("/api/auth/forgot-password", { email: emails.at(-1) })).status,
   };
   /** The median latency of each service; requests alternate between the services. */
-  async function medians(ask: (house: House) => Promise<number>, rounds: number) {
+  async function medians(ask: (fixture: MailFixture) => Promise<number>, rounds: number) {
     const times: Record<Name, number[]> = { good: [], down: [], hanging: [], dropping: [] };
     for (let round = 0; round < rounds; round++) {
-      for (const [name, house] of named) {
+      for (const [name, fixture] of named) {
         const since = performance.now();
-        expect(await ask(house)).toBeWithin(200, 202);
+        expect(await ask(fixture)).toBeWithin(200, 202);
         times[name].push(performance.now() - since);
       }
     }

@@ -191,7 +191,8 @@ describe("export and import", () => {
 
 describe("backups on a real disk", () => {
   const reset = () => ada.post<{ backupPath: string }>(`/api/agents/${agent.id}/reset-memory`);
-  const hasMessage = async () => (await ada.get(`/api/agents/${agent.id}/export`)).text.includes("My ship is called Ada");
+  const hasMessage = async () =>
+    (await ada.get(`/api/agents/${agent.id}/export`)).text.includes("My ship is called Ada");
 
   test("a rollback restores the memory from the backup that reset-memory wrote", async () => {
     const { status, body } = await reset();

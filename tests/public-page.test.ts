@@ -60,7 +60,10 @@ test("serves HTML and JSON on both hosts", async () => {
     const card = await rawRequest(web.web, { path: place, headers: { accept: "application/json", ...headers } });
     expect(JSON.parse(card.body)).toMatchObject({ name: "Harbour <Master>", status: "online", chat: true });
   }
-  const unknownHost = await rawRequest(web.web, { path: "/", headers: { host: `unknownHost.${DOMAIN}`, accept: "text/html" } });
+  const unknownHost = await rawRequest(web.web, {
+    path: "/",
+    headers: { host: `unknownHost.${DOMAIN}`, accept: "text/html" },
+  });
   expect([unknownHost.status, unknownHost.body.includes("Nobody is here")]).toEqual([404, true]);
   for (const hidden of ["/api/agents", "/swagger", "/login", "/healthz"]) {
     expect((await rawRequest(web.web, { path: hidden, headers: onOwnHost })).status).toBe(404);

@@ -8,38 +8,38 @@ import { FORGED } from "./support/forged.ts";
 import { openMailbox } from "./support/mailbox.ts";
 import { expectRefusal } from "./support/scene.ts";
 import {
-  as,
-  begin,
-  expectNothing,
-  gate,
+  checkGate,
+  expectRefusalWithoutTokens,
   LINK,
-  openSocialScene,
+  openSocialFixture,
   REFRESH,
   refresh,
-  type SocialScene,
+  type SocialFixture,
   sessionOf,
+  startSession,
   type Tokens,
   verify,
+  withBearer,
 } from "./support/social.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
 
-let scene: SocialScene;
-let rich: Address;
-let poor: Address;
+let fixture: SocialFixture;
+let sufficient: Address;
+let insufficient: Address;
 let berth: Berth;
 beforeAll(async () => {
-  scene = await openSocialScene();
-  ({ rich, poor } = scene);
-  berth = await startBerth({ env: scene.env });
+  fixture = await openSocialFixture();
+  ({ sufficient, insufficient } = fixture);
+  berth = await startBerth({ env: fixture.env });
 }, 60_000);
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
-  await scene?.[Symbol.asyncDispose]();
+  await fixture?.[Symbol.asyncDispose]();
 });
 
 describe("refresh", () => {
   test("returns new tokens, once for each refresh token", async () => {
-    const first = await begin(berth, scene, rich);
+    const first = await startSession(berth, fixture, sufficient);
     const { status, body } = await refresh(berth, first.refreshToken);
     expect({ status, body }).toEqual({
       status: 200,
@@ -52,35 +52,39 @@ describe("refresh", () => {
       },
     });
     expect(body.refreshToken).not.toBe(first.refreshToken);
-    expect((await gate(berth, rich, body.sessionToken)).status).toBe(200);
-    expectRefusal(await gate(berth, poor, body.sessionToken), 403, "ADDRESS_NOT_PROVEN");
+    expect((await checkGate(berth, sufficient, body.sessionToken)).status).toBe(200);
+    expectRefusal(await checkGate(berth, insufficient, body.sessionToken), 403, "ADDRESS_NOT_PROVEN");
     expect((await refresh(berth, body.refreshToken)).status).toBe(200);
   });
 
   test("a reused refresh token ends the session, with its newest refresh token and all session tokens", async () => {
-    const [first, other] = [await begin(berth, scene, rich), await begin(berth, scene, rich)];
+    const [first, other] = [
+      await startSession(berth, fixture, sufficient),
+      await startSession(berth, fixture, sufficient),
+    ];
     const second = (await refresh(berth, first.refreshToken)).body;
     const third = (await refresh(berth, second.refreshToken)).body;
-    expectNothing(await refresh(berth, first.refreshToken), 401, "INVALID_TOKEN");
+    expectRefusalWithoutTokens(await refresh(berth, first.refreshToken), 401, "INVALID_TOKEN");
     for (const { refreshToken, sessionToken } of [first, second, third]) {
-      expectNothing(await refresh(berth, refreshToken), 401, "INVALID_TOKEN");
-      expectRefusal(await gate(berth, rich, sessionToken), 401, "UNAUTHORIZED");
+      expectRefusalWithoutTokens(await refresh(berth, refreshToken), 401, "INVALID_TOKEN");
+      expectRefusal(await checkGate(berth, sufficient, sessionToken), 401, "UNAUTHORIZED");
     }
     // Other sessions go on.
     expect((await refresh(berth, other.refreshToken)).status).toBe(200);
   });
 
   test("of twenty requests at once exactly one succeeds, and the session ends", async () => {
-    const { refreshToken } = await begin(berth, scene);
+    const { refreshToken } = await startSession(berth, fixture);
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(berth, refreshToken)));
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
-    for (const answer of answers.filter(({ status }) => status !== 200)) expectNothing(answer, 401, "INVALID_TOKEN");
-    expectNothing(await refresh(berth, won[0]?.body.refreshToken), 401, "INVALID_TOKEN");
+    for (const answer of answers.filter(({ status }) => status !== 200))
+      expectRefusalWithoutTokens(answer, 401, "INVALID_TOKEN");
+    expectRefusalWithoutTokens(await refresh(berth, won[0]?.body.refreshToken), 401, "INVALID_TOKEN");
   });
 
   test("a forged refresh token ends no session", async () => {
-    const { refreshToken, sessionToken } = await begin(berth, scene, rich);
+    const { refreshToken, sessionToken } = await startSession(berth, fixture, sufficient);
     const [header, claims = "", mac = ""] = Buffer.from(refreshToken, "base64").toString().split(".");
     const payload = JSON.parse(Buffer.from(claims, "base64url").toString());
     const older = Buffer.from(JSON.stringify({ ...payload, generation: -1 })).toString("base64url");
@@ -88,9 +92,13 @@ describe("refresh", () => {
       [header, older, mac],
       [header, claims, "A".repeat(mac.length)],
     ]) {
-      expectNothing(await refresh(berth, Buffer.from(parts.join(".")).toString("base64")), 401, "INVALID_TOKEN");
+      expectRefusalWithoutTokens(
+        await refresh(berth, Buffer.from(parts.join(".")).toString("base64")),
+        401,
+        "INVALID_TOKEN",
+      );
     }
-    expectNothing(await refresh(berth, sessionToken), 401, "INVALID_TOKEN");
+    expectRefusalWithoutTokens(await refresh(berth, sessionToken), 401, "INVALID_TOKEN");
     expect((await refresh(berth, refreshToken)).status).toBe(200);
   });
 
@@ -107,9 +115,9 @@ describe("refresh", () => {
       "e30uZTMwLg==",
       "null",
       "A".repeat(900_000),
-      await scene.issuer.token(),
+      await fixture.issuer.token(),
     ];
-    for (const text of garbage) expectNothing(await refresh(berth, text), 401, "INVALID_TOKEN");
+    for (const text of garbage) expectRefusalWithoutTokens(await refresh(berth, text), 401, "INVALID_TOKEN");
     for (const body of [
       undefined,
       {},
@@ -118,12 +126,12 @@ describe("refresh", () => {
       { refreshToken: 1 },
       { refreshToken: ["x"] },
     ]) {
-      expectNothing(await createClient(berth).post(REFRESH, body), 400, "INVALID_INPUT");
+      expectRefusalWithoutTokens(await createClient(berth).post(REFRESH, body), 400, "INVALID_INPUT");
     }
   });
 
   test("only the twenty newest sessions of one fid stay valid", async () => {
-    const { fidToken } = await scene.stranger();
+    const { fidToken } = await fixture.newIdentity();
     const begun: Tokens[] = [];
     for (let i = 0; i < 22; i++) begun.push((await verify(berth, { fidToken })).body);
     const statuses: number[] = [];
@@ -143,7 +151,7 @@ describe("a fid and an account", () => {
     client.post<{ success: boolean; fid: string; linkedAt: string; message: string }>(LINK, { fidToken });
 
   test("are unrelated until they are linked; then a session token names the account, and gives no other access", async () => {
-    const { fid, fidToken } = await scene.stranger();
+    const { fid, fidToken } = await fixture.newIdentity();
     const { sessionToken } = (await verify(berth, { fidToken })).body;
     expect(await sessionOf(berth, sessionToken)).toEqual({ user: null, expires: null });
     expect((await ada.get(LINK)).body).toEqual({ fid: null, linkedAt: null });
@@ -159,15 +167,15 @@ describe("a fid and an account", () => {
     expect(Math.abs(Date.parse(expires ?? "") - Date.now() - 86_400_000)).toBeLessThan(60_000);
     const anybody = createClient(berth);
     for (const path of ["/api/settings", "/api/keys", LINK, "/api/auth/sessions"]) {
-      expectRefusal(await anybody.get(path, as(sessionToken)), 401, "UNAUTHORIZED");
+      expectRefusal(await anybody.get(path, withBearer(sessionToken)), 401, "UNAUTHORIZED");
     }
-    expectRefusal(await anybody.post(LINK, { fidToken }, as(sessionToken)), 401, "UNAUTHORIZED");
+    expectRefusal(await anybody.post(LINK, { fidToken }, withBearer(sessionToken)), 401, "UNAUTHORIZED");
     // Later sessions belong to the account, too.
     expect((await sessionOf(berth, (await verify(berth, { fidToken })).body.sessionToken)).user?.id).toBe(adaId);
   });
 
   test("can be linked again, relinked to another fid, and unlinked", async () => {
-    const [one, other] = [await scene.stranger(), await scene.stranger()];
+    const [one, other] = [await fixture.newIdentity(), await fixture.newIdentity()];
     const { sessionToken } = (await verify(berth, { fidToken: one.fidToken })).body;
     await link(ada, one.fidToken);
     expect((await link(ada, one.fidToken)).body.fid).toBe(one.fid);
@@ -181,13 +189,13 @@ describe("a fid and an account", () => {
 
   test("send one mail for each linked fid", async () => {
     await using mailbox = await openMailbox();
-    await using own = await startBerth({ env: { ...scene.env, SMTP_URL: mailbox.url } });
+    await using own = await startBerth({ env: { ...fixture.env, SMTP_URL: mailbox.url } });
     const client = createClient(own);
     const { email } = await client.signUp();
     const token = await mailbox.token(email, "verify-email");
     expect((await client.post("/api/auth/verify-email", { token })).status).toBe(200);
     await client.signIn();
-    const [one, other] = [await scene.stranger(), await scene.stranger()];
+    const [one, other] = [await fixture.newIdentity(), await fixture.newIdentity()];
     for (const { fidToken } of [one, one, other]) expect((await link(client, fidToken)).status).toBe(200);
     const notices = () =>
       mailbox
@@ -199,7 +207,7 @@ describe("a fid and an account", () => {
   });
 
   test("are unique: linking a fid to a second account is 409, also for all but one of many at once", async () => {
-    const { fidToken } = await scene.stranger();
+    const { fidToken } = await fixture.newIdentity();
     const people = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const client = createClient(berth);
@@ -213,20 +221,20 @@ describe("a fid and an account", () => {
   });
 
   test("are linked only with the owner's session and a valid token", async () => {
-    const { fidToken } = await scene.stranger();
+    const { fidToken } = await fixture.newIdentity();
     expectRefusal(await link(createClient(berth), fidToken), 401, "UNAUTHORIZED");
     const { key } = (await ada.post<{ key: string }>("/api/keys", { name: "k" })).body;
-    expectRefusal(await createClient(berth).post(LINK, { fidToken }, as(key)), 403, "SESSION_REQUIRED");
-    expectRefusal(await createClient(berth).delete(LINK, {}, as(key)), 403, "SESSION_REQUIRED");
+    expectRefusal(await createClient(berth).post(LINK, { fidToken }, withBearer(key)), 403, "SESSION_REQUIRED");
+    expectRefusal(await createClient(berth).delete(LINK, {}, withBearer(key)), 403, "SESSION_REQUIRED");
     for (const missing of [undefined, "", null, 1]) expectRefusal(await link(ada, missing), 400, "INVALID_INPUT");
     for (const what of ["no token", "another audience", "no end", "another key of the same name"]) {
-      expectRefusal(await link(ada, await FORGED[what]?.(scene.issuer)), 401, "INVALID_TOKEN");
+      expectRefusal(await link(ada, await FORGED[what]?.(fixture.issuer)), 401, "INVALID_TOKEN");
     }
     expect((await ada.get<{ fid: string | null }>(LINK)).body.fid).toBeNull();
   });
 
   test("are separated when the account is deleted or disabled", async () => {
-    const { fidToken } = await scene.stranger();
+    const { fidToken } = await fixture.newIdentity();
     const { sessionToken } = (await verify(berth, { fidToken })).body;
     const bob = createClient(berth);
     await bob.join();
@@ -245,29 +253,29 @@ describe("a fid and an account", () => {
 
 test("an account reclaim removes the fid that the previous holder linked", async () => {
   await using mailbox = await openMailbox();
-  await using house = await startBerth({ env: { ...scene.env, SMTP_URL: mailbox.url } });
-  const previous = createClient(house);
+  await using service = await startBerth({ env: { ...fixture.env, SMTP_URL: mailbox.url } });
+  const previous = createClient(service);
   await previous.join();
   const { email } = previous.account;
-  const fidToken = await scene.issuer.token();
+  const fidToken = await fixture.issuer.token();
   await previous.post(LINK, { fidToken });
-  const { sessionToken } = (await verify(house, { fidToken })).body;
-  expect((await sessionOf(house, sessionToken)).user?.email).toBe(email);
+  const { sessionToken } = (await verify(service, { fidToken })).body;
+  expect((await sessionOf(service, sessionToken)).user?.email).toBe(email);
 
-  const owner = createClient(house);
+  const owner = createClient(service);
   await owner.post("/api/auth/forgot-password", { email });
   const token = await mailbox.token(email, "reset-password");
   expect((await owner.post("/api/auth/reset-password", { token, password: "a new horse battery" })).status).toBe(200);
-  expect((await sessionOf(house, sessionToken)).user).toBeNull();
+  expect((await sessionOf(service, sessionToken)).user).toBeNull();
 });
 
 test("sessions survive a kill; the data folder contains no token", async () => {
-  await using house = await startBerth({ env: scene.env });
-  const { refreshToken, sessionToken } = await begin(house, scene, rich);
-  await house.kill();
-  const files = new Bun.Glob("data/**/*").scanSync({ cwd: house.dir, onlyFiles: true, dot: true });
+  await using service = await startBerth({ env: fixture.env });
+  const { refreshToken, sessionToken } = await startSession(service, fixture, sufficient);
+  await service.kill();
+  const files = new Bun.Glob("data/**/*").scanSync({ cwd: service.dir, onlyFiles: true, dot: true });
   for (const file of files) {
-    const bytes = Buffer.from(await Bun.file(`${house.dir}/${file}`).arrayBuffer());
+    const bytes = Buffer.from(await Bun.file(`${service.dir}/${file}`).arrayBuffer());
     for (const secret of [
       refreshToken,
       sessionToken,
@@ -276,13 +284,13 @@ test("sessions survive a kill; the data folder contains no token", async () => {
       expect({ file, found: bytes.includes(secret) }).toEqual({ file, found: false });
     }
   }
-  await house.restart();
-  expect((await gate(house, rich, sessionToken)).status).toBe(200);
-  const next = (await refresh(house, refreshToken)).body;
-  await house.restart({ env: { LOG_LEVEL: "debug" } });
-  expectNothing(await refresh(house, refreshToken), 401, "INVALID_TOKEN");
-  expectNothing(await refresh(house, next.refreshToken), 401, "INVALID_TOKEN");
-  const { stdout, stderr } = house.output();
+  await service.restart();
+  expect((await checkGate(service, sufficient, sessionToken)).status).toBe(200);
+  const next = (await refresh(service, refreshToken)).body;
+  await service.restart({ env: { LOG_LEVEL: "debug" } });
+  expectRefusalWithoutTokens(await refresh(service, refreshToken), 401, "INVALID_TOKEN");
+  expectRefusalWithoutTokens(await refresh(service, next.refreshToken), 401, "INVALID_TOKEN");
+  const { stdout, stderr } = service.output();
   for (const secret of [refreshToken, sessionToken, next.refreshToken]) expect(stdout + stderr).not.toContain(secret);
 });
 
@@ -292,7 +300,7 @@ describe("two web processes on one database server", () => {
   let webs: Berth[] = [];
   beforeAll(async () => {
     sqld = await startSqld();
-    const shared = { ...scene.env, DATABASE_URL: sqld.url, SECRET_KEY: "social-test-root-key-0123456789abcdefg" };
+    const shared = { ...fixture.env, DATABASE_URL: sqld.url, SECRET_KEY: "social-test-root-key-0123456789abcdefg" };
     backend = await startBerth({ env: { ...shared, ROLE: "backend" } });
     const web = () => startBerth({ env: { ...shared, ROLE: "web", BACKEND_URL: backend.backend } });
     webs = [await web(), await web()];
@@ -304,16 +312,16 @@ describe("two web processes on one database server", () => {
 
   test("share sessions: linked, refreshed once, ended", async () => {
     const [one = expect.unreachable(), other = expect.unreachable()] = webs;
-    const { fidToken } = await scene.stranger();
-    const { refreshToken, sessionToken } = (await verify(one, { fidToken, address: rich })).body;
+    const { fidToken } = await fixture.newIdentity();
+    const { refreshToken, sessionToken } = (await verify(one, { fidToken, address: sufficient })).body;
     const ada = createClient(one.web);
     await ada.join();
     await ada.post(LINK, { fidToken });
     expect((await sessionOf(other, sessionToken)).user?.email).toBe(ada.account.email);
     const answers = await Promise.all([...Array(20).keys()].map((n) => refresh(n % 2 ? one : other, refreshToken)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    await eventually(async () => (await gate(one, rich, sessionToken)).status === 401);
-    expectRefusal(await gate(other, rich, sessionToken), 401, "UNAUTHORIZED");
+    await eventually(async () => (await checkGate(one, sufficient, sessionToken)).status === 401);
+    expectRefusal(await checkGate(other, sufficient, sessionToken), 401, "UNAUTHORIZED");
     expect((await sessionOf(other, sessionToken)).user).toBeNull();
   });
 });

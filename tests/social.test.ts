@@ -7,38 +7,38 @@ import { FORGED } from "./support/forged.ts";
 import { makeKey, startIssuer } from "./support/jwks.ts";
 import { expectRefusal } from "./support/scene.ts";
 import {
-  as,
-  begin,
-  expectNothing,
+  checkGate,
+  expectRefusalWithoutTokens,
   GATE,
-  gate,
-  openSocialScene,
+  openSocialFixture,
   REFRESH,
   refresh,
-  type SocialScene,
+  type SocialFixture,
   sessionOf,
+  startSession,
   VERIFY,
   verify,
+  withBearer,
 } from "./support/social.ts";
 import { createWallet } from "./support/wallets.ts";
 
-let scene: SocialScene;
-let rich: Address;
-let poor: Address;
+let fixture: SocialFixture;
+let sufficient: Address;
+let insufficient: Address;
 let berth: Berth;
 beforeAll(async () => {
-  scene = await openSocialScene();
-  ({ rich, poor } = scene);
-  berth = await startBerth({ env: scene.env });
+  fixture = await openSocialFixture();
+  ({ sufficient, insufficient } = fixture);
+  berth = await startBerth({ env: fixture.env });
 }, 60_000);
 afterAll(async () => {
   await berth?.[Symbol.asyncDispose]();
-  await scene?.[Symbol.asyncDispose]();
+  await fixture?.[Symbol.asyncDispose]();
 });
 
 describe("verify", () => {
   test("a valid token without an address: a session with basic access, without the gate", async () => {
-    const { fidToken } = await scene.stranger();
+    const { fidToken } = await fixture.newIdentity();
     const { status, body } = await verify(berth, { fidToken });
     expect({ status, body }).toEqual({
       status: 200,
@@ -55,46 +55,54 @@ describe("verify", () => {
   });
 
   test("with a sufficient balance: premium access, with a signed session token for 24 hours", async () => {
-    const { fid, fidToken } = await scene.stranger();
-    const { body } = await verify(berth, { fidToken, address: rich });
-    expect(body).toMatchObject({ address: rich, tokenGated: true, accessLevel: "premium" });
+    const { fid, fidToken } = await fixture.newIdentity();
+    const { body } = await verify(berth, { fidToken, address: sufficient });
+    expect(body).toMatchObject({ address: sufficient, tokenGated: true, accessLevel: "premium" });
     const parts = Buffer.from(body.sessionToken, "base64").toString().split(".");
     expect(parts).toHaveLength(3);
     const claims = JSON.parse(Buffer.from(parts[1] ?? "", "base64url").toString());
-    expect(claims).toMatchObject({ sub: fid, address: rich.toLowerCase() });
+    expect(claims).toMatchObject({ sub: fid, address: sufficient.toLowerCase() });
     expect(claims.exp - claims.iat).toBe(86_400);
     expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(30);
   });
 
   test("with an insufficient balance: 403 with the required minimum", async () => {
-    const { fidToken } = await scene.stranger();
-    const refusal = expectNothing(await verify(berth, { fidToken, address: poor }), 403, "INSUFFICIENT_BALANCE");
+    const { fidToken } = await fixture.newIdentity();
+    const refusal = expectRefusalWithoutTokens(
+      await verify(berth, { fidToken, address: insufficient }),
+      403,
+      "INSUFFICIENT_BALANCE",
+    );
     expect(refusal).toMatchObject({ required: "HARBOUR", minBalance: "25000000" });
   });
 
   test("no token: 401, not 400, with any other fields", async () => {
     for (const body of [undefined, {}, { fidToken: "" }, { fidToken: null }, { fidToken: 5 }, { fidToken: ["x"] }]) {
-      expectNothing(await verify(berth, body), 401, "TOKEN_REQUIRED");
+      expectRefusalWithoutTokens(await verify(berth, body), 401, "TOKEN_REQUIRED");
     }
-    expectNothing(await verify(berth, { address: "nonsense" }), 401, "TOKEN_REQUIRED");
-    expectNothing(await verify(berth, { fidToken: "nonsense", address: "nonsense" }), 401, "INVALID_TOKEN");
+    expectRefusalWithoutTokens(await verify(berth, { address: "nonsense" }), 401, "TOKEN_REQUIRED");
+    expectRefusalWithoutTokens(
+      await verify(berth, { fidToken: "nonsense", address: "nonsense" }),
+      401,
+      "INVALID_TOKEN",
+    );
   });
 
   test("an invalid address: 400", async () => {
-    const { fidToken } = await scene.stranger();
+    const { fidToken } = await fixture.newIdentity();
     const bad = [
       1,
-      [rich],
+      [sufficient],
       " ",
       "0x",
-      rich.slice(0, -1),
-      `${rich}0`,
-      rich.slice(2),
+      sufficient.slice(0, -1),
+      `${sufficient}0`,
+      sufficient.slice(2),
       `0x${"g".repeat(40)}`,
-      `${rich}\n`,
+      `${sufficient}\n`,
     ];
     for (const address of bad) {
-      const { issues } = expectNothing(await verify(berth, { fidToken, address }), 400, "INVALID_INPUT");
+      const { issues } = expectRefusalWithoutTokens(await verify(berth, { fidToken, address }), 400, "INVALID_INPUT");
       expect(issues?.map(({ path }) => path)).toEqual(["address"]);
     }
     for (const address of [null, ""]) {
@@ -106,8 +114,8 @@ describe("verify", () => {
   });
 
   test.each(Object.entries(FORGED))("%s: 401 without a reason", async (_, forge) => {
-    const { message } = expectNothing(
-      await verify(berth, { fidToken: await forge(scene.issuer) }),
+    const { message } = expectRefusalWithoutTokens(
+      await verify(berth, { fidToken: await forge(fixture.issuer) }),
       401,
       "INVALID_TOKEN",
     );
@@ -126,7 +134,7 @@ describe("verify", () => {
         endpoint: VERIFY,
         method: "POST",
         body: { fidToken: expect.any(String), address: expect.any(String) },
-        issuer: scene.issuer.url,
+        issuer: fixture.issuer.url,
         audience: "berth.example",
         tokenGating: { enabled: true, minBalance: "25000000", token: "HARBOUR", chain: "mainnet_chain" },
       },
@@ -136,22 +144,22 @@ describe("verify", () => {
   });
 
   test("while the chain is down: 500 and no session if the gate must be checked; else no change", async () => {
-    const { fidToken } = await scene.stranger();
-    await scene.chain.stop();
+    const { fidToken } = await fixture.newIdentity();
+    await fixture.chain.stop();
     try {
       const { address } = createWallet();
-      expectNothing(await verify(berth, { fidToken, address }), 500, "CHAIN_UNAVAILABLE");
+      expectRefusalWithoutTokens(await verify(berth, { fidToken, address }), 500, "CHAIN_UNAVAILABLE");
       expect((await verify(berth, { fidToken })).status).toBe(200);
     } finally {
-      await scene.chain.start();
+      await fixture.chain.start();
     }
-    expect((await verify(berth, { fidToken, address: rich })).body.accessLevel).toBe("premium");
+    expect((await verify(berth, { fidToken, address: sufficient })).body.accessLevel).toBe("premium");
   }, 30_000);
 
   test("with the gate off every session has premium access", async () => {
-    await using open = await startBerth({ env: { ...scene.env, GATING_TOKEN_ADDRESS: "" } });
-    for (const address of [undefined, poor]) {
-      const answer = await verify(open, { fidToken: await scene.issuer.token(), address });
+    await using open = await startBerth({ env: { ...fixture.env, GATING_TOKEN_ADDRESS: "" } });
+    for (const address of [undefined, insufficient]) {
+      const answer = await verify(open, { fidToken: await fixture.issuer.token(), address });
       expect(answer).toMatchObject({
         status: 200,
         body: { tokenGated: false, accessLevel: "premium", address: address ?? "" },
@@ -162,30 +170,30 @@ describe("verify", () => {
 
 describe("the session token at the gate", () => {
   test("works for its own address only, in upper or lower case", async () => {
-    const { sessionToken } = await begin(berth, scene, rich);
-    expect((await gate(berth, rich, sessionToken)).body).toMatchObject({ hasAccess: true });
-    expect((await gate(berth, rich.toLowerCase(), sessionToken)).body).toMatchObject({ hasAccess: true });
-    expectRefusal(await gate(berth, poor, sessionToken), 403, "ADDRESS_NOT_PROVEN");
-    const posted = await createClient(berth).post(GATE, { fid: "1", address: poor }, as(sessionToken));
+    const { sessionToken } = await startSession(berth, fixture, sufficient);
+    expect((await checkGate(berth, sufficient, sessionToken)).body).toMatchObject({ hasAccess: true });
+    expect((await checkGate(berth, sufficient.toLowerCase(), sessionToken)).body).toMatchObject({ hasAccess: true });
+    expectRefusal(await checkGate(berth, insufficient, sessionToken), 403, "ADDRESS_NOT_PROVEN");
+    const posted = await createClient(berth).post(GATE, { fid: "1", address: insufficient }, withBearer(sessionToken));
     expectRefusal(posted, 403, "ADDRESS_NOT_PROVEN");
     // Without a session token any address may be checked.
-    expect((await createClient(berth).get(`${GATE}?address=${poor}`)).status).toBe(200);
+    expect((await createClient(berth).get(`${GATE}?address=${insufficient}`)).status).toBe(200);
   });
 
   test("of a session without an address works for none", async () => {
-    const { sessionToken } = await begin(berth, scene);
-    expectRefusal(await gate(berth, rich, sessionToken), 403, "ADDRESS_NOT_PROVEN");
+    const { sessionToken } = await startSession(berth, fixture);
+    expectRefusal(await checkGate(berth, sufficient, sessionToken), 403, "ADDRESS_NOT_PROVEN");
   });
 
   test("that was changed or has another purpose: 401", async () => {
-    const { sessionToken, refreshToken } = await begin(berth, scene, rich);
+    const { sessionToken, refreshToken } = await startSession(berth, fixture, sufficient);
     const [header, claims = "", mac] = Buffer.from(sessionToken, "base64").toString().split(".");
     const payload = JSON.parse(Buffer.from(claims, "base64url").toString());
     const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
     const packed = (...parts: (string | undefined)[]) => Buffer.from(parts.join(".")).toString("base64");
     const fakes = [
       refreshToken,
-      packed(header, encoded({ ...payload, address: poor.toLowerCase() }), mac),
+      packed(header, encoded({ ...payload, address: insufficient.toLowerCase() }), mac),
       packed(header, encoded({ ...payload, exp: payload.exp + 1 }), mac),
       packed(encoded({ alg: "none" }), claims, ""),
       packed(header, claims, ""),
@@ -193,10 +201,10 @@ describe("the session token at the gate", () => {
       packed(header, claims, mac, "x"),
       Buffer.from(sessionToken, "base64").toString(),
       `${sessionToken.slice(0, 40)}!${sessionToken.slice(41)}`,
-      await scene.issuer.token(),
+      await fixture.issuer.token(),
     ];
     for (const fake of fakes) {
-      expectRefusal(await gate(berth, rich, fake), 401, "UNAUTHORIZED");
+      expectRefusal(await checkGate(berth, sufficient, fake), 401, "UNAUTHORIZED");
       expect(await sessionOf(berth, fake)).toEqual({ user: null, expires: null });
     }
   });
@@ -204,32 +212,35 @@ describe("the session token at the gate", () => {
 
 describe("the issuer", () => {
   test("rotates its keys: new tokens are accepted at once", async () => {
-    const old = await scene.issuer.token();
-    await scene.issuer.rotate({ alg: "ES256" });
-    expect((await verify(berth, { fidToken: await scene.issuer.token() })).status).toBe(200);
-    expectNothing(await verify(berth, { fidToken: old }), 401, "INVALID_TOKEN");
+    const old = await fixture.issuer.token();
+    await fixture.issuer.rotate({ alg: "ES256" });
+    expect((await verify(berth, { fidToken: await fixture.issuer.token() })).status).toBe(200);
+    expectRefusalWithoutTokens(await verify(berth, { fidToken: old }), 401, "INVALID_TOKEN");
   });
 
   test("gets only a few requests, even for many tokens with unknown keys", async () => {
     const { privateKey } = await makeKey();
-    const before = scene.issuer.asked;
+    const before = fixture.issuer.asked;
     const crowd = Array.from({ length: 50 }, async (_, index) => {
-      const fidToken = await scene.issuer.token({ header: { alg: "RS256", kid: `unknown-${index}` }, key: privateKey });
-      expectNothing(await verify(berth, { fidToken }), 401, "INVALID_TOKEN");
+      const fidToken = await fixture.issuer.token({
+        header: { alg: "RS256", kid: `unknown-${index}` },
+        key: privateKey,
+      });
+      expectRefusalWithoutTokens(await verify(berth, { fidToken }), 401, "INVALID_TOKEN");
     });
     await Promise.all(crowd);
-    expect(scene.issuer.asked - before).toBeLessThanOrEqual(3);
+    expect(fixture.issuer.asked - before).toBeLessThanOrEqual(3);
   });
 
   test("is down: without its keys no token is accepted; with cached keys every valid token is", async () => {
     await using own = await startIssuer();
-    await using house = await startBerth({ env: { ...scene.env, SOCIAL_ISSUER: own.url } });
+    await using service = await startBerth({ env: { ...fixture.env, SOCIAL_ISSUER: own.url } });
     own.trouble = "down";
-    expectNothing(await verify(house, { fidToken: await own.token() }), 500, "ISSUER_UNAVAILABLE");
+    expectRefusalWithoutTokens(await verify(service, { fidToken: await own.token() }), 500, "ISSUER_UNAVAILABLE");
     own.trouble = undefined;
-    const { refreshToken } = (await verify(house, { fidToken: await own.token() })).body;
+    const { refreshToken } = (await verify(service, { fidToken: await own.token() })).body;
     await own.stop();
-    expect((await verify(house, { fidToken: await own.token() })).status).toBe(200);
-    expect((await refresh(house, refreshToken)).status).toBe(200);
+    expect((await verify(service, { fidToken: await own.token() })).status).toBe(200);
+    expect((await refresh(service, refreshToken)).status).toBe(200);
   });
 });

@@ -147,7 +147,9 @@ describe("a folder that can't be written", () => {
   });
   afterAll(() => open.remove());
   const asSomeone = (dir: string, env: Record<string, string> = {}) => {
-    const drop = asRoot ? ["setpriv", `--reuid=${unprivileged}`, `--regid=${unprivileged}`, "--clear-groups", "--"] : [];
+    const drop = asRoot
+      ? ["setpriv", `--reuid=${unprivileged}`, `--regid=${unprivileged}`, "--clear-groups", "--"]
+      : [];
     return run([...drop, binary, "serve"], { PATH: "/usr/bin:/bin", ...quiet, ...env }, dir);
   };
 

@@ -7,7 +7,7 @@ import { eventually } from "./support/eventually.ts";
 import { probe, publish } from "./support/ffmpeg.ts";
 import { expectRefusal, member } from "./support/scene.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
-import { type StreamBody, withStream } from "./support/streams.ts";
+import { createStream, type StreamBody } from "./support/streams.ts";
 
 let sqld: Sqld;
 let backend: Berth;
@@ -27,12 +27,12 @@ afterAll(async () => {
 
 test("the web serves segments from the backend, and an error while the backend is down", async () => {
   const ada = await member(web);
-  const { agent, stream, base, becomes } = await withStream(web, ada);
+  const { agent, stream, base, waitForState } = await createStream(web, ada);
   const path = `/live/${stream.liveStreamId}/index.m3u8`;
   expectRefusal(await createClient(web).get(path), 404, "STREAM_OFF_AIR");
 
   const camera = publish(stream.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   expect((await probe(`${base}/index.m3u8`, 1)).streams).toHaveLength(2);
   const list = await fetch(`${web.web}${path}`);
   expect(list.headers.get("access-control-allow-origin")).toBe("*");
@@ -49,7 +49,7 @@ test("the web serves segments from the backend, and an error while the backend i
   const { body } = await ada.post<StreamBody>(`/api/agents/${agent.id}/stream/rotate`, {});
   expect(await camera.exited).not.toBe(0);
   const again = publish(body.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   expect((await ada.post(`/api/agents/${agent.id}/stop`, {})).status).toBe(200);
   expect(await again.exited).not.toBe(0);
 

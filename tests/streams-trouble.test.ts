@@ -9,13 +9,13 @@ import { eventually } from "./support/eventually.ts";
 import { probe, publish } from "./support/ffmpeg.ts";
 import { command, connectRaw, message, type RawPublisher, setChunkSize } from "./support/publisher.ts";
 import { expectRefusal, member } from "./support/scene.ts";
-import { type OnAir, type StreamBody, withStream } from "./support/streams.ts";
+import { type AgentStream, createStream, type StreamBody } from "./support/streams.ts";
 
 test.concurrent("a port in use is logged once; Berth serves without it, and opens it once it is free", async () => {
   const squatter = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => undefined } });
   await using berth = await startBerth({ env: { RTMP_PORT: String(squatter.port) } });
   const ada = await member(berth);
-  const { stream, becomes } = await withStream(berth, ada);
+  const { stream, waitForState } = await createStream(berth, ada);
   expect(stream.state).toBe("unavailable");
   expect(stream.rtmpServer).toBe(`rtmp://localhost:${squatter.port}/live`);
   const lines = () =>
@@ -27,16 +27,16 @@ test.concurrent("a port in use is logged once; Berth serves without it, and open
   expect(lines()).toEqual([expect.stringContaining(`RTMP_PORT: port ${squatter.port} can't be opened`)]);
   expect((await ada.post("/api/agent", { message: "Hello" })).status).toBe(200);
   await squatter.stop(true);
-  await becomes("idle", 15_000);
+  await waitForState("idle", 15_000);
   await eventually(() => lines().length === 2);
 }, 60_000);
 
 test.concurrent("after kill -9 the next start removes old segments, updates the state, and the publisher can return", async () => {
   await using berth = await startBerth();
   const ada = await member(berth);
-  const { agent, stream, base, becomes, lines } = await withStream(berth, ada);
+  const { agent, stream, base, waitForState, logLines } = await createStream(berth, ada);
   const first = publish(stream.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   const folder = join(berth.dir, "data/streams");
   const files = () => (existsSync(folder) ? readdirSync(folder, { recursive: true }) : []);
   expect(files().length).toBeGreaterThan(2);
@@ -46,11 +46,11 @@ test.concurrent("after kill -9 the next start removes old segments, updates the 
 
   await berth.restart({ keepPorts: true });
   expect(files()).toEqual([]);
-  expect((await lines())[0]).toBe("The live stream was ended: Berth was stopped while it was on the air.");
+  expect((await logLines())[0]).toBe("The live stream was ended: Berth was stopped while it was on the air.");
   const again = (await ada.get<StreamBody>(`/api/agents/${agent.id}/stream`)).body;
   expect(again).toMatchObject({ state: "idle", streamKey: stream.streamKey, liveStreamId: stream.liveStreamId });
   const second = publish(again.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   expect((await probe(`${base}/index.m3u8`, 1)).streams).toHaveLength(2);
 
   expect(await berth.stop()).toBe(0);
@@ -73,7 +73,7 @@ test.concurrent("Berth listens only once there is a stream, and never with STREA
   await using berth = await startBerth({ env: { RTMP_PORT: String(port) } });
   const ada = await member(berth);
   expect(await reachable()).toBe(false);
-  const { agent } = await withStream(berth, ada);
+  const { agent } = await createStream(berth, ada);
   expect(await reachable()).toBe(true);
 
   await berth.restart({ env: { STREAM_DRIVER: "off" } });
@@ -88,13 +88,13 @@ test.concurrent("Berth listens only once there is a stream, and never with STREA
 test.concurrent("a plan limits the number of streams at once", async () => {
   await using berth = await startBerth();
   const ada = await member(berth, "pro");
-  const airs = [await withStream(berth, ada), await withStream(berth, ada), await withStream(berth, ada)];
+  const airs = [await createStream(berth, ada), await createStream(berth, ada), await createStream(berth, ada)];
   await ada.grant("starter");
   const [one, two] = airs;
   const camera = publish(one?.stream.rtmp ?? "", { seconds: 60 });
-  await one?.becomes("active");
+  await one?.waitForState("active");
   expect(await publish(two?.stream.rtmp ?? "", { seconds: 30 }).exited).not.toBe(0);
-  expect((await two?.lines())?.[0]).toBe(
+  expect((await two?.logLines())?.[0]).toBe(
     "A publisher was refused: Your plan has room for 1 live stream at once. End one first.",
   );
   camera.signal("SIGKILL");
@@ -103,7 +103,7 @@ test.concurrent("a plan limits the number of streams at once", async () => {
 test.concurrent("viewers are not rate limited, requests for missing segments are", async () => {
   await using berth = await startBerth({ env: { RATE_LIMITS: '{"default":"60/m"}' } });
   const ada = await member(berth);
-  const { stream, base } = await withStream(berth, ada);
+  const { stream, base } = await createStream(berth, ada);
   const camera = publish(stream.rtmp, { seconds: 60 });
   const ask = async (path: string) => (await fetch(`${base}${path}`)).status;
   await eventually(async () => (await ask("/index.m3u8")) === 200, { timeoutMs: 20_000, everyMs: 1_000 });
@@ -118,12 +118,12 @@ test.concurrent("viewers are not rate limited, requests for missing segments are
 describe("malicious publishers", () => {
   let berth: Berth;
   let ada: Client;
-  let air: OnAir;
+  let air: AgentStream;
 
   beforeAll(async () => {
     berth = await startBerth();
     ada = await member(berth, "enterprise");
-    air = await withStream(berth, ada);
+    air = await createStream(berth, ada);
   }, 60_000);
   afterAll(() => berth?.[Symbol.asyncDispose]());
 
@@ -148,43 +148,43 @@ describe("malicious publishers", () => {
       "a request of the web": async ({ send }) => send(Buffer.from("GET / HTTP/1.1\r\nHost: x\r\n\r\n")),
       "the greeting of TLS": async ({ send }) => send([22, 3, 1, 2, 0, 1, 0]),
       "noise behind a greeting": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         for (let n = 0; n < 40; n++) publisher.send(crypto.getRandomValues(new Uint8Array(4_096)));
       },
       "a message of 16 MB": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         publisher.send(message(20, new Uint8Array(10), 3, 0xff_ff_fe));
       },
       "chunks of no size": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         publisher.send(setChunkSize(0));
       },
       "a message within a message": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         publisher.send(within);
       },
       "a hundred chunk streams": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         for (let n = 3; n < 60; n++) publisher.send(message(18, new Uint8Array(8), n));
       },
       "a command without words": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         publisher.send(message(20, new Uint8Array([0x0a, 0xff, 0xff, 0xff, 0xff])));
       },
       "the wish to play": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         publisher.send(command("connect", 1, { app: "live", tcUrl: "rtmp://x/live" }), command("play", 2, null, "x"));
       },
       "a name that is none": async (publisher) => {
-        await publisher.greet();
+        await publisher.handshake();
         publisher.send(command("publish", 3, null, { name: streamKey }));
       },
       "media that are none": async (publisher) => {
-        await publisher.ask(streamKey);
+        await publisher.requestPublish(streamKey);
         publisher.send(message(9, Buffer.from([0x17, 0, 0, 0, 0, 1, 2, 3])));
       },
       "pictures before their set-up": async (publisher) => {
-        await publisher.ask(streamKey);
+        await publisher.requestPublish(streamKey);
         publisher.send(message(9, Buffer.from([0x17, 1, 0, 0, 0, 0, 0, 0, 1, 9])));
       },
     };
@@ -204,14 +204,14 @@ describe("malicious publishers", () => {
     await using slow = await connectRaw(air.port);
     const dribble = setInterval(() => slow.send([3]), 100);
     await using polite = await connectRaw(air.port);
-    await polite.greet();
+    await polite.handshake();
     await Promise.all([silent, slow, polite].map((publisher) => isClosed(publisher, 15_000)));
     clearInterval(dribble);
   }, 30_000);
 
   test("with thousands of connections and guessed keys cost little; an active stream goes on", async () => {
     const camera = publish(air.stream.rtmp, { seconds: 60 });
-    await air.becomes("active");
+    await air.waitForState("active");
     const before = memory();
     const crowd: RawPublisher[] = [];
     let refused = 0;
@@ -223,10 +223,10 @@ describe("malicious publishers", () => {
     await eventually(() => crowd.filter(({ isOpen }) => isOpen).length <= 16, { what: "all but a few were cut off" });
     await isWell();
     expect(memory() - before).toBeLessThan(64);
-    expect((await air.now()).state).toBe("active");
+    expect((await air.read()).state).toBe("active");
     expect(refused).toBeLessThan(3_000);
     for (const publisher of crowd) await publisher[Symbol.asyncDispose]();
     camera.signal("SIGKILL");
-    await air.becomes("idle");
+    await air.waitForState("idle");
   }, 60_000);
 });

@@ -10,7 +10,7 @@ import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { probe, publish } from "./support/ffmpeg.ts";
 import { expectRefusal, member } from "./support/scene.ts";
-import { type StreamBody, withStream } from "./support/streams.ts";
+import { createStream, type StreamBody } from "./support/streams.ts";
 
 // Most of the time is real-time video, so the tests run concurrently.
 
@@ -29,7 +29,7 @@ const filesOf = (id: string) => {
 };
 
 test.concurrent("an agent has one stream, with addresses and a key that only its owner sees", async () => {
-  const { agent, stream, now } = await withStream(berth, ada);
+  const { agent, stream, read } = await createStream(berth, ada);
   expect(stream).toEqual({
     liveStreamId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}$/),
     streamKey: expect.stringMatching(/^[0-9a-f]{64}$/),
@@ -43,7 +43,7 @@ test.concurrent("an agent has one stream, with addresses and a key that only its
   });
   const path = `/api/agents/${agent.id}/stream`;
   expect((await ada.put(path, {})).body).toEqual(stream);
-  expect(await now()).toEqual(stream);
+  expect(await read()).toEqual(stream);
 
   const mallory = await member(berth);
   for (const method of ["GET", "PUT", "DELETE"]) {
@@ -65,7 +65,7 @@ test.concurrent("an agent has one stream, with addresses and a key that only its
 }, 30_000);
 
 test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window, and no file is left on disk", async () => {
-  const { stream, base, becomes, now, lines } = await withStream(berth, ada);
+  const { stream, base, waitForState, read, logLines } = await createStream(berth, ada);
   const playlist = `${base}/index.m3u8`;
   const early = await createClient(berth).get(`/live/${stream.liveStreamId}/index.m3u8`);
   expectRefusal(early, 404, "STREAM_OFF_AIR");
@@ -73,7 +73,7 @@ test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window
   expect(early.headers.get("cache-control")).toBe("no-store");
 
   const camera = publish(stream.rtmp, { seconds: 18 });
-  const live = await becomes("active");
+  const live = await waitForState("active");
   expect(Date.parse(live.since)).toBeGreaterThan(Date.parse(stream.since));
 
   // The page's address redirects players to the playlist.
@@ -84,7 +84,7 @@ test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window
     expect.objectContaining({ codec_name: "aac", codec_type: "audio" }),
   ]);
   for (const { nb_read_packets } of found.streams) expect(Number(nb_read_packets)).toBeGreaterThan(20);
-  expect((await now()).bitrate).toBeGreaterThan(50_000);
+  expect((await read()).bitrate).toBeGreaterThan(50_000);
 
   const list = await fetch(playlist, { headers: { origin: "https://elsewhere.example" } });
   expect(list.headers.get("access-control-allow-origin")).toBe("*");
@@ -110,15 +110,15 @@ test.concurrent("ffprobe plays the stream of ffmpeg; the playlist keeps a window
   expect(filesOf(stream.liveStreamId).length).toBeLessThanOrEqual(6 + 7 + 2);
 
   expect(await camera.exited).toBe(0);
-  await becomes("idle");
+  await waitForState("idle");
   expect(await (await fetch(playlist)).text()).toEndWith("#EXT-X-ENDLIST\n");
-  expect(await lines()).toEqual(["The live stream has ended.", "The live stream is on the air."]);
+  expect(await logLines()).toEqual(["The live stream has ended.", "The live stream is on the air."]);
   await eventually(async () => (await fetch(playlist)).status === 404, { timeoutMs: 20_000, everyMs: 200 });
   await eventually(() => filesOf(stream.liveStreamId).length === 0);
 }, 90_000);
 
 test.concurrent("the page starts playing in Chromium, also after an interruption", async () => {
-  const { agent, stream, base, becomes } = await withStream(berth, ada, "Lighthouse & Co");
+  const { agent, stream, base, waitForState } = await createStream(berth, ada, "Lighthouse & Co");
   await using page = await openChromium();
   await page.goto(base);
   const seen = () =>
@@ -141,7 +141,7 @@ test.concurrent("the page starts playing in Chromium, also after an interruption
   expect((await seen()).title).toBe("Live stream · Berth");
 
   const first = publish(stream.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   const plays = (from: number) =>
     eventually(
       async () => {
@@ -156,10 +156,10 @@ test.concurrent("the page starts playing in Chromium, also after an interruption
   expect((await seen()).width).toBe(320);
 
   first.signal("SIGKILL");
-  await becomes("idle");
+  await waitForState("idle");
   // A different picture size, so that the decoder must be set up again.
   const second = publish(stream.rtmp, { seconds: 60, size: "640x360" });
-  await becomes("active");
+  await waitForState("active");
   await eventually(async () => (await seen()).width === 640, {
     timeoutMs: 30_000,
     everyMs: 100,
@@ -177,31 +177,31 @@ test.concurrent("the page starts playing in Chromium, also after an interruption
 }, 120_000);
 
 test.concurrent("a wrong key, an old key, or one of a stopped agent is rejected, and ends a running publisher", async () => {
-  const { agent, stream, becomes, lines } = await withStream(berth, ada);
+  const { agent, stream, waitForState, logLines } = await createStream(berth, ada);
   const wrong = publish(`${stream.rtmpServer}/${"0".repeat(64)}`, { seconds: 30 });
   expect(await wrong.exited).not.toBe(0);
 
   const camera = publish(stream.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   const rotated = await ada.post<StreamBody>(`/api/agents/${agent.id}/stream/rotate`, {});
   expect(rotated.body).toMatchObject({ success: true, liveStreamId: stream.liveStreamId });
   expect(rotated.body.streamKey).not.toBe(stream.streamKey);
   expect(await camera.exited).not.toBe(0);
-  await becomes("idle");
-  expect(await lines()).toContain("The live stream was ended: its key was changed.");
+  await waitForState("idle");
+  expect(await logLines()).toContain("The live stream was ended: its key was changed.");
   expect(await publish(stream.rtmp, { seconds: 30 }).exited).not.toBe(0);
 
   const again = publish(rotated.body.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   expect((await ada.post(`/api/agents/${agent.id}/stop`, {})).status).toBe(200);
   expect(await again.exited).not.toBe(0);
-  await becomes("idle");
-  expect(await lines()).toContain("The live stream was ended: the agent was stopped.");
+  await waitForState("idle");
+  expect(await logLines()).toContain("The live stream was ended: the agent was stopped.");
   expect(await publish(rotated.body.rtmp, { seconds: 30 }).exited).not.toBe(0);
 
   expect((await ada.post(`/api/agents/${agent.id}/start`, {})).status).toBe(200);
   const last = publish(rotated.body.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   expect((await ada.delete(`/api/agents/${agent.id}`)).status).toBe(200);
   expect(await last.exited).not.toBe(0);
   await eventually(() => filesOf(stream.liveStreamId).length === 0);
@@ -209,9 +209,9 @@ test.concurrent("a wrong key, an old key, or one of a stopped agent is rejected,
 }, 90_000);
 
 test.concurrent("a new publisher replaces the old one, and viewers keep the same playlist", async () => {
-  const { stream, base, becomes, lines } = await withStream(berth, ada);
+  const { stream, base, waitForState, logLines } = await createStream(berth, ada);
   const one = publish(stream.rtmp, { seconds: 60 });
-  const { since } = await becomes("active");
+  const { since } = await waitForState("active");
   const two = publish(stream.rtmp, { seconds: 60 });
   expect(await one.exited).not.toBe(0);
   const joined = await eventually(
@@ -222,54 +222,54 @@ test.concurrent("a new publisher replaces the old one, and viewers keep the same
     { timeoutMs: 20_000, everyMs: 100, what: "the second publisher's pieces" },
   );
   expect(joined.match(/#EXT-X-MAP/g)).toHaveLength(2);
-  expect((await becomes("active")).since).toBe(since);
-  expect(await lines()).toContain("Another publisher connected with the same key and has taken over.");
+  expect((await waitForState("active")).since).toBe(since);
+  expect(await logLines()).toContain("Another publisher connected with the same key and has taken over.");
   two.signal("SIGKILL");
 }, 60_000);
 
 test.concurrent("a lost publisher ends the stream: at once if killed, within 15 seconds if silent", async () => {
-  const { stream, becomes, lines } = await withStream(berth, ada);
+  const { stream, waitForState, logLines } = await createStream(berth, ada);
   const killed = publish(stream.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   killed.signal("SIGKILL");
-  await becomes("idle");
-  expect((await lines())[0]).toBe("The live stream was ended: the publisher's connection was lost.");
+  await waitForState("idle");
+  expect((await logLines())[0]).toBe("The live stream was ended: the publisher's connection was lost.");
 
   const silent = publish(stream.rtmp, { seconds: 60 });
-  await becomes("active");
+  await waitForState("active");
   silent.signal("SIGSTOP");
-  await becomes("idle", 25_000);
-  expect((await lines())[0]).toBe("The live stream was ended: it sent nothing for 15 seconds.");
+  await waitForState("idle", 25_000);
+  expect((await logLines())[0]).toBe("The live stream was ended: it sent nothing for 15 seconds.");
   silent.signal("SIGKILL");
 }, 90_000);
 
 test.concurrent("other codecs and too high bitrates are rejected, with advice in the agent's log", async () => {
-  const { stream, becomes, lines } = await withStream(berth, ada);
+  const { stream, waitForState, logLines } = await createStream(berth, ada);
   const flv1 = ["-c:v", "flv1", "-b:v", "500k", "-c:a", "aac"];
   expect(await publish(stream.rtmp, { seconds: 30, codecs: flv1 }).exited).not.toBe(0);
   await eventually(async () =>
-    (await lines())[0]?.includes("the video is Sorenson H.263, and only H.264 is supported."),
+    (await logLines())[0]?.includes("the video is Sorenson H.263, and only H.264 is supported."),
   );
   const mp3 = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "libmp3lame", "-ar", "44100"];
   expect(await publish(stream.rtmp, { seconds: 30, codecs: mp3 }).exited).not.toBe(0);
-  await eventually(async () => (await lines())[0]?.includes("the sound is MP3, and only AAC is supported."));
+  await eventually(async () => (await logLines())[0]?.includes("the sound is MP3, and only AAC is supported."));
 
   const noise = ["-f", "lavfi", "-i", "nullsrc=size=640x360:rate=25,geq=random(1)*255:128:128"];
   const heavy = ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-qp", "1", "-g", "25", "-an"];
   const camera = publish(stream.rtmp, { seconds: 60, sources: noise, codecs: heavy });
   expect(await camera.exited).not.toBe(0);
-  await eventually(async () => (await lines())[0]?.includes("it sent more than 8 Mbit/s over 10 seconds."), {
+  await eventually(async () => (await logLines())[0]?.includes("it sent more than 8 Mbit/s over 10 seconds."), {
     timeoutMs: 20_000,
   });
-  await becomes("idle");
+  await waitForState("idle");
 }, 90_000);
 
 test.concurrent("the owner gets an event when the stream starts and ends", async () => {
-  const { agent, stream, becomes } = await withStream(berth, ada);
+  const { agent, stream, waitForState } = await createStream(berth, ada);
   const camera = publish(stream.rtmp, { seconds: 5 });
-  await becomes("active");
+  await waitForState("active");
   await camera.exited;
-  await becomes("idle");
+  await waitForState("idle");
   const events: unknown[] = [];
   for await (const { event, data } of ada.sse("/api/events?lastEventId=0&types=stream.state")) {
     const expected = JSON.parse(data).data;

@@ -9,12 +9,12 @@ import {
   BASE_URL,
   challenge,
   expectFailed,
-  NONE,
+  NOT_VERIFIED,
   owner,
-  ownerOf,
   path,
   recordOf,
   verify,
+  walletOwner,
 } from "./support/verification.ts";
 import { createWallet } from "./support/wallets.ts";
 
@@ -123,18 +123,18 @@ describe("the routes", () => {
       expect({ claim, path: issues?.[0]?.path }).toEqual({ claim, path: field });
     }
     expectRefusal(await ada.client.post(`${path(ada)}/verification/challenge`, { verificationType: "fax" }), 400);
-    expect(await recordOf(ada)).toEqual(NONE);
+    expect(await recordOf(ada)).toEqual(NOT_VERIFIED);
   });
 
   test("remove a verification, also a missing one; the status stays", async () => {
     const wallet = createWallet();
-    const ada = await ownerOf(berth, wallet);
+    const ada = await walletOwner(berth, wallet);
     const attestationUid = await attesters.attest(wallet.address);
     await verify(ada, "attestation", { attestationUid });
     for (let time = 0; time < 2; time++) {
       const { status, body } = await ada.client.delete(`${path(ada)}/verify`);
       expect({ status, body }).toEqual({ status: 200, body: { success: true, verified: false } });
-      expect(await recordOf(ada)).toEqual(NONE);
+      expect(await recordOf(ada)).toEqual(NOT_VERIFIED);
       expect((await ada.client.get(path(ada))).body).toMatchObject({
         agent: { verified: false, verifiedAt: null, status: "running" },
       });
@@ -151,7 +151,7 @@ describe("the routes", () => {
 
   test("are 404 for other users' agents on both surfaces, and 401 without a session", async () => {
     const wallet = createWallet();
-    const ada = await ownerOf(berth, wallet);
+    const ada = await walletOwner(berth, wallet);
     await verify(ada, "attestation", { attestationUid: await attesters.attest(wallet.address) });
     const before = await recordOf(ada);
     const eve = await member(berth);
@@ -172,7 +172,7 @@ describe("the routes", () => {
 
   test("treat an admin like any other user, also on the backend", async () => {
     const wallet = createWallet();
-    const ada = await ownerOf(berth, wallet);
+    const ada = await walletOwner(berth, wallet);
     await verify(ada, "attestation", { attestationUid: await attesters.attest(wallet.address) });
     const before = await recordOf(ada);
     const admin = await member(berth);
@@ -195,7 +195,7 @@ describe("the routes", () => {
 
   test("publish a verification as an event", async () => {
     const wallet = createWallet();
-    const ada = await ownerOf(berth, wallet);
+    const ada = await walletOwner(berth, wallet);
     const attestationUid = await attesters.attest(wallet.address);
     await verify(ada, "attestation", { attestationUid });
     for await (const { event, data } of ada.client.sse("/api/events", undefined, {

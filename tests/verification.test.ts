@@ -11,12 +11,12 @@ import {
   challenge,
   expectFailed,
   expectVerified,
-  NONE,
+  NOT_VERIFIED,
   type Owner,
   owner,
-  ownerOf,
   recordOf,
   verify,
+  walletOwner,
 } from "./support/verification.ts";
 import { createSmartWallets, createWallet, type SmartWallets, type Wallet } from "./support/wallets.ts";
 
@@ -47,7 +47,7 @@ const make = async (kind: string) => (await makers[kind]?.()) ?? expect.unreacha
 describe("an attestation", () => {
   test("of the wallet that the owner signed in with verifies without a signature", async () => {
     const wallet = createWallet();
-    const ada = await ownerOf(berth, wallet);
+    const ada = await walletOwner(berth, wallet);
     const attestationUid = await attesters.attest(wallet.address);
     const metadata = { chainId: 8453, schema: SCHEMA, expiresAt: null };
     const answer = await verify(ada, "attestation", { attestationUid });
@@ -82,7 +82,7 @@ describe("an attestation", () => {
     ["by another attester", { attester: `0x${"22".repeat(20)}` }, /made by/],
   ])("that is %s verifies nothing", async (_, fields, reason) => {
     const wallet = createWallet();
-    const ada = await ownerOf(berth, wallet);
+    const ada = await walletOwner(berth, wallet);
     const attestationUid = await attesters.attest(wallet.address, fields);
     await expectFailed(ada, await verify(ada, "attestation", { attestationUid }), reason);
     const signature = await wallet.sign((await challenge(ada, "attestation")).message);
@@ -100,7 +100,7 @@ describe("an attestation", () => {
 
   test("of another user's wallet verifies nothing, with either signature", async () => {
     const [own, foreign] = [createWallet(), createWallet()];
-    const ada = await ownerOf(berth, own);
+    const ada = await walletOwner(berth, own);
     const attestationUid = await attesters.attest(foreign.address);
     await expectFailed(ada, await verify(ada, "attestation", { attestationUid }), /Sign in with that wallet/);
     const signature = await own.sign((await challenge(ada, "attestation")).message);
@@ -116,7 +116,7 @@ describe("an attestation", () => {
       await verify(ada, "attestation", { ...claim, walletAddress: foreign.address }),
       /did not sign/,
     );
-    await ownerOf(berth, foreign);
+    await walletOwner(berth, foreign);
     await expectFailed(ada, await verify(ada, "attestation", { attestationUid }), /Sign in with that wallet/);
   });
 });
@@ -234,12 +234,12 @@ describe("while the chain", () => {
   async function expectNothing(claims: [Owner, string, object][]): Promise<void> {
     for (const [who, type, claim] of claims) {
       expectRefusal(await verify(who, type, claim), 500, "CHAIN_UNAVAILABLE");
-      expect(await recordOf(who)).toEqual(NONE);
+      expect(await recordOf(who)).toEqual(NOT_VERIFIED);
     }
   }
   async function claims(): Promise<[Owner, string, object][]> {
     const [wallet, contract] = [createWallet(), await smart.deployed()];
-    const [first, second, third] = [await ownerOf(berth, wallet), await owner(berth), await owner(berth)];
+    const [first, second, third] = [await walletOwner(berth, wallet), await owner(berth), await owner(berth)];
     const attestationUid = await attesters.attest(wallet.address);
     await attesters.attestAccount(wallet.address);
     await attesters.setName(contract.address, "down.base.eth");

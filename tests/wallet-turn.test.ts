@@ -84,7 +84,10 @@ test("an agent creates its owner's wallet once, reads its balance, and sends", a
   await fund(String(address));
   expect(await jsonResult(ada, "wallet_balance", {})).toMatchObject({ address, usd: "20", ether: "1" });
   const to = freshAddress();
-  expect(await jsonResult(ada, "wallet_send", { to, amount: "1.5" })).toMatchObject({ status: "confirmed", amount: "1.5" });
+  expect(await jsonResult(ada, "wallet_send", { to, amount: "1.5" })).toMatchObject({
+    status: "confirmed",
+    amount: "1.5",
+  });
   expect(await usd.balanceOf(to)).toBe(1_500_000n);
   const { spends } = (await ada.client.get<{ spends: object[] }>("/api/wallet/spends")).body;
   expect(spends).toEqual([expect.objectContaining({ kind: "send", agentId: ada.agent.id, to, usd: "1.5" })]);

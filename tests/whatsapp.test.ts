@@ -137,7 +137,7 @@ describe("messages", () => {
     upstream.script(({ lastUser }) => ({ text: lastUser, delayMs: lastUser === "think" ? 1_500 : 0 }));
     const messageId = bot.account.says("think");
     await whatsapp.waitFor(() => bot.account.typing().length > 0, 10_000);
-    expect(bot.account.typing()[0]).toMatchObject({ messageId: messageId });
+    expect(bot.account.typing()[0]).toMatchObject({ messageId });
     await whatsapp.waitFor(() => replies(bot).length === 1, 10_000);
     upstream.script(({ lastUser }) => ({ text: `**echo:** ${lastUser}` }));
   });

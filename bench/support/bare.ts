@@ -60,7 +60,11 @@ function bots(): (request: Request) => Promise<Response> {
     const { choices } = (await answered.json()) as { choices: { message: { content: string } }[] };
     const reply = choices[0]?.message.content ?? "";
     const outgoing = { messaging_product: "whatsapp", to: from, type: "text", text: { body: reply } };
-    const sent = await fetch(`${platform}/${phone}/messages`, { method: "POST", headers, body: JSON.stringify(outgoing) });
+    const sent = await fetch(`${platform}/${phone}/messages`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(outgoing),
+    });
     await sent.arrayBuffer();
     database.settle(reply, id);
   };

@@ -46,7 +46,7 @@ export function expectInvalid(answer: Answer, fields: readonly string[], code = 
 }
 
 /** Status and body, so that a failed comparison shows both. */
-export const told = ({ status, body }: Answer): { status: number; body: unknown } => ({ status, body });
+export const statusAndBody = ({ status, body }: Answer): { status: number; body: unknown } => ({ status, body });
 
 /** Expects 429 with `Retry-After` and the two `RateLimit` headers. */
 export function expectLimited(answer: Answer): void {

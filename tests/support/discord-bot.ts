@@ -40,12 +40,12 @@ export interface Draft {
 
 export type BotState = ReturnType<typeof createBot>;
 
-interface World {
+interface BotSettings {
   token: string;
   id: string;
   username: string;
   origin(): string;
-  tell(t: string, d: object, kind: "guild" | "dm" | "any", about: string, scrubbed?: object): void;
+  dispatch(t: string, d: object, kind: "guild" | "dm" | "any", about: string, scrubbed?: object): void;
 }
 
 const EPOCH = 1_420_070_400_000n;
@@ -54,7 +54,7 @@ let count = 0n;
 /** Ids that contain their creation time: https://discord.com/developers/docs/reference#snowflakes */
 export const snowflake = () => String(((BigInt(Date.now()) - EPOCH) << 22n) | (count++ & 0x3fffffn));
 
-export function createBot({ token, id, username, origin, tell }: World) {
+export function createBot({ token, id, username, origin, dispatch }: BotSettings) {
   const applicationId = id;
   const roleId = snowflake();
   const me: User = { id, username, global_name: null, discriminator: "0", avatar: null, bot: true };
@@ -116,7 +116,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
 
   function announce(t: string, message: Message): void {
     const kind = message.guild_id === undefined ? "dm" : "guild";
-    tell(t, message, kind, message.id, scrubbed(message));
+    dispatch(t, message, kind, message.id, scrubbed(message));
   }
 
   function make(channel: Channel, author: User, content: string, more: Partial<Message>): Message {
@@ -211,7 +211,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
       sent.delete(messageId);
       if (!message) return;
       const { id, channel_id, guild_id } = message;
-      tell("MESSAGE_DELETE", { id, channel_id, guild_id }, guild_id === undefined ? "dm" : "guild", id);
+      dispatch("MESSAGE_DELETE", { id, channel_id, guild_id }, guild_id === undefined ? "dm" : "guild", id);
     },
     repeats(messageId: string) {
       const message = messages.get(messageId);
@@ -243,7 +243,7 @@ export function createBot({ token, id, username, origin, tell }: World) {
           : { guild_id: channel.guildId, member: { user: author, roles: [] }, context: 0 }),
         data: { id: snowflake(), name, type: 1, ...(given.length > 0 ? { options: given } : {}) },
       };
-      tell("INTERACTION_CREATE", d, "any", interaction.id);
+      dispatch("INTERACTION_CREATE", d, "any", interaction.id);
       return interaction.id;
     },
 

@@ -52,7 +52,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
   const count = { identifies: 0, resumes: 0 };
   const lastSeq = new Map<string, number>();
   let identifiedAt = Number.NEGATIVE_INFINITY;
-  let fate: "cut" | number | undefined;
+  let plannedEnd: "cut" | number | undefined;
   let held: (() => void)[] | undefined;
 
   const open = () => [...sessions.values()].filter(({ socket }) => socket !== undefined);
@@ -69,10 +69,10 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
   }
 
   /** Closes the connection if `nextConnection` planned it, and returns whether it did. */
-  function meetsItsFate(socket: Socket): boolean {
-    if (fate === undefined) return false;
-    const code = fate;
-    fate = undefined;
+  function endsAsPlanned(socket: Socket): boolean {
+    if (plannedEnd === undefined) return false;
+    const code = plannedEnd;
+    plannedEnd = undefined;
     if (code === "cut") socket.terminate();
     else socket.close(code);
     return true;
@@ -88,7 +88,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
     const early = performance.now() - identifiedAt < identifyMs;
     identifiedAt = performance.now();
     if (early) return void socket.send(JSON.stringify({ op: 9, d: false }));
-    if (meetsItsFate(socket)) return;
+    if (endsAsPlanned(socket)) return;
     const session: Session = { id: crypto.randomUUID().replaceAll("-", ""), intents, seq: 0, events: [], socket };
     sessions.set(session.id, session);
     socket.data.session = session;
@@ -102,7 +102,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
     if (typeof seq !== "number" || (session && seq > session.seq)) return void socket.close(4007);
     const first = session?.events[0]?.s ?? 1;
     if (!session || seq < first - 1) return void socket.send(JSON.stringify({ op: 9, d: false }));
-    if (meetsItsFate(socket)) return;
+    if (endsAsPlanned(socket)) return;
     count.resumes++;
     session.socket?.close(4000);
     session.socket = socket;
@@ -169,7 +169,7 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
       changed();
     },
     nextConnection: (next: "cut" | number) => {
-      fate = next;
+      plannedEnd = next;
     },
     end() {
       for (const { socket } of open()) socket?.close(4004);
@@ -179,7 +179,11 @@ export function createGateway({ resumeUrl, identifyMs, mayReadContent, ready, ch
 }
 
 /** Handles a message of the client; closes the connection if it comes in the wrong order. */
-export function hear(socket: Socket, raw: string | Buffer, find: (token: unknown) => Gateway | undefined): void {
+export function handleMessage(
+  socket: Socket,
+  raw: string | Buffer,
+  find: (token: unknown) => Gateway | undefined,
+): void {
   const wire = socket.data;
   const now = performance.now();
   wire.sends = [...wire.sends.filter((at) => now - at < 60_000), now];

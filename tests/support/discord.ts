@@ -4,7 +4,7 @@
 import { parseArgs } from "node:util";
 import { type BotState, createBot } from "./discord-bot.ts";
 import { control } from "./discord-control.ts";
-import { createGateway, type Gateway, hear, type Socket, type Wire } from "./discord-gateway.ts";
+import { createGateway, type Gateway, handleMessage, type Socket, type Wire } from "./discord-gateway.ts";
 import { createRates } from "./discord-rates.ts";
 import { DiscordRefusal, tooMany, unauthorized, unknown } from "./discord-refusal.ts";
 import { BY_TOKEN, ROUTES, runCall } from "./discord-rest.ts";
@@ -168,7 +168,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
     });
     const { changed } = watch;
     const gateway = createGateway({ resumeUrl: `${gatewayUrl()}-resume`, identifyMs, mayReadContent, ready, changed });
-    const state = createBot({ token, id, username, origin, tell: (...event) => gateway.dispatch(...event) });
+    const state = createBot({ token, id, username, origin, dispatch: (...event) => gateway.dispatch(...event) });
     return { state, gateway, bot: fakeBot(state, gateway, changed), mayReadContent };
   }
 
@@ -188,7 +188,7 @@ export async function startDiscord(options: DiscordOptions = {}): Promise<Discor
       idleTimeout: 0,
       sendPings: false,
       open: (socket: Socket) => void socket.send(JSON.stringify({ op: 10, d: { heartbeat_interval: heartbeatMs } })),
-      message: (socket: Socket, raw) => hear(socket, raw, (token) => at(String(token))),
+      message: (socket: Socket, raw) => handleMessage(socket, raw, (token) => at(String(token))),
       close: (socket: Socket, code) => socket.data.gateway?.closed(socket, code),
     },
   });

@@ -6,11 +6,11 @@ import { eventually } from "./eventually.ts";
 export interface RawPublisher extends AsyncDisposable {
   send(...parts: (Uint8Array | number[])[]): void;
   /** Performs the handshake (C0, C1, C2); resolves after S0, S1 and S2 arrived. */
-  greet(): Promise<void>;
+  handshake(): Promise<void>;
   /** Performs the handshake and the commands up to `publish` with this key. */
-  ask(key: string): Promise<void>;
+  requestPublish(key: string): Promise<void>;
   /** All bytes received so far, as Latin-1 text, so that status codes can be found in it. */
-  heard(): string;
+  received(): string;
   readonly isOpen: boolean;
   /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>;
@@ -19,7 +19,7 @@ export interface RawPublisher extends AsyncDisposable {
 const HANDSHAKE = 1536;
 
 export async function connectRaw(port: number): Promise<RawPublisher> {
-  let heard = Buffer.alloc(0);
+  let received = Buffer.alloc(0);
   let isOpen = true;
   const closed = Promise.withResolvers<void>();
   const over = () => {
@@ -35,7 +35,7 @@ export async function connectRaw(port: number): Promise<RawPublisher> {
     port,
     socket: {
       data: (_, bytes) => {
-        heard = Buffer.concat([heard, bytes]);
+        received = Buffer.concat([received, bytes]);
       },
       drain: flush,
       close: over,
@@ -47,24 +47,27 @@ export async function connectRaw(port: number): Promise<RawPublisher> {
     unsent = Buffer.concat([unsent, ...parts.map((part) => Buffer.from(part))]);
     flush(socket);
   };
-  const hears = (what: string) =>
-    eventually(() => heard.includes(what) || !isOpen, { timeoutMs: 15_000, what: `${what} is heard` });
+  const waitFor = (what: string) =>
+    eventually(() => received.includes(what) || !isOpen, { timeoutMs: 15_000, what: `${what} is heard` });
 
   const publisher: RawPublisher = {
     send,
-    async greet() {
+    async handshake() {
       send([3], new Uint8Array(HANDSHAKE));
-      await eventually(() => heard.length >= 1 + 2 * HANDSHAKE || !isOpen, { timeoutMs: 15_000, what: "S0, S1, S2" });
+      await eventually(() => received.length >= 1 + 2 * HANDSHAKE || !isOpen, {
+        timeoutMs: 15_000,
+        what: "S0, S1, S2",
+      });
       send(new Uint8Array(HANDSHAKE));
     },
-    async ask(key) {
-      await publisher.greet();
+    async requestPublish(key) {
+      await publisher.handshake();
       send(command("connect", 1, { app: "live", tcUrl: "rtmp://127.0.0.1/live" }));
-      await hears("NetConnection.Connect.Success");
+      await waitFor("NetConnection.Connect.Success");
       send(command("createStream", 2, null), command("publish", 3, null, key, "live"));
-      await hears("NetStream.Publish");
+      await waitFor("NetStream.Publish");
     },
-    heard: () => heard.toString("latin1"),
+    received: () => received.toString("latin1"),
     get isOpen() {
       return isOpen;
     },

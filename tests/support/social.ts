@@ -40,27 +40,27 @@ export interface Session {
   expires: string | null;
 }
 
-export interface SocialScene extends AsyncDisposable {
+export interface SocialFixture extends AsyncDisposable {
   readonly issuer: Issuer;
   readonly chain: Anvil;
   /** Holds exactly the minimum. */
-  readonly rich: Address;
+  readonly sufficient: Address;
   /** Holds one unit less than the minimum. */
-  readonly poor: Address;
+  readonly insufficient: Address;
   /** Berth's settings for this issuer and gate. */
   readonly env: Record<string, string>;
   /** Makes an identity token with a new fid. */
-  stranger(): Promise<{ fid: string; fidToken: string }>;
+  newIdentity(): Promise<{ fid: string; fidToken: string }>;
 }
 
-export async function openSocialScene(): Promise<SocialScene> {
+export async function openSocialFixture(): Promise<SocialFixture> {
   const [issuer, chain] = await Promise.all([startIssuer(), startAnvil()]);
   const contract = await compileContract("GatingToken.sol", "GatingToken");
   const token = await chain.deploy(contract, 6);
-  const [rich, poor] = [createWallet().address, createWallet().address];
+  const [sufficient, insufficient] = [createWallet().address, createWallet().address];
   for (const [holder, balance] of [
-    [rich, MINIMUM],
-    [poor, MINIMUM - 1n],
+    [sufficient, MINIMUM],
+    [insufficient, MINIMUM - 1n],
   ]) {
     const call = { address: token, abi: contract.abi, functionName: "setBalance", args: [holder, balance] };
     await chain.client.waitForTransactionReceipt({ hash: await chain.client.writeContract(call) });
@@ -69,8 +69,8 @@ export async function openSocialScene(): Promise<SocialScene> {
   return {
     issuer,
     chain,
-    rich,
-    poor,
+    sufficient,
+    insufficient,
     env: {
       BASE_URL: "http://berth.example",
       SOCIAL_ISSUER: issuer.url,
@@ -80,7 +80,7 @@ export async function openSocialScene(): Promise<SocialScene> {
       GATING_MIN_BALANCE: String(MINIMUM),
       RATE_LIMITS: "off",
     },
-    async stranger() {
+    async newIdentity() {
       const fid = String(++fids);
       return { fid, fidToken: await issuer.token({ claims: { sub: Number(fid) } }) };
     },
@@ -91,7 +91,7 @@ export async function openSocialScene(): Promise<SocialScene> {
   };
 }
 
-export const as = (bearer: string) => ({ headers: { authorization: `Bearer ${bearer}` } });
+export const withBearer = (bearer: string) => ({ headers: { authorization: `Bearer ${bearer}` } });
 
 export const verify = (berth: Berth, body: unknown) => createClient(berth).post<Verified>(VERIFY, body);
 
@@ -99,23 +99,23 @@ export const refresh = (berth: Berth, refreshToken: unknown) =>
   createClient(berth).post<Refreshed>(REFRESH, { refreshToken });
 
 /** Asks the gate about an address with a social session. */
-export const gate = (berth: Berth, address: string, bearer: string) =>
-  createClient(berth).get<{ hasAccess: boolean }>(`${GATE}?address=${address}`, as(bearer));
+export const checkGate = (berth: Berth, address: string, bearer: string) =>
+  createClient(berth).get<{ hasAccess: boolean }>(`${GATE}?address=${address}`, withBearer(bearer));
 
 /** The session that a bearer token belongs to. */
 export const sessionOf = async (berth: Berth, bearer: string) =>
-  (await createClient(berth).get<Session>("/api/auth/session", as(bearer))).body;
+  (await createClient(berth).get<Session>("/api/auth/session", withBearer(bearer))).body;
 
 /** Starts a session with a new fid; throws unless 200. */
-export async function begin(berth: Berth, scene: SocialScene, address?: string): Promise<Verified> {
-  const { fidToken } = await scene.stranger();
+export async function startSession(berth: Berth, fixture: SocialFixture, address?: string): Promise<Verified> {
+  const { fidToken } = await fixture.newIdentity();
   const { status, body, text } = await verify(berth, { fidToken, address });
   if (status !== 200) throw new Error(`verify: ${status} ${text}`);
   return body;
 }
 
 /** Expects an error response that contains no token and no text of the issuer or the operator. */
-export function expectNothing(answer: Answer<unknown>, status: number, code: string) {
+export function expectRefusalWithoutTokens(answer: Answer<unknown>, status: number, code: string) {
   const body = expectRefusal(answer, status, code);
   expect(answer.text).not.toMatch(/"(?:sessionToken|refreshToken)":|127\.0\.0\.1|canary|secret/);
   return body;

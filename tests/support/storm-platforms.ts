@@ -8,7 +8,7 @@ import { spawnWhatsApp } from "./whatsapp-control.ts";
 const STRICT = ["--latency-ms", "4", "--rates"];
 
 /** Telegram with long polling. */
-export async function stormyTelegram(): Promise<StormPlatform> {
+export async function startTelegramPlatform(): Promise<StormPlatform> {
   const fake = await spawnTelegram(...STRICT);
   const tokens: string[] = [];
   return {
@@ -21,7 +21,7 @@ export async function stormyTelegram(): Promise<StormPlatform> {
       await fake.addBots(tokens.map((token) => ({ token })));
       return tokens;
     },
-    says: async (sayings) => {
+    send: async (sayings) => {
       await fake.usersSay(sayings.map(({ bot, chat, text }) => ({ token: tokens[bot] ?? "", chatId: chat, text })));
     },
     async replies() {
@@ -38,7 +38,7 @@ export async function stormyTelegram(): Promise<StormPlatform> {
 }
 
 /** Discord with its gateway; users write in direct messages. */
-export async function stormyDiscord(): Promise<StormPlatform> {
+export async function startDiscordPlatform(): Promise<StormPlatform> {
   const fake = await spawnDiscord(...STRICT);
   const tokens: string[] = [];
   /** The chat of each direct message channel. */
@@ -54,7 +54,7 @@ export async function stormyDiscord(): Promise<StormPlatform> {
       await fake.addBots(tokens.map((token) => ({ token })));
       return tokens;
     },
-    async says(sayings) {
+    async send(sayings) {
       for (const { bot, chat, text } of sayings) {
         const token = tokens[bot] ?? "";
         const from = `7${String(chat).padStart(17, "0")}`;
@@ -79,7 +79,7 @@ export async function stormyDiscord(): Promise<StormPlatform> {
 }
 
 /** WhatsApp with webhooks: it has no connections, so a bot counts as back with its first call. */
-export async function stormyWhatsApp(): Promise<StormPlatform> {
+export async function startWhatsAppPlatform(): Promise<StormPlatform> {
   const fake = await spawnWhatsApp(...STRICT);
   await fake.addApp("9001", "the-app-of-the-storm");
   const tokens: string[] = [];
@@ -94,7 +94,7 @@ export async function stormyWhatsApp(): Promise<StormPlatform> {
       await fake.addAccounts(tokens.map((token, n) => ({ token, waba: String(102_290_129_000_000 + n) })));
       return tokens;
     },
-    says: async (sayings) => {
+    send: async (sayings) => {
       const outgoing = sayings.map(({ bot, chat, text }) => ({
         token: tokens[bot] ?? "",
         text,

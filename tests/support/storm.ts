@@ -7,9 +7,9 @@ import { member, provision } from "./scene.ts";
 import { startUpstream } from "./upstream.ts";
 
 /** How a platform fails: 5xx responses, or reset connections. */
-export type Away = "broken" | "cut";
+export type Outage = "broken" | "cut";
 
-export interface StormSaying {
+export interface StormMessage {
   /** Index of the bot. */
   bot: number;
   chat: number;
@@ -25,10 +25,10 @@ export interface StormPlatform extends AsyncDisposable {
   readonly env: Record<string, string>;
   /** Adds bots and returns their tokens. */
   addBots(count: number): Promise<string[]>;
-  says(sayings: readonly StormSaying[]): Promise<void>;
+  send(sayings: readonly StormMessage[]): Promise<void>;
   /** The bots' messages in all chats, oldest first. */
-  replies(): Promise<StormSaying[]>;
-  set(away: Away | false): Promise<void>;
+  replies(): Promise<StormMessage[]>;
+  set(away: Outage | false): Promise<void>;
   /**
    * `sent`: messages of bots so far. `returned`: when each bot first connected after the outage, in epoch ms.
    * `limited`: calls refused by a rate limit. `turnedAway`: calls during the outage.
@@ -43,20 +43,20 @@ export interface Storm {
   /** Number of chats of the busiest bot, whose replies all wait when the platform is back. */
   busyChats: number;
   /** The outages one after the other: kind, and duration in ms. */
-  away: readonly (readonly [Away, number])[];
+  outages: readonly (readonly [Outage, number])[];
   random: Seeded;
   /** Time limit for all replies after the outage, in ms. */
-  patience: number;
+  timeoutMs: number;
 }
 
 /** The result for one platform. Times are ms since the end of the outage. */
-export interface Aftermath {
+export interface StormResult {
   platform: string;
   connects: boolean;
   messages: number;
   /** Messages without a reply, replies that were repeated, and chats with replies in the wrong order. */
   lost: number;
-  twice: number;
+  repeated: number;
   disordered: number;
   limited: number;
   /** Calls during the outage. */
@@ -65,12 +65,12 @@ export interface Aftermath {
   firstBack: number;
   lastBack: number;
   /** The largest number of bots that came back within 100 ms. */
-  crowd: number;
+  largestGroup: number;
   allAnswered: number;
 }
 
 /** Plays the outage against the whole service with a model that takes up to 0.8 s. Throws only if the test could not run. */
-export async function weather(storm: Storm, binary?: string): Promise<Aftermath[]> {
+export async function runStorm(storm: Storm, binary?: string): Promise<StormResult[]> {
   const { platforms, bots, busyChats, random } = storm;
   await using upstream = await startUpstream();
   upstream.script(({ lastUser }) => ({ text: `echo: ${lastUser}`, delayMs: random.integer(0, 800) }));
@@ -80,25 +80,25 @@ export async function weather(storm: Storm, binary?: string): Promise<Aftermath[
   for (const platform of platforms) await connect(berth, platform, bots);
 
   // In each phase every bot has one chat, and the busiest bot has many more.
-  const sayings = (when: string, first: number): StormSaying[] => [
+  const sayings = (when: string, first: number): StormMessage[] => [
     ...Array.from({ length: bots }, (_, bot) => ({ bot, chat: first, text: `${when} ${bot}` })),
     ...Array.from({ length: busyChats }, (_, n) => ({ bot: 0, chat: first + 1 + n, text: `${when} busy ${n}` })),
   ];
   const lasting = [1, 2, 3].map((n) => ({ bot: 1, chat: 9_000, text: `goes on ${n}` }));
   const [before, during] = [[...sayings("before", 1_000), ...lasting.slice(0, 1)], sayings("during", 5_000)];
   const sentMessages = [...before, ...during, ...lasting.slice(1)];
-  await Promise.all(platforms.map((platform) => platform.says(before)));
+  await Promise.all(platforms.map((platform) => platform.send(before)));
   // The outage begins when the model has got half of the messages, so that replies are in progress.
   await eventually(() => upstream.total >= (platforms.length * before.length) / 2, { timeoutMs: 30_000 });
-  for (const [n, [away, ms]] of storm.away.entries()) {
+  for (const [n, [away, ms]] of storm.outages.entries()) {
     await Promise.all(platforms.map((platform) => platform.set(away)));
-    const share = [...during, ...lasting.slice(1)].filter((_, at) => at % storm.away.length === n);
-    await Promise.all(platforms.map((platform) => platform.says(share)));
+    const share = [...during, ...lasting.slice(1)].filter((_, at) => at % storm.outages.length === n);
+    await Promise.all(platforms.map((platform) => platform.send(share)));
     await Bun.sleep(ms);
   }
   const back = Date.now();
   await Promise.all(platforms.map((platform) => platform.set(false)));
-  const found = await Promise.all(platforms.map((platform) => aftermath(platform, sentMessages, back, storm)));
+  const found = await Promise.all(platforms.map((platform) => resultOf(platform, sentMessages, back, storm)));
   if ((await berth.stop()) !== 0) throw new Error("The service did not stop with exit code 0.");
   return found;
 }
@@ -113,15 +113,15 @@ async function connect(berth: Berth, { channel, addBots, stats }: StormPlatform,
   await eventually(async () => (await stats()).returned.length === bots, { timeoutMs: 30_000 });
 }
 
-async function aftermath(
+async function resultOf(
   platform: StormPlatform,
-  sentMessages: readonly StormSaying[],
+  sentMessages: readonly StormMessage[],
   back: number,
-  { bots, patience }: Storm,
-): Promise<Aftermath> {
+  { bots, timeoutMs }: Storm,
+): Promise<StormResult> {
   const wanted = new Set(sentMessages.map(({ text }) => `echo: ${text}`));
   const missing = async () => wanted.difference(new Set((await platform.replies()).map(({ text }) => text))).size;
-  const waiting = { timeoutMs: patience, everyMs: 200 };
+  const waiting = { timeoutMs, everyMs: 200 };
   // After the time limit the result reports the missing replies; it must not throw.
   const enough = async () => (await platform.stats()).sent >= wanted.size;
   await eventually(async () => (await enough()) && (await missing()) === 0, waiting).catch(() => undefined);
@@ -142,14 +142,14 @@ async function aftermath(
     connects: platform.connects,
     messages: sentMessages.length,
     lost: await missing(),
-    twice: replies.length - new Set(replies.map(({ text }) => text)).size,
+    repeated: replies.length - new Set(replies.map(({ text }) => text)).size,
     disordered: disordered.length,
     limited,
     turnedAway,
     bots: times.length,
     firstBack: times[0] ?? 0,
     lastBack: times.at(-1) ?? 0,
-    crowd: Math.max(...times.map((time, n) => times.findLastIndex((other) => other <= time + 100) - n + 1)),
+    largestGroup: Math.max(...times.map((time, n) => times.findLastIndex((other) => other <= time + 100) - n + 1)),
     allAnswered,
   };
 }

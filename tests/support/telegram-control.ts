@@ -4,7 +4,7 @@ import { type ControlVerbs, createControlCaller, type SpawnedFake, serveControl,
 import type { Draft, Says, SentMessage } from "./telegram-bot.ts";
 import type { Accident, AccidentOptions, Telegram, TelegramStats } from "./telegram-types.ts";
 
-export interface Saying {
+export interface ChatMessage {
   token: string;
   chatId: number;
   text: string;
@@ -18,7 +18,7 @@ export interface TelegramControl {
   readonly url: string;
   addBots(bots: { token: string; username?: string }[]): Promise<void>;
   /** Sends messages in order; returns their ids. */
-  usersSay(sayings: Saying[]): Promise<{ updateId: number; messageId: number }[]>;
+  usersSay(sayings: ChatMessage[]): Promise<{ updateId: number; messageId: number }[]>;
   userSays(token: string, chatId: number, text: string, says?: Says): Promise<{ updateId: number; messageId: number }>;
   sent(token: string, chatId?: number): Promise<SentMessage[]>;
   drafts(token: string, chatId?: number): Promise<Draft[]>;
@@ -36,7 +36,7 @@ export function control(telegram: Telegram, request: Request, verb: string): Pro
     addBots: ([bots]: [{ token: string; username?: string }[]]) => {
       for (const { token, username } of bots) telegram.addBot(token, username === undefined ? {} : { username });
     },
-    usersSay: ([sayings]: [Saying[]]) =>
+    usersSay: ([sayings]: [ChatMessage[]]) =>
       sayings.map(({ token, chatId, text, says }) => telegram.bot(token).userSays(chatId, text, says)),
     sent: ([token, chatId]: [string, number?]) => telegram.bot(token).sent(chatId ?? undefined),
     drafts: ([token, chatId]: [string, number?]) => telegram.bot(token).drafts(chatId ?? undefined),

@@ -30,7 +30,7 @@ export interface ChatBody {
 }
 
 /** An error response in OpenAI's format. */
-export class Refusal extends Error {
+export class RefusalError extends Error {
   override readonly name = "Refusal";
 
   constructor(
@@ -93,18 +93,19 @@ const parameters: Record<string, Check> = {
 
 /** Throws a `Refusal` unless `body` is a request that OpenAI would accept. `extra` names further parameters to allow. */
 export function assertChat(body: unknown, extra: readonly string[] = []): asserts body is ChatBody {
-  if (!isFields(body)) throw new Refusal(400, "We could not parse the JSON body of your request: expected an object.");
+  if (!isFields(body))
+    throw new RefusalError(400, "We could not parse the JSON body of your request: expected an object.");
   for (const required of ["model", "messages"]) {
     if (body[required] === undefined) {
-      throw new Refusal(400, `Missing required parameter: '${required}'.`, required, "missing_required_parameter");
+      throw new RefusalError(400, `Missing required parameter: '${required}'.`, required, "missing_required_parameter");
     }
   }
   for (const [name, value] of Object.entries(body)) {
     const check = parameters[name];
     if (extra.includes(name)) continue;
-    if (!check) throw new Refusal(400, `Unrecognized request argument supplied: ${name}`, name);
+    if (!check) throw new RefusalError(400, `Unrecognized request argument supplied: ${name}`, name);
     if (!check(value, body)) {
-      throw new Refusal(
+      throw new RefusalError(
         400,
         `Invalid value for '${name}': ${JSON.stringify(value)?.slice(0, 80)}.`,
         name,
@@ -130,18 +131,22 @@ function checkTools(tools: unknown): void {
     const at = `tools[${index}]`;
     const definition =
       isFields(tool) && tool.type === "function" && isFields(tool.function) ? tool.function : undefined;
-    if (!definition) throw new Refusal(400, `Invalid value for '${at}': expected a function tool.`, at);
+    if (!definition) throw new RefusalError(400, `Invalid value for '${at}': expected a function tool.`, at);
     const { name, description, parameters: schema, strict } = definition;
     if (!isText(name) || !toolName.test(name)) {
-      throw new Refusal(400, `Invalid '${at}.function.name': it must match ${toolName.source}.`, `${at}.function.name`);
+      throw new RefusalError(
+        400,
+        `Invalid '${at}.function.name': it must match ${toolName.source}.`,
+        `${at}.function.name`,
+      );
     }
-    if (names.has(name)) throw new Refusal(400, `Tool names must be unique: ${name}.`, `${at}.function.name`);
+    if (names.has(name)) throw new RefusalError(400, `Tool names must be unique: ${name}.`, `${at}.function.name`);
     names.add(name);
     const good =
       (description === undefined || isText(description)) &&
       (schema === undefined || (isFields(schema) && schema.type === "object")) &&
       (strict === undefined || strict === null || typeof strict === "boolean");
-    if (!good) throw new Refusal(400, `Invalid schema for function '${name}'.`, `${at}.function.parameters`);
+    if (!good) throw new RefusalError(400, `Invalid schema for function '${name}'.`, `${at}.function.parameters`);
   }
 }
 
@@ -151,13 +156,13 @@ function checkMessages(messages: unknown): void {
   let open = new Set<string>();
   for (const [index, message] of messages.entries()) {
     const at = `messages[${index}]`;
-    const bad = (what: string, param = at) => new Refusal(400, `Invalid '${at}': ${what}`, param, "invalid_value");
+    const bad = (what: string, param = at) => new RefusalError(400, `Invalid '${at}': ${what}`, param, "invalid_value");
     if (!isFields(message)) throw bad("expected an object.");
     if (message.name !== undefined && !isText(message.name)) throw bad("'name' must be a string.", `${at}.name`);
     if (message.role === "tool") {
       if (!isText(message.tool_call_id)) throw bad("missing 'tool_call_id'.", `${at}.tool_call_id`);
       if (!open.delete(message.tool_call_id)) {
-        throw new Refusal(
+        throw new RefusalError(
           400,
           "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
           `${at}.role`,
@@ -181,7 +186,7 @@ function checkMessages(messages: unknown): void {
         }
         break;
       default:
-        throw new Refusal(
+        throw new RefusalError(
           400,
           `Invalid value: '${message.role}'. Supported values are: 'system', 'assistant', 'user', 'tool', and 'developer'.`,
           `${at}.role`,
@@ -192,10 +197,10 @@ function checkMessages(messages: unknown): void {
   if (open.size > 0) throw unanswered(open, `messages[${messages.length - 1}]`);
 }
 
-function unanswered(open: Set<string>, at: string): Refusal {
+function unanswered(open: Set<string>, at: string): RefusalError {
   const text =
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.";
-  return new Refusal(400, `${text} The following did not have responses: ${[...open].join(", ")}`, at);
+  return new RefusalError(400, `${text} The following did not have responses: ${[...open].join(", ")}`, at);
 }
 
 function callsOf(message: Fields, at: string): Set<string> {
@@ -203,7 +208,7 @@ function callsOf(message: Fields, at: string): Set<string> {
   if (message.tool_calls === undefined) return ids;
   const calls = message.tool_calls;
   if (!Array.isArray(calls) || calls.length === 0) {
-    throw new Refusal(400, `Invalid '${at}.tool_calls': expected a non-empty array.`, `${at}.tool_calls`);
+    throw new RefusalError(400, `Invalid '${at}.tool_calls': expected a non-empty array.`, `${at}.tool_calls`);
   }
   for (const call of calls) {
     const good =
@@ -216,7 +221,7 @@ function callsOf(message: Fields, at: string): Set<string> {
       isText(call.function.name) &&
       toolName.test(call.function.name) &&
       isJson(call.function.arguments);
-    if (!good) throw new Refusal(400, `Invalid '${at}.tool_calls': ${Bun.inspect(call)}`, `${at}.tool_calls`);
+    if (!good) throw new RefusalError(400, `Invalid '${at}.tool_calls': ${Bun.inspect(call)}`, `${at}.tool_calls`);
     ids.add(String(call.id));
   }
   return ids;

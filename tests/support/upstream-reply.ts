@@ -1,6 +1,6 @@
 // Encodes a scripted reply as a JSON completion or as the frames of a stream, and makes error and broken responses.
 
-import { type ChatBody, Refusal, textOf } from "./upstream-protocol.ts";
+import { type ChatBody, RefusalError, textOf } from "./upstream-protocol.ts";
 
 /** A completion, with optional failures. */
 export interface Answer {
@@ -128,7 +128,7 @@ export function modelItem(model: { id: string }) {
 
 /** The response for a scripted HTTP error. */
 export function failed({ status, message, body, retryAfter, headers }: Failure): Response {
-  const content = body ?? new Refusal(status, message ?? `Fake failure ${status}.`).body;
+  const content = body ?? new RefusalError(status, message ?? `Fake failure ${status}.`).body;
   const text = typeof content === "string";
   const all = new Headers({ "content-type": text ? "text/html" : "application/json", ...headers });
   if (retryAfter !== undefined) all.set("retry-after", String(retryAfter));
@@ -147,9 +147,9 @@ export function broken(what: "json" | "frame"): Response {
 export function embeddings(body: unknown) {
   const { input, model, dimensions = 8 } = Object(body);
   const inputs: unknown[] = Array.isArray(input) ? input : [input];
-  if (typeof model !== "string") throw new Refusal(400, "you must provide a model parameter");
+  if (typeof model !== "string") throw new RefusalError(400, "you must provide a model parameter");
   if (inputs.length === 0 || !inputs.every((text) => typeof text === "string" && text !== "")) {
-    throw new Refusal(400, "'$.input' is invalid.", "input");
+    throw new RefusalError(400, "'$.input' is invalid.", "input");
   }
   const data = inputs.map((text, index) => {
     const embedding = Array.from({ length: dimensions }, (_, at) => {

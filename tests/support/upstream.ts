@@ -3,7 +3,7 @@
 
 import { createWatch } from "./eventually.ts";
 import { serveFast } from "./upstream-fast.ts";
-import { assertChat, type ChatBody, type ChatMessage, Refusal, textOf } from "./upstream-protocol.ts";
+import { assertChat, type ChatBody, type ChatMessage, RefusalError, textOf } from "./upstream-protocol.ts";
 import {
   type Answer,
   broken,
@@ -129,7 +129,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
       if (!streams.has(response)) finish(record, "done");
       return response;
     } catch (error) {
-      const refusal = error instanceof Refusal ? error : new Refusal(500, `The script failed: ${error}`);
+      const refusal = error instanceof RefusalError ? error : new RefusalError(500, `The script failed: ${error}`);
       record.status = refusal.status;
       finish(record, "done");
       return Response.json(refusal.body, { status: refusal.status });
@@ -140,19 +140,22 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
     const { method, path, headers, body } = record;
     const requiredMethod =
       path === "/v1/models" ? "GET" : ["/v1/chat/completions", "/v1/embeddings"].includes(path) && "POST";
-    if (!requiredMethod) throw new Refusal(404, `Invalid URL (${method} ${path})`);
+    if (!requiredMethod) throw new RefusalError(404, `Invalid URL (${method} ${path})`);
     if (method !== requiredMethod)
-      throw new Refusal(405, `Not allowed to ${method} on ${path}.`, null, "method_not_supported");
+      throw new RefusalError(405, `Not allowed to ${method} on ${path}.`, null, "method_not_supported");
     authorize(headers.authorization);
     if (requiredMethod === "GET") return Response.json({ object: "list", data: models.map(modelItem) });
     if (!/^application\/json\s*(;|$)/.test(headers["content-type"] ?? "")) {
-      throw new Refusal(400, `Unsupported content type: '${headers["content-type"] ?? ""}'. Use application/json.`);
+      throw new RefusalError(
+        400,
+        `Unsupported content type: '${headers["content-type"] ?? ""}'. Use application/json.`,
+      );
     }
-    if (text === "" || body === text) throw new Refusal(400, "We could not parse the JSON body of your request.");
+    if (text === "" || body === text) throw new RefusalError(400, "We could not parse the JSON body of your request.");
     if (path === "/v1/embeddings") return Response.json(embeddings(body));
     assertChat(body, options.extraParameters);
     if (options.models && !models.some(({ id }) => id === body.model)) {
-      throw new Refusal(404, `The model \`${body.model}\` does not exist.`, null, "model_not_found");
+      throw new RefusalError(404, `The model \`${body.model}\` does not exist.`, null, "model_not_found");
     }
     return chat(record, body, signal);
   }
@@ -160,7 +163,7 @@ export async function startUpstream(options: UpstreamOptions = {}): Promise<Upst
   function authorize(header: string | undefined): void {
     if (options.key === undefined || header === `Bearer ${options.key}`) return;
     const message = header ? "Incorrect API key provided." : "You didn't provide an API key.";
-    throw new Refusal(401, message, null, "invalid_api_key");
+    throw new RefusalError(401, message, null, "invalid_api_key");
   }
 
   async function chat(record: UpstreamRequest, body: ChatBody, signal: AbortSignal): Promise<Response> {

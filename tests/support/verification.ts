@@ -27,7 +27,7 @@ export interface Owner {
 }
 
 /** The verification record of an unverified agent. */
-export const NONE = {
+export const NOT_VERIFIED = {
   verified: false,
   verificationType: null,
   attestationUid: null,
@@ -43,7 +43,7 @@ export async function owner(berth: Berth, client?: Client): Promise<Owner> {
 }
 
 /** Signs in with this wallet and creates an agent. */
-export async function ownerOf(berth: Berth, wallet: Wallet): Promise<Owner> {
+export async function walletOwner(berth: Berth, wallet: Wallet): Promise<Owner> {
   const client = createClient(berth);
   const message = siweMessage(BASE_URL, wallet);
   const signature = await wallet.sign(message);
@@ -72,7 +72,7 @@ export const recordOf = async (who: Owner) => (await who.client.get(`${path(who)
 export async function expectFailed(who: Owner, answer: Answer, reason: RegExp): Promise<void> {
   const { error } = expectRefusal(answer, 400, "VERIFICATION_FAILED");
   expect(error).toMatch(reason);
-  expect(await recordOf(who)).toEqual(NONE);
+  expect(await recordOf(who)).toEqual(NOT_VERIFIED);
 }
 
 /** Expects that the response, the record and the agent's details show a verification of this type just now; `shown` is in the record. */

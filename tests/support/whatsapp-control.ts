@@ -12,7 +12,7 @@ import type {
   WhatsAppStats,
 } from "./whatsapp-types.ts";
 
-export interface Saying {
+export interface UserMessage {
   token: string;
   text: string;
   says?: Says;
@@ -27,7 +27,7 @@ export interface WhatsAppControl {
   addApp(id: string, secret: string): Promise<void>;
   addAccounts(accounts: (AccountAbout & { token: string })[]): Promise<void>;
   /** Sends messages in order; returns their ids. */
-  usersSay(sayings: Saying[]): Promise<string[]>;
+  usersSay(sayings: UserMessage[]): Promise<string[]>;
   sent(token: string, user?: string): Promise<SentMessage[]>;
   stats(): Promise<WhatsAppStats>;
   fail(kind: Kind | "*", accident: Accident, options?: AccidentOptions): Promise<void>;
@@ -44,7 +44,7 @@ export function control(whatsapp: WhatsApp, request: Request, verb: string): Pro
     addAccounts: ([accounts]: [(AccountAbout & { token: string })[]]) => {
       for (const { token, ...about } of accounts) whatsapp.addAccount(token, about);
     },
-    usersSay: ([sayings]: [Saying[]]) =>
+    usersSay: ([sayings]: [UserMessage[]]) =>
       sayings.map(({ token, text, says }) => whatsapp.account(token).says(text, says)),
     sent: ([token, user]: [string, string?]) => whatsapp.account(token).sent(user ?? undefined),
     stats: () => whatsapp.stats(),
