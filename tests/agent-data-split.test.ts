@@ -5,6 +5,7 @@ import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { type AgentItem, expectRefusal, member, openGateway, provision } from "./support/scene.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
+import { followStream } from "./support/sse.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 let sqld: Sqld;
@@ -76,22 +77,13 @@ test("log lines of an operation can be read as soon as it has returned", async (
 
 test("the web follows the log that the backend writes; the stream ends with the agent", async () => {
   const other = await provision(ada, "Other");
-  const response = await ada.fetch("GET", `/api/agents/${other.id}/logs?follow=1`, undefined, {
-    headers: { accept: "text/event-stream" },
-  });
-  let text = "";
-  let over = false;
-  const decoder = new TextDecoder();
-  void (async () => {
-    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
-    over = true;
-  })();
+  const stream = await followStream(ada, `/api/agents/${other.id}/logs?follow=1`);
   upstream.failNext(1, { status: 401, message: "no" });
   await ada.post("/api/chat", { message: "fails", agentId: other.id });
-  await eventually(() => text.includes("event: log"));
-  expect(text).toContain(`"agentId":"${other.id}"`);
+  await eventually(() => stream.text.includes("event: log"));
+  expect(stream.text).toContain(`"agentId":"${other.id}"`);
   await ada.delete(`/api/agents/${other.id}`);
-  await eventually(() => over, { timeoutMs: 20_000 });
+  await eventually(() => stream.hasEnded, { timeoutMs: 20_000 });
 }, 30_000);
 
 test("while the backend is down, statistics are mock values and other users still get an error", async () => {

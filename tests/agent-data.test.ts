@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Server } from "bun";
 import { type Berth, startBerth } from "./support/berth.ts";
-import { type Client, createClient, type ServerSentEvent } from "./support/client.ts";
+import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
+import { takeEvents } from "./support/sse.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 
 /** Starts a model provider that counts bytes by agent; the agents' instructions name them. */
@@ -376,19 +377,10 @@ describe("on a channel", () => {
 });
 
 describe("the log", () => {
-  const follow = async (path: string, count: number, headers = {}) => {
-    const lines: ServerSentEvent[] = [];
-    for await (const event of ada.sse(path, undefined, { headers })) {
-      lines.push(event);
-      if (lines.length === count) break;
-    }
-    return lines;
-  };
-
   test("can be followed, filtered, and resumed after a kill", async () => {
     const agent = await agentOf();
     const path = `${agent.path}/logs?follow=1`;
-    const following = follow(`${path}&level=error&lastEventId=00000000-0000-0000-0000-000000000000`, 2);
+    const following = takeEvents(ada, `${path}&level=error&lastEventId=00000000-0000-0000-0000-000000000000`, 2);
     await say(agent, "fail");
     await say(agent, "fail");
     const lines = await following;
@@ -397,7 +389,7 @@ describe("the log", () => {
     expect(first).toMatchObject({ level: "error", agentId: agent.id, source: "runtime" });
     await berth.kill();
     await berth.restart();
-    const again = await follow(path, 1, { "last-event-id": first.id });
+    const again = await takeEvents(ada, path, 1, { "last-event-id": first.id });
     expect(again.map(({ data }) => JSON.parse(data))).toEqual([second]);
   }, 20_000);
 

@@ -1,4 +1,5 @@
 // Secrets given to agents: never in clear on disk, each opening only in its own place.
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { channelIds } from "../../channels/registry.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";

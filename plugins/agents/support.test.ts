@@ -1,4 +1,5 @@
 // Test support: the services of agents over a real database, and users with subscriptions.
+
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
@@ -6,6 +7,7 @@ import { createKeyRotation } from "../../src/kernel/security/key-rotation.ts";
 import { createVault } from "../../src/kernel/security/vault.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { silent, type TestDatabase } from "../../tests/support/database.ts";
+import { insertUser, subscriptionStatement } from "../../tests/support/records.ts";
 import type { Plan } from "../auth/index.ts";
 import { createAgentHooks } from "./agent-hooks.ts";
 import { createAgentStore } from "./agent-store.ts";
@@ -32,22 +34,8 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
 
   /** Inserts a user, with a subscription if a plan is given; returns the user's id. */
   async function owner(plan?: Plan, { status = "active", endsIn = DAY } = {}): Promise<string> {
-    const id = Bun.randomUUIDv7();
-    const now = Date.now();
-    await database.write([
-      {
-        sql: "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, ?2, ?2)",
-        args: [id, now],
-      },
-    ]);
-    if (plan) {
-      await database.write([
-        {
-          sql: "INSERT INTO subscriptions (user_id, plan, status, current_period_end, updated_at) VALUES (?, ?, ?, ?, ?)",
-          args: [id, plan, status, now + endsIn, now],
-        },
-      ]);
-    }
+    const id = await insertUser(database);
+    if (plan) await database.write([subscriptionStatement(id, plan, Date.now() + endsIn, status)]);
     return id;
   }
   const add = (userId: string, name = "Ada's agent") => provision({ userId, isAdmin: true, name });
@@ -56,14 +44,3 @@ export function createServices({ database, dir }: TestDatabase, role: "all" | "b
 }
 
 export type Services = ReturnType<typeof createServices>;
-
-/** The error that a promise rejects with, as plain data. */
-export async function rejectionOf(promise: Promise<unknown>): Promise<Record<string, unknown>> {
-  try {
-    await promise;
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    return { ...error, message: error.message };
-  }
-  throw new Error("It was not refused.");
-}

@@ -1,7 +1,9 @@
 // One-time links: validity, single use, and what is stored of them.
+
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { HOUR } from "../../src/kernel/util/time.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { insertUser } from "../../tests/support/records.ts";
 import { createOneTimeLinks, invalidLink, type OneTimeLinks } from "./one-time-links.ts";
 
 let store: TestDatabase;
@@ -15,11 +17,7 @@ afterEach(() => setSystemTime());
 
 let users = 0;
 async function user(): Promise<string> {
-  const id = `user-${++users}`;
-  const sql =
-    "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 0, 0)";
-  await store.database.write([{ sql, args: [id] }]);
-  return id;
+  return insertUser(store.database, { id: `user-${++users}` });
 }
 
 async function issue(userId: string, kind: "verify-email" | "reset-password" = "reset-password", email?: string) {

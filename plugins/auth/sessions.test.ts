@@ -1,5 +1,6 @@
 // Sessions: only a cookie signed by Berth with an existing row is valid, and a revoked session never becomes valid
 // again.
+
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { loadConfig } from "../../src/kernel/config/config.ts";
@@ -7,6 +8,7 @@ import { createVault } from "../../src/kernel/security/vault.ts";
 import { createLog } from "../../src/kernel/telemetry/log.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { fileDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { insertUser } from "../../tests/support/records.ts";
 import { createSessions, SESSION_LIFETIME, type Sessions, type SignInEvidence } from "./sessions.ts";
 
 const vault = createVault({ key: "a key of this test alone" });
@@ -20,12 +22,7 @@ const evidence: SignInEvidence = { twoFactor: false };
 
 beforeAll(async () => {
   store = await fileDatabase();
-  await store.database.write([
-    {
-      sql: "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 0, 0)",
-      args: [userId],
-    },
-  ]);
+  await insertUser(store.database, { id: userId });
 });
 afterAll(() => store?.remove());
 afterEach(() => {

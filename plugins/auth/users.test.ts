@@ -1,10 +1,12 @@
 // Users and subscriptions: creation, updates, and a cache that is never stale.
+
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { createEvents } from "../../src/kernel/events/events.ts";
 import { createJobs } from "../../src/kernel/jobs/jobs.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
+import { insertUser } from "../../tests/support/records.ts";
 import { createUsers, isActiveSubscription, type Subscription, type Users } from "./users.ts";
 
 let store: TestDatabase;
@@ -134,10 +136,7 @@ describe("the cache", () => {
     expect(await users.byId(id)).toBeUndefined();
     expect(await users.byEmail("nobody@example.com")).toBeUndefined();
     expect(await users.byEmail("' OR 1=1 --")).toBeUndefined();
-    await sql(
-      "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Late', ?1, 0, 0)",
-      [id],
-    );
+    await insertUser(store.database, { id, name: "Late" });
     expect((await users.byId(id))?.name).toBe("Late");
   });
 });

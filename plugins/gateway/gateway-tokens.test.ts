@@ -1,7 +1,9 @@
 // Tests gateway tokens: one for each agent, stored as a hash and a sealed text that opens only in its row.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openHouse } from "../../tests/support/house.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
+import { insertAgent } from "../../tests/support/records.ts";
 import { openScene, type Scene } from "../interaction/support.test.ts";
 import { createGatewayTokens, type GatewayTokens } from "./gateway-tokens.ts";
 
@@ -84,18 +86,7 @@ test("after a change of the root key a token is still shown, and is resealed und
   let token: string;
   {
     await using house = await openHouse({ dir: dir.path, env: { SECRET_KEY: old } });
-    const now = Date.now();
-    await house.kernel.database.write([
-      {
-        sql: `INSERT INTO users (id, email, name, created_at, updated_at, referral_code) VALUES ('u', 'a@b.example', 'A', ?1, ?1, 'r')`,
-        args: [now],
-      },
-      {
-        sql: `INSERT INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, created_at, updated_at)
-          VALUES (?1, 'u', 'Fox', 'model_a', 'running', 'up', 'fox', '1', ?2, ?2)`,
-        args: [id, now],
-      },
-    ]);
+    await insertAgent(house.kernel.database, { id, status: "running" });
     token = await createGatewayTokens(house.kernel).getOrCreate(id);
   }
   {

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mapChannels } from "../../channels/registry.ts";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
+import { DAY } from "../../src/kernel/util/time.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
 import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
+import { subscriptionStatement } from "../../tests/support/records.ts";
 import { startTelegram } from "../../tests/support/telegram.ts";
 import { startWhatsApp } from "../../tests/support/whatsapp.ts";
 import { agents } from "../agents/index.ts";
@@ -81,9 +83,7 @@ async function member(plan?: string): Promise<Client & { id: string }> {
   const client = anonymous();
   const id = await client.join();
   if (plan) {
-    const sql = `INSERT INTO subscriptions (user_id, plan, status, current_period_end, updated_at)
-      VALUES (?, ?, 'active', ?, 0)`;
-    await house.kernel.database.write([{ sql, args: [id, plan, Date.now() + 86_400_000] }]);
+    await house.kernel.database.write([subscriptionStatement(id, plan, Date.now() + DAY)]);
     accounts.users.invalidate(id);
   }
   return Object.defineProperties({ id }, Object.getOwnPropertyDescriptors(client)) as Client & { id: string };

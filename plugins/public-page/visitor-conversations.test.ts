@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
+import { parseEvents } from "../../tests/support/sse.ts";
 import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene, type TestAgent } from "./support.test.ts";
 
 let pageScene: PublicPageScene;
@@ -149,10 +150,7 @@ describe("a visitor", () => {
       .sendMessage(agent, "Count", { accept: "text/event-stream" });
     expect(headers.get("content-type")).toStartWith("text/event-stream");
     expect(setCookie).toContain("berth_visitor=");
-    const events = [...text.matchAll(/event: (\w+)\ndata: (.*)/g)].map(([, event, data = ""]) => [
-      event,
-      JSON.parse(data),
-    ]);
+    const events = parseEvents(text).map(({ event, data }) => [event, JSON.parse(data)]);
     expect(events.at(-1)).toEqual(["reply", { reply: "one two three", timestamp: expect.any(Number) }]);
     expect(new Set(events.map(([event]) => event))).toEqual(new Set(["delta", "reply"]));
     expect(text).not.toContain("clock");

@@ -1,9 +1,11 @@
 // Tests messages from arrival to settled reply over the real parts: replies, errors, commands, budgets, and restarts.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { awayFromMidnight } from "../../tests/support/midnight.ts";
+import { rejectionOf } from "../../tests/support/rejection.ts";
 import type { Agent } from "../agents/index.ts";
-import { openStand, rejectionOf, type Stand } from "./support.test.ts";
+import { openStand, type Stand } from "./support.test.ts";
 
 let stand: Stand;
 let agent: Agent;

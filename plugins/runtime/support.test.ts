@@ -175,15 +175,3 @@ export async function openStand(env: Record<string, string> = {}) {
   };
   return stand;
 }
-
-/** The error with which a promise rejects. */
-export async function rejectionOf(
-  promise: Promise<unknown>,
-): Promise<{ status?: unknown; code?: unknown; message: string }> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof Error) return error;
-  }
-  throw new Error("The promise resolved.");
-}

@@ -1,10 +1,12 @@
 // Tests the plugin over real agents: built-in skills, and how configuration and switches enable them.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { loadConfig } from "../../src/kernel/config/config.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import { createHost } from "../../src/kernel/plugin-host.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
-import { insertAgent, toolContext, toolNamed } from "../../tests/support/skills.ts";
+import { insertAgent } from "../../tests/support/records.ts";
+import { toolContext, toolNamed } from "../../tests/support/skills.ts";
 import { agents } from "../agents/index.ts";
 import { skills } from "./index.ts";
 

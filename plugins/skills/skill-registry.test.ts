@@ -1,7 +1,9 @@
 // Tests the skill registry: switches, sources, and that tools are cached while nothing changes.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../tests/support/database.ts";
-import { config, guestAudience, insertAgent, toolContext, toolNamed } from "../../tests/support/skills.ts";
+import { insertAgent } from "../../tests/support/records.ts";
+import { config, guestAudience, toolContext, toolNamed } from "../../tests/support/skills.ts";
 import type { Skill, Tool } from "./skill.ts";
 import { createSkillRegistry, type SkillRegistry } from "./skill-registry.ts";
 

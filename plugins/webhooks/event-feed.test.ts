@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { connect } from "node:net";
 import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { attachContext } from "../../src/kernel/http/request-context.ts";
-import { type Client, createClient, type ServerSentEvent } from "../../tests/support/client.ts";
+import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type House, openHouse } from "../../tests/support/house.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
+import { followStream, takeEvents } from "../../tests/support/sse.ts";
 import type { Identity } from "../auth/index.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { testUser } from "./support.test.ts";
@@ -25,40 +26,10 @@ async function member(account?: { email: string }): Promise<{ client: Client; us
   return { client, userId: await client.join(account) };
 }
 
-/** Reads until `count` events have arrived. */
-async function read(client: Client, path: string, count: number, headers: Record<string, string> = {}) {
-  const events: ServerSentEvent[] = [];
-  if (count === 0) return events;
-  for await (const event of client.sse(path, undefined, { headers })) {
-    events.push(event);
-    if (events.length === count) break;
-  }
-  return events;
-}
-
-/** Opens a stream and collects its text; `hasEnded` is true once it has ended. */
-async function follow(client: Client, path = "/api/events") {
-  const abort = new AbortController();
-  const response = await client.fetch("GET", path, undefined, { signal: abort.signal });
-  expect(response.status).toBe(200);
-  const state = { text: "", hasEnded: false, response, leave: () => abort.abort() };
-  const decoder = new TextDecoder();
-  void (async () => {
-    try {
-      for await (const chunk of response.body ?? []) state.text += decoder.decode(chunk, { stream: true });
-    } catch (error) {
-      if (!abort.signal.aborted) throw error;
-    }
-    state.hasEnded = true;
-  })();
-  await eventually(() => state.text.includes("id:"));
-  return state;
-}
-
 test("sends the user's own events as they happen, in the format of a webhook's body", async () => {
   const { client, userId } = await member();
   const stranger = await member();
-  const stream = await follow(client);
+  const stream = await followStream(client, "/api/events");
   expect(stream.response.headers.get("content-type")).toBe("text/event-stream;charset=utf-8");
   expect(stream.response.headers.get("cache-control")).toBe("no-store");
   expect(stream.response.headers.get("x-accel-buffering")).toBe("no");
@@ -75,8 +46,8 @@ test("sends the user's own events as they happen, in the format of a webhook's b
 test("resumes after the last event seen, by header or query, without gap or duplicate", async () => {
   const { client, userId } = await member();
   for (let n = 0; n < 250; n++) await recordEvent("agent.status", userId, { n });
-  const first = await read(client, "/api/events?lastEventId=0&types=agent.status", 120);
-  const then = await read(client, "/api/events?types=agent.*", 130, { "last-event-id": first.at(-1)?.id ?? "" });
+  const first = await takeEvents(client, "/api/events?lastEventId=0&types=agent.status", 120);
+  const then = await takeEvents(client, "/api/events?types=agent.*", 130, { "last-event-id": first.at(-1)?.id ?? "" });
   const numbers = [...first, ...then].map(({ data }) => JSON.parse(data).data.n);
   expect(numbers).toEqual(Array.from({ length: 250 }, (_, n) => n));
   expect(new Set([...first, ...then].map(({ event }) => event))).toEqual(new Set(["agent.status"]));
@@ -84,11 +55,11 @@ test("resumes after the last event seen, by header or query, without gap or dupl
 
 test("a client that is cut off before its first event resumes from where it began", async () => {
   const { client, userId } = await member();
-  const stream = await follow(client);
+  const stream = await followStream(client, "/api/events");
   stream.leave();
   const id = /^id: (\d+)$/m.exec(stream.text)?.[1] ?? "";
   await recordEvent("agent.status", userId, { n: 1 });
-  const [event] = await read(client, "/api/events", 1, { "last-event-id": id });
+  const [event] = await takeEvents(client, "/api/events", 1, { "last-event-id": id });
   expect(JSON.parse(event?.data ?? "{}").data).toEqual({ n: 1 });
 });
 
@@ -96,7 +67,7 @@ test("filters by types; unknown types and malformed ids are 400", async () => {
   const { client, userId } = await member();
   await recordEvent("agent.created", userId, { n: 1 });
   await recordEvent("channel.state", userId, { n: 2 });
-  const [event] = await read(client, "/api/events?lastEventId=0&types=channel.state,budget.exceeded", 1);
+  const [event] = await takeEvents(client, "/api/events?lastEventId=0&types=channel.state,budget.exceeded", 1);
   expect(event?.event).toBe("channel.state");
   expectRefusal(await client.get("/api/events?types=agent.create"), 400, "INVALID_INPUT");
   expectRefusal(await client.get("/api/events?lastEventId=x"), 400, "INVALID_INPUT");
@@ -107,7 +78,7 @@ test("sends all users' events only to admins who request them", async () => {
   const { client, userId } = await member();
   const root = (await member({ email: "root@example.com" })).client;
   expectRefusal(await client.get("/api/events?all=1"), 403, "ADMIN_REQUIRED");
-  const [all, own] = [await follow(root, "/api/events?all=1"), await follow(root)];
+  const [all, own] = [await followStream(root, "/api/events?all=1"), await followStream(root, "/api/events")];
   await recordEvent("agent.created", userId, { name: "seen by admins" });
   await eventually(() => all.text.includes("seen by admins"));
   expect(own.text).not.toContain("seen by admins");
@@ -120,7 +91,10 @@ describe("ends", () => {
     const { client } = await member();
     const other = createClient(house.web);
     Object.assign(other.account, client.account);
-    const [stream, otherStream] = [await follow(client), await follow((await member()).client)];
+    const [stream, otherStream] = [
+      await followStream(client, "/api/events"),
+      await followStream((await member()).client, "/api/events"),
+    ];
     await client.signOut();
     await eventually(() => stream.hasEnded);
     expect(otherStream.hasEnded).toBe(false);
@@ -131,7 +105,7 @@ describe("ends", () => {
     const second = await openHouse({ env: { PORT: "0" } });
     const client = createClient(second.web);
     await client.join();
-    const stream = await follow(client);
+    const stream = await followStream(client, "/api/events");
     await second.app.stop();
     await eventually(() => stream.hasEnded);
     await second[Symbol.asyncDispose]();
@@ -140,7 +114,7 @@ describe("ends", () => {
 
 test("allows twenty streams per user; closing one allows another", async () => {
   const { client } = await member();
-  const streams = await Promise.all(Array.from({ length: 20 }, () => follow(client)));
+  const streams = await Promise.all(Array.from({ length: 20 }, () => followStream(client, "/api/events")));
   expectRefusal(await client.get("/api/events"), 429, "TOO_MANY_STREAMS");
   streams.pop()?.leave();
   const again = await eventually(async () => {
@@ -171,7 +145,7 @@ test("stops reading the database for a client that does not read, and sends the 
   socket.pause();
   socket.write(`GET /api/events?lastEventId=0 HTTP/1.1\r\nhost: x\r\ncookie: ${client.cookie}\r\n\r\n`);
   // Meanwhile another reader of the same user reads all of it, in batches of a hundred.
-  await read(client, "/api/events?lastEventId=0&types=agent.status", events);
+  await takeEvents(client, "/api/events?lastEventId=0&types=agent.status", events);
   const [others, own] = [events / 100, reads.mock.calls.length - events / 100];
   expect(own).toBeGreaterThan(0);
   expect(own).toBeLessThan(others / 2);

@@ -1,10 +1,11 @@
 // Tests the start of the kernel: its database, and the root key that belongs to it.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDir } from "../../tests/support/process.ts";
+import { startErrorOf } from "../../tests/support/rejection.ts";
 import { loadConfig } from "./config/config.ts";
-import { StartError } from "./errors.ts";
 import { openKernel } from "./kernel.ts";
 
 let dir: ReturnType<typeof temporaryDir>;
@@ -17,11 +18,7 @@ const config = (env: Record<string, string> = {}) =>
   loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error", ...env }, { cwd: dir.path });
 const openAndClose = async (env?: Record<string, string>) => (await openKernel(config(env))).close();
 const keyFile = () => join(dir.path, "secret.key");
-const refusal = async (env?: Record<string, string>) => {
-  const failure = await openAndClose(env).catch((error: unknown) => error);
-  if (!(failure instanceof StartError)) throw new Error("It was not refused.", { cause: failure });
-  return failure.message;
-};
+const refusal = (env?: Record<string, string>) => startErrorOf(openAndClose(env));
 
 const ONE = "1".repeat(64);
 const TWO = "2".repeat(64);

@@ -1,12 +1,13 @@
 // Tests starting and stopping the service: order, failures, and running requests.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
+import { startErrorOf } from "../../tests/support/rejection.ts";
 import { expectRefusal } from "../../tests/support/scene.ts";
-import { StartError } from "../kernel/errors.ts";
 import { type RunningServer, serve } from "./serve.ts";
 
 let dir: ReturnType<typeof temporaryDir>;
@@ -40,12 +41,7 @@ async function start(env: Record<string, string> = {}, plugins: string[] = []) {
   return { running, web: running.addresses.web ?? "", backend: running.addresses.backend ?? "" };
 }
 
-const refusal = async (env: Record<string, string> = {}, plugins: string[] = []): Promise<string> => {
-  const failure = await start(env, plugins).catch((error: unknown) => error);
-  if (!(failure instanceof StartError)) throw new Error("It was not refused.", { cause: failure });
-  expect(failure.message).not.toContain("\n");
-  return failure.message;
-};
+const refusal = (env: Record<string, string> = {}, plugins: string[] = []) => startErrorOf(start(env, plugins));
 
 const listener = (port = 0) => Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
 

@@ -1,6 +1,7 @@
 // An HTTP client for tests: it acts as one user with a cookie jar against one surface.
 
 import { type RawAnswer, type RawRequest, rawRequest } from "./raw.ts";
+import { readEvents, type ServerSentEvent } from "./sse.ts";
 
 export interface Answer<T = unknown> {
   status: number;
@@ -8,13 +9,6 @@ export interface Answer<T = unknown> {
   /** Parsed if the content type is JSON, else the text. */
   body: T;
   text: string;
-}
-
-export interface ServerSentEvent {
-  /** Default: `message`. */
-  event: string;
-  data: string;
-  id?: string;
 }
 
 export interface Account {
@@ -159,35 +153,6 @@ export function createClient(target: Target): Client {
     },
   };
   return client;
-}
-
-/** Reads server-sent events (WHATWG HTML §9.2); an unfinished last event is dropped, as the standard says. */
-export async function* readEvents(stream: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of stream) {
-    rest += decoder.decode(chunk, { stream: true });
-    const blocks = rest.split(/\r?\n\r?\n/);
-    rest = blocks.pop() ?? "";
-    for (const block of blocks) {
-      const event = parseEvent(block);
-      if (event) yield event;
-    }
-  }
-}
-
-function parseEvent(block: string): ServerSentEvent | undefined {
-  const data: string[] = [];
-  const event: ServerSentEvent = { event: "message", data: "" };
-  for (const line of block.split(/\r?\n/)) {
-    const colon = line.indexOf(":");
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (field === "data") data.push(value);
-    if (field === "event") event.event = value;
-    if (field === "id") event.id = value;
-  }
-  return data.length > 0 ? { ...event, data: data.join("\n") } : undefined;
 }
 
 /** Stores or deletes one cookie; of the attributes only the expiry matters to a client of one origin. */

@@ -7,19 +7,19 @@ test("eventually: waits for a truthy value, and retries after exceptions", async
     () => {
       calls += 1;
       expect(calls).toBeGreaterThan(2);
-      return calls > 3 && `calls ${calls}`;
+      return calls > 3 && `call ${calls}`;
     },
     { everyMs: 1 },
   );
-  expect(value).toBe("asked 4");
+  expect(value).toBe("call 4");
 });
 
 test("eventually: reports the condition and its last result on timeout", async () => {
   const failure = await eventually(() => 0, { timeoutMs: 20, everyMs: 5, what: "a reply" }).catch((error) => error);
   expect(failure).toBeInstanceOf(NeverHappened);
-  expect(failure.message).toMatch(/^Not within \d+ ms: a reply\nWhen last calls, it was 0$/);
+  expect(failure.message).toMatch(/^Not within \d+ ms: a reply\nThe last check returned 0$/);
   const thrown = eventually(() => expect(1).toBe(2), { timeoutMs: 10, everyMs: 5 });
-  await expect(thrown).rejects.toThrow(/it threw: .*Expected: 2/s);
+  await expect(thrown).rejects.toThrow(/The last check threw: .*Expected: 2/s);
 });
 
 test("a watch checks again only after changed()", async () => {
@@ -29,7 +29,7 @@ test("a watch checks again only after changed()", async () => {
   for (ready = 1; ready < 3; ready += 1) watch.changed();
   expect(await waiting).toBe("done");
   await expect(watch.waitFor(() => false, 10, "it")).rejects.toThrow(
-    "Not within 10 ms: it\nWhen last asked, it was false",
+    "Not within 10 ms: it\nThe last check returned false",
   );
 });
 

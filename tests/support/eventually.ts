@@ -99,8 +99,8 @@ export function createWatch(): Watch {
 }
 
 function neverHappened(what: string, waitedMs: number, seen: unknown, failure: unknown): NeverHappened {
-  const last = failure instanceof Error ? `it threw: ${failure.message}` : `it was ${Bun.inspect(failure ?? seen)}`;
-  return new NeverHappened(`Not within ${Math.round(waitedMs)} ms: ${what}\nWhen last asked, ${last}`, {
+  const last = failure instanceof Error ? `threw: ${failure.message}` : `returned ${Bun.inspect(failure ?? seen)}`;
+  return new NeverHappened(`Not within ${Math.round(waitedMs)} ms: ${what}\nThe last check ${last}`, {
     cause: failure,
   });
 }

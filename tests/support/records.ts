@@ -53,10 +53,10 @@ export function agentStatement(over: Partial<AgentRecord> & { userId: string }):
   };
 }
 
-/** Gives a user an active subscription until then (epoch ms). */
-export const subscriptionStatement = (userId: string, plan: string, until: number): Statement => ({
-  sql: "INSERT INTO subscriptions (user_id, plan, status, current_period_end, updated_at) VALUES (?, ?, 'active', ?, 0)",
-  args: [userId, plan, until],
+/** Gives a user a subscription until then (epoch ms). */
+export const subscriptionStatement = (userId: string, plan: string, until: number, status = "active"): Statement => ({
+  sql: "INSERT INTO subscriptions (user_id, plan, status, current_period_end, updated_at) VALUES (?, ?, ?, ?, 0)",
+  args: [userId, plan, status, until],
 });
 
 /** Inserts a user and returns its id. */

@@ -7,8 +7,6 @@ import { loadConfig } from "../../src/kernel/config/config.ts";
 /** The default configuration; with its role `all`, caches are on. */
 export const config = loadConfig({});
 
-export { insertAgent } from "./records.ts";
-
 /** The context of a tool call in the owner's web session; `overrides` replace fields. */
 export const toolContext = (agentId: string, overrides: Partial<ToolContext> = {}): ToolContext => ({
   agentId,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
-import { readEvents } from "./client.ts";
 import { bun, launch } from "./process.ts";
+import { readEvents } from "./sse.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 let upstream: Upstream;

@@ -4,11 +4,12 @@ import { connect } from "node:net";
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import { attachContext } from "../../../src/kernel/http/request-context.ts";
 import { plugin } from "../../../src/kernel/plugin.ts";
-import { type Client, createClient, type ServerSentEvent } from "../../../tests/support/client.ts";
+import { createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { subscribe } from "../../../tests/support/favours.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
 import { expectRefusal, provision } from "../../../tests/support/scene.ts";
+import { followStream, type ServerSentEvent, takeEvents } from "../../../tests/support/sse.ts";
 import type { Identity } from "../../auth/index.ts";
 import { agents } from "../index.ts";
 import { createViews } from "../model.ts";
@@ -35,43 +36,13 @@ async function member(at = house) {
   return { client, userId, id, path: `/api/agents/${id}/logs?follow=1` };
 }
 
-/** Reads `count` lines. */
-async function read(client: Client, path: string, count: number, headers: Record<string, string> = {}) {
-  const events: ServerSentEvent[] = [];
-  for await (const event of client.sse(path, undefined, { headers })) {
-    events.push(event);
-    if (events.length === count) break;
-  }
-  return events;
-}
-
-/** Collects a stream's text until it ends or `leave` is called. */
-async function follow(client: Client, path: string, headers: Record<string, string> = {}) {
-  const abort = new AbortController();
-  const options = { signal: abort.signal, headers: { accept: "text/event-stream", ...headers } };
-  const response = await client.fetch("GET", path, undefined, options);
-  expect(response.status).toBe(200);
-  const state = { text: "", ended: false, response, leave: () => abort.abort() };
-  const decoder = new TextDecoder();
-  void (async () => {
-    try {
-      for await (const chunk of response.body ?? []) state.text += decoder.decode(chunk, { stream: true });
-    } catch (error) {
-      if (!abort.signal.aborted) throw error;
-    }
-    state.ended = true;
-  })();
-  await eventually(() => state.text.includes("id:"));
-  return state;
-}
-
 const messages = (events: readonly ServerSentEvent[]) => events.map(({ data }) => JSON.parse(data).message);
 
 test("sends lines as they are written, in the shape of the list; no earlier lines, and none of other agents", async () => {
   const { client, id, path } = await member();
   const stranger = await member();
   service.log(id, "info", "long ago", "test");
-  const stream = await follow(client, path);
+  const stream = await followStream(client, path);
   expect(stream.response.headers.get("content-type")).toBe("text/event-stream;charset=utf-8");
   expect(stream.response.headers.get("cache-control")).toBe("no-store");
   service.log(stranger.id, "info", "theirs", "test");
@@ -88,24 +59,24 @@ test("resumes after a line, by header or query, without gap or duplicate, while 
   const { client, id, path } = await member();
   const total = 700;
   for (let n = 0; n < total / 2; n++) service.log(id, "info", `line ${n}`, "test");
-  const first = await read(client, `${path}&lastEventId=${NIL_LINE_ID}`, 130);
-  const later = read(client, path, total - 130, { "last-event-id": first.at(-1)?.id ?? "" });
+  const first = await takeEvents(client, `${path}&lastEventId=${NIL_LINE_ID}`, 130);
+  const later = takeEvents(client, path, total - 130, { "last-event-id": first.at(-1)?.id ?? "" });
   for (let n = total / 2; n < total; n++) service.log(id, "info", `line ${n}`, "test");
   expect(messages([...first, ...(await later)])).toEqual(Array.from({ length: total }, (_, n) => `line ${n}`));
 });
 
 test("a client that loses the connection before its first line resumes where it began", async () => {
   const { client, id, path } = await member();
-  const stream = await follow(client, path);
+  const stream = await followStream(client, path);
   stream.leave();
   const place = /^id: (\S+)$/m.exec(stream.text)?.[1] ?? "";
   service.log(id, "info", "meanwhile", "test");
-  expect(messages(await read(client, path, 1, { "last-event-id": place }))).toEqual(["meanwhile"]);
+  expect(messages(await takeEvents(client, path, 1, { "last-event-id": place }))).toEqual(["meanwhile"]);
 });
 
 test("filters by level; invalid values are 400; without the accept header it is the list", async () => {
   const { client, id, path } = await member();
-  const errors = read(client, `${path}&level=error&lastEventId=${NIL_LINE_ID}`, 2);
+  const errors = takeEvents(client, `${path}&level=error&lastEventId=${NIL_LINE_ID}`, 2);
   for (let n = 0; n < 300; n++) service.log(id, n % 150 === 149 ? "error" : "debug", `line ${n}`, "test");
   expect(messages(await errors)).toEqual(["line 149", "line 299"]);
   const accept = { headers: { accept: "text/event-stream" } };
@@ -126,36 +97,36 @@ test("is for the owner only: the same 404 for a foreign agent and a missing one"
 describe("ends", () => {
   test("when the caller signs out, and only that session's streams", async () => {
     const [ada, bob] = [await member(), await member()];
-    const [stream, stays] = [await follow(ada.client, ada.path), await follow(bob.client, bob.path)];
+    const [stream, stays] = [await followStream(ada.client, ada.path), await followStream(bob.client, bob.path)];
     await ada.client.signOut();
-    await eventually(() => stream.ended);
-    expect(stays.ended).toBe(false);
+    await eventually(() => stream.hasEnded);
+    expect(stays.hasEnded).toBe(false);
     stays.leave();
   });
 
   test("when the agent is removed, and only its streams", async () => {
     const { client, id, path } = await member();
     const other = await provision(client, "Other");
-    const [stream, stays] = [await follow(client, path), await follow(client, path.replace(id, other.id))];
+    const [stream, stays] = [await followStream(client, path), await followStream(client, path.replace(id, other.id))];
     await client.delete(`/api/agents/${id}`);
-    await eventually(() => stream.ended);
-    expect(stays.ended).toBe(false);
+    await eventually(() => stream.hasEnded);
+    expect(stays.hasEnded).toBe(false);
     stays.leave();
   });
 
   test("at once when the service stops", async () => {
     const second = await openHouse();
     const { client, path } = await member(second);
-    const stream = await follow(client, path);
+    const stream = await followStream(client, path);
     await second.app.stop();
-    await eventually(() => stream.ended);
+    await eventually(() => stream.hasEnded);
     await second[Symbol.asyncDispose]();
   });
 });
 
 test("a user has at most 20 streams", async () => {
   const { client, path } = await member();
-  const streams = await Promise.all(Array.from({ length: 20 }, () => follow(client, path)));
+  const streams = await Promise.all(Array.from({ length: 20 }, () => followStream(client, path)));
   expectRefusal(await client.get(path, { headers: { accept: "text/event-stream" } }), 429, "TOO_MANY_STREAMS");
   for (const stream of streams) stream.leave();
 });
@@ -176,7 +147,7 @@ test("a client that does not read delays no other, and gets the stored lines whe
     if (n % 500 === 0) await service.logs.flush();
   }
   // Another client reads all lines meanwhile.
-  expect(await read(client, `${path}&lastEventId=${NIL_LINE_ID}`, lines)).toHaveLength(lines);
+  expect(await takeEvents(client, `${path}&lastEventId=${NIL_LINE_ID}`, lines)).toHaveLength(lines);
   socket.resume();
   const seen = () => [...text.matchAll(/"message":"(\d+) /g)].map(([, n]) => Number(n));
   await eventually(() => seen().length === lines, { timeoutMs: 20_000, everyMs: 100 });

@@ -1,8 +1,10 @@
 // Tests provisioning: quotas by subscription, invalid requests, and subdomains.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { createServices, rejectionOf, type Services } from "../support.test.ts";
+import { rejectionOf } from "../../../tests/support/rejection.ts";
+import { createServices, type Services } from "../support.test.ts";
 import { generateSubdomain } from "./provisioner.ts";
 
 describe.each([

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { awayFromMidnight } from "../../../tests/support/midnight.ts";
+import { parseEvents } from "../../../tests/support/sse.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import { bodyOf, serveAi } from "../support.test.ts";
 
@@ -102,17 +103,17 @@ describe("a response", () => {
 });
 
 describe("a stream", () => {
-  const frames = (text: string) => text.split("\n\n").filter(Boolean);
+  const dataOf = (text: string) => parseEvents(text).map(({ data }) => data);
 
   test("passes every frame except the usage that only Berth requested", async () => {
     const response = await ask({ stream: true });
     expect(response.headers.get("content-type")).toContain("text/event-stream");
     const text = await response.text();
     expect(first.chats[0]?.body.stream_options).toEqual({ include_usage: true });
-    expect(frames(text).at(-1)).toBe("data: [DONE]");
+    expect(dataOf(text).at(-1)).toBe("[DONE]");
     expect(text).not.toContain("prompt_tokens");
-    const said = frames(text).flatMap((frame) => (frame.includes("[DONE]") ? [] : [JSON.parse(frame.slice(5))]));
-    expect(said.map(({ choices }) => choices[0].delta.content ?? "").join("")).toBe("echo: Hello");
+    const chunks = dataOf(text).flatMap((data) => (data === "[DONE]" ? [] : [JSON.parse(data)]));
+    expect(chunks.map(({ choices }) => choices[0].delta.content ?? "").join("")).toBe("echo: Hello");
   });
 
   test("keeps the usage that the client requested", async () => {

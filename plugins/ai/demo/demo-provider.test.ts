@@ -1,5 +1,6 @@
 // Tests the replies and tool calls of the demo model, and its protocol.
 import { describe, expect, test } from "bun:test";
+import { parseEvents } from "../../../tests/support/sse.ts";
 import { type DemoTool, replyTo } from "./demo-model.ts";
 import { demoFetch } from "./demo-provider.ts";
 
@@ -90,8 +91,7 @@ describe("as a provider", () => {
     const stream = await (
       await call({ messages: [user("hi")], stream: true, stream_options: { include_usage: true } })
     ).text();
-    const frames = stream.split("\n\n").filter((frame) => frame && !frame.includes("[DONE]"));
-    const chunks = frames.map((frame) => JSON.parse(frame.slice(6)));
+    const chunks = parseEvents(stream).flatMap(({ data }) => (data === "[DONE]" ? [] : [JSON.parse(data)]));
     const spoken = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
     expect(whole).toMatchObject({ choices: [{ message: { content: spoken }, finish_reason: "stop" }] });
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: expect.any(Number) } });

@@ -1,6 +1,7 @@
 // Tests charges to plans and credits, exact to the micro-dollar under concurrent calls.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
+import { insertUser } from "../../../tests/support/records.ts";
 import { type BalanceRefusal, createAccountBalances } from "./account-balances.ts";
 import { createLedger, type LedgerCall } from "./ledger.ts";
 
@@ -16,9 +17,7 @@ const call: LedgerCall = { kind: "turn", agentId: "a", userId: "u", provider: "p
 const used = (outputTokens: number) => ({ inputTokens: 0, outputTokens, estimated: false });
 
 async function account(credits: number): Promise<void> {
-  const sql = `INSERT INTO users (id, email, name, credits, referral_code, created_at, updated_at)
-    VALUES ('u', 'u@example.com', 'U', ?, 'code', 0, 0)`;
-  await store.database.write([{ sql, args: [credits] }]);
+  await insertUser(store.database, { id: "u", credits });
 }
 const credits = async () => (await store.database.read("SELECT credits FROM users")).rows[0]?.[0];
 const begun = async () => (await store.database.read("SELECT micro_usd FROM credit_use")).rows[0]?.[0];

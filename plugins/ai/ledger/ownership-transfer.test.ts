@@ -1,6 +1,7 @@
 // Tests that an agent's usage moves to its new owner, in reports and in the spending of the month.
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
+import { insertAgent, insertUser } from "../../../tests/support/records.ts";
 import { createAccountBalances } from "./account-balances.ts";
 import { createLedger, type LedgerCall } from "./ledger.ts";
 import { createOwnershipTransfer } from "./ownership-transfer.ts";
@@ -101,17 +102,8 @@ test.each([
 test.each(["settle", "record"] as const)(
   "what a turn under way used counts for the new owner, whose month is known: %s",
   async (end) => {
-    await store.database.write([
-      ...["holder", "ada"].map((id) => ({
-        sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, ?1, ?1, 0, 0)`,
-        args: [id],
-      })),
-      {
-        sql: `INSERT INTO agents (id, user_id, name, model, status, wanted, subdomain, runtime_version, created_at, updated_at)
-          VALUES ('agent', 'holder', 'A', 'model_a', 'active', 'up', 'a', '1', 0, 0)`,
-        args: [],
-      },
-    ]);
+    for (const id of ["holder", "ada"]) await insertUser(store.database, { id });
+    await insertAgent(store.database, { id: "agent", userId: "holder" });
     const { spend, begin, move } = open(1_000);
     await spend("ada", 1, { agentId: "hers" });
     const turn = await begin("holder", 600, "agent");

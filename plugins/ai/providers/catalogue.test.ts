@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import { silent } from "../../../tests/support/database.ts";
+import { parseEvents } from "../../../tests/support/sse.ts";
 import { startUpstream } from "../../../tests/support/upstream.ts";
 import { demoFetch } from "../demo/demo-provider.ts";
 import { providerSettings } from "../settings.ts";
@@ -49,7 +50,7 @@ describe("without a key anywhere", () => {
     expect(JSON.parse(text)).toMatchObject({ model: "demo", object: "chat.completion" });
     expect(text).toContain("demo model");
     const stream = await (await berth.post("/v1/chat/completions", { messages, stream: true })).text();
-    expect(stream.split("\n\n").filter((frame) => frame.startsWith("data: ")).length).toBeGreaterThan(5);
+    expect(parseEvents(stream).length).toBeGreaterThan(5);
     await berth.stop();
     expect(await berth.ledger()).toMatchObject([
       { model: "demo", cost: 0, estimated: 0 },

@@ -1,9 +1,11 @@
 // Wallet sign-in over HTTP: accounts of wallets, single use of messages, and the redirect.
+
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
+import { insertUser } from "../../../tests/support/records.ts";
 import { expectRefusal } from "../../../tests/support/scene.ts";
 import {
   createWallet,
@@ -115,10 +117,7 @@ describe("a known wallet", () => {
   test("is linked to the account with its internal address", async () => {
     const wallet = createWallet();
     const email = `${wallet.address.toLowerCase()}@wallet.invalid`;
-    const sql =
-      "INSERT INTO users (id, email, name, email_verified, is_admin, plan, credits, two_factor_enabled, referral_code, notifications, created_at, updated_at) VALUES (?1, ?2, 'Old', 0, 0, 'free', 0, 0, ?1, '{}', 0, 0)";
-    const id = Bun.randomUUIDv7();
-    await house.kernel.database.write([{ sql, args: [id, email] }]);
+    const id = await insertUser(house.kernel.database, { email, name: "Old" });
     const bodies = await Promise.all([signed(wallet), signed(wallet)]);
     const answers = await Promise.all(bodies.map((body) => send(body)));
     expect(answers.map(({ status, body }) => [status, body.user?.id])).toEqual([

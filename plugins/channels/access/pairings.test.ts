@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { createDrizzle } from "../../../src/kernel/database/drizzle-client.ts";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { insertAgent } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
 import { createPairings } from "./pairings.ts";
 
 let store: TestDatabase;

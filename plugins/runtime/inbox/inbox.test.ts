@@ -1,9 +1,10 @@
 // Tests inbox and sessions over a database file: messages are stored and settled once, and caches match the database.
+
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { GuardFailed, guard } from "../../../src/kernel/database/database.ts";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { seeded } from "../../../tests/support/eventually.ts";
-import { insertAgent } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
 import { MAX_HISTORY } from "../sessions/history.ts";
 import { createSessions, type Sessions } from "../sessions/sessions.ts";
 import { conversationKey, createInbox, type InboundMessage, type Inbox, type InboxEntry } from "./inbox.ts";

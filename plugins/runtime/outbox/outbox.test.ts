@@ -1,8 +1,9 @@
 // Tests the outbox: order of conversations, retries, stopped agents, and pending replies after a restart.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { insertAgent } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
 import type { Deliver, Delivery } from "../platforms.ts";
 import { createDeliveryFailureRecorder, type RecordDeliveryFailures } from "./delivery-failures.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";

@@ -1,7 +1,8 @@
 // Tests the expiry of sessions: which ones expire and when, and that sessions with pending messages are kept.
+
 import { afterEach, beforeEach, expect, setSystemTime, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { insertAgent } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
 import { createInbox, type Inbox } from "../inbox/inbox.ts";
 import { createSessionExpiry } from "./session-expiry.ts";
 import { createSessions, type Sessions } from "./sessions.ts";

@@ -1,9 +1,10 @@
 // Tests prompts: the order of their parts, the compaction of long histories, and notes about omitted messages.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { AppError } from "../../../src/kernel/errors.ts";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { insertAgent } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
 import type { Agent } from "../../agents/index.ts";
 import type { InboxEntry } from "../inbox/inbox.ts";
 import type { History } from "../sessions/history.ts";

@@ -1,7 +1,9 @@
 // Tests the memory skill: its tools, and the facts in the prompt of the conversations that they belong to.
+
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
-import { config, guestAudience, insertAgent, toolContext } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
+import { config, guestAudience, toolContext } from "../../../tests/support/skills.ts";
 import { prepareTool } from "../prepared-tool.ts";
 import type { Skill } from "../skill.ts";
 import { createMemorySkill } from "./memory-skill.ts";

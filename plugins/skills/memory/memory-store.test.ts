@@ -1,7 +1,9 @@
 // Tests the memory store on a file and on a libSQL server: search, bounds, and who sees which facts.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fileDatabase, serverDatabase, type TestDatabase } from "../../../tests/support/database.ts";
-import { config, guestAudience, insertAgent } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
+import { config, guestAudience } from "../../../tests/support/skills.ts";
 import { createMemoryStore, MAX_FACTS, type MemoryStore, type NewFact } from "./memory-store.ts";
 
 describe.each([

@@ -1,10 +1,12 @@
 // Tests reminders: each is delivered once, when it is due, in its conversation.
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createJobs, type Jobs } from "../../../src/kernel/jobs/jobs.ts";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, silent, type TestDatabase } from "../../../tests/support/database.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { guestAudience, insertAgent, toolContext } from "../../../tests/support/skills.ts";
+import { insertAgent } from "../../../tests/support/records.ts";
+import { guestAudience, toolContext } from "../../../tests/support/skills.ts";
 import { prepareTool } from "../prepared-tool.ts";
 import type { ToolContext } from "../skill.ts";
 import { createReminderSkill } from "./reminder-skill.ts";

@@ -1,9 +1,11 @@
 // Tests the nonce queue with wrong or late responses of nodes: no spend fails that may have moved money, and fees stay
 // within their limits.
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { encodeFunctionData, toHex } from "viem";
 import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
 import { askAnvil } from "../../../tests/support/anvil.ts";
+import { insertUser } from "../../../tests/support/records.ts";
 import { freshAddress } from "../../../tests/support/tokens.ts";
 import type { Spend, Transaction } from "../spending/ledger.ts";
 import { createWalletFixture, queueOf, USD, type WalletFixture } from "../wallet-fixture.test.ts";
@@ -299,18 +301,14 @@ describe("after spending is switched off, or the account is disabled,", () => {
     sql: `UPDATE users SET disabled_at = 1 WHERE id = ?`,
     args: [userId],
   });
-  async function withAccount(): Promise<void> {
-    const sql =
-      "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
-    await fixture.house.kernel.database.write([{ sql, args: [wallet.userId] }]);
-  }
+  const insertOwner = () => insertUser(fixture.house.kernel.database, { id: String(wallet.userId) });
 
   test.each([
     ["switched off", off, "POLICY_DENIED"],
     ["disabled", disabled, "CANCELLED"],
   ] as const)("a reserved spend is not signed: %s", async (_, by, reason) => {
     const { house, reload, reserveSpend, worker } = fixture;
-    await withAccount();
+    await insertOwner();
     const to = freshAddress();
     const spend = await reserveSpend(wallet, to);
     await house.kernel.database.write([by(wallet.userId)]);
@@ -325,7 +323,7 @@ describe("after spending is switched off, or the account is disabled,", () => {
   ] as const)("a stuck transaction is neither replaced nor resent: %s", async (_, by) => {
     const { house, ledger, rpc, reserveSpend, worker } = fixture;
     await fixture.automine(false);
-    await withAccount();
+    await insertOwner();
     const spend = await reserveSpend(wallet, freshAddress());
     await worker()(queue());
     await house.kernel.database.write([

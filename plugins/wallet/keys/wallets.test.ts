@@ -1,11 +1,13 @@
 // Tests the storage of wallets and their keys: keys are encrypted and bound to their wallet, and limits hold under
 // concurrency.
+
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createVault } from "../../../src/kernel/security/vault.ts";
 import { type House, openHouse } from "../../../tests/support/house.ts";
+import { insertUser } from "../../../tests/support/records.ts";
 import { createKeyring } from "./keyring.ts";
 import { createLocalPlatform } from "./local-platform.ts";
 import { createWallets, type Wallet } from "./wallets.ts";
@@ -107,13 +109,7 @@ test("concurrent calls create one own wallet for a user", async () => {
 });
 
 describe("when an account", () => {
-  async function user(): Promise<string> {
-    const id = Bun.randomUUIDv7();
-    const sql =
-      "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
-    await house.kernel.database.write([{ sql, args: [id] }]);
-    return id;
-  }
+  const user = () => insertUser(house.kernel.database);
 
   test("is deleted, its wallets keep their keys, and lose user and email", async () => {
     const id = await user();

@@ -1,9 +1,11 @@
 // Tests which spends count against the daily limit, how long request keys are kept, and which spends a reclaim cancels.
+
 import { Database as Planner } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDrizzle } from "../../../src/kernel/database/drizzle-client.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { insertUser } from "../../../tests/support/records.ts";
 import { createLedger, MAX_OPEN_SPENDS, type NewSpend, type Spend } from "./ledger.ts";
 import { createPolicies, DEFAULT_POLICY, type Intent } from "./policy.ts";
 
@@ -113,15 +115,11 @@ test.each<[string, object, Partial<Intent>, boolean]>([
 ])(
   "%s, with the policy %j: the check before the write and the one in SQL agree on %j",
   async (_, policy, change, passes) => {
-    const account =
-      "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
+    await insertUser(storage.database, { id: userId });
     const { recipients = null, assets = null } = policy as { recipients?: string; assets?: string };
     const sql = `INSERT INTO wallet_policies (user_id, per_transaction, per_day, recipients, assets, enabled, updated_at)
     VALUES (?, 10000000, 10000000, ?, ?, 1, 1)`;
-    await storage.database.write([
-      { sql: account, args: [userId] },
-      { sql, args: [userId, recipients, assets] },
-    ]);
+    await storage.database.write([{ sql, args: [userId, recipients, assets] }]);
     const tradeIntent = intent(USD, change);
     const before = ledger.requirePolicy(userId, tradeIntent).then(
       () => true,
@@ -186,9 +184,7 @@ test("cancelling an account's spends ends those that are not signed yet", async 
 });
 
 test("a spend requested before a reclaim is refused after it, and a later one is reserved", async () => {
-  const account =
-    "INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES (?1, ?1, 'Ada', ?1, 1, 1)";
-  await storage.database.write([{ sql: account, args: [userId] }]);
+  await insertUser(storage.database, { id: userId });
   const policies = createPolicies(storage);
   await policies.update(userId, { perTransaction: 500 * USD, perDay: 900 * USD, recipients: [] });
   const requestedAt = Date.now() - 1;

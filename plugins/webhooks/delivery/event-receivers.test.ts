@@ -1,7 +1,9 @@
 // Tests which endpoints receive an event, by owners, admins' rights and deletions.
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../../../tests/support/receiver.ts";
+import { insertUser } from "../../../tests/support/records.ts";
 import { operatorEndpointStatements } from "../endpoints/operator-endpoint.ts";
 import { startWebhookFixture, testUser, type WebhookFixture, type WebhookFixtureOptions } from "../support.test.ts";
 
@@ -90,12 +92,7 @@ describe("the receivers of an event", () => {
   });
 
   test("of a deletion are the user's own endpoint, which is then removed, and admins' endpoints", async () => {
-    await fixture.database.write([
-      {
-        sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
-        args: [],
-      },
-    ]);
+    await insertUser(fixture.database, { id: "ada", email: "ada@example.com" });
     receiver.answer((_, before) => (before === 0 ? 500 : 204));
     const { endpoint } = await fixture.createEndpoint(`${receiver.url}/ada`);
     await fixture.createEndpoint(`${receiver.url}/bob`, { userId: "bob" });
@@ -115,12 +112,7 @@ describe("the receivers of an event", () => {
   });
 
   test("of a deletion don't include the user's endpoint for other types, which is removed at once", async () => {
-    await fixture.database.write([
-      {
-        sql: `INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('ada', 'ada@example.com', 'Ada', 'r', 0, 0)`,
-        args: [],
-      },
-    ]);
+    await insertUser(fixture.database, { id: "ada", email: "ada@example.com" });
     const { endpoint } = await fixture.createEndpoint(receiver.url, { types: ["agent.message"] });
     await fixture.database.write([
       { sql: "DELETE FROM users WHERE id = 'ada'", args: [] },

@@ -8,7 +8,7 @@ import Libsql from "libsql";
 import { migrations } from "../../../migrations/index.ts";
 import { silent } from "../../../tests/support/database.ts";
 import { bun, launch, temporaryDir } from "../../../tests/support/process.ts";
-import { StartError } from "../errors.ts";
+import { startErrorOf } from "../../../tests/support/rejection.ts";
 import { localDatabasePath, openDatabase } from "./database.ts";
 import { splitStatements } from "./sql-splitter.ts";
 
@@ -23,17 +23,6 @@ const snapshot = (folder = dirname(file)) =>
     .map(({ name }) => name)
     .sort()
     .map((name) => [name, Bun.hash(readFileSync(join(folder, name))).toString()]);
-async function refusal(opening: Promise<unknown>): Promise<string> {
-  const error: unknown = await opening.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(StartError);
-  const message = error instanceof Error ? error.message : "";
-  expect(message).not.toContain("\n");
-  return message;
-}
-
 beforeEach(() => {
   dir = temporaryDir();
   file = join(dir.path, "berth.db");
@@ -102,7 +91,7 @@ test("a damaged database is refused and not changed", async () => {
     writeFileSync(file, good);
     damage();
     const before = snapshot();
-    expect([what, await refusal(open())]).toEqual([what, expect.stringMatching(/damaged .*berth restore/)]);
+    expect([what, await startErrorOf(open())]).toEqual([what, expect.stringMatching(/damaged .*berth restore/)]);
     expect([what, snapshot()]).toEqual([what, before]);
   }
 });
@@ -112,7 +101,7 @@ test("a database of another program is refused and not changed", async () => {
   other.exec("CREATE TABLE photos (id INTEGER)");
   other.close();
   const before = snapshot();
-  expect(await refusal(open())).toContain("another program");
+  expect(await startErrorOf(open())).toContain("another program");
   expect(snapshot()).toEqual(before);
 });
 
@@ -124,19 +113,19 @@ test("a newer database is refused and not changed, also with a log left by a cra
   for (const suffix of ["", "-wal"]) copyFileSync(file + suffix, join(crashed, `berth.db${suffix}`));
   await database.close();
   const before = snapshot();
-  expect(await refusal(open())).toMatch(/newer version.*9999_future/);
+  expect(await startErrorOf(open())).toMatch(/newer version.*9999_future/);
   expect(snapshot()).toEqual(before);
 
   file = join(crashed, "berth.db");
   const left = snapshot();
-  expect(await refusal(open())).toMatch(/newer version.*9999_future/);
+  expect(await startErrorOf(open())).toMatch(/newer version.*9999_future/);
   expect(snapshot()).toMatchObject([left[0], ["berth.db-shm", expect.any(String)], left[1]]);
 });
 
 test("a folder that can't be written is refused", async () => {
   writeFileSync(join(dir.path, "plain"), "");
   const dataDir = join(dir.path, "plain/data");
-  expect(await refusal(openDatabase({ url: `file:${dataDir}/berth.db`, dataDir, log: silent }))).toContain(
+  expect(await startErrorOf(openDatabase({ url: `file:${dataDir}/berth.db`, dataDir, log: silent }))).toContain(
     "can't be written",
   );
 });
@@ -153,13 +142,13 @@ test("a second process is refused with advice, and kill -9 releases the database
   writeFileSync(join(dir.path, "serve.ts"), script);
   const child = launch({ command: [bun, join(dir.path, "serve.ts")], env: {}, dir: dir.path });
   await child.ready();
-  expect(await refusal(open())).toMatch(/Another process.*Stop it first/);
+  expect(await startErrorOf(open())).toMatch(/Another process.*Stop it first/);
   child.signal("SIGKILL");
   await child.exited;
 
   const database = await open();
   expect((await database.read("SELECT value FROM meta")).rows[0]?.value).toBe("child");
-  expect(await refusal(open())).toContain("Another process");
+  expect(await startErrorOf(open())).toContain("Another process");
   await database.close();
   await (await open()).close();
 });

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { fileDatabase, type TestDatabase } from "../../../tests/support/database.ts";
+import { appErrorOf } from "../../../tests/support/rejection.ts";
 import { AppError } from "../errors.ts";
 import { createVault } from "../security/vault.ts";
 import {
@@ -36,15 +37,6 @@ const work =
   async (): Promise<SerializedResponse> => ({ status, body: JSON.stringify({ run: ++done }) });
 const rows = async () => (await storage.database.read("SELECT * FROM idempotency_keys")).rows;
 
-async function failure(promise: Promise<unknown>): Promise<AppError> {
-  const error = await promise.then(
-    () => "it was let through",
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof AppError)) throw error;
-  return error;
-}
-
 describe("a repeated request", () => {
   test("gets the first response again, also after a restart", async () => {
     const first = await idempotency.run(SCOPE, "k1", "{}", work());
@@ -74,13 +66,13 @@ describe("a repeated request", () => {
 
   test("with another body is 409, and does nothing", async () => {
     await idempotency.run(SCOPE, "k1", '{"a":1}', work());
-    const error = await failure(idempotency.run(SCOPE, "k1", '{"a":2}', work()));
+    const error = await appErrorOf(idempotency.run(SCOPE, "k1", '{"a":2}', work()));
     expect(error).toMatchObject({ status: 409, code: "IDEMPOTENCY_MISMATCH" });
     expect(done).toBe(1);
   });
 
   test.each(["", "a b", "ü", "x".repeat(256), "a\n"])("with an invalid key is 400: %j", async (key) => {
-    expect(await failure(idempotency.run(SCOPE, key, "{}", work()))).toMatchObject({
+    expect(await appErrorOf(idempotency.run(SCOPE, key, "{}", work()))).toMatchObject({
       status: 400,
       code: "INVALID_INPUT",
     });
@@ -94,7 +86,7 @@ describe("a stored response", () => {
     await idempotency.run(SCOPE, "k1", "{}", work(503));
     await idempotency.run(SCOPE, "k1", "{}", work(429));
     const broken = idempotency.run(SCOPE, "k1", "{}", () => Promise.reject(new AppError(402, "PAY", "Pay first.")));
-    expect((await failure(broken)).code).toBe("PAY");
+    expect((await appErrorOf(broken)).code).toBe("PAY");
     expect(await rows()).toHaveLength(0);
     expect(await idempotency.run(SCOPE, "k1", "{}", work(409))).toMatchObject({ status: 409, replayed: false });
     expect(await idempotency.run(SCOPE, "k1", "{}", work())).toMatchObject({ status: 409, replayed: true });
@@ -191,7 +183,7 @@ describe("concurrent requests", () => {
       return produce();
     });
     await started.promise;
-    expect((await failure(idempotency.run(SCOPE, "k1", "[]", work()))).code).toBe("IDEMPOTENCY_MISMATCH");
+    expect((await appErrorOf(idempotency.run(SCOPE, "k1", "[]", work()))).code).toBe("IDEMPOTENCY_MISMATCH");
     release();
     await first;
     expect(done).toBe(1);
@@ -199,7 +191,7 @@ describe("concurrent requests", () => {
 
   test("a request with a wrong body does not affect a correct one", async () => {
     const first = await idempotency.run(SCOPE, "k1", "{}", work());
-    const wrong = failure(idempotency.run(SCOPE, "k1", "[]", work()));
+    const wrong = appErrorOf(idempotency.run(SCOPE, "k1", "[]", work()));
     expect(await idempotency.run(SCOPE, "k1", "{}", work())).toEqual({ ...first, replayed: true });
     expect((await wrong).code).toBe("IDEMPOTENCY_MISMATCH");
   });
@@ -208,7 +200,7 @@ describe("concurrent requests", () => {
     const impatient = create({ waitMs: 5 });
     const { produce, release } = held();
     const first = impatient.run(SCOPE, "k1", "{}", produce);
-    expect((await failure(impatient.run(SCOPE, "k1", "{}", work()))).code).toBe("IDEMPOTENCY_IN_PROGRESS");
+    expect((await appErrorOf(impatient.run(SCOPE, "k1", "{}", work()))).code).toBe("IDEMPOTENCY_IN_PROGRESS");
     release();
     expect((await first).replayed).toBe(false);
     expect(done).toBe(1);
@@ -257,7 +249,7 @@ describe("a route", () => {
     expect(again.headers.get("idempotency-replayed")).toBe("true");
     expect(again.headers.get("content-type")).toContain("application/json");
     expect(await again.json()).toEqual({ run: 1 });
-    expect((await failure(respond(request("k1", "[]"), "u1"))).code).toBe("IDEMPOTENCY_MISMATCH");
+    expect((await appErrorOf(respond(request("k1", "[]"), "u1"))).code).toBe("IDEMPOTENCY_MISMATCH");
   });
 
   test("distinguishes callers and paths, and does nothing without a key", async () => {

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { AppError } from "../errors.ts";
+import { appErrorOf } from "../../../tests/support/rejection.ts";
 import { createOutbound, type OutboundOptions } from "./outbound.ts";
 
 // Self-signed for good.test, valid for a hundred years, used here alone.
@@ -77,12 +77,8 @@ function local(names: Record<string, string[]> = {}, options: Partial<OutboundOp
 }
 
 async function failure(promise: Promise<unknown>): Promise<{ status: number; code: string; message: string }> {
-  const error = await promise.then(
-    () => new Error("it was let through"),
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof AppError)) throw error;
-  return { status: error.status, code: error.code, message: error.message };
+  const { status, code, message } = await appErrorOf(promise);
+  return { status, code, message };
 }
 
 describe("refused addresses", () => {
