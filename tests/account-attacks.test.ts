@@ -7,7 +7,7 @@ import { expectInvalid, newEmail, PASSWORD, type Settings, settingsOf } from "./
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { type Mailbox, openMailbox } from "./support/mailbox.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
 
 // Password hashing is slow on a busy machine.

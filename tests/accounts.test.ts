@@ -16,7 +16,7 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { type Mailbox, openMailbox } from "./support/mailbox.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
 
 // Password hashing is slow on a busy machine.

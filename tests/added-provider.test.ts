@@ -8,9 +8,9 @@ import { configurationPage } from "../src/kernel/config/configuration-page.ts";
 import { plugin, type ServiceOf } from "../src/kernel/plugin.ts";
 import { doctorReport } from "../src/server/doctor.ts";
 import { settingsWith } from "../src/server/settings.ts";
+import { subscribe } from "./support/account-setup.ts";
 import { type Client, createClient } from "./support/client.ts";
-import { subscribe } from "./support/favours.ts";
-import { type House, openHouse } from "./support/house.ts";
+import { openServer, type TestServer } from "./support/server.ts";
 import { startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
@@ -32,7 +32,7 @@ const section = createProviderSettings([...builtInProviders, lighthouse]);
 
 let upstream: Upstream;
 let telegram: Telegram;
-let house: House;
+let house: TestServer;
 let ada: Client;
 let agentId: string;
 let env: Record<string, string>;

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { type Berth, type Ran, runBerth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { bun, run, temporaryDir } from "./support/process.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { startSqld } from "./support/sqld.ts";
 
 const root = resolve(import.meta.dir, "..");

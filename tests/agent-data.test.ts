@@ -7,7 +7,8 @@ import type { Server } from "bun";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { takeEvents } from "./support/sse.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 

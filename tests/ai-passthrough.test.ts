@@ -3,8 +3,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { completions, streams } from "./support/answers.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
+import { completions, streams } from "./support/provider-responses.ts";
 import { startUpstream } from "./support/upstream.ts";
 
 /** Frames for each of the two hundred clients, a kilobyte each. */

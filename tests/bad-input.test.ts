@@ -3,8 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
+import { member, provision } from "./support/members.ts";
 import { rawRequest } from "./support/raw.ts";
-import { expectRefusal, member, provision } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 
 interface Route {
   side: "web" | "backend";

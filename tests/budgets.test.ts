@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { eventually, seeded } from "./support/eventually.ts";
-import { awayFromMidnight } from "./support/midnight.ts";
-import { member, provision } from "./support/scene.ts";
+import { member, provision } from "./support/members.ts";
 import { startSqld } from "./support/sqld.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
+import { avoidMidnight } from "./support/utc-day.ts";
 
 /** 0.15 USD a million tokens in, 0.60 out: in units of 1e-12 USD a token. */
 const MODEL = "gpt-4o-mini";
@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => upstream.stop());
 // Daily budgets start again at midnight.
-beforeEach(() => awayFromMidnight(15_000));
+beforeEach(() => avoidMidnight(15_000));
 afterEach(() => upstream.reset());
 
 const envOf = (more: Record<string, string> = {}) => ({

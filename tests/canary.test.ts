@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { type AgentItem, openGateway } from "./support/scene.ts";
+import { openGateway } from "./support/gateway-client.ts";
+import type { AgentItem } from "./support/members.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 

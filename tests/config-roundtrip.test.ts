@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
-import { member, provision } from "./support/scene.ts";
+import { member, provision } from "./support/members.ts";
 
 let berth: Berth;
 let ada: Client;

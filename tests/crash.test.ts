@@ -5,7 +5,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { startBerth } from "./support/berth.ts";
 import { eventually, seeded } from "./support/eventually.ts";
-import { member, provision } from "./support/scene.ts";
+import { member, provision } from "./support/members.ts";
 import { spawnTelegram } from "./support/telegram-control.ts";
 import { startUpstream } from "./support/upstream.ts";
 

@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { type AgentItem, expectRefusal, member, openGateway, provision } from "./support/scene.ts";
+import { openGateway } from "./support/gateway-client.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 

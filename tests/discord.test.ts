@@ -5,7 +5,8 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { type BotOptions, type Discord, type FakeBot, startDiscord, tokenFor } from "./support/discord.ts";
 import { eventually, seeded } from "./support/eventually.ts";
-import { expectRefusal, member, provision } from "./support/scene.ts";
+import { member, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 let discord: Discord;

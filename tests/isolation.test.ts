@@ -5,8 +5,10 @@ import { createServiceTokens, type Grant } from "../src/kernel/http/backend/serv
 import { createVault } from "../src/kernel/security/vault.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
+import { openGateway } from "./support/gateway-client.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
 import { rawRequest } from "./support/raw.ts";
-import { type AgentItem, expectRefusal, member, openGateway, provision } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 
 const SECRET_KEY = "isolation-test-root-key-0123456789abcdef";
 const CANARY = "canary-of-alice";

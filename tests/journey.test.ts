@@ -7,8 +7,10 @@ import { join, resolve } from "node:path";
 import { type Berth, runBerth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { openGateway } from "./support/gateway-client.ts";
+import type { AgentItem } from "./support/members.ts";
 import { run, temporaryDir } from "./support/process.ts";
-import { type AgentItem, expectRefusal, openGateway } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 
 const root = resolve(import.meta.dir, "..");

@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Answer, type Client, createClient } from "./support/client.ts";
 import { eventually, seeded } from "./support/eventually.ts";
-import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
-const PLUGIN = join(import.meta.dir, "support/lying-runtime.ts");
+const PLUGIN = join(import.meta.dir, "support/test-runtimes.ts");
 const OPERATIONS = ["start", "stop", "restart", "update", "repair", "reset-memory"] as const;
 type Operation = (typeof OPERATIONS)[number];
 const STATUSES = ["running", "active", "stopped", "error"] as const;

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { type AgentItem, expectRefusal, member } from "./support/scene.ts";
+import { type AgentItem, member } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 
 const ADMIN = "root@example.com";
 

@@ -9,7 +9,7 @@ import { newEmail, PASSWORD } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { type Arrived, type Smtp, startSmtp, type Trouble } from "./support/smtp.ts";
+import { type ReceivedMail, type Smtp, startSmtp, type Trouble } from "./support/smtp.ts";
 
 // Password hashing is slow on a busy machine.
 setDefaultTimeout(30_000);
@@ -19,7 +19,7 @@ const start = (SMTP_URL: string, env: Record<string, string> = {}) =>
 
 const linkIn = (text = "") => /https?:\/\/\S+token=[\w-]{43}/.exec(text)?.[0] ?? "";
 const tokenIn = (text?: string) => new URL(linkIn(text)).searchParams.get("token") ?? "";
-const to = (mails: readonly Arrived[], email: string) => mails.filter((mail) => mail.to.includes(email));
+const to = (mails: readonly ReceivedMail[], email: string) => mails.filter((mail) => mail.to.includes(email));
 
 /** Waits until no mail is queued. */
 const allDone = (berth: Berth) =>
@@ -129,11 +129,11 @@ test("killed between sending a mail and recording it: the mail is sent again, by
   await using berth = await start(smtp.url);
   const ada = createClient(berth);
   await ada.signUp();
-  await smtp.arrived(1);
+  await smtp.waitForMails(1);
   await berth.kill();
   release();
   await berth.restart({ keepPorts: true });
-  const [first, second] = await smtp.arrived(2);
+  const [first, second] = await smtp.waitForMails(2);
   expect(first?.header("message-id")).toMatch(/^<[0-9a-f-]{36}@localhost>$/);
   for (const name of ["message-id", "date", "subject", "to", "from"]) {
     expect(second?.header(name)).toBe(first?.header(name) ?? "");

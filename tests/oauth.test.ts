@@ -9,17 +9,17 @@ import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { DENIED } from "./support/oidc.ts";
 import {
-  developer,
+  completeAtProvider,
   expectFailure,
   expectSignedIn,
-  leave,
+  newGithubPerson,
+  newGooglePerson,
   type Providers,
   settingsOf,
   signInWith,
   startProviders,
-  stranger,
 } from "./support/providers.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 
 let providers: Providers;
 let berth: Berth;
@@ -33,7 +33,7 @@ afterAll(async () => {
   await providers?.[Symbol.asyncDispose]();
 });
 beforeEach(() => {
-  providers.google.person = stranger();
+  providers.google.person = newGooglePerson();
 });
 afterEach(() => {
   providers.google.trouble.clear();
@@ -52,7 +52,7 @@ test("the same person through both providers is one account, with a mail about t
   const email = google.person?.email ?? "";
   const first = browser();
   expectSignedIn(await signInWith(first, "google", "?callbackUrl=/agents%23mine"), "/agents#mine");
-  github.person = developer(email);
+  github.person = newGithubPerson(email);
   const second = browser();
   expectSignedIn(await signInWith(second, "github"));
   const user = await settingsOf(second);
@@ -78,10 +78,10 @@ describe("an account that another person made with the owner's address", () => {
   });
 
   test("stays unchanged if the provider has not verified the address", async () => {
-    const { email } = stranger();
+    const { email } = newGooglePerson();
     const ada = browser();
     await ada.join({ email });
-    providers.google.person = stranger({ email, email_verified: false });
+    providers.google.person = newGooglePerson({ email, email_verified: false });
     const eve = browser();
     expectFailure(await signInWith(eve, "google"), "EMAIL_NOT_VERIFIED");
     expectRefusal(await eve.get("/api/settings"), 401, "UNAUTHORIZED");
@@ -116,7 +116,7 @@ test("an account with a second factor needs a code, which works once, also over 
 describe("a state", () => {
   test("that is missing or swapped is rejected", async () => {
     const [ada, eve] = [browser(), browser()];
-    const [adas, eves] = [await leave(ada, "google"), await leave(eve, "google")];
+    const [adas, eves] = [await completeAtProvider(ada, "google"), await completeAtProvider(eve, "google")];
     // Eve's callback address, opened in Ada's browser, would sign Ada in as Eve.
     expectFailure(await ada.get(eves), "STATE_INVALID");
     expectFailure(await browser().get(eves), "STATE_INVALID");
@@ -127,7 +127,7 @@ describe("a state", () => {
 
   test("works once, also over a restart", async () => {
     const ada = browser();
-    const way = await leave(ada, "google");
+    const way = await completeAtProvider(ada, "google");
     const headers = { cookie: ada.cookie };
     const answers = await Promise.all(Array.from({ length: 20 }, () => browser().get(way, { headers })));
     expect(answers.filter((answer) => answer.headers.get("location") === "/")).toHaveLength(1);
@@ -181,7 +181,7 @@ test("a provider that is down does not affect other sign-ins", async () => {
   await ada.signIn();
   // A hanging provider is given up after three seconds.
   expect(await Promise.race([late.then(() => "given up"), Bun.sleep(0).then(() => "waits")])).toBe("waits");
-  providers.github.person = developer(person?.email ?? "");
+  providers.github.person = newGithubPerson(person?.email ?? "");
   expectSignedIn(await signInWith(browser(), "github"));
   expect((await ada.get("/healthz")).status).toBe(200);
   expectFailure(await late, "PROVIDER_UNAVAILABLE");
@@ -191,7 +191,7 @@ test("a provider that is down does not affect other sign-ins", async () => {
 
 test("no token, secret, code or text of a provider is in the log or on disk", async () => {
   const ada = browser();
-  const way = await leave(ada, "google");
+  const way = await completeAtProvider(ada, "google");
   const [, code = "none"] = /code=([^&]+)/.exec(way) ?? [];
   const sealed = ada.cookie.split("=")[1] ?? "none";
   expectSignedIn(await ada.get(way));

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 

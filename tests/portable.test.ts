@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
 import { rawRequest } from "./support/raw.ts";
-import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 let upstream: Upstream;

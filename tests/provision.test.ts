@@ -7,7 +7,9 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import { openChromium } from "./support/chromium.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { expectRefusal, member, openGateway } from "./support/scene.ts";
+import { openGateway } from "./support/gateway-client.ts";
+import { member } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
 import { startTelegram } from "./support/telegram.ts";
 

@@ -10,8 +10,9 @@ import { newEmail, PASSWORD, settingsOf } from "./support/accounts.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { type Mailbox, openMailbox } from "./support/mailbox.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
 import { rawRequest } from "./support/raw.ts";
-import { type AgentItem, expectRefusal, member, provision } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { createWallet, siweMessage } from "./support/wallets.ts";
 
 // Password hashing is slow on a busy machine.

@@ -4,9 +4,9 @@ import type { Address } from "viem";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { FORGED } from "./support/forged.ts";
+import { INVALID_TOKENS } from "./support/invalid-identity-tokens.ts";
 import { openMailbox } from "./support/mailbox.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import {
   checkGate,
   expectRefusalWithoutTokens,
@@ -228,7 +228,7 @@ describe("a fid and an account", () => {
     expectRefusal(await createClient(berth).delete(LINK, {}, withBearer(key)), 403, "SESSION_REQUIRED");
     for (const missing of [undefined, "", null, 1]) expectRefusal(await link(ada, missing), 400, "INVALID_INPUT");
     for (const what of ["no token", "another audience", "no end", "another key of the same name"]) {
-      expectRefusal(await link(ada, await FORGED[what]?.(fixture.issuer)), 401, "INVALID_TOKEN");
+      expectRefusal(await link(ada, await INVALID_TOKENS[what]?.(fixture.issuer)), 401, "INVALID_TOKEN");
     }
     expect((await ada.get<{ fid: string | null }>(LINK)).body.fid).toBeNull();
   });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Address } from "viem";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
-import { FORGED } from "./support/forged.ts";
+import { INVALID_TOKENS } from "./support/invalid-identity-tokens.ts";
 import { makeKey, startIssuer } from "./support/jwks.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import {
   checkGate,
   expectRefusalWithoutTokens,
@@ -113,7 +113,7 @@ describe("verify", () => {
     }
   });
 
-  test.each(Object.entries(FORGED))("%s: 401 without a reason", async (_, forge) => {
+  test.each(Object.entries(INVALID_TOKENS))("%s: 401 without a reason", async (_, forge) => {
     const { message } = expectRefusalWithoutTokens(
       await verify(berth, { fidToken: await forge(fixture.issuer) }),
       401,
@@ -220,7 +220,7 @@ describe("the issuer", () => {
 
   test("gets only a few requests, even for many tokens with unknown keys", async () => {
     const { privateKey } = await makeKey();
-    const before = fixture.issuer.asked;
+    const before = fixture.issuer.requests;
     const crowd = Array.from({ length: 50 }, async (_, index) => {
       const fidToken = await fixture.issuer.token({
         header: { alg: "RS256", kid: `unknown-${index}` },
@@ -229,7 +229,7 @@ describe("the issuer", () => {
       expectRefusalWithoutTokens(await verify(berth, { fidToken }), 401, "INVALID_TOKEN");
     });
     await Promise.all(crowd);
-    expect(fixture.issuer.asked - before).toBeLessThanOrEqual(3);
+    expect(fixture.issuer.requests - before).toBeLessThanOrEqual(3);
   });
 
   test("is down: without its keys no token is accepted; with cached keys every valid token is", async () => {

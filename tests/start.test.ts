@@ -19,8 +19,9 @@ import { join } from "node:path";
 import { runBerth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { member, provision } from "./support/members.ts";
 import { run, temporaryDir } from "./support/process.ts";
-import { expectRefusal, member, provision } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 
 const quiet = { PORT: "0", BACKEND_PORT: "0", LOG_FORMAT: "json" };
 

@@ -5,7 +5,8 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { probe, publish } from "./support/ffmpeg.ts";
-import { expectRefusal, member } from "./support/scene.ts";
+import { member } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type Sqld, startSqld } from "./support/sqld.ts";
 import { createStream, type StreamBody } from "./support/streams.ts";
 

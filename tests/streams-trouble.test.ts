@@ -7,8 +7,9 @@ import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { probe, publish } from "./support/ffmpeg.ts";
+import { member } from "./support/members.ts";
 import { command, connectRaw, message, type RawPublisher, setChunkSize } from "./support/publisher.ts";
-import { expectRefusal, member } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type AgentStream, createStream, type StreamBody } from "./support/streams.ts";
 
 test.concurrent("a port in use is logged once; Berth serves without it, and opens it once it is free", async () => {

@@ -9,7 +9,8 @@ import type { Client } from "./support/client.ts";
 import { createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
 import { probe, publish } from "./support/ffmpeg.ts";
-import { expectRefusal, member } from "./support/scene.ts";
+import { member } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { createStream, type StreamBody } from "./support/streams.ts";
 
 // Most of the time is real-time video, so the tests run concurrently.

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import type { Client } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { member } from "./support/scene.ts";
+import { member } from "./support/members.ts";
 import { type FakeBot, startTelegram, type Telegram } from "./support/telegram.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { type AgentItem, member, openGateway, provision } from "./support/scene.ts";
+import { openGateway } from "./support/gateway-client.ts";
+import { type AgentItem, member, provision } from "./support/members.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 
 let upstream: Upstream;

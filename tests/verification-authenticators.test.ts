@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAuthenticator } from "./support/authenticator.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { eventually } from "./support/eventually.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { startSqld } from "./support/sqld.ts";
 import {
   BASE_URL,

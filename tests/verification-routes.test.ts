@@ -4,7 +4,8 @@ import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Attesters, deployAttesters } from "./support/attesters.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { createClient } from "./support/client.ts";
-import { expectRefusal, member } from "./support/scene.ts";
+import { member } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import {
   BASE_URL,
   challenge,

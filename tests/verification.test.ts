@@ -4,7 +4,7 @@ import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type AttestationFields, type Attesters, deployAttesters, SCHEMA } from "./support/attesters.ts";
 import { createAuthenticator } from "./support/authenticator.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { compileContract } from "./support/solidity.ts";
 import {
   BASE_URL,

@@ -1,11 +1,11 @@
 // Spending on the mainnet: as on the testnet, but with the mainnet's addresses, and settled only after a few blocks.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Address, parseUnits } from "viem";
-import { type Anvil, askAnvil, startAnvil } from "./support/anvil.ts";
+import { type Anvil, callAnvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type Seller, startSeller } from "./support/seller.ts";
 import { compileContract } from "./support/solidity.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "./support/tokens.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const args = [usd.address, gold.address, 500, parseUnits("0.25", 18) * 10n ** 12n];
   await chain.client.writeContract({ address: exchange, abi: contract.abi, functionName: "setPrice", args });
   seller = startSeller(chain, usd);
-  seller.ask({ network: "eip155:8453" });
+  seller.setTerms({ network: "eip155:8453" });
   berth = await startBerth({
     env: {
       RATE_LIMITS: "off",
@@ -62,16 +62,16 @@ interface Item {
 }
 const newest = async (client: Client) =>
   (await client.get<{ spends: Item[] }>("/api/wallet/spends?limit=1")).body.spends[0];
-const mine = () => askAnvil(chain, "evm_mine");
+const mine = () => callAnvil(chain, "evm_mine");
 
 /** Mines a block every second during `work`, as on a real chain. */
 async function whileMined<T>(work: () => Promise<T>): Promise<T> {
-  await askAnvil(chain, "evm_setIntervalMining", [1]);
+  await callAnvil(chain, "evm_setIntervalMining", [1]);
   try {
     return await work();
   } finally {
-    await askAnvil(chain, "evm_setIntervalMining", [0]);
-    await askAnvil(chain, "evm_setAutomine", [true]);
+    await callAnvil(chain, "evm_setIntervalMining", [0]);
+    await callAnvil(chain, "evm_setAutomine", [true]);
   }
 }
 

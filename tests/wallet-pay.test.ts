@@ -1,11 +1,11 @@
 // Payments by x402 to a seller that settles on a real chain: each is made once, at no more than the given maximum.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { parseAbi, parseEventLogs } from "viem";
-import { type Anvil, askAnvil, startAnvil } from "./support/anvil.ts";
+import { type Anvil, callAnvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type Seller, startSeller } from "./support/seller.ts";
 import { deployToken, type Token } from "./support/tokens.ts";
 
@@ -62,8 +62,8 @@ async function expectSettledBy(hash: string): Promise<void> {
 
 /** Advances the chain's clock. */
 async function later(seconds: number): Promise<void> {
-  await askAnvil(chain, "evm_increaseTime", [seconds]);
-  await askAnvil(chain, "evm_mine");
+  await callAnvil(chain, "evm_increaseTime", [seconds]);
+  await callAnvil(chain, "evm_mine");
 }
 
 describe("a payment", () => {
@@ -116,7 +116,7 @@ describe("a payment", () => {
     ["the money for a year", { maxTimeoutSeconds: 31_536_000 }, 400, "NO_PAYMENT_OPTION"],
   ])("to a seller who wants %s is refused, and nothing is signed", async (_, terms, status, code) => {
     const { client } = await owner();
-    seller.ask(terms);
+    seller.setTerms(terms);
     expectRefusal(await pay(client, { url: seller.url, maxAmount: "1" }), status, code);
     expect(seller.payments).toEqual([]);
     expect(await spends(client)).toEqual([]);
@@ -124,12 +124,12 @@ describe("a payment", () => {
 
   test("outside the policy, to a private address, or above the balance is rejected before signing", async () => {
     const { client } = await owner();
-    seller.ask({ amount: "10000001" });
+    seller.setTerms({ amount: "10000001" });
     expectRefusal(await pay(client, { url: seller.url, maxAmount: "20" }), 403, "POLICY_DENIED");
     await client.put("/api/wallet/policy", { perTransaction: "30" });
     expectRefusal(await pay(client, { url: seller.url, maxAmount: "20" }), 400, "INSUFFICIENT_FUNDS");
     expectRefusal(await pay(client, { url: "http://127.0.0.2:1/", maxAmount: "20" }), 400, "ADDRESS_NOT_ALLOWED");
-    seller.ask({});
+    seller.setTerms({});
     await client.put("/api/wallet/policy", { approvalAbove: "0.5" });
     expectRefusal(await pay(client, { url: seller.url, maxAmount: "1" }), 403, "POLICY_DENIED");
     await client.put("/api/wallet/policy", { approvalAbove: null, recipients: [`0x${"12".repeat(20)}`] });

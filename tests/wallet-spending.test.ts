@@ -4,8 +4,8 @@ import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type RpcProxy, startRpcProxy } from "./support/rpc-proxy.ts";
-import { expectRefusal } from "./support/scene.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "./support/tokens.ts";
 
 interface Spent {

@@ -4,8 +4,8 @@ import { type Address, parseUnits } from "viem";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { type RpcProxy, startRpcProxy } from "./support/rpc-proxy.ts";
-import { expectRefusal } from "./support/scene.ts";
 import { compileContract } from "./support/solidity.ts";
 import { deployToken, giveEther, type Token, tokenAt } from "./support/tokens.ts";
 
@@ -131,7 +131,7 @@ describe("a trade", () => {
     ["is out of gas", { code: -32_015, message: "execution aborted" }],
   ])("is not priced by a node that %s", async (_, error) => {
     const { client } = await owner();
-    rpc.lie("eth_call", ({ result, params }) =>
+    rpc.respondWith("eth_call", ({ result, params }) =>
       JSON.stringify(params).includes(exchange.slice(2).toLowerCase()) ? { error } : { result },
     );
     try {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
-import { type AgentItem, expectRefusal, provision } from "./support/scene.ts";
+import { type AgentItem, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "./support/tokens.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 

@@ -7,7 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type Anvil, startAnvil } from "./support/anvil.ts";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
-import { expectRefusal } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { deployToken, type Token, tokenAt } from "./support/tokens.ts";
 
 /** The configured address of USDC on the testnet. */

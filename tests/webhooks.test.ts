@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
+import { member, provision } from "./support/members.ts";
 import { isSignedWith, type Receiver, startReceiver, verify } from "./support/receiver.ts";
-import { expectRefusal, member, provision } from "./support/scene.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { startSqld } from "./support/sqld.ts";
 
 const OPERATOR = "whsec_dGhlIG9wZXJhdG9yJ3Mgb3duIHNlY3JldA==";

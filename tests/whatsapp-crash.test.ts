@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { startBerth } from "./support/berth.ts";
 import { eventually, seeded } from "./support/eventually.ts";
-import { member, provision } from "./support/scene.ts";
+import { member, provision } from "./support/members.ts";
 import { startUpstream } from "./support/upstream.ts";
 import { startWhatsApp } from "./support/whatsapp.ts";
 

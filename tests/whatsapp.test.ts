@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { type Berth, startBerth } from "./support/berth.ts";
 import { type Client, createClient } from "./support/client.ts";
 import { eventually } from "./support/eventually.ts";
-import { expectRefusal, member, provision } from "./support/scene.ts";
+import { member, provision } from "./support/members.ts";
+import { expectRefusal } from "./support/refusal.ts";
 import { startUpstream, type Upstream } from "./support/upstream.ts";
 import { type AccountAbout, type FakeAccount, startWhatsApp, type WhatsApp } from "./support/whatsapp.ts";
 

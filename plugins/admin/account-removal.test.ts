@@ -2,16 +2,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { AppError } from "../../src/kernel/errors.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { expectRefusal, provision } from "../../tests/support/scene.ts";
+import { provision } from "../../tests/support/members.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: House;
+let house: TestServer;
 let root: Client;
 let rootId: string;
 /** The hook that the next deletions run. */
 let hook: () => Promise<void> = async () => undefined;
 beforeAll(async () => {
-  house = await openHouse({ env: { SIGNUP_TRIAL: "pro:7d" } });
+  house = await openServer({ env: { SIGNUP_TRIAL: "pro:7d" } });
   house.app.accounts.beforeDeletion(async () => {
     await hook();
     return [];
@@ -104,7 +105,7 @@ describe("the removal is refused", () => {
   });
 
   test("for the last admin, also if two remove each other concurrently", async () => {
-    await using other = await openHouse();
+    await using other = await openServer();
     const admin = async () => {
       const client = createClient(other.web);
       const id = await client.join();

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Statement } from "../../src/kernel/database/database.ts";
 import { DAY } from "../../src/kernel/util/time.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type AuditLog, createAuditLog } from "./audit-log.ts";
 
-let house: House;
+let house: TestServer;
 let audit: AuditLog;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   audit = createAuditLog(house.kernel);
 });
 afterAll(() => house?.[Symbol.asyncDispose]());

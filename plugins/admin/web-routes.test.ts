@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY } from "../../src/kernel/util/time.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
 interface User {
   id: string;
@@ -26,13 +26,13 @@ interface Entry {
   requestId: string | null;
 }
 
-let house: House;
+let house: TestServer;
 let root: Client;
 let rootId: string;
 let ada: Client;
 let adaId: string;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   root = createClient(house.web);
   rootId = await root.join();
   await house.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [rootId] }]);

@@ -1,14 +1,15 @@
 // Tests the routes that change an agent's name, model and configuration at once, and those of the configuration's
 // versions.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { subscribe } from "../../tests/support/account-setup.ts";
 import { createClient } from "../../tests/support/client.ts";
-import { subscribe } from "../../tests/support/favours.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { type AgentItem, expectRefusal, provision } from "../../tests/support/scene.ts";
+import { type AgentItem, provision } from "../../tests/support/members.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
 });
 afterAll(() => house[Symbol.asyncDispose]());
 

@@ -6,7 +6,7 @@ import { errorHandler } from "../../src/kernel/http/error-response.ts";
 import { createRequestDurations, createSurface, type Surface } from "../../src/kernel/http/surface.ts";
 import { openKernel, type RunningKernel } from "../../src/kernel/kernel.ts";
 import { createHost } from "../../src/kernel/plugin-host.ts";
-import { subscribe } from "../../tests/support/favours.ts";
+import { subscribe } from "../../tests/support/account-setup.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { auth } from "../auth/index.ts";
 import { agents } from "./index.ts";

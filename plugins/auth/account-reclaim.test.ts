@@ -4,17 +4,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { Secret, TOTP } from "otpauth";
 import { guard, type Statement } from "../../src/kernel/database/database.ts";
 import { createClient } from "../../tests/support/client.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { createOneTimeLinks } from "./one-time-links.ts";
 
-let house: House;
+let house: TestServer;
 /** The users for whom the hook was called. */
 let reclaimed: string[];
 /** The statements that the hook returns. */
 let hookStatements: (userId: string) => Statement[];
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   house.app.accounts.onAccountReclaim((userId) => {
     reclaimed.push(userId);
     return hookStatements(userId);

@@ -1,14 +1,14 @@
 // Accounts over HTTP: sign-up, sign-in, sign-out, the current user, and admin rights by ADMIN_EMAILS.
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { DAY } from "../../src/kernel/util/time.ts";
+import { subscribe } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
-import { subscribe } from "../../tests/support/favours.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { type ErrorBody, expectRefusal } from "../../tests/support/scene.ts";
+import { type ErrorBody, expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com, chief@example.com" } });
+  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com, chief@example.com" } });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
@@ -122,7 +122,7 @@ describe("sign-up", () => {
   });
 
   test("is limited to ten a minute per address, checked before the body is validated", async () => {
-    await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
+    await using strict = await openServer({ env: { RATE_LIMITS: "on" } });
     const statuses: number[] = [];
     for (let n = 0; n < 11; n++) {
       statuses.push((await createClient(strict.web).post("/api/register", { email: "x", password })).status);
@@ -351,7 +351,7 @@ describe("an address of ADMIN_EMAILS", () => {
 
   test("never counts unverified if BASE_URL is public, not even from this machine", async () => {
     const env = { ADMIN_EMAILS: "chief@example.com", BASE_URL: "http://berth.example" };
-    await using open = await openHouse({ env });
+    await using open = await openServer({ env });
     const chief = createClient(open.web);
     await chief.join({ email: "chief@example.com" });
     expect(await isAdmin(chief)).toBe(false);
@@ -359,7 +359,7 @@ describe("an address of ADMIN_EMAILS", () => {
 
   test("does not count unverified behind a trusted proxy", async () => {
     const env = { ADMIN_EMAILS: "chief@example.com", TRUSTED_PROXIES: "127.0.0.1" };
-    await using behind = await openHouse({ env });
+    await using behind = await openServer({ env });
     const chief = createClient(behind.web);
     await chief.signUp({ email: "chief@example.com" });
     const { email } = chief.account;
@@ -369,7 +369,7 @@ describe("an address of ADMIN_EMAILS", () => {
 });
 
 test("signed-in users can read while the disk is full", async () => {
-  await using own = await openHouse();
+  await using own = await openServer();
   const ada = createClient(own.web);
   await ada.join();
   await own.kernel.database.write([

@@ -1,14 +1,14 @@
 // Authentication: what API keys may and may not do, and that a bearer token takes precedence over the cookie.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { subscribe } from "../../tests/support/account-setup.ts";
 import { type Client, createClient, type SendOptions } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { subscribe } from "../../tests/support/favours.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com" } });
+  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com" } });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { createClient } from "../../tests/support/client.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { auth } from "./index.ts";
 
-let house: House;
+let house: TestServer;
 let accounts: ServiceOf<typeof auth>;
 beforeAll(async () => {
   const exposeAuth = plugin("expose-auth", (host) => {
     accounts = host.use(auth);
     return { service: undefined };
   });
-  house = await openHouse({ plugins: [exposeAuth] });
+  house = await openServer({ plugins: [exposeAuth] });
 });
 afterAll(() => house[Symbol.asyncDispose]());
 

@@ -8,14 +8,14 @@ import { allSettings } from "../../src/server/settings.ts";
 import { ADDED_CHANNEL, addedToken, createAddedChannel } from "../../tests/support/added-channel.ts";
 import { createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { openScene, type Scene } from "./support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "./support.test.ts";
 
 const OWNER = "person-1";
 const STRANGER = "person-2";
 
 const lantern = createAddedChannel();
 let removeChannel: () => void;
-let scene: Scene;
+let scene: ChannelsFixture;
 let lastBot = 0;
 
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { startWhatsApp } from "../../tests/support/whatsapp.ts";
-import { openScene, type Scene } from "./support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "./support.test.ts";
 
 /** A bot of a fake platform, and the people who write to it in private. */
 interface Wire {
@@ -13,7 +13,7 @@ interface Wire {
   textsTo(person: string): string[];
 }
 
-let scene: Scene;
+let scene: ChannelsFixture;
 let discord: Awaited<ReturnType<typeof startDiscord>>;
 let whatsapp: Awaited<ReturnType<typeof startWhatsApp>>;
 let next = 0;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const webhookAddress = (url: string) => url.replace("https://berth.example", scene.origin);
   discord = await startDiscord({ identifyMs: 0 });
   whatsapp = await startWhatsApp({ webhookAddress, https: true });
-  scene = await openScene({ env: { CHANNEL_B_API_ROOT: discord.url, CHANNEL_C_API_ROOT: whatsapp.url } });
+  scene = await openChannelsFixture({ env: { CHANNEL_B_API_ROOT: discord.url, CHANNEL_C_API_ROOT: whatsapp.url } });
 });
 afterAll(async () => {
   await scene?.[Symbol.asyncDispose]();

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { openScene, type Scene } from "./support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "./support.test.ts";
 
-let scene: Scene;
+let scene: ChannelsFixture;
 let next = 1_000;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openChannelsFixture();
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
@@ -283,7 +283,7 @@ describe("a reply", () => {
 
 describe("with limits on", () => {
   test("refused tokens are limited on both surfaces; good ones are not", async () => {
-    await using limited = await openScene({ env: { RATE_LIMITS: "on" } });
+    await using limited = await openChannelsFixture({ env: { RATE_LIMITS: "on" } });
     const id = await limited.provision();
     for (let n = 0; n < 12; n++) {
       const token = `${++next}:secret-part-of-the-token-${next}`;

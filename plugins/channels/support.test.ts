@@ -22,7 +22,7 @@ export interface ChannelItem {
   mode: string;
 }
 
-export type Scene = Awaited<ReturnType<typeof openScene>>;
+export type ChannelsFixture = Awaited<ReturnType<typeof openChannelsFixture>>;
 
 interface Options {
   env?: Record<string, string>;
@@ -30,7 +30,7 @@ interface Options {
 }
 
 /** `CHANNEL_A_MODE` is `polling` unless `env` says otherwise; webhooks come to `https://berth.example`. */
-export async function openScene({ env = {}, telegram: options = {} }: Options = {}) {
+export async function openChannelsFixture({ env = {}, telegram: options = {} }: Options = {}) {
   const dir = temporaryDir();
   let origin = "";
   const webhookAddress = (url: string) => url.replace("https://berth.example", origin);

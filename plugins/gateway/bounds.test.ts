@@ -2,16 +2,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { eventually } from "../../tests/support/eventually.ts";
-import { openScene, openSocket, type Scene } from "../interaction/support.test.ts";
+import { type InteractionFixture, openInteractionFixture, openSocket } from "../interaction/support.test.ts";
 
-let scene: Scene;
-let ada: Awaited<ReturnType<Scene["member"]>>;
+let scene: InteractionFixture;
+let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 const sockets: { close(): void }[] = [];
 const OWN = "https://berth.example";
 
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openInteractionFixture();
   ada = await scene.member();
   agentId = await scene.provision(ada);
 });

@@ -1,16 +1,16 @@
 // Tests the gateway socket by session: authentication, the effect of each frame, and closing when the session ends.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
-import { openScene, openSocket, type Scene } from "../interaction/support.test.ts";
+import { type InteractionFixture, openInteractionFixture, openSocket } from "../interaction/support.test.ts";
 
-let scene: Scene;
-let ada: Awaited<ReturnType<Scene["member"]>>;
+let scene: InteractionFixture;
+let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 const sockets: { close(): void }[] = [];
 const OWN = "https://berth.example";
 
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openInteractionFixture();
   ada = await scene.member();
   agentId = await scene.provision(ada);
 });
@@ -233,7 +233,7 @@ describe("revocation", () => {
 });
 
 test("at shutdown running replies still arrive, new messages are rejected, and all sockets are closed", async () => {
-  await using own = await openScene();
+  await using own = await openInteractionFixture();
   const eve = await own.member();
   const id = await own.provision(eve);
   const gate = Promise.withResolvers<void>();

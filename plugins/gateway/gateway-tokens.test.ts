@@ -1,19 +1,19 @@
 // Tests gateway tokens: one for each agent, stored as a hash and a sealed text that opens only in its row.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openHouse } from "../../tests/support/house.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { insertAgent } from "../../tests/support/records.ts";
-import { openScene, type Scene } from "../interaction/support.test.ts";
+import { openServer } from "../../tests/support/server.ts";
+import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 import { createGatewayTokens, type GatewayTokens } from "./gateway-tokens.ts";
 
-let scene: Scene;
+let scene: InteractionFixture;
 let tokens: GatewayTokens;
 let agentId: string;
 let other: string;
 
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openInteractionFixture();
   tokens = createGatewayTokens(scene.kernel);
   const ada = await scene.member();
   [agentId, other] = [await scene.provision(ada), await scene.provision(ada)];
@@ -85,15 +85,15 @@ test("after a change of the root key a token is still shown, and is resealed und
   const id = Bun.randomUUIDv7();
   let token: string;
   {
-    await using house = await openHouse({ dir: dir.path, env: { SECRET_KEY: old } });
+    await using house = await openServer({ dir: dir.path, env: { SECRET_KEY: old } });
     await insertAgent(house.kernel.database, { id, status: "running" });
     token = await createGatewayTokens(house.kernel).getOrCreate(id);
   }
   {
-    await using house = await openHouse({ dir: dir.path, env: { SECRET_KEY: key, SECRET_KEY_PREVIOUS: old } });
+    await using house = await openServer({ dir: dir.path, env: { SECRET_KEY: key, SECRET_KEY_PREVIOUS: old } });
     expect(await createGatewayTokens(house.kernel).getOrCreate(id)).toBe(token);
   }
-  await using house = await openHouse({ dir: dir.path, env: { SECRET_KEY: key } });
+  await using house = await openServer({ dir: dir.path, env: { SECRET_KEY: key } });
   expect(await createGatewayTokens(house.kernel).getOrCreate(id)).toBe(token);
   dir.remove();
 });

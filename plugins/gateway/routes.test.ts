@@ -1,17 +1,17 @@
 // Tests the routes of the gateway token: under each path, for its owner and for others.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
-import { openScene, type Scene } from "../interaction/support.test.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 
-let scene: Scene;
+let scene: InteractionFixture;
 let ada: Client & { userId: string };
 let eve: Client & { userId: string };
 let admin: Client & { userId: string };
 let agentId: string;
 
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openInteractionFixture();
   [ada, eve, admin] = [await scene.member(), await scene.member(), await scene.member()];
   const nothing = () => ({ sql: "SELECT 1", args: [] });
   await scene.app.accounts.administration.update(admin.userId, { isAdmin: true }, nothing, { keepAnAdmin: false });

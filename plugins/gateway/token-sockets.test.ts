@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
 import { rawRequest } from "../../tests/support/raw.ts";
-import { openScene, openSocket, type Scene } from "../interaction/support.test.ts";
+import { type InteractionFixture, openInteractionFixture, openSocket } from "../interaction/support.test.ts";
 
 const OWN = "https://berth.example";
 const EVIL = "https://evil.example";
 
-let scene: Scene;
-let ada: Awaited<ReturnType<Scene["member"]>>;
+let scene: InteractionFixture;
+let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 let token: string;
 const sockets: { close(): void }[] = [];
@@ -16,7 +16,7 @@ const sockets: { close(): void }[] = [];
 const tokenOf = async (id: string) => (await ada.get<{ token: string }>(`/api/agents/${id}/token`)).body.token;
 
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openInteractionFixture();
   ada = await scene.member();
   agentId = await scene.provision(ada);
   token = await tokenOf(agentId);
@@ -229,7 +229,7 @@ describe("events of the agent", () => {
 
 describe("limits", () => {
   test("wrong tokens count per address and end in 4429; right tokens and sign-ins are not blocked", async () => {
-    await using own = await openScene({ RATE_LIMITS: '{"sign-in-ip":"3/15m"}' });
+    await using own = await openInteractionFixture({ RATE_LIMITS: '{"sign-in-ip":"3/15m"}' });
     const eve = await own.member();
     const id = await own.provision(eve);
     const good = (await eve.get<{ token: string }>(`/api/agents/${id}/token`)).body.token;
@@ -246,7 +246,7 @@ describe("limits", () => {
   });
 
   test("messages count against the account's rate, like messages over HTTP", async () => {
-    await using own = await openScene({ RATE_LIMITS: '{"default":"12/m"}' });
+    await using own = await openInteractionFixture({ RATE_LIMITS: '{"default":"12/m"}' });
     const eve = await own.member();
     const id = await own.provision(eve);
     const socket = open(id, { cookie: eve.cookie, origin: OWN }, [], own.origin);

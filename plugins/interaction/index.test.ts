@@ -1,13 +1,13 @@
 // Tests /api/agent and /api/chat over HTTP: every action, access to agents of others, and errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
-import { openScene, type Scene } from "./support.test.ts";
+import { type InteractionFixture, openInteractionFixture } from "./support.test.ts";
 
-let scene: Scene;
-let ada: Awaited<ReturnType<Scene["member"]>>;
+let scene: InteractionFixture;
+let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openInteractionFixture();
   ada = await scene.member();
 });
 afterAll(() => scene[Symbol.asyncDispose]());

@@ -5,17 +5,17 @@ import type { SocketSession } from "../../src/kernel/http/web-sockets.ts";
 import { openKernel } from "../../src/kernel/kernel.ts";
 import { plugin, type ServiceOf } from "../../src/kernel/plugin.ts";
 import { createApp } from "../../src/server/app.ts";
+import { subscribe } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { createWatch } from "../../tests/support/eventually.ts";
-import { subscribe } from "../../tests/support/favours.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
 import { startUpstream } from "../../tests/support/upstream.ts";
 import { agents } from "../agents/index.ts";
 
-export type Scene = Awaited<ReturnType<typeof openScene>>;
+export type InteractionFixture = Awaited<ReturnType<typeof openInteractionFixture>>;
 export type Frame = Record<string, unknown> & { type: string };
 
-export async function openScene(env: Record<string, string> = {}) {
+export async function openInteractionFixture(env: Record<string, string> = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
   const settings = {

@@ -1,15 +1,16 @@
 // Tests `POST /api/deployments`: saves a configuration byte for byte and starts the agent, for its owner only.
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { subscribe } from "../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
-import { subscribe } from "../../tests/support/favours.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { type AgentItem, expectRefusal, provision } from "../../tests/support/scene.ts";
+import { type AgentItem, provision } from "../../tests/support/members.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: House;
+let house: TestServer;
 let ada: Client;
 let agent: AgentItem;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   ada = await owner();
 });
 beforeEach(async () => {

@@ -2,14 +2,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
+import { type AgentItem, provision } from "../../tests/support/members.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
-import { type AgentItem, expectRefusal, provision } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import type { AuditRecorder } from "../auth/index.ts";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   await house.kernel.jobs.start();
 });
 afterAll(async () => {
@@ -140,7 +141,7 @@ test("at a start of Berth, agents of a disabled account that should come up, or 
   const dir = temporaryDir();
   try {
     const ids = await leftBehind(dir.path);
-    await using again = await openHouse({ dir: dir.path });
+    await using again = await openServer({ dir: dir.path });
     await again.app.start();
     const read = "SELECT id, status, wanted FROM agents ORDER BY id";
     await eventually(async () => {
@@ -160,7 +161,7 @@ test("at a start of Berth, agents of a disabled account that should come up, or 
  * update.
  */
 async function leftBehind(dir: string): Promise<string[]> {
-  await using before = await openHouse({ dir, env: { SIGNUP_TRIAL: "pro:7d" } });
+  await using before = await openServer({ dir, env: { SIGNUP_TRIAL: "pro:7d" } });
   const client = createClient(before.web);
   const userId = await client.join();
   const [failed, updated] = [(await provision(client, "Failed")).id, (await provision(client, "Updated")).id];

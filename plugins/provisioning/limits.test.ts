@@ -1,12 +1,12 @@
 // Tests the limit on provisioning, which counts each request once, on either surface.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: House;
+let house: TestServer;
 let key: string;
 beforeAll(async () => {
-  house = await openHouse({ env: { RATE_LIMITS: '{"provision":"2/h"}' } });
+  house = await openServer({ env: { RATE_LIMITS: '{"provision":"2/h"}' } });
   const ada = createClient(house.web);
   await ada.join();
   key = (await ada.post<{ key: string }>("/api/keys", { name: "hers" })).body.key;

@@ -6,8 +6,8 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import { type Answer, type Client, createClient } from "../../tests/support/client.ts";
 import { startDiscord, tokenFor } from "../../tests/support/discord.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
 import { subscriptionStatement } from "../../tests/support/records.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { startTelegram } from "../../tests/support/telegram.ts";
 import { startWhatsApp } from "../../tests/support/whatsapp.ts";
 import { agents } from "../agents/index.ts";
@@ -18,7 +18,7 @@ import type { ProvisionResponse } from "./model.ts";
 let telegram: Awaited<ReturnType<typeof startTelegram>>;
 let discord: Awaited<ReturnType<typeof startDiscord>>;
 let whatsapp: Awaited<ReturnType<typeof startWhatsApp>>;
-let house: House;
+let house: TestServer;
 let agentService: ServiceOf<typeof agents>;
 let accounts: ServiceOf<typeof auth>;
 let service: ServiceOf<typeof provisioning>;
@@ -45,7 +45,7 @@ beforeAll(async () => {
     BASE_URL: "https://berth.example",
     RTMP_PORT: "0",
   };
-  house = await openHouse({ env, plugins: [window] });
+  house = await openServer({ env, plugins: [window] });
   await house.app.start();
 });
 afterAll(async () => {

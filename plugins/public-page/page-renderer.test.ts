@@ -1,13 +1,13 @@
 // Tests an agent's public page over HTTP: the card without private data, its policy, and the owner's switch for the chat.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { expectRefusal } from "../../tests/support/scene.ts";
-import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene } from "./support.test.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { DOMAIN, OWN, openPublicPageFixture, type PublicPageFixture } from "./support.test.ts";
 
-let pageScene: PublicPageScene;
-let ada: PublicPageScene["ada"];
-let scene: PublicPageScene["scene"];
+let pageScene: PublicPageFixture;
+let ada: PublicPageFixture["ada"];
+let scene: PublicPageFixture["scene"];
 beforeAll(async () => {
-  pageScene = await openPublicPageScene();
+  pageScene = await openPublicPageFixture();
   ({ scene, ada } = pageScene);
 });
 afterAll(() => pageScene[Symbol.asyncDispose]());

@@ -1,15 +1,15 @@
 // Tests the refusals of visitors' messages (other origins, invalid bodies, floods), and the errors of an agent that can't answer.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
-import { openScene } from "../interaction/support.test.ts";
-import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene } from "./support.test.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openInteractionFixture } from "../interaction/support.test.ts";
+import { DOMAIN, OWN, openPublicPageFixture, type PublicPageFixture } from "./support.test.ts";
 
-let pageScene: PublicPageScene;
-let ada: PublicPageScene["ada"];
-let scene: PublicPageScene["scene"];
+let pageScene: PublicPageFixture;
+let ada: PublicPageFixture["ada"];
+let scene: PublicPageFixture["scene"];
 beforeAll(async () => {
-  pageScene = await openPublicPageScene();
+  pageScene = await openPublicPageFixture();
   ({ scene, ada } = pageScene);
 });
 afterAll(() => pageScene[Symbol.asyncDispose]());
@@ -77,7 +77,7 @@ describe("a visitor's message", () => {
   });
 
   test("is limited by rate per address and agent, and by number at once", async () => {
-    await using own = await openScene({ RATE_LIMITS: '{"ai":"12/m"}' });
+    await using own = await openInteractionFixture({ RATE_LIMITS: '{"ai":"12/m"}' });
     const eve = await own.member();
     const id = await own.provision(eve);
     await eve.put(`/api/agents/${id}/public`, { enabled: true });

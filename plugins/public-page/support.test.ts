@@ -1,6 +1,6 @@
 // Test support: a running service with an owner, agents with or without a public chat, and visitors with separate cookies.
 import { expect } from "bun:test";
-import { openScene } from "../interaction/support.test.ts";
+import { openInteractionFixture } from "../interaction/support.test.ts";
 
 export const OWN = "https://berth.example";
 export const DOMAIN = "agents.example";
@@ -10,10 +10,10 @@ export interface TestAgent {
   subdomain: string;
 }
 
-export type PublicPageScene = Awaited<ReturnType<typeof openPublicPageScene>>;
+export type PublicPageFixture = Awaited<ReturnType<typeof openPublicPageFixture>>;
 
-export async function openPublicPageScene() {
-  const scene = await openScene({ AGENTS_DOMAIN: DOMAIN });
+export async function openPublicPageFixture() {
+  const scene = await openInteractionFixture({ AGENTS_DOMAIN: DOMAIN });
   const ada = await scene.member();
 
   async function createAgent(config: object = {}, name?: string): Promise<TestAgent> {

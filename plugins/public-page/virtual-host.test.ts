@@ -5,8 +5,8 @@ import { contextOf } from "../../src/kernel/http/request-context.ts";
 import { openRoutes } from "../../src/kernel/http/route-guards.ts";
 import { plugin } from "../../src/kernel/plugin.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
 import { rawRequest } from "../../tests/support/raw.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { createVirtualHost } from "./virtual-host.ts";
 
 const place = { agentsDomain: "agents.example", baseUrl: "https://berth.example" };
@@ -35,7 +35,7 @@ describe("a host", () => {
 });
 
 describe("a request to one", () => {
-  let house: House;
+  let house: TestServer;
   let waiting = false;
   const host = "fox-1.agents.example";
   const FRIEND = "https://console.example";
@@ -63,7 +63,7 @@ describe("a request to one", () => {
       return { service: {}, web, sockets: [{ prefix: "/echo/", accept: async () => socket }] };
     });
     const env = { BASE_URL: place.baseUrl, AGENTS_DOMAIN: place.agentsDomain, CORS_ORIGINS: FRIEND };
-    house = await openHouse({ env, plugins: [echo] });
+    house = await openServer({ env, plugins: [echo] });
   });
   afterAll(() => house[Symbol.asyncDispose]());
 

@@ -1,15 +1,15 @@
 // Tests that each visitor has a separate conversation, which neither other visitors nor the owner can see.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
 import { parseEvents } from "../../tests/support/sse.ts";
-import { DOMAIN, OWN, openPublicPageScene, type PublicPageScene, type TestAgent } from "./support.test.ts";
+import { DOMAIN, OWN, openPublicPageFixture, type PublicPageFixture, type TestAgent } from "./support.test.ts";
 
-let pageScene: PublicPageScene;
-let ada: PublicPageScene["ada"];
-let scene: PublicPageScene["scene"];
+let pageScene: PublicPageFixture;
+let ada: PublicPageFixture["ada"];
+let scene: PublicPageFixture["scene"];
 beforeAll(async () => {
-  pageScene = await openPublicPageScene();
+  pageScene = await openPublicPageFixture();
   ({ scene, ada } = pageScene);
 });
 afterAll(() => pageScene[Symbol.asyncDispose]());

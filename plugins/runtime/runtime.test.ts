@@ -2,15 +2,15 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../tests/support/eventually.ts";
-import { awayFromMidnight } from "../../tests/support/midnight.ts";
 import { rejectionOf } from "../../tests/support/rejection.ts";
+import { avoidMidnight } from "../../tests/support/utc-day.ts";
 import type { Agent } from "../agents/index.ts";
-import { openStand, type Stand } from "./support.test.ts";
+import { openRuntimeFixture, type RuntimeFixture } from "./support.test.ts";
 
-let stand: Stand;
+let stand: RuntimeFixture;
 let agent: Agent;
 beforeAll(async () => {
-  stand = await openStand();
+  stand = await openRuntimeFixture();
 });
 afterAll(() => stand[Symbol.asyncDispose]());
 beforeEach(async () => {
@@ -407,7 +407,7 @@ describe("budgets", () => {
 
   test("concurrent turns don't exceed it", async () => {
     // Enough for about two replies of 4,096 tokens.
-    await awayFromMidnight(5_000);
+    await avoidMidnight(5_000);
     const thrifty = await stand.agent({ ...price, maxTokens: 4_096, budget: { usdPerDay: 0.02 } });
     stand.upstream.script({ text: "Hi", usage: { prompt: 10, completion: 4_000 } });
     const requests = Array.from({ length: 12 }, (_, n) =>
@@ -455,7 +455,7 @@ describe("a reply that can't be stored", () => {
 
 describe("shutdown and restart", () => {
   test("unanswered messages stay, their callers get 503, and each is answered once after the start", async () => {
-    await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
+    await using own = await openRuntimeFixture({ SHUTDOWN_GRACE: "1ms" });
     const agentOfOwn = await own.agent();
     own.upstream.script({ hang: true });
     await own.hear(agentOfOwn, "one");
@@ -475,7 +475,7 @@ describe("shutdown and restart", () => {
   });
 
   test("a running turn finishes; callers behind it get 503 at once, and new messages are rejected", async () => {
-    await using own = await openStand();
+    await using own = await openRuntimeFixture();
     const agentOfOwn = await own.agent();
     const gate = Promise.withResolvers<void>();
     own.upstream.script(async ({ lastUser }) => {
@@ -501,7 +501,7 @@ describe("shutdown and restart", () => {
   });
 
   test("a backlog larger than a lane's memory is answered completely", async () => {
-    await using own = await openStand();
+    await using own = await openRuntimeFixture();
     const agentOfOwn = await own.agent();
     await own.agents.setStatus(agentOfOwn.id, "stopped");
     for (let n = 0; n < 600; n += 100) {
@@ -520,7 +520,7 @@ describe("shutdown and restart", () => {
   }, 30_000);
 
   test("a message whose turn twenty starts found interrupted is parked instead of run, and not sooner", async () => {
-    await using own = await openStand({ SHUTDOWN_GRACE: "1ms" });
+    await using own = await openRuntimeFixture({ SHUTDOWN_GRACE: "1ms" });
     const agentOfOwn = await own.agent();
     own.upstream.script({ hang: true });
     await own.hear(agentOfOwn, "poison");
@@ -540,7 +540,7 @@ describe("shutdown and restart", () => {
 });
 
 test("the event and the usage of a turn during which its agent was transferred belong to the new owner", async () => {
-  await using own = await openStand();
+  await using own = await openRuntimeFixture();
   const [agentOfOwn, hers] = [await own.agent(), await own.agent()];
   const gate = Promise.withResolvers<void>();
   own.upstream.script(async () => {

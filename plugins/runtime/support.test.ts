@@ -16,12 +16,12 @@ import { createRuntime } from "./index.ts";
 import type { Delivery, DeliveryOutcome, FetchFile, PlatformHooks } from "./platforms.ts";
 import type { ChatRequest } from "./turn/turn-requests.ts";
 
-export type Stand = Awaited<ReturnType<typeof openStand>>;
+export type RuntimeFixture = Awaited<ReturnType<typeof openRuntimeFixture>>;
 
 type Row = Record<string, unknown>;
 
 /** Turns and deliveries are retried after 1 ms, so that tests see all tries. */
-export async function openStand(env: Record<string, string> = {}) {
+export async function openRuntimeFixture(env: Record<string, string> = {}) {
   const dir = temporaryDir();
   const upstream = await startUpstream({ key: "sk-test" });
   const sent: Delivery[] = [];

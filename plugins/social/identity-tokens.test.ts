@@ -2,7 +2,7 @@
 // fails.
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { DAY, MINUTE, SECOND } from "../../src/kernel/util/time.ts";
-import { FORGED } from "../../tests/support/forged.ts";
+import { INVALID_TOKENS } from "../../tests/support/invalid-identity-tokens.ts";
 import { type Issuer, type IssuerTrouble, makeKey, startIssuer } from "../../tests/support/jwks.ts";
 import { createIdentityTokens } from "./identity-tokens.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
@@ -52,7 +52,7 @@ describe("a token is accepted", () => {
   });
 });
 
-test.each(Object.entries(FORGED))("a token is refused: %s", async (_, forge) => {
+test.each(Object.entries(INVALID_TOKENS))("a token is refused: %s", async (_, forge) => {
   const tokens = open();
   await expectInvalid(tokens.verifyFid(await forge(issuer)));
   expect(await tokens.verifyFid(await issuer.token())).toBe("12345");
@@ -61,9 +61,9 @@ test.each(Object.entries(FORGED))("a token is refused: %s", async (_, forge) => 
 test("no keys are fetched for a token that no key could make valid", async () => {
   const tokens = open();
   for (const kind of ["no token", "a megabyte", "the public key as a shared secret", "no signature, and it says so"]) {
-    await expectInvalid(tokens.verifyFid((await FORGED[kind]?.(issuer)) ?? expect.unreachable()));
+    await expectInvalid(tokens.verifyFid((await INVALID_TOKENS[kind]?.(issuer)) ?? expect.unreachable()));
   }
-  expect(issuer.asked).toBe(0);
+  expect(issuer.requests).toBe(0);
 });
 
 describe("the issuer's keys", () => {
@@ -78,10 +78,10 @@ describe("the issuer's keys", () => {
     await Promise.all(Array.from({ length: 20 }, () => tokens.verifyFid(token)));
     time += 10 * MINUTE - 1;
     await tokens.verifyFid(token);
-    expect(issuer.asked).toBe(1);
+    expect(issuer.requests).toBe(1);
     time += 1;
     await tokens.verifyFid(token);
-    expect(issuer.asked).toBe(2);
+    expect(issuer.requests).toBe(2);
   });
 
   test("are rotated: a token of the new key is accepted at once, one of the removed key is refused", async () => {
@@ -111,12 +111,12 @@ describe("the issuer's keys", () => {
     await tokens.verifyFid(await issuer.token());
     const settle = (all: string[]) => Promise.allSettled(all.map(tokens.verifyFid));
     expect((await settle(await foreignTokens())).map(({ status }) => status)).toEqual(Array(50).fill("rejected"));
-    expect(issuer.asked).toBe(2);
+    expect(issuer.requests).toBe(2);
     // A new key is found nevertheless.
     await issuer.rotate();
     const [foreign, valid] = [await foreignTokens(), await issuer.token()];
     expect((await settle([...foreign, valid])).at(-1)).toEqual({ status: "fulfilled", value: "12345" });
-    expect(issuer.asked).toBe(3);
+    expect(issuer.requests).toBe(3);
   });
 
   test.each<IssuerTrouble>(["down", "hang", "html", "endless", "redirect"])(
@@ -128,11 +128,11 @@ describe("the issuer's keys", () => {
       issuer.trouble = trouble;
       time += 11 * MINUTE;
       expect(await tokens.verifyFid(token)).toBe("12345");
-      const asked = issuer.asked;
+      const asked = issuer.requests;
       expect(asked).toBe(2);
       // During the cooldown no further fetch delays a call.
       for (let i = 0; i < 5; i++) await tokens.verifyFid(token);
-      expect(issuer.asked).toBe(asked);
+      expect(issuer.requests).toBe(asked);
       await expectInvalid(tokens.verifyFid(await foreignToken()));
       time += DAY;
       await expectUnavailable(tokens.verifyFid(token));

@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { openScene, type Scene } from "../interaction/support.test.ts";
+import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 import { createStreamStore, type StreamStore } from "./stream-store.ts";
 
-let scene: Scene;
+let scene: InteractionFixture;
 let store: StreamStore;
-let owner: Awaited<ReturnType<Scene["member"]>>;
+let owner: Awaited<ReturnType<InteractionFixture["member"]>>;
 
 beforeAll(async () => {
-  scene = await openScene({ RTMP_PORT: "0", BASE_URL: "http://localhost:3000" });
+  scene = await openInteractionFixture({ RTMP_PORT: "0", BASE_URL: "http://localhost:3000" });
   store = createStreamStore(scene.kernel);
   owner = await scene.member();
 });
@@ -59,7 +59,7 @@ test("removing an agent removes its stream", async () => {
 });
 
 /** A stranger reads a stream's key; then the owner of the email address reclaims the account. Returns the exposed key. */
-async function reclaimAccount(scene: Scene, store: StreamStore): Promise<string | undefined> {
+async function reclaimAccount(scene: InteractionFixture, store: StreamStore): Promise<string | undefined> {
   const stranger = await scene.member();
   const agentId = await scene.provision(stranger);
   const exposed = await store.findOrCreate(agentId);
@@ -77,7 +77,7 @@ test("reclaiming an account rotates the keys of its agents' streams: an exposed 
 });
 
 test("reclaiming rotates the keys also while streams are switched off, since they would work once switched on", async () => {
-  await using off = await openScene({ STREAM_DRIVER: "off", BASE_URL: "http://localhost:3000" });
+  await using off = await openInteractionFixture({ STREAM_DRIVER: "off", BASE_URL: "http://localhost:3000" });
   const rows = createStreamStore(off.kernel);
   expect(await rows.findByKey((await reclaimAccount(off, rows)) ?? "")).toBeUndefined();
 });

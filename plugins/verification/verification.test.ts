@@ -2,21 +2,22 @@
 // account.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { MINUTE } from "../../src/kernel/util/time.ts";
+import { subscribe } from "../../tests/support/account-setup.ts";
 import { createAuthenticator } from "../../tests/support/authenticator.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { subscribe } from "../../tests/support/favours.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
 import { type Mailbox, openMailbox } from "../../tests/support/mailbox.ts";
-import { type AgentItem, expectRefusal } from "../../tests/support/scene.ts";
+import type { AgentItem } from "../../tests/support/members.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
 const PAGE = "http://berth.example";
 
 let mailbox: Mailbox;
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  house = await openHouse({ env: { BASE_URL: PAGE, SMTP_URL: mailbox.url } });
+  house = await openServer({ env: { BASE_URL: PAGE, SMTP_URL: mailbox.url } });
   await house.kernel.jobs.start();
 });
 afterEach(() => setSystemTime());

@@ -2,9 +2,9 @@
 
 import { type Address, encodeFunctionData } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { type Anvil, askAnvil, startAnvil } from "../../tests/support/anvil.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
+import { type Anvil, callAnvil, startAnvil } from "../../tests/support/anvil.ts";
 import { type RpcProxy, startRpcProxy } from "../../tests/support/rpc-proxy.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { deployToken, giveEther, type Token } from "../../tests/support/tokens.ts";
 import { createChains } from "../chains/index.ts";
 import { createNonceQueueWorker, type NonceQueueOptions } from "./chain/nonce-queue-worker.ts";
@@ -22,7 +22,7 @@ export interface WalletFixture extends AsyncDisposable {
   readonly chain: Anvil;
   readonly rpc: RpcProxy;
   readonly usd: Token;
-  readonly house: House;
+  readonly house: TestServer;
   readonly wallets: Wallets;
   readonly ledger: ReturnType<typeof createLedger>;
   /** The key of every wallet of the fixture, used as another program would use it. */
@@ -49,7 +49,7 @@ export async function createWalletFixture(): Promise<WalletFixture> {
   const chain = await startAnvil({ chainId: 84_532 });
   const rpc = startRpcProxy(chain.url);
   const usd = await deployToken(chain);
-  const house = await openHouse({ env: { TESTNET_RPC_URL: rpc.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
+  const house = await openServer({ env: { TESTNET_RPC_URL: rpc.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
   const { kernel } = house;
   const keys = createKeyring(kernel);
   const wallets = createWallets({ ...kernel, keys });
@@ -99,8 +99,8 @@ export async function createWalletFixture(): Promise<WalletFixture> {
     },
     reload: async ({ id }) => (await ledger.find(id)) ?? missing("a spend"),
     transactionOf: async (spend) => (await ledger.listTransactions(spend))[0] ?? missing("a transaction"),
-    automine: (on) => askAnvil(chain, "evm_setAutomine", [on]),
-    mine: () => askAnvil(chain, "evm_mine"),
+    automine: (on) => callAnvil(chain, "evm_setAutomine", [on]),
+    mine: () => callAnvil(chain, "evm_mine"),
     async [Symbol.asyncDispose]() {
       await house[Symbol.asyncDispose]();
       await rpc.stop();

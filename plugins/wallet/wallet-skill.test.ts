@@ -1,7 +1,7 @@
 // Tests the wallet skill: it is off by default, idempotent per message, and bound by the policy and the tool approvals.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Anvil, startAnvil } from "../../tests/support/anvil.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { deployToken, freshAddress, giveEther, type Token } from "../../tests/support/tokens.ts";
 import type { Approval } from "../agents/index.ts";
 import { createChains } from "../chains/index.ts";
@@ -16,7 +16,7 @@ import { createWalletSkill } from "./wallet-skill.ts";
 const USD = 1_000_000n;
 let chain: Anvil;
 let usd: Token;
-let house: House;
+let house: TestServer;
 let wallets: ReturnType<typeof createWallets>;
 let ledger: ReturnType<typeof createLedger>;
 let userId: string;
@@ -25,7 +25,7 @@ let approvals: ReadonlyMap<string, Approval> = new Map();
 beforeAll(async () => {
   chain = await startAnvil({ chainId: 84_532 });
   usd = await deployToken(chain);
-  house = await openHouse({ env: { TESTNET_RPC_URL: chain.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
+  house = await openServer({ env: { TESTNET_RPC_URL: chain.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
   const { kernel } = house;
   wallets = createWallets({ ...kernel, keys: createKeyring(kernel) });
   ledger = createLedger(kernel);

@@ -5,16 +5,16 @@ import { AppError, unauthorized } from "../../src/kernel/errors.ts";
 import { attachContext } from "../../src/kernel/http/request-context.ts";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { followStream, takeEvents } from "../../tests/support/sse.ts";
 import type { Identity } from "../auth/index.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { testUser } from "./support.test.ts";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com", PORT: "0" } });
+  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com", PORT: "0" } });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
@@ -102,7 +102,7 @@ describe("ends", () => {
   });
 
   test("at once when the service stops", async () => {
-    const second = await openHouse({ env: { PORT: "0" } });
+    const second = await openServer({ env: { PORT: "0" } });
     const client = createClient(second.web);
     await client.join();
     const stream = await followStream(client, "/api/events");

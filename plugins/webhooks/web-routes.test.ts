@@ -2,9 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
 import { isSignedWith, type Receiver, startReceiver } from "../../tests/support/receiver.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
 interface Webhook extends Record<string, unknown> {
   id: string;
@@ -24,13 +24,13 @@ interface DeliveryItem {
   attempts: number;
 }
 
-let house: House;
+let house: TestServer;
 let receiver: Receiver;
 let ada: Client;
 let bob: Client;
 beforeAll(async () => {
   receiver = startReceiver();
-  house = await openHouse({ env: { OUTBOUND_ALLOW: "127.0.0.1/32", ADMIN_EMAILS: "root@example.com", PORT: "0" } });
+  house = await openServer({ env: { OUTBOUND_ALLOW: "127.0.0.1/32", ADMIN_EMAILS: "root@example.com", PORT: "0" } });
   ada = createClient(house.web);
   bob = createClient(house.web);
   await Promise.all([ada.join(), bob.join()]);

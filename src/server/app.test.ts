@@ -1,13 +1,13 @@
 // Tests the whole application: every route authorizes first, and plugins start and stop in order.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type House, openHouse } from "../../tests/support/house.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { StartError } from "../kernel/errors.ts";
 import { type PluginParts, plugin } from "../kernel/plugin.ts";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
@@ -80,7 +80,7 @@ describe("starting and stopping", () => {
     }));
   const opened = async (...plugins: ReturnType<typeof one>[]) => {
     calls.length = 0;
-    return openHouse({ plugins });
+    return openServer({ plugins });
   };
   const sockets: PluginParts<object>["sockets"] = [];
 

@@ -4,19 +4,19 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createClient } from "../../tests/support/client.ts";
-import { type House, openHouse } from "../../tests/support/house.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type Config, loadConfig } from "../kernel/config/config.ts";
 import { createLog, type Log } from "../kernel/telemetry/log.ts";
 import { runCommand } from "./commands/run-command.ts";
 import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
 
-let house: House;
+let house: TestServer;
 let control: Awaited<ReturnType<typeof listenOnControlSocket>> | undefined;
 let warnings: string[];
 let log: Log;
 beforeEach(async () => {
-  house = await openHouse();
+  house = await openServer();
   warnings = [];
   log = createLog({ level: "warn", format: "json", write: (line) => warnings.push(line) });
 });
@@ -186,13 +186,13 @@ describe("while no service runs", () => {
     const config = loadConfig({ DATA_DIR: dir.path, LOG_LEVEL: "error" }, { cwd: dir.path });
     const args = { email: "ada@example.com", plan: "starter", days: "7" };
     await expect(runCommand(config, "user.grant", args)).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
-    await using made = await openHouse({ dir: dir.path, env: { DATA_DIR: dir.path } });
+    await using made = await openServer({ dir: dir.path, env: { DATA_DIR: dir.path } });
     const { id } = await made.app.accounts.users.create({ email: args.email, passwordHash: null });
     await made[Symbol.asyncDispose]();
     const granted = (await runCommand(config, "user.grant", args)) as { currentPeriodEnd: string };
     const days = (Date.parse(granted.currentPeriodEnd) - Date.now()) / 86_400_000;
     expect(days).toBeWithin(6.99, 7.01);
-    await using again = await openHouse({ dir: dir.path, env: { DATA_DIR: dir.path } });
+    await using again = await openServer({ dir: dir.path, env: { DATA_DIR: dir.path } });
     expect((await again.app.accounts.users.byId(id))?.plan).toBe("starter");
     dir.remove();
   });

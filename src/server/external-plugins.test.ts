@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { openHouse } from "../../tests/support/house.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
+import { openServer } from "../../tests/support/server.ts";
 import { StartError } from "../kernel/errors.ts";
 import { loadExternalPlugins } from "./external-plugins.ts";
 
@@ -45,7 +45,7 @@ const post = async (url: string, body: string, headers: Record<string, string> =
 test("a plugin from disk follows the same rules as built-in ones", async () => {
   const plugins = await loadExternalPlugins([relative(process.cwd(), file(HELLO))]);
   expect(plugins.map(({ name }) => name)).toEqual(["hello"]);
-  await using house = await openHouse({ plugins });
+  await using house = await openServer({ plugins });
   expect(await (await fetch(`${house.web}/hello`)).json()).toEqual({ role: "all" });
   expect((await fetch(`${house.backend}/hello`)).status).toBe(404);
   expect(await post(`${house.web}/hello`, '{"name":"Ada"}')).toEqual([200, "ok"]);
@@ -92,6 +92,6 @@ describe("a file that is not a plugin stops the start with its name and the reas
   test("one with the name of another plugin", async () => {
     const taken = file('export default ({ plugin }) => plugin("auth", () => ({ service: {} }));');
     const plugins = await loadExternalPlugins([taken]);
-    await expect(openHouse({ plugins })).rejects.toThrow("Two plugins have the name auth");
+    await expect(openServer({ plugins })).rejects.toThrow("Two plugins have the name auth");
   });
 });

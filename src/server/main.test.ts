@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../package.json";
-import { type House, openHouse } from "../../tests/support/house.ts";
 import { bun, run, temporaryDir } from "../../tests/support/process.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
 
 const dir = temporaryDir();
@@ -71,10 +71,10 @@ test("a failure is one line on standard error and exit code 1, without a stack",
 });
 
 describe("while a service runs", () => {
-  let house: House;
+  let house: TestServer;
   let control: { close(): Promise<void> };
   beforeAll(async () => {
-    house = await openHouse({ dir: dir.path });
+    house = await openServer({ dir: dir.path });
     control = await listenOnControlSocket(house.kernel, createCommandHandlers(house.kernel, house.app));
     await house.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
   });

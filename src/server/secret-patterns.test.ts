@@ -1,12 +1,12 @@
 // Every plugin registers the forms of the secrets that it handles, so that no log line shows one.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type House, openHouse } from "../../tests/support/house.ts";
+import { openServer, type TestServer } from "../../tests/support/server.ts";
 
 const TELEGRAM = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw_";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 

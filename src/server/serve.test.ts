@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { temporaryDir } from "../../tests/support/process.ts";
+import { expectRefusal } from "../../tests/support/refusal.ts";
 import { startErrorOf } from "../../tests/support/rejection.ts";
-import { expectRefusal } from "../../tests/support/scene.ts";
 import { type RunningServer, serve } from "./serve.ts";
 
 let dir: ReturnType<typeof temporaryDir>;

@@ -2,7 +2,7 @@
 
 import { expect } from "bun:test";
 import type { Answer, Client } from "./client.ts";
-import { expectRefusal } from "./scene.ts";
+import { expectRefusal } from "./refusal.ts";
 
 export const PASSWORD = "correct horse battery";
 

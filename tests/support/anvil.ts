@@ -86,7 +86,7 @@ function clientOf(url: string, id: number, account: Address) {
 }
 
 /** Calls one of anvil's own RPC methods, such as `evm_mine`. Throws with the RPC error's message. */
-export async function askAnvil({ url }: Pick<Anvil, "url">, method: string, params: unknown[] = []): Promise<unknown> {
+export async function callAnvil({ url }: Pick<Anvil, "url">, method: string, params: unknown[] = []): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const answer = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   const { result, error } = (await answer.json()) as { result?: unknown; error?: { message: string } };

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createWatch, eventually, NeverHappened, seeded } from "./eventually.ts";
+import { ConditionTimeout, createWatch, eventually, seeded } from "./eventually.ts";
 
 test("eventually: waits for a truthy value, and retries after exceptions", async () => {
   let calls = 0;
@@ -16,7 +16,7 @@ test("eventually: waits for a truthy value, and retries after exceptions", async
 
 test("eventually: reports the condition and its last result on timeout", async () => {
   const failure = await eventually(() => 0, { timeoutMs: 20, everyMs: 5, what: "a reply" }).catch((error) => error);
-  expect(failure).toBeInstanceOf(NeverHappened);
+  expect(failure).toBeInstanceOf(ConditionTimeout);
   expect(failure.message).toMatch(/^Not within \d+ ms: a reply\nThe last check returned 0$/);
   const thrown = eventually(() => expect(1).toBe(2), { timeoutMs: 10, everyMs: 5 });
   await expect(thrown).rejects.toThrow(/The last check threw: .*Expected: 2/s);

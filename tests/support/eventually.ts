@@ -2,27 +2,27 @@
 // seeded random generator.
 
 /** How long and how often to check, in milliseconds; `what` names the condition in the failure message. */
-export interface Patience {
+export interface WaitOptions {
   timeoutMs?: number;
   everyMs?: number;
   what?: string;
 }
 
 /** A condition did not become true in time. */
-export class NeverHappened extends Error {
-  override readonly name = "NeverHappened";
+export class ConditionTimeout extends Error {
+  override readonly name = "ConditionTimeout";
 }
 
 /**
  * Calls `check` repeatedly until it returns a truthy value, and returns that. An exception counts as "not yet",
- * so `check` may use `expect`. Throws `NeverHappened` with the last result (default: after 10 s, one call every 10 ms).
+ * so `check` may use `expect`. Throws `ConditionTimeout` with the last result (default: after 10 s, one call every 10 ms).
  *
  * @example
  * const agent = await eventually(() => client.agents().find((agent) => agent.status === "active"));
  */
 export async function eventually<T>(
   check: () => T | Promise<T>,
-  { timeoutMs = 10_000, everyMs = 10, what }: Patience = {},
+  { timeoutMs = 10_000, everyMs = 10, what }: WaitOptions = {},
 ): Promise<NonNullable<T>> {
   const started = performance.now();
   let seen: unknown;
@@ -37,13 +37,13 @@ export async function eventually<T>(
       failure = error;
     }
     const waited = performance.now() - started;
-    if (waited > timeoutMs) throw neverHappened(what ?? String(check), waited, seen, failure);
+    if (waited > timeoutMs) throw conditionTimeout(what ?? String(check), waited, seen, failure);
     await Bun.sleep(everyMs);
   }
 }
 
 /** The shortest of three runs, in milliseconds: the run that other processes on the machine disturbed least. */
-export async function quickest(work: () => unknown): Promise<number> {
+export async function fastestRun(work: () => unknown): Promise<number> {
   const times: number[] = [];
   for (let n = 0; n < 3; n++) {
     const since = performance.now();
@@ -57,7 +57,7 @@ export async function quickest(work: () => unknown): Promise<number> {
 export interface Watch {
   /** Must be called after every change. */
   changed(): void;
-  /** Resolves with the first truthy value of `check`, now or after a change; throws `NeverHappened`. */
+  /** Resolves with the first truthy value of `check`, now or after a change; throws `ConditionTimeout`. */
   waitFor<T>(check: () => T, timeoutMs?: number, what?: string): Promise<NonNullable<T>>;
 }
 
@@ -89,7 +89,7 @@ export function createWatch(): Watch {
         const deadline = setTimeout(() => {
           finish();
           look();
-          reject(neverHappened(what, timeoutMs, seen, undefined));
+          reject(conditionTimeout(what, timeoutMs, seen, undefined));
         }, timeoutMs);
         waiting.add(look);
         look();
@@ -98,9 +98,9 @@ export function createWatch(): Watch {
   };
 }
 
-function neverHappened(what: string, waitedMs: number, seen: unknown, failure: unknown): NeverHappened {
+function conditionTimeout(what: string, waitedMs: number, seen: unknown, failure: unknown): ConditionTimeout {
   const last = failure instanceof Error ? `threw: ${failure.message}` : `returned ${Bun.inspect(failure ?? seen)}`;
-  return new NeverHappened(`Not within ${Math.round(waitedMs)} ms: ${what}\nThe last check ${last}`, {
+  return new ConditionTimeout(`Not within ${Math.round(waitedMs)} ms: ${what}\nThe last check ${last}`, {
     cause: failure,
   });
 }

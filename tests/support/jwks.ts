@@ -27,7 +27,7 @@ export interface Issuer extends AsyncDisposable {
   readonly key: IssuerKey;
   trouble: IssuerTrouble | undefined;
   /** Number of requests for its keys. */
-  readonly asked: number;
+  readonly requests: number;
   /** Makes a token of fid 12345 that is valid for an hour, unless the options change it. */
   token(options?: TokenOptions): Promise<string>;
   /** Signs with a new key from now on; `keep` leaves the old ones in the key set. */
@@ -45,7 +45,7 @@ export async function makeKey(alg = "RS256"): Promise<IssuerKey> {
 
 export async function startIssuer(audience = "berth.example"): Promise<Issuer> {
   let keys = [await makeKey()];
-  let asked = 0;
+  let requests = 0;
   const newest = () => keys[0] ?? keyless();
 
   const server = Bun.serve({
@@ -54,7 +54,7 @@ export async function startIssuer(audience = "berth.example"): Promise<Issuer> {
     idleTimeout: 0,
     async fetch({ url }) {
       if (new URL(url).pathname !== "/.well-known/jwks.json") return new Response("no", { status: 404 });
-      asked++;
+      requests++;
       if (issuer.trouble) return troubled(issuer.trouble);
       const set = keys.map(async ({ kid, alg, publicKey }) => ({
         ...(await exportJWK(publicKey)),
@@ -73,8 +73,8 @@ export async function startIssuer(audience = "berth.example"): Promise<Issuer> {
     get key() {
       return newest();
     },
-    get asked() {
-      return asked;
+    get requests() {
+      return requests;
     },
     token({ claims = {}, header = {}, key } = {}) {
       const now = Math.floor(Date.now() / 1000);

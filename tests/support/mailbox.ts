@@ -1,13 +1,13 @@
 // Receives Berth's mails with a real SMTP server and finds them by recipient.
 
 import { eventually } from "./eventually.ts";
-import { type Arrived, startSmtp } from "./smtp.ts";
+import { type ReceivedMail, startSmtp } from "./smtp.ts";
 
 export interface Mailbox extends AsyncDisposable {
   /** The value of SMTP_URL. */
   readonly url: string;
   /** The mails to this address so far. */
-  of(email: string): Arrived[];
+  of(email: string): ReceivedMail[];
   /** Waits for the `count`-th mail with a link to this page and returns the link's token. */
   token(email: string, page: "verify-email" | "reset-password", count?: number): Promise<string>;
 }

@@ -38,7 +38,7 @@ export interface Oidc extends AsyncDisposable {
   /** Failures by path, such as `/token`. */
   readonly trouble: Map<string, Trouble>;
   /** The paths of all requests so far. */
-  readonly asked: string[];
+  readonly requestedPaths: string[];
 }
 
 /** Starts the provider; it redirects browsers to `redirectUris` only. */
@@ -55,7 +55,7 @@ export async function startOidc(redirectUris: string[]): Promise<Oidc> {
     person: undefined,
     forge: undefined,
     trouble: new Map(),
-    asked: [],
+    requestedPaths: [],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -83,7 +83,7 @@ export async function startOidc(redirectUris: string[]): Promise<Oidc> {
 
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     const path = new URL(request.url ?? "", oidc.issuer).pathname;
-    oidc.asked.push(path);
+    oidc.requestedPaths.push(path);
     const trouble = oidc.trouble.get(path);
     if (trouble) return fail(trouble, response);
     if (!path.startsWith("/interaction/")) return void answer(request, response);

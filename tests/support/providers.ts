@@ -3,8 +3,8 @@
 import { expect } from "bun:test";
 import { type Answer, type Client, createClient } from "./client.ts";
 import { type Github, type GithubPerson, startGithub } from "./github.ts";
-import { type House, openHouse } from "./house.ts";
 import { type Oidc, type Person, startOidc, throughProvider } from "./oidc.ts";
+import { openServer, type TestServer } from "./server.ts";
 
 export interface Providers extends AsyncDisposable {
   readonly google: Oidc;
@@ -39,7 +39,7 @@ export async function startProviders(baseUrl = "http://berth.example"): Promise<
 export type ProviderName = "google" | "github";
 
 /** Starts a sign-in and completes it at the provider; returns the callback address for the browser. */
-export async function leave(client: Client, provider: ProviderName, query = ""): Promise<string> {
+export async function completeAtProvider(client: Client, provider: ProviderName, query = ""): Promise<string> {
   const { status, headers, text } = await client.get(`/api/auth/oauth/${provider}${query}`);
   const location = headers.get("location");
   if (status !== 302 || !location?.startsWith("http")) throw new Error(`start: ${status} ${location} ${text}`);
@@ -48,31 +48,31 @@ export async function leave(client: Client, provider: ProviderName, query = ""):
 
 /** Completes a sign-in; returns Berth's response to the callback. */
 export const signInWith = async (client: Client, provider: ProviderName, query = ""): Promise<Answer> =>
-  client.get(await leave(client, provider, query));
+  client.get(await completeAtProvider(client, provider, query));
 
 let made = 0;
 
 /** A new person at Google. */
-export function stranger(more: Partial<Person> = {}): Person {
+export function newGooglePerson(more: Partial<Person> = {}): Person {
   const tag = `${++made}-${crypto.randomUUID().slice(0, 8)}`;
   return { sub: `google-${tag}`, email: `person-${tag}@example.com`, email_verified: true, name: "Ada", ...more };
 }
 
 /** A new person at GitHub. */
-export function developer(email: string, more: Partial<GithubPerson> = {}): GithubPerson {
+export function newGithubPerson(email: string, more: Partial<GithubPerson> = {}): GithubPerson {
   const id = 1_000_000 + ++made;
   return { id, login: `dev-${id}`, name: null, emails: [{ email, primary: true, verified: true }], ...more };
 }
 
 /** A service with both providers, and helpers for its tests. */
-export interface OAuthHouse extends AsyncDisposable {
+export interface OAuthServer extends AsyncDisposable {
   readonly google: Oidc;
   readonly github: Github;
   readonly env: Record<string, string>;
   browser(): Client;
   /** Sets the person who signs in next. */
-  atGoogle(person: Person): Person;
-  atGithub(person: GithubPerson): GithubPerson;
+  useGooglePerson(person: Person): Person;
+  useGithubPerson(person: GithubPerson): GithubPerson;
   /** Signs up a user with a password, with a verified address or not. */
   member(email: string, verified: boolean): Promise<Client>;
   rows(sql: string, ...args: (string | number)[]): Promise<object[]>;
@@ -80,14 +80,14 @@ export interface OAuthHouse extends AsyncDisposable {
   write(userId: string, sql: string, ...args: (string | number)[]): Promise<void>;
   linksOf(userId: string): Promise<object[]>;
   /** Ends all failures of both providers, and sets a new person at Google. */
-  calm(): void;
+  reset(): void;
 }
 
-export async function openOAuthHouse(env: Record<string, string> = {}): Promise<OAuthHouse> {
+export async function openOAuthServer(env: Record<string, string> = {}): Promise<OAuthServer> {
   const providers = await startProviders(env.BASE_URL);
   const { google, github } = providers;
   const all = { ...providers.env, ...env };
-  const house: House = await openHouse({ env: all });
+  const house: TestServer = await openServer({ env: all });
   const browser = () => createClient(house.web);
   const rows = async (sql: string, ...args: (string | number)[]) =>
     (await house.kernel.database.read(sql, args)).rows.map((row) => ({ ...row }));
@@ -103,11 +103,11 @@ export async function openOAuthHouse(env: Record<string, string> = {}): Promise<
     rows,
     write,
     linksOf: (id) => rows("SELECT provider, subject FROM linked_accounts WHERE user_id = ? ORDER BY provider", id),
-    atGoogle(person) {
+    useGooglePerson(person) {
       google.person = person;
       return person;
     },
-    atGithub(person) {
+    useGithubPerson(person) {
       github.person = person;
       return person;
     },
@@ -117,8 +117,8 @@ export async function openOAuthHouse(env: Record<string, string> = {}): Promise<
       await write(id, "UPDATE users SET email_verified = ? WHERE id = ?", Number(verified), id);
       return client;
     },
-    calm() {
-      google.person = stranger();
+    reset() {
+      google.person = newGooglePerson();
       google.forge = undefined;
       google.trouble.clear();
       github.trouble.clear();

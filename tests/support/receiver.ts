@@ -22,11 +22,11 @@ export interface Receiver extends AsyncDisposable {
   answer(behaviour: number | "hang" | ((received: Received, before: number) => Behaviour)): void;
   /** Waits for `count` matching requests and returns them; throws after 5 s. */
   take(count: number, matches?: (received: Received) => boolean, timeoutMs?: number): Promise<Received[]>;
-  forget(): void;
+  clear(): void;
   /** Closes all connections and stops listening. */
   kill(): Promise<void>;
   /** Listens at the same address again. */
-  revive(): void;
+  restart(): void;
 }
 
 /** Starts a receiver on a free port. */
@@ -60,9 +60,9 @@ export function startReceiver(): Receiver {
       await watch.waitFor(() => found().length >= count, timeoutMs, `${count} webhooks arrive`);
       return found().slice(0, count);
     },
-    forget: () => void received.splice(0),
+    clear: () => void received.splice(0),
     kill: () => server.stop(true),
-    revive() {
+    restart() {
       server = listen(port);
     },
     [Symbol.asyncDispose]: () => server.stop(true),

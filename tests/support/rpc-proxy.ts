@@ -8,7 +8,7 @@ export interface Held {
 }
 
 /** Makes a false response from the real result and the request's parameters. */
-export type Lie = (honest: { result: unknown; params: unknown[] }) => { result: unknown } | { error: object };
+export type FalseResponse = (honest: { result: unknown; params: unknown[] }) => { result: unknown } | { error: object };
 
 export interface RpcProxy {
   readonly url: string;
@@ -17,9 +17,9 @@ export interface RpcProxy {
   /** Fails every request with 503. */
   fail(): void;
   /** Answers requests with this method by the result of `made`. */
-  lie(method: string, made: Lie): void;
+  respondWith(method: string, made: FalseResponse): void;
   /** The methods of all requests so far. */
-  readonly asked: readonly string[];
+  readonly requestedMethods: readonly string[];
   /** Delays the responses to this method until `release()`; with `forwarded`, the node gets the requests at once. */
   hold(method: string, options?: { forwarded?: boolean }): Held;
   stop(): Promise<void>;
@@ -28,8 +28,8 @@ export interface RpcProxy {
 export function startRpcProxy(target: string): RpcProxy {
   let failing = false;
   let held: { method: string; forwarded: boolean; reached(): void; released: Promise<boolean> } | undefined;
-  const lies = new Map<string, Lie>();
-  const asked: string[] = [];
+  const lies = new Map<string, FalseResponse>();
+  const requestedMethods: string[] = [];
   let release: ((answered: boolean) => void) | undefined;
 
   const gone = () => new Response("gone", { status: 503 });
@@ -44,11 +44,11 @@ export function startRpcProxy(target: string): RpcProxy {
       const body = await request.text();
       if (failing) return gone();
       const { id, method, params = [] } = JSON.parse(body) as { id: number; method: string; params?: unknown[] };
-      asked.push(method);
-      const lie = lies.get(method);
-      if (lie) {
+      requestedMethods.push(method);
+      const respondWith = lies.get(method);
+      if (respondWith) {
         const { result } = (await (await forward(body)).json()) as { result?: unknown };
-        return Response.json({ jsonrpc: "2.0", id, ...lie({ result, params }) });
+        return Response.json({ jsonrpc: "2.0", id, ...respondWith({ result, params }) });
       }
       const found = held;
       if (found?.method !== method) return forward(body);
@@ -71,8 +71,8 @@ export function startRpcProxy(target: string): RpcProxy {
     fail() {
       failing = true;
     },
-    lie: (method, made) => void lies.set(method, made),
-    asked,
+    respondWith: (method, made) => void lies.set(method, made),
+    requestedMethods,
     hold(method, { forwarded = false } = {}) {
       const reached = Promise.withResolvers<void>();
       const released = Promise.withResolvers<boolean>();

@@ -18,7 +18,7 @@ export interface Seller {
   /** The payment headers of all requests that had one. */
   readonly payments: string[];
   /** Sets terms that override the default: one USD by the exact scheme. */
-  ask(terms: Partial<PaymentRequirements>): void;
+  setTerms(terms: Partial<PaymentRequirements>): void;
   /** `sell`: correct; `take`: settles, then fails with 500; `lie`: names another transaction; `refuse`: settles nothing. */
   behave(how: How): void;
   /** Sets a listener that runs when a payment arrived, before it is verified. */
@@ -89,7 +89,7 @@ export function startSeller(chain: Anvil, token: Token): Seller {
     url: `http://127.0.0.1:${server.port}`,
     payTo,
     payments,
-    ask(next) {
+    setTerms(next) {
       terms = next;
     },
     behave(next) {

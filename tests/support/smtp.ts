@@ -7,7 +7,7 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { createWatch } from "./eventually.ts";
 
 /** A received mail. */
-export interface Arrived {
+export interface ReceivedMail {
   /** Sender and recipients of the envelope. */
   from: string;
   to: string[];
@@ -30,13 +30,13 @@ export interface Trouble {
 export interface Smtp extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  readonly mails: Arrived[];
+  readonly mails: ReceivedMail[];
   /** Number of connections so far. */
   connections(): number;
   /** Sets the failures from the next command on. */
   behave(trouble: Trouble): void;
   /** Waits until there are `count` mails and returns all. */
-  arrived(count: number): Promise<Arrived[]>;
+  waitForMails(count: number): Promise<ReceivedMail[]>;
   /** Delays the confirmation of mails that arrive from now on until the returned function is called. */
   hold(): () => void;
   stop(): Promise<void>;
@@ -52,7 +52,7 @@ export interface SmtpOptions {
 }
 
 export async function startSmtp({ port = 0, login, tls }: SmtpOptions = {}): Promise<Smtp> {
-  const mails: Arrived[] = [];
+  const mails: ReceivedMail[] = [];
   const watch = createWatch();
   let trouble: Trouble = {};
   let connections = 0;
@@ -125,7 +125,7 @@ export async function startSmtp({ port = 0, login, tls }: SmtpOptions = {}): Pro
     behave(next) {
       trouble = next;
     },
-    arrived: (count) => watch.waitFor(() => (mails.length >= count ? mails : undefined), 10_000, `${count} mails`),
+    waitForMails: (count) => watch.waitFor(() => (mails.length >= count ? mails : undefined), 10_000, `${count} mails`),
     hold() {
       const { promise, resolve } = Promise.withResolvers<void>();
       held = promise;

@@ -7,7 +7,7 @@ import { type Anvil, startAnvil } from "./anvil.ts";
 import type { Berth } from "./berth.ts";
 import { type Answer, createClient } from "./client.ts";
 import { type Issuer, startIssuer } from "./jwks.ts";
-import { expectRefusal } from "./scene.ts";
+import { expectRefusal } from "./refusal.ts";
 import { compileContract } from "./solidity.ts";
 import { createWallet } from "./wallets.ts";
 

@@ -3,7 +3,7 @@
 
 import { type Berth, startBerth } from "./berth.ts";
 import { eventually, type Seeded } from "./eventually.ts";
-import { member, provision } from "./scene.ts";
+import { member, provision } from "./members.ts";
 import { startUpstream } from "./upstream.ts";
 
 /** How a platform fails: 5xx responses, or reset connections. */

@@ -3,7 +3,7 @@
 import type { Berth } from "./berth.ts";
 import type { Client } from "./client.ts";
 import { eventually } from "./eventually.ts";
-import { type AgentItem, provision } from "./scene.ts";
+import { type AgentItem, provision } from "./members.ts";
 
 export interface StreamBody {
   liveStreamId: string;

@@ -1,7 +1,7 @@
 // Deploys ERC-20 tokens that anyone may mint to a test chain, and funds addresses with tokens and ether.
 import { type Address, getAddress, parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { type Anvil, askAnvil } from "./anvil.ts";
+import { type Anvil, callAnvil } from "./anvil.ts";
 import { compileContract } from "./solidity.ts";
 
 export interface Token {
@@ -19,7 +19,7 @@ export async function deployToken(chain: Anvil, decimals = 6, name = "USD Coin")
 
 /** Puts the code of a deployed token at a fixed address, with empty storage: the address that a real chain uses. */
 export async function tokenAt(chain: Anvil, address: Address, { address: like, decimals }: Token): Promise<Token> {
-  await askAnvil(chain, "anvil_setCode", [address, await chain.client.getCode({ address: like })]);
+  await callAnvil(chain, "anvil_setCode", [address, await chain.client.getCode({ address: like })]);
   return tokenOf(chain, address, decimals);
 }
 

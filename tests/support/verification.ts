@@ -3,7 +3,8 @@
 import { expect } from "bun:test";
 import type { Berth } from "./berth.ts";
 import { type Answer, type Client, createClient } from "./client.ts";
-import { type AgentItem, expectRefusal, member, provision } from "./scene.ts";
+import { type AgentItem, member, provision } from "./members.ts";
+import { expectRefusal } from "./refusal.ts";
 import { siweMessage, type Wallet } from "./wallets.ts";
 
 /** The `BASE_URL` of these tests: a host name, since authenticators accept no IP address. */

@@ -4,11 +4,12 @@ import { connect } from "node:net";
 import { AppError, unauthorized } from "../../../src/kernel/errors.ts";
 import { attachContext } from "../../../src/kernel/http/request-context.ts";
 import { plugin } from "../../../src/kernel/plugin.ts";
+import { subscribe } from "../../../tests/support/account-setup.ts";
 import { createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { subscribe } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal, provision } from "../../../tests/support/scene.ts";
+import { provision } from "../../../tests/support/members.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { followStream, type ServerSentEvent, takeEvents } from "../../../tests/support/sse.ts";
 import type { Identity } from "../../auth/index.ts";
 import { agents } from "../index.ts";
@@ -21,9 +22,9 @@ const onlooker = plugin("onlooker", (host) => {
   service = host.use(agents);
   return { service };
 });
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse({ plugins: [onlooker] });
+  house = await openServer({ plugins: [onlooker] });
 });
 afterAll(() => house[Symbol.asyncDispose]());
 
@@ -115,7 +116,7 @@ describe("ends", () => {
   });
 
   test("at once when the service stops", async () => {
-    const second = await openHouse();
+    const second = await openServer();
     const { client, path } = await member(second);
     const stream = await followStream(client, path);
     await second.app.stop();

@@ -1,21 +1,21 @@
 // Tests that an account's agents are removed through the backend before the account is deleted.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createBackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
+import { subscribe } from "../../../tests/support/account-setup.ts";
 import { createClient } from "../../../tests/support/client.ts";
-import { subscribe } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import type { AgentItem } from "../../../tests/support/scene.ts";
+import type { AgentItem } from "../../../tests/support/members.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import type { SessionIdentity } from "../../auth/index.ts";
 import type { Agent } from "../agent-store.ts";
 import { createAccountDeletionHook } from "./account-deletion.ts";
 
-let house: House;
+let house: TestServer;
 let identity: SessionIdentity;
 let agentId: string;
 const request = new Request("http://localhost/api/settings", { method: "DELETE" });
 
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   const ada = createClient(house.web);
   const userId = await ada.join();
   await subscribe(house, ada.account.email, "pro");

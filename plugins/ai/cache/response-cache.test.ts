@@ -1,11 +1,12 @@
 // Tests the response cache: it is used on request only, for the same request of the same caller, and free of charge.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createMetrics } from "../../../src/kernel/telemetry/metrics.ts";
+import { subscribe } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { subscribe } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal, provision } from "../../../tests/support/scene.ts";
+import { provision } from "../../../tests/support/members.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import { cacheKey, createResponseCache, parseCacheHeader } from "./response-cache.ts";
 
@@ -71,11 +72,11 @@ describe("a cached value", () => {
 describe("for callers of the API", () => {
   const MODEL = "gpt-4o-mini";
   let upstream: Upstream;
-  let house: House;
+  let house: TestServer;
   let keys: string[];
   beforeAll(async () => {
     upstream = await startUpstream({ models: [MODEL] });
-    house = await openHouse({
+    house = await openServer({
       env: {
         PROVIDER_5_BASE_URL: upstream.url,
         PROVIDER_5_API_KEY: "sk-operator",

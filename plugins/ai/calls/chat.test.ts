@@ -1,9 +1,9 @@
 // Tests chat through the backend: responses are the provider's bytes, failures are Berth's errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { awayFromMidnight } from "../../../tests/support/midnight.ts";
 import { parseEvents } from "../../../tests/support/sse.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
+import { avoidMidnight } from "../../../tests/support/utc-day.ts";
 import { bodyOf, serveAi } from "../support.test.ts";
 
 const KEY = "sk-canary-operator-key-1234567890";
@@ -292,7 +292,7 @@ describe("the ledger", () => {
 
   test("stops public use when the budget of the day is spent, also under concurrent calls", async () => {
     // 4,096 tokens of output at 0.60 USD a million, and some input: about 2,460 micro-USD set aside for each call.
-    await awayFromMidnight(5_000);
+    await avoidMidnight(5_000);
     const env = { PROVIDER_1_API_KEY: KEY, PROVIDER_1_BASE_URL: first.url, AI_PUBLIC_BUDGET_USD_PER_DAY: "0.025" };
     await using one = await serveAi(env);
     first.script({ text: "fine", usage: { prompt: 0, completion: 4096 } });

@@ -1,14 +1,15 @@
 // Tests usage reports, the payers of calls, and notices of spent budgets.
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { subscribe } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { subscribe } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
-import { awayFromMidnight } from "../../../tests/support/midnight.ts";
-import { type AgentItem, expectRefusal, provision } from "../../../tests/support/scene.ts";
+import { type AgentItem, provision } from "../../../tests/support/members.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
+import { avoidMidnight } from "../../../tests/support/utc-day.ts";
 
 /** 0.15 and 0.60 USD a million: 1,000 in and 100 out are 210 micro-USD. */
 const MODEL = "gpt-4o-mini";
@@ -17,12 +18,12 @@ const today = () => new Date().toISOString().slice(0, 10);
 
 let upstream: Upstream;
 let mailbox: Mailbox;
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  await awayFromMidnight(30_000);
+  await avoidMidnight(30_000);
   upstream = await startUpstream({ models: [MODEL, "text-embedding-3-small"] });
   mailbox = await openMailbox();
-  house = await openHouse({
+  house = await openServer({
     env: {
       SMTP_URL: mailbox.url,
       PROVIDER_5_BASE_URL: upstream.url,
@@ -42,7 +43,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 beforeEach(async () => {
-  await awayFromMidnight(5_000);
+  await avoidMidnight(5_000);
   upstream.reset();
   upstream.script({ text: "fine", usage: { prompt: 1000, completion: 100 } });
 });

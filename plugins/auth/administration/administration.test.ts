@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { DAY, HOUR } from "../../../src/kernel/util/time.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import type { AccountChange, AuditRecorder } from "./account-changes.ts";
 import type { Administration } from "./administration.ts";
 
-let house: House;
+let house: TestServer;
 let administration: Administration;
 beforeAll(async () => {
-  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com" } });
+  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com" } });
   administration = house.app.accounts.administration;
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
@@ -181,7 +181,7 @@ describe("disabling", () => {
 
 describe("admins", () => {
   test("keepAnAdmin protects the last admin, also against concurrent changes", async () => {
-    await using alone = await openHouse();
+    await using alone = await openServer();
     const { administration } = alone.app.accounts;
     const keep = { keepAnAdmin: true };
     const admin = async () => (await administration.create({ email: newEmail(), isAdmin: true }, recorder())).user;

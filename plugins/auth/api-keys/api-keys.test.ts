@@ -3,16 +3,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test }
 import { loadConfig } from "../../../src/kernel/config/config.ts";
 import type { Statement } from "../../../src/kernel/database/database.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
+import { verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { silent } from "../../../tests/support/database.ts";
-import { verify } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createApiKeys } from "./api-keys.ts";
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
@@ -75,7 +75,7 @@ describe("a new key", () => {
 
   test("is stored as a hash only, and announced to its owner by mail", async () => {
     const ada = await member();
-    await verify(house, ada.account.email);
+    await verifyEmail(house, ada.account.email);
     const mails = async () => (await house.kernel.database.read("SELECT * FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     const { key } = (await make(ada, {}, { "idempotency-key": crypto.randomUUID() })).body;

@@ -2,21 +2,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import {
+  completeAtProvider,
   expectFailure,
   expectSignedIn,
-  leave,
-  type OAuthHouse,
-  openOAuthHouse,
+  type OAuthServer,
+  openOAuthServer,
   signInWith,
 } from "../../../tests/support/providers.ts";
 import { sweepUsedOnceStatement } from "../sign-in/replay-protection.ts";
 
-let house: OAuthHouse;
+let house: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthHouse();
+  house = await openOAuthServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.calm());
+beforeEach(() => house.reset());
 afterEach(() => void setSystemTime());
 
 describe("the state", () => {
@@ -25,11 +25,14 @@ describe("the state", () => {
     change(url.searchParams);
     return url.pathname + url.search;
   };
-  const tokenRequests = () => house.google.asked.filter((path) => path === "/token").length;
+  const tokenRequests = () => house.google.requestedPaths.filter((path) => path === "/token").length;
 
   test("is refused if missing, foreign, swapped, tampered with or of another provider; the correct one stays valid", async () => {
     const [ada, eve] = [house.browser(), house.browser()];
-    const [adaCallback, eveCallback] = [await leave(ada, "google"), await leave(eve, "google")];
+    const [adaCallback, eveCallback] = [
+      await completeAtProvider(ada, "google"),
+      await completeAtProvider(eve, "google"),
+    ];
     const before = tokenRequests();
     const [name, sealed = ""] = ada.cookie.split("=");
     const cookies = [
@@ -64,7 +67,7 @@ describe("the state", () => {
 
   test("works once, also for twenty concurrent requests", async () => {
     const ada = house.browser();
-    const callback = await leave(ada, "google");
+    const callback = await completeAtProvider(ada, "google");
     const { cookie } = ada;
     const before = tokenRequests();
     const answers = await Promise.all(Array.from({ length: 20 }, () => ada.get(callback, { headers: { cookie } })));
@@ -77,7 +80,7 @@ describe("the state", () => {
   test("is consumed by a failed sign-in too, which clears the cookie", async () => {
     house.google.person = undefined;
     const ada = house.browser();
-    const callback = await leave(ada, "google");
+    const callback = await completeAtProvider(ada, "google");
     const { cookie } = ada;
     const answer = await ada.get(callback);
     expectFailure(answer, "ACCESS_DENIED");
@@ -89,7 +92,7 @@ describe("the state", () => {
 
   test("expires after ten minutes", async () => {
     const ada = house.browser();
-    const callback = await leave(ada, "google");
+    const callback = await completeAtProvider(ada, "google");
     setSystemTime(Date.now() + 10 * MINUTE);
     expectFailure(await ada.get(callback), "STATE_INVALID");
   });
@@ -101,14 +104,17 @@ describe("the state", () => {
     ]) {
       const ada = house.browser();
       const before = tokenRequests();
-      expectFailure(await ada.get(changed(await leave(ada, "google"), change)), "STATE_INVALID");
+      expectFailure(await ada.get(changed(await completeAtProvider(ada, "google"), change)), "STATE_INVALID");
       expect(tokenRequests()).toBe(before);
     }
   });
 
   test("is refused with the code of another flow, whose PKCE verifier differs", async () => {
     const [ada, eve] = [house.browser(), house.browser()];
-    const [adaCallback, eveCallback] = [await leave(ada, "google"), await leave(eve, "google")];
+    const [adaCallback, eveCallback] = [
+      await completeAtProvider(ada, "google"),
+      await completeAtProvider(eve, "google"),
+    ];
     const code = new URL(eveCallback, "http://x").searchParams.get("code") ?? "";
     expectFailure(await ada.get(changed(adaCallback, (query) => query.set("code", code))), "SIGN_IN_FAILED");
     for (const change of [
@@ -117,7 +123,7 @@ describe("the state", () => {
       (query: URLSearchParams) => query.append("state", "x"),
     ]) {
       const client = house.browser();
-      expectFailure(await client.get(changed(await leave(client, "google"), change)), "SIGN_IN_FAILED");
+      expectFailure(await client.get(changed(await completeAtProvider(client, "google"), change)), "SIGN_IN_FAILED");
     }
   });
 

@@ -1,27 +1,27 @@
 // Sign-in with Google and GitHub: the redirect to the provider, and the accounts of new users.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createClient } from "../../../tests/support/client.ts";
-import { openHouse } from "../../../tests/support/house.ts";
 import type { Person } from "../../../tests/support/oidc.ts";
 import {
-  developer,
+  completeAtProvider,
   expectFailure,
   expectSignedIn,
-  leave,
-  type OAuthHouse,
-  openOAuthHouse,
+  newGithubPerson,
+  newGooglePerson,
+  type OAuthServer,
+  openOAuthServer,
   settingsOf,
   signInWith,
-  stranger,
 } from "../../../tests/support/providers.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer } from "../../../tests/support/server.ts";
 
-let house: OAuthHouse;
+let house: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthHouse({ SIGNUP_TRIAL: "starter:7d" });
+  house = await openOAuthServer({ SIGNUP_TRIAL: "starter:7d" });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.calm());
+beforeEach(() => house.reset());
 
 describe("the redirect to the provider", () => {
   test("has state, nonce and PKCE, and a redirect URI under BASE_URL whatever the Host header", async () => {
@@ -48,7 +48,7 @@ describe("the redirect to the provider", () => {
   });
 
   test("sets a cookie with the prefix __Host- on https", async () => {
-    await using secure = await openHouse({ env: { ...house.env, BASE_URL: "https://berth.example" } });
+    await using secure = await openServer({ env: { ...house.env, BASE_URL: "https://berth.example" } });
     const answer = await createClient(secure.web).get("/api/auth/oauth/github");
     expect(answer.headers.get("location")).toContain(
       encodeURIComponent("https://berth.example/api/auth/callback/github"),
@@ -59,7 +59,7 @@ describe("the redirect to the provider", () => {
   });
 
   test("is 404 for an unknown provider, or one that is not configured", async () => {
-    await using bare = await openHouse({ env: { GITHUB_CLIENT_ID: "half" } });
+    await using bare = await openServer({ env: { GITHUB_CLIENT_ID: "half" } });
     const client = createClient(bare.web);
     for (const route of ["oauth", "callback"]) {
       expectRefusal(await client.get(`/api/auth/${route}/google`), 404, "PROVIDER_NOT_CONFIGURED");
@@ -72,9 +72,9 @@ describe("the redirect to the provider", () => {
 
   test("fetches the metadata once for concurrent requests, and again after a failure", async () => {
     const path = "/.well-known/openid-configuration";
-    await using own = await openHouse({ env: { ...house.env } });
+    await using own = await openServer({ env: { ...house.env } });
     const start = () => createClient(own.web).get("/api/auth/oauth/google");
-    const countRequests = () => house.google.asked.filter((each) => each === path).length;
+    const countRequests = () => house.google.requestedPaths.filter((each) => each === path).length;
     house.google.trouble.set(path, "down");
     for (const answer of await Promise.all(Array.from({ length: 10 }, start))) {
       expectFailure(answer, "PROVIDER_UNAVAILABLE");
@@ -90,11 +90,11 @@ describe("the redirect to the provider", () => {
 
 describe("a new user", () => {
   test("gets an account with a verified address, the trial, and no password", async () => {
-    const { sub, email } = house.atGoogle(stranger({ name: "Ada\r\n\u202eLovelace" }));
+    const { sub, email } = house.useGooglePerson(newGooglePerson({ name: "Ada\r\n\u202eLovelace" }));
     const client = house.browser();
     const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.5" };
     expectSignedIn(
-      await client.get(await leave(client, "google", "?callbackUrl=/agents%3Fnew=1"), { headers }),
+      await client.get(await completeAtProvider(client, "google", "?callbackUrl=/agents%3Fnew=1"), { headers }),
       "/agents?new=1",
     );
     const user = await settingsOf(client);
@@ -126,14 +126,14 @@ describe("a new user", () => {
 
   test("gets one account from ten concurrent sign-ins", async () => {
     const clients = Array.from({ length: 10 }, house.browser);
-    const callbacks = await Promise.all(clients.map((client) => leave(client, "google")));
+    const callbacks = await Promise.all(clients.map((client) => completeAtProvider(client, "google")));
     const answers = await Promise.all(clients.map((client, n) => client.get(callbacks[n] ?? "")));
     for (const answer of answers) expectSignedIn(answer);
     expect(new Set((await Promise.all(clients.map(settingsOf))).map(({ id }) => id)).size).toBe(1);
   });
 
   test("with an unverified address gets no account", async () => {
-    const { email } = house.atGoogle(stranger({ email_verified: false }));
+    const { email } = house.useGooglePerson(newGooglePerson({ email_verified: false }));
     expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
     house.google.forge = ({ header, claims }) => ({
       token: { header, claims: { ...claims, email_verified: "true" } },
@@ -145,13 +145,13 @@ describe("a new user", () => {
 
   test("is refused with the address of a wallet, or an invalid one", async () => {
     for (const email of [`0x${"a".repeat(40)}@wallet.invalid`, "root@localhost", "a b@example.com"]) {
-      house.google.person = stranger({ email });
+      house.google.person = newGooglePerson({ email });
       expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
     }
   });
 
   test("gets their own account, also in a browser where another user is signed in", async () => {
-    const eve = await house.member(stranger().email, true);
+    const eve = await house.member(newGooglePerson().email, true);
     const { cookie } = eve;
     const evesId = (await settingsOf(eve)).id;
     expectSignedIn(await signInWith(eve, "google"));
@@ -162,7 +162,7 @@ describe("a new user", () => {
 });
 
 test("neither tokens nor secrets of providers are stored", async () => {
-  house.github.person = developer(stranger().email);
+  house.github.person = newGithubPerson(newGooglePerson().email);
   expectSignedIn(await signInWith(house.browser(), "github"));
   const tables = await house.rows("SELECT name FROM sqlite_master WHERE type = 'table'");
   const names = tables.flatMap((row) => Object.values(row).map(String));

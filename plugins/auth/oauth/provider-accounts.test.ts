@@ -3,27 +3,27 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Person } from "../../../tests/support/oidc.ts";
 import {
-  developer,
   expectFailure,
   expectSignedIn,
-  type OAuthHouse,
-  openOAuthHouse,
+  newGithubPerson,
+  newGooglePerson,
+  type OAuthServer,
+  openOAuthServer,
   settingsOf,
   signInWith,
-  stranger,
 } from "../../../tests/support/providers.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
 
-let house: OAuthHouse;
+let house: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthHouse();
+  house = await openOAuthServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.calm());
+beforeEach(() => house.reset());
 
 describe("an account with the same address", () => {
   test("that is verified is linked, keeps its password, and is notified", async () => {
-    const { sub, email } = house.atGoogle(stranger());
+    const { sub, email } = house.useGooglePerson(newGooglePerson());
     const local = await house.member(email, true);
     const { id } = await settingsOf(local);
     house.google.person = { ...house.google.person, email: email.toUpperCase() } as Person;
@@ -31,7 +31,7 @@ describe("an account with the same address", () => {
     expectSignedIn(await signInWith(client, "google"));
     expect((await settingsOf(client)).id).toBe(id);
     expect((await settingsOf(local)).id).toBe(id);
-    house.github.person = developer(email);
+    house.github.person = newGithubPerson(email);
     expectSignedIn(await signInWith(house.browser(), "github"));
     expect(await house.linksOf(id)).toEqual([
       { provider: "github", subject: String(house.github.person.id) },
@@ -44,7 +44,7 @@ describe("an account with the same address", () => {
   });
 
   test("that was never verified is reclaimed: password, sessions, keys, second factor and links end", async () => {
-    const { sub, email } = house.atGoogle(stranger());
+    const { sub, email } = house.useGooglePerson(newGooglePerson());
     const eve = await house.member(email, false);
     const { id } = await settingsOf(eve);
     const { body } = await eve.post<{ key: string }>("/api/keys", { name: "back door" });
@@ -94,7 +94,7 @@ describe("an account with the same address", () => {
   });
 
   test("that is reclaimed before the session starts can't be entered by the earlier sign-in", async () => {
-    const { email } = house.atGoogle(stranger());
+    const { email } = house.useGooglePerson(newGooglePerson());
     const { id } = await settingsOf(await house.member(email, true));
     const unlink = "DELETE FROM linked_accounts WHERE user_id = NEW.user_id";
     await house.write(id, `CREATE TRIGGER reclaimed AFTER INSERT ON linked_accounts BEGIN ${unlink}; END`);
@@ -105,7 +105,7 @@ describe("an account with the same address", () => {
   });
 
   test.each([true, false])("that is disabled is refused, with a verified address: %p", async (verified) => {
-    const { sub, email } = house.atGoogle(stranger());
+    const { sub, email } = house.useGooglePerson(newGooglePerson());
     const { id } = await settingsOf(await house.member(email, verified));
     await house.write(id, "UPDATE users SET disabled_at = 1 WHERE id = ?", id);
     expectFailure(await signInWith(house.browser(), "google"), "ACCOUNT_DISABLED");
@@ -115,7 +115,7 @@ describe("an account with the same address", () => {
   });
 
   test("is not linked by an address that is unverified at the provider", async () => {
-    const { email } = house.atGoogle(stranger({ email_verified: false }));
+    const { email } = house.useGooglePerson(newGooglePerson({ email_verified: false }));
     for (const verified of [true, false]) {
       const local = await house.member(verified ? email : `x${email}`, verified);
       house.google.person = { ...house.google.person, email: local.account.email } as Person;

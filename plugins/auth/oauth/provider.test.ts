@@ -1,26 +1,26 @@
 // Providers that fail, are slow or send forged tokens; and identities from the API of GitHub.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createClient } from "../../../tests/support/client.ts";
-import { openHouse } from "../../../tests/support/house.ts";
 import { DENIED, type IdToken, type Signer, type Trouble } from "../../../tests/support/oidc.ts";
 import {
-  developer,
+  completeAtProvider,
   expectFailure,
   expectSignedIn,
-  leave,
-  type OAuthHouse,
-  openOAuthHouse,
+  newGithubPerson,
+  newGooglePerson,
+  type OAuthServer,
+  openOAuthServer,
   settingsOf,
   signInWith,
-  stranger,
 } from "../../../tests/support/providers.ts";
+import { openServer } from "../../../tests/support/server.ts";
 
-let house: OAuthHouse;
+let house: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthHouse();
+  house = await openOAuthServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.calm());
+beforeEach(() => house.reset());
 
 describe("a misbehaving provider", () => {
   const claims = (change: object) => (token: IdToken) => ({ ...token, claims: { ...token.claims, ...change } });
@@ -59,7 +59,7 @@ describe("a misbehaving provider", () => {
   });
 
   test("is unavailable if its keys can't be fetched", async () => {
-    await using own = await openHouse({ env: { ...house.env } });
+    await using own = await openServer({ env: { ...house.env } });
     house.google.trouble.set("/jwks", "down");
     expectFailure(await signInWith(createClient(own.web), "google"), "PROVIDER_UNAVAILABLE");
     house.google.trouble.clear();
@@ -75,7 +75,7 @@ describe("a misbehaving provider", () => {
       ["x\r\nset-cookie: a=b", "SIGN_IN_FAILED"],
     ] as const) {
       const client = house.browser();
-      const callback = new URL(await leave(client, "google"), "http://x");
+      const callback = new URL(await completeAtProvider(client, "google"), "http://x");
       callback.searchParams.delete("code");
       callback.searchParams.set("error", error);
       callback.searchParams.set("error_description", DENIED);
@@ -88,7 +88,7 @@ describe("GitHub", () => {
   const signIn = (client = house.browser()) => signInWith(client, "github");
 
   test("identifies users by numeric id, even if login and address change", async () => {
-    const person = house.atGithub(developer(stranger().email));
+    const person = house.useGithubPerson(newGithubPerson(newGooglePerson().email));
     const before = house.browser();
     expectSignedIn(await signIn(before));
     const { id, name } = await settingsOf(before);
@@ -97,14 +97,14 @@ describe("GitHub", () => {
     const after = house.browser();
     expectSignedIn(await signIn(after));
     expect((await settingsOf(after)).id).toBe(id);
-    house.github.person = developer(stranger().email, { login: person.login });
+    house.github.person = newGithubPerson(newGooglePerson().email, { login: person.login });
     const other = house.browser();
     expectSignedIn(await signIn(other));
     expect((await settingsOf(other)).id).not.toBe(id);
   });
 
   test("needs a primary address that is verified", async () => {
-    const { email } = stranger();
+    const { email } = newGooglePerson();
     for (const emails of [
       [],
       [{ email, primary: true, verified: false }],
@@ -112,18 +112,18 @@ describe("GitHub", () => {
       [{ email, primary: true, verified: "true" }],
       [{ email: null, primary: true, verified: true }],
     ]) {
-      house.github.person = developer(email, { emails });
+      house.github.person = newGithubPerson(email, { emails });
       expectFailure(await signIn(), "EMAIL_NOT_VERIFIED");
     }
   });
 
   test.each([0, -1, 1.5, "7", null, { toString: "7" }, 2 ** 60])("refuses the invalid id %p", async (id) => {
-    house.github.person = developer(stranger().email, { id });
+    house.github.person = newGithubPerson(newGooglePerson().email, { id });
     expectFailure(await signIn(), "PROVIDER_UNAVAILABLE");
   });
 
   test("is unavailable if its API fails, is slow, or sends invalid responses", async () => {
-    house.github.person = developer(stranger().email);
+    house.github.person = newGithubPerson(newGooglePerson().email);
     const answers = [
       () => new Response(DENIED, { status: 500 }),
       () => Response.json({ message: DENIED }, { status: 401, headers: { "www-authenticate": 'Bearer error="x"' } }),
@@ -141,14 +141,14 @@ describe("GitHub", () => {
   });
 
   test("may refuse a code with a response of status 200, which fails the sign-in", async () => {
-    house.github.person = developer(stranger().email);
+    house.github.person = newGithubPerson(newGooglePerson().email);
     const client = house.browser();
-    const callback = (await leave(client, "github")).replace(/code=\w+/, "code=0123456789");
+    const callback = (await completeAtProvider(client, "github")).replace(/code=\w+/, "code=0123456789");
     expectFailure(await client.get(callback), "SIGN_IN_FAILED");
   });
 
   test("may omit the issuer, but not send another", async () => {
-    house.github.person = developer(stranger().email);
+    house.github.person = newGithubPerson(newGooglePerson().email);
     house.github.issuer = undefined;
     expectSignedIn(await signIn());
     house.github.issuer = house.google.issuer;

@@ -2,21 +2,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setSystemTime, test } from "bun:test";
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import {
+  completeAtProvider,
   expectFailure,
   expectSignedIn,
-  leave,
-  type OAuthHouse,
-  openOAuthHouse,
+  newGooglePerson,
+  type OAuthServer,
+  openOAuthServer,
   signInWith,
-  stranger,
 } from "../../../tests/support/providers.ts";
 
-let house: OAuthHouse;
+let house: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthHouse({ RATE_LIMITS: '{"default":"100000/m","sign-up":"3/h","sign-in-ip":"4/20s"}' });
+  house = await openOAuthServer({ RATE_LIMITS: '{"default":"100000/m","sign-up":"3/h","sign-in-ip":"4/20s"}' });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.calm());
+beforeEach(() => house.reset());
 afterEach(() => void setSystemTime());
 
 let hours = 0;
@@ -25,7 +25,7 @@ beforeEach(() => setSystemTime(Date.now() + ++hours * HOUR));
 
 /** Returns from the provider with a forged code. */
 async function guess(client = house.browser()) {
-  const url = new URL(await leave(client, "google"), "http://berth.example");
+  const url = new URL(await completeAtProvider(client, "google"), "http://berth.example");
   url.searchParams.set("code", "guess");
   return client.get(url.pathname + url.search);
 }
@@ -34,12 +34,12 @@ const users = async () => (await house.rows("SELECT id FROM users")).length;
 test("new accounts count as sign-ups; existing ones can still sign in", async () => {
   const before = await users();
   for (let n = 0; n < 3; n++) {
-    house.atGoogle(stranger());
+    house.useGooglePerson(newGooglePerson());
     expectSignedIn(await signInWith(house.browser(), "google"));
   }
   const known = house.google.person;
   for (let n = 0; n < 3; n++) {
-    house.atGoogle(stranger());
+    house.useGooglePerson(newGooglePerson());
     expectFailure(await signInWith(house.browser(), "google"), "RATE_LIMITED");
   }
   expect(await users()).toBe(before + 3);
@@ -50,10 +50,10 @@ test("new accounts count as sign-ups; existing ones can still sign in", async ()
 test("failures are limited before the provider is called; successes do not count, and a refused state stays valid", async () => {
   for (let n = 0; n < 6; n++) expectSignedIn(await signInWith(house.browser(), "google"));
   const client = house.browser();
-  const callback = await leave(client, "google");
+  const callback = await completeAtProvider(client, "google");
   for (let n = 0; n < 4; n++) expectFailure(await guess(), "SIGN_IN_FAILED");
   const effects = async () => [
-    house.google.asked.filter((path) => path === "/token").length,
+    house.google.requestedPaths.filter((path) => path === "/token").length,
     await house.rows("SELECT count(*) AS used FROM auth_used_once"),
   ];
   const before = await effects();

@@ -5,24 +5,24 @@ import { MINUTE } from "../../../src/kernel/util/time.ts";
 import type { Answer, Client } from "../../../tests/support/client.ts";
 import type { Person } from "../../../tests/support/oidc.ts";
 import {
-  developer,
+  completeAtProvider,
   expectSignedIn,
-  leave,
-  type OAuthHouse,
-  openOAuthHouse,
+  newGithubPerson,
+  newGooglePerson,
+  type OAuthServer,
+  openOAuthServer,
   settingsOf,
   signInWith,
-  stranger,
 } from "../../../tests/support/providers.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
 
 const password = "correct horse battery";
-let house: OAuthHouse;
+let house: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthHouse();
+  house = await openOAuthServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.calm());
+beforeEach(() => house.reset());
 afterEach(() => void setSystemTime());
 
 interface Enrolment {
@@ -42,8 +42,8 @@ const send = (client: Client, totp?: string, headers: Record<string, string> = {
   client.post("/api/auth/two-factor", totp === undefined ? {} : { totp }, { headers });
 
 /** A user without a password, linked to Google, with two-factor on. */
-async function linkedUser(at: OAuthHouse = house): Promise<{ id: string; email: string; person: Person } & Enrolment> {
-  const person = at.atGoogle(stranger());
+async function linkedUser(at: OAuthServer = house): Promise<{ id: string; email: string; person: Person } & Enrolment> {
+  const person = at.useGooglePerson(newGooglePerson());
   const client = at.browser();
   expectSignedIn(await signInWith(client, "google"));
   return { ...(await settingsOf(client)), person, ...(await enableTwoFactor(client)) };
@@ -51,7 +51,7 @@ async function linkedUser(at: OAuthHouse = house): Promise<{ id: string; email: 
 
 /** A user with a verified address, a password and two-factor on, whose Google account is not linked. */
 async function unlinkedUser(): Promise<{ id: string; email: string; local: Client } & Enrolment> {
-  const { email } = house.atGoogle(stranger());
+  const { email } = house.useGooglePerson(newGooglePerson());
   const local = await house.member(email, true);
   return { id: (await settingsOf(local)).id, email, local, ...(await enableTwoFactor(local, { password })) };
 }
@@ -119,13 +119,13 @@ describe("a linked account", () => {
   });
 
   test("works with GitHub too, and uses a cookie with the prefix __Host- on https", async () => {
-    await using secure = await openOAuthHouse({ BASE_URL: "https://berth.example" });
+    await using secure = await openOAuthServer({ BASE_URL: "https://berth.example" });
     const client = secure.browser();
-    const person = secure.atGithub(developer(stranger().email));
+    const person = secure.useGithubPerson(newGithubPerson(newGooglePerson().email));
     const answer = await signInWith(client, "github");
     expect(answer.headers.get("set-cookie")).toContain("__Host-berth_session=");
     const { recoveryCodes } = await enableTwoFactor(client);
-    secure.atGithub(person);
+    secure.useGithubPerson(person);
     const again = secure.browser();
     const redirect = await signInWith(again, "github");
     expect(redirect.headers.getSetCookie()[1]).toMatch(
@@ -184,7 +184,7 @@ describe("a code", () => {
 
   test("may be guessed ten times per account and address, in any browser, and thirty times per address", async () => {
     const limits = { RATE_LIMITS: '{"default":"100000/m"}', TRUSTED_PROXIES: "127.0.0.1" };
-    await using limited = await openOAuthHouse(limits);
+    await using limited = await openOAuthServer(limits);
     const from = (address: string) => ({ "x-forwarded-for": address });
     const arrive = async () => {
       const client = limited.browser();
@@ -219,7 +219,7 @@ describe("the cookie", () => {
     const client = await pendingBrowser();
     const [, sealed = ""] = client.cookie.split("=");
     const other = house.browser();
-    await leave(other, "google");
+    await completeAtProvider(other, "google");
     const [, flow = ""] = other.cookie.split("=");
     const cookies = [
       "",
@@ -285,7 +285,7 @@ describe("the cookie", () => {
   });
 
   test("is not needed if a stranger turned two-factor on for an unverified address: the reclaim removes it", async () => {
-    const { email } = house.atGoogle(stranger());
+    const { email } = house.useGooglePerson(newGooglePerson());
     const eve = await house.member(email, false);
     await enableTwoFactor(eve, { password });
     const owner = house.browser();

@@ -13,9 +13,9 @@ import {
 import { HOUR } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
 
 // Many password hashes run here, a few at a time.
@@ -24,10 +24,10 @@ setDefaultTimeout(30_000);
 const newPassword = "a new horse battery";
 
 let mailbox: Mailbox;
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  house = await openHouse({ env: { SMTP_URL: mailbox.url } });
+  house = await openServer({ env: { SMTP_URL: mailbox.url } });
   await house.kernel.jobs.start();
 });
 afterEach(() => setSystemTime());
@@ -150,7 +150,7 @@ describe("requesting a link", () => {
 
 describe("rate limits", () => {
   test("apply to requests and to attempts of one address", async () => {
-    await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
+    await using strict = await openServer({ env: { RATE_LIMITS: "on" } });
     const statuses = async (path: string, times: number, body: object) => {
       const all: number[] = [];
       for (let n = 0; n < times; n++) all.push((await createClient(strict.web).post(path, body)).status);
@@ -164,7 +164,7 @@ describe("rate limits", () => {
 
   test("apply to the mails of one account, over all addresses", async () => {
     const env = { RATE_LIMITS: "on", TRUSTED_PROXIES: "127.0.0.1/32", SMTP_URL: mailbox.url };
-    await using strict = await openHouse({ env });
+    await using strict = await openServer({ env });
     const ada = createClient(strict.web);
     const { email } = await ada.signUp();
     for (let n = 0; n < 8; n++) {

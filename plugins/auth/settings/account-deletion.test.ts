@@ -2,19 +2,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { type AppError, notFound } from "../../../src/kernel/errors.ts";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
+import { subscribe, verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
-import { subscribe, verify } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { lettersTo } from "../../../tests/support/letters.ts";
-import { type AgentItem, expectRefusal } from "../../../tests/support/scene.ts";
+import type { AgentItem } from "../../../tests/support/members.ts";
+import { queuedMailsTo } from "../../../tests/support/queued-mail.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
 
 const password = "correct horse battery";
-let house: House;
+let house: TestServer;
 /** The hook that the next deletions run. */
 let hook: () => Promise<void> = async () => undefined;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   house.app.accounts.beforeDeletion(async () => {
     await hook();
     return [];
@@ -56,7 +57,7 @@ async function tablesWith(text: string): Promise<string[]> {
 describe("deleting an account", () => {
   test("deletes everything of it but its events", async () => {
     const { client, id, email } = await joined();
-    await verify(house, email);
+    await verifyEmail(house, email);
     const { cookie } = client;
     const agent = await agentOf(client);
     const other = (await signIn(email)).headers.getSetCookie()[0]?.split(";")[0] ?? "";
@@ -92,7 +93,7 @@ describe("deleting an account", () => {
     expect(types.filter((type) => type === "agent.deleted")).toHaveLength(2);
     expect(types.at(-1)).toBe("user.deleted");
     expect(events.at(-1)?.data).toEqual({ id, email, name: "Ada", plan: "pro", createdAt: expect.any(String) });
-    expect((await lettersTo(house, email)).at(-1)?.text).toMatch(/deleted/i);
+    expect((await queuedMailsTo(house, email)).at(-1)?.text).toMatch(/deleted/i);
   });
 
   test("ends its links; a reset link reports that the account is gone", async () => {

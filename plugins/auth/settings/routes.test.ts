@@ -2,16 +2,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
+import { verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
-import { verify } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { lettersTo } from "../../../tests/support/letters.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { queuedMailsTo } from "../../../tests/support/queued-mail.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 
 const password = "correct horse battery";
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse({ env: { ADMIN_EMAILS: "root@example.com" } });
+  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com" } });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
@@ -24,7 +24,7 @@ async function joined(account: { email?: string } = {}) {
   return { client, id, email: client.account.email };
 }
 const settings = async (client: Client) => (await client.get<object>("/api/settings")).body;
-const subjects = async (email: string) => (await lettersTo(house, email)).map(({ subject }) => subject);
+const subjects = async (email: string) => (await queuedMailsTo(house, email)).map(({ subject }) => subject);
 const updates = (userId: string) => house.kernel.events.since(0, { userId, types: ["user.updated"] });
 const write = (sql: string, ...args: string[]) => house.kernel.database.write([{ sql, args }]);
 
@@ -117,10 +117,10 @@ describe("a new address", () => {
     expect(body).toMatchObject({ id, email, name: "Ada", emailVerified: false });
     expect(await settings(client)).toEqual(body as object);
     expect((await updates(id)).map(({ data }) => data)).toEqual([expect.objectContaining({ email })]);
-    const notice = (await lettersTo(house, old)).at(-1);
+    const notice = (await queuedMailsTo(house, old)).at(-1);
     expect(notice?.text).toContain(email);
     expect(notice?.text).not.toContain("token=");
-    const [verify, ...more] = await lettersTo(house, email);
+    const [verify, ...more] = await queuedMailsTo(house, email);
     expect(more).toEqual([]);
     const token = /\/verify-email\?token=([\w-]{43})/.exec(verify?.text ?? "")?.[1];
     expect((await client.post("/api/auth/verify-email", { token })).status).toBe(200);
@@ -139,7 +139,7 @@ describe("a new address", () => {
     const newAddress = newEmail();
     await client.post("/api/settings", { email: newAddress });
     expect((await links()).map(({ kind, email }) => [kind, email])).toEqual([["verify-email", newAddress]]);
-    const old = (await lettersTo(house, email)).map(({ text }) => /token=([\w-]{43})/.exec(text)?.[1]);
+    const old = (await queuedMailsTo(house, email)).map(({ text }) => /token=([\w-]{43})/.exec(text)?.[1]);
     for (const token of old) {
       if (!token) continue;
       expectRefusal(await client.post("/api/auth/verify-email", { token }), 400, "INVALID_LINK");
@@ -181,7 +181,7 @@ describe("a new address", () => {
     const email = newEmail();
     const answers = await Promise.all([ada, eve].map(({ client }) => client.post("/api/settings", { email })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(await lettersTo(house, email)).toHaveLength(1);
+    expect(await queuedMailsTo(house, email)).toHaveLength(1);
     const now = await Promise.all([ada, eve].map(({ client }) => settings(client)));
     expect(now.filter((user) => "email" in user && user.email === email)).toHaveLength(1);
   });
@@ -264,7 +264,7 @@ describe("a new address", () => {
   });
 
   test("is rate-limited, so that it can't be used to send mails to strangers", async () => {
-    await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
+    await using strict = await openServer({ env: { RATE_LIMITS: "on" } });
     const client = createClient(strict.web);
     await client.join();
     const statuses: number[] = [];
@@ -370,7 +370,7 @@ describe("the password", () => {
 
   test("change: sets a new cookie, ends all sessions, and mails the owner", async () => {
     const { client, id, email } = await joined();
-    await verify(house, email);
+    await verifyEmail(house, email);
     const other = createClient(house.web);
     const { headers } = await signIn(email, password);
     const cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
@@ -388,7 +388,7 @@ describe("the password", () => {
     expect(ended).toHaveLength(2);
     expectRefusal(await signIn(email, password), 401, "BAD_CREDENTIALS");
     expect((await signIn(email, good.newPassword)).status).toBe(200);
-    expect(await lettersTo(house, email)).toHaveLength(2);
+    expect(await queuedMailsTo(house, email)).toHaveLength(2);
     const { rows } = await house.kernel.database.read("SELECT * FROM users WHERE id = ?", [id]);
     expect(JSON.stringify(rows)).not.toContain(good.newPassword);
     expect(String(rows[0]?.password_hash)).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
@@ -396,10 +396,10 @@ describe("the password", () => {
 
   test("change: sends no mail if security mails are off", async () => {
     const { client, email } = await joined();
-    await verify(house, email);
+    await verifyEmail(house, email);
     await client.patch("/api/settings", { notifications: { security: false } });
     await change(client, good);
-    expect(await lettersTo(house, email)).toHaveLength(1);
+    expect(await queuedMailsTo(house, email)).toHaveLength(1);
   });
 
   test.each([
@@ -421,7 +421,7 @@ describe("the password", () => {
   });
 
   test("change: a wrong current password is 401, ends no session, and is rate-limited", async () => {
-    await using strict = await openHouse({ env: { RATE_LIMITS: "on" } });
+    await using strict = await openServer({ env: { RATE_LIMITS: "on" } });
     const client = createClient(strict.web);
     await client.join();
     const { cookie } = client;

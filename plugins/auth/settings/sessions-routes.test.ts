@@ -2,13 +2,13 @@
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());

@@ -1,16 +1,19 @@
 // Sign-in: wrong passwords and unknown addresses look the same, and limits on guessing do not lock out others.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { createClient } from "../../../tests/support/client.ts";
-import { type House, type HouseOptions, openHouse } from "../../../tests/support/house.ts";
 import { temporaryDir } from "../../../tests/support/process.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer, type TestServerOptions } from "../../../tests/support/server.ts";
 
 // Many password hashes run here, a few at a time.
 setDefaultTimeout(30_000);
 
-let house: House;
-const open = async (options: HouseOptions = {}) => {
-  house = await openHouse({ env: { RATE_LIMITS: '{"default":"100000/m"}', TRUSTED_PROXIES: "127.0.0.1" }, ...options });
+let house: TestServer;
+const open = async (options: TestServerOptions = {}) => {
+  house = await openServer({
+    env: { RATE_LIMITS: '{"default":"100000/m"}', TRUSTED_PROXIES: "127.0.0.1" },
+    ...options,
+  });
 };
 beforeEach(() => open());
 afterEach(() => house?.[Symbol.asyncDispose]());

@@ -2,15 +2,15 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { DAY } from "../../../src/kernel/util/time.ts";
 import { createClient } from "../../../tests/support/client.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 
 // Many password hashes run here, a few at a time.
 setDefaultTimeout(30_000);
 
-let house: House;
+let house: TestServer;
 beforeEach(async () => {
-  house = await openHouse();
+  house = await openServer();
 });
 afterEach(async () => {
   setSystemTime();

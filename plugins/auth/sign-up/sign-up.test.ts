@@ -1,12 +1,12 @@
 // Sign-up: bot detection, rates, referrals, trials, languages, and the link that verifies the address.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { DAY } from "../../../src/kernel/util/time.ts";
+import { verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { verify } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
 import { type Mailbox, openMailbox } from "../../../tests/support/mailbox.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createApiKeys } from "../api-keys/api-keys.ts";
 import { createMails } from "../mails/mails.ts";
 import { createLinkedAccounts } from "../oauth/linked-accounts.ts";
@@ -31,10 +31,10 @@ interface Settings {
 }
 
 let mailbox: Mailbox;
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  house = await openHouse({ env: { SMTP_URL: mailbox.url } });
+  house = await openServer({ env: { SMTP_URL: mailbox.url } });
   await house.kernel.jobs.start();
 });
 afterAll(async () => {
@@ -73,9 +73,9 @@ describe("bots", () => {
 
   test("BOT_DETECTION: standard accepts curl, strict only browsers, off everything", async () => {
     expect((await register({ email: newEmail(), password }, agent("curl/8.5.0"))).status).toBe(201);
-    await using strict = await openHouse({ env: { BOT_DETECTION: "strict" } });
-    await using off = await openHouse({ env: { BOT_DETECTION: "off" } });
-    const signUpAt = (at: House, name: string) =>
+    await using strict = await openServer({ env: { BOT_DETECTION: "strict" } });
+    await using off = await openServer({ env: { BOT_DETECTION: "off" } });
+    const signUpAt = (at: TestServer, name: string) =>
       createClient(at.web).post(
         "/api/register",
         { email: newEmail(), password, website: "" },
@@ -89,7 +89,7 @@ describe("bots", () => {
 });
 
 test("refused bots don't count against the rate of their address; invalid bodies do", async () => {
-  await using strict = await openHouse({ env: { RATE_LIMITS: '{"sign-up":"2/m"}' } });
+  await using strict = await openServer({ env: { RATE_LIMITS: '{"sign-up":"2/m"}' } });
   const send = (body: object, name = "curl/8.5.0") =>
     createClient(strict.web).post("/api/register", body, { headers: { "user-agent": name } });
   for (let n = 0; n < 5; n++) expectRefusal(await send({}, "Googlebot/2.1"), 403, "BOT_DETECTED");
@@ -107,7 +107,7 @@ describe("a referral code", () => {
 
   test("credits both accounts in any case of letters, and notifies the referrer", async () => {
     const { ada, code } = await referrer();
-    await verify(house, ada.account.email);
+    await verifyEmail(house, ada.account.email);
     const bob = client();
     await bob.join({ referralCode: ` ${code.toUpperCase()} ` } as object);
     expect((await settings(bob)).credits).toBe(10);
@@ -189,7 +189,7 @@ describe("a referral code", () => {
 });
 
 test("SIGNUP_TRIAL starts with the account", async () => {
-  await using trying = await openHouse({ env: { SIGNUP_TRIAL: "pro:7d" } });
+  await using trying = await openServer({ env: { SIGNUP_TRIAL: "pro:7d" } });
   const ada = createClient(trying.web);
   await ada.join();
   const { body } = await ada.get<{ subscription: { currentPeriodEnd: string } }>("/api/settings");
@@ -289,7 +289,7 @@ describe("the link that verifies the address", () => {
     const update = house.app.accounts.users.updateStatement(id, { email: `0x${id}@wallet.invalid` });
     await house.kernel.database.write([update]);
     expectRefusal(await ada.post("/api/auth/verify-email/resend"), 400, "NO_EMAIL_ADDRESS");
-    await using strict = await openHouse({ env: { RATE_LIMITS: '{"forgot-password":"2/m"}' } });
+    await using strict = await openServer({ env: { RATE_LIMITS: '{"forgot-password":"2/m"}' } });
     const bob = createClient(strict.web);
     await bob.join();
     const statuses: number[] = [];
@@ -331,7 +331,7 @@ describe("the link that verifies the address", () => {
 
   test("makes an address of ADMIN_EMAILS count from other machines at once", async () => {
     const remote = { headers: { "x-forwarded-for": "203.0.113.7" } };
-    await using ours = await openHouse({ env: { ADMIN_EMAILS: "root@example.com", SMTP_URL: mailbox.url } });
+    await using ours = await openServer({ env: { ADMIN_EMAILS: "root@example.com", SMTP_URL: mailbox.url } });
     await ours.kernel.jobs.start();
     const root = createClient(ours.web);
     await root.join({ email: "root@example.com" });
@@ -344,10 +344,10 @@ describe("the link that verifies the address", () => {
 
   describe("to an address of ADMIN_EMAILS", () => {
     const remote = { headers: { "x-forwarded-for": "203.0.113.7" } };
-    let ours: House;
+    let ours: TestServer;
     beforeAll(async () => {
       const names = ["captain", "boss"].map((name) => `${name}@example.com`).join();
-      ours = await openHouse({ env: { ADMIN_EMAILS: names, SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" } });
+      ours = await openServer({ env: { ADMIN_EMAILS: names, SMTP_URL: mailbox.url, TRUSTED_PROXIES: "127.0.0.1" } });
       await ours.kernel.jobs.start();
     });
     afterAll(async () => {
@@ -404,7 +404,7 @@ describe("the link that verifies the address", () => {
 });
 
 test("the first admin is verified and receives no verification mail", async () => {
-  await using empty = await openHouse();
+  await using empty = await openServer();
   const link = (await empty.app.accounts.createFirstAdminLink()) ?? "";
   const token = new URL(link).searchParams.get("token");
   const body = { token, email: "first@example.com", password };

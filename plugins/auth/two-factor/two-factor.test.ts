@@ -2,17 +2,17 @@
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, setSystemTime, test } from "bun:test";
 import { Secret, TOTP } from "otpauth";
 import { MINUTE, SECOND } from "../../../src/kernel/util/time.ts";
+import { verifyEmail } from "../../../tests/support/account-setup.ts";
 import { type Answer, type Client, createClient } from "../../../tests/support/client.ts";
-import { verify } from "../../../tests/support/favours.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 
 // Many password hashes run current, a few at a time.
 setDefaultTimeout(30_000);
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
@@ -35,7 +35,7 @@ const wrongCode = (secret: string) => {
   return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !good.includes(code)) ?? "";
 };
 
-async function member(at: House = house): Promise<Client> {
+async function member(at: TestServer = house): Promise<Client> {
   const client = createClient(at.web);
   await client.join();
   return client;
@@ -54,7 +54,7 @@ const isEnabled = async (caller: Client) =>
   (await caller.get<{ twoFactorEnabled: boolean }>("/api/settings")).body.twoFactorEnabled;
 
 /** A user with two-factor on, in the time step after that of the used code. */
-async function memberWithTwoFactor(at: House = house) {
+async function memberWithTwoFactor(at: TestServer = house) {
   const client = await member(at);
   stopClock();
   const { body } = await begin(client);
@@ -175,7 +175,7 @@ describe("turning it on", () => {
 
   test("ends all other sessions, keeps API keys, and sends a mail", async () => {
     const current = await member();
-    await verify(house, current.account.email);
+    await verifyEmail(house, current.account.email);
     const { body: key } = await current.post<{ key: string }>("/api/keys", { name: "k" });
     const other = createClient(house.web);
     const { email } = current.account;
@@ -291,7 +291,7 @@ describe("sign-in", () => {
 describe("turning it off", () => {
   test("requires the password and a valid code, and sends a mail", async () => {
     const { client, secret } = await memberWithTwoFactor();
-    await verify(house, client.account.email);
+    await verifyEmail(house, client.account.email);
     expectRefusal(await disable(client, codeOf(secret), "wrong password"), 401, "BAD_CREDENTIALS");
     expectRefusal(await disable(client, wrongCode(secret)), 400, "INVALID_CODE");
     expectRefusal(await disable(client, ""), 400, "INVALID_INPUT");
@@ -346,7 +346,7 @@ describe("guessing codes with the correct password", () => {
   const from = (n: number) => ({ "x-forwarded-for": `203.0.113.${n}` });
 
   async function strict() {
-    const own = await openHouse({ env });
+    const own = await openServer({ env });
     const client = createClient(own.web);
     await client.join();
     stopClock();

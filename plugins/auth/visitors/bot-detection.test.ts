@@ -1,6 +1,6 @@
 // Bot detection: which user agents and bodies are refused in each mode.
 import { describe, expect, test } from "bun:test";
-import { quickest } from "../../../tests/support/eventually.ts";
+import { fastestRun } from "../../../tests/support/eventually.ts";
 import { createBotDetection } from "./bot-detection.ts";
 
 const CHROME =
@@ -104,7 +104,7 @@ test("hostile user agents are classified quickly", async () => {
   const long = ["a ", "a/1.", "(((((", "Mozilla/5.0 (", "compatible; "].map((part) =>
     part.repeat(16_384 / part.length),
   );
-  const durationMs = await quickest(async () => {
+  const durationMs = await fastestRun(async () => {
     for (const agent of long) await refused("standard", { "user-agent": agent });
   });
   expect(durationMs).toBeLessThan(100);

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, setSystemTime, test }
 import { Secret, TOTP } from "otpauth";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
 import { insertUser } from "../../../tests/support/records.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import {
   createWallet,
   foreignNonce,
@@ -18,15 +18,15 @@ import {
 const BASE_URL = "https://berth.example";
 const json = { headers: { accept: "application/json" } };
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
   // Signatures of keys need no chain, so the RPC address may be dead.
-  house = await openHouse({ env: { BASE_URL, MAINNET_RPC_URL: "http://127.0.0.1:1", SIGNUP_TRIAL: "starter:7d" } });
+  house = await openServer({ env: { BASE_URL, MAINNET_RPC_URL: "http://127.0.0.1:1", SIGNUP_TRIAL: "starter:7d" } });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 afterEach(() => void setSystemTime());
 
-const client = (of: House = house) => createClient(of.web);
+const client = (of: TestServer = house) => createClient(of.web);
 const signed = async (wallet: Wallet, fields?: SiweFields) => {
   const message = siweMessage(BASE_URL, wallet, fields);
   return { message, signature: await wallet.sign(message) };
@@ -282,7 +282,7 @@ describe("refused requests", () => {
   });
 
   test("past the limit of failures of one address; successes and other addresses do not count", async () => {
-    await using limited = await openHouse({
+    await using limited = await openServer({
       env: {
         BASE_URL,
         MAINNET_RPC_URL: "http://127.0.0.1:1",
@@ -302,7 +302,7 @@ describe("refused requests", () => {
 
 test("new wallets count as sign-ups of their address; known wallets and other addresses still sign in", async () => {
   const env = { BASE_URL, RATE_LIMITS: '{"sign-up":"3/h","sign-in-ip":"9/h"}', TRUSTED_PROXIES: "127.0.0.1" };
-  await using limited = await openHouse({ env });
+  await using limited = await openServer({ env });
   const from = (address: string) => ({ headers: { "x-forwarded-for": address, ...json.headers } });
   const signInWith = async (wallet: Wallet, address = "192.0.2.1") =>
     (await send(await signed(wallet), from(address), client(limited))).status;
@@ -372,7 +372,7 @@ test.each([BASE_URL, "http://localhost:3000"])(
   async (baseUrl) => {
     const wallet = createWallet();
     const email = `${wallet.address.toLowerCase()}@wallet.invalid`;
-    await using other = await openHouse({ env: { BASE_URL: baseUrl, ADMIN_EMAILS: email } });
+    await using other = await openServer({ env: { BASE_URL: baseUrl, ADMIN_EMAILS: email } });
     const ada = client(other);
     const message = siweMessage(baseUrl, wallet);
     const { user } = (await send({ message, signature: await wallet.sign(message) }, json, ada)).body;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { IncomingMessage } from "../../../channels/port.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { openScene, type Scene } from "../support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 import { decideAccess } from "./access-decision.ts";
 
 const incoming = (more: Partial<IncomingMessage> = {}): IncomingMessage => ({
@@ -60,10 +60,10 @@ describe("the rules", () => {
 });
 
 describe("on a channel", () => {
-  let scene: Scene;
+  let scene: ChannelsFixture;
   let next = 4_000;
   beforeAll(async () => {
-    scene = await openScene();
+    scene = await openChannelsFixture();
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 

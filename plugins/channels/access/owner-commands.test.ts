@@ -1,12 +1,12 @@
 // Tests the commands by which owners decide in chat who may talk.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { openScene, type Scene } from "../support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
-let scene: Scene;
+let scene: ChannelsFixture;
 let next = 6_000;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openChannelsFixture();
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createBackendTransport } from "../../../src/kernel/http/backend/backend-transport.ts";
 import type { SocketSession } from "../../../src/kernel/http/web-sockets.ts";
-import { openScene, type Scene } from "../support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
-let scene: Scene;
+let scene: ChannelsFixture;
 let next = 3_000;
 beforeAll(async () => {
-  scene = await openScene({ env: { CHANNEL_A_MODE: "webhook" } });
+  scene = await openChannelsFixture({ env: { CHANNEL_A_MODE: "webhook" } });
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 

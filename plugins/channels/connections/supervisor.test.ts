@@ -1,12 +1,12 @@
 // Tests that polling bots stay connected independently, with visible states, through failures of platform and process.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { openScene, type Scene } from "../support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
-let scene: Scene;
+let scene: ChannelsFixture;
 let next = 2_000;
 beforeAll(async () => {
-  scene = await openScene();
+  scene = await openChannelsFixture();
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 

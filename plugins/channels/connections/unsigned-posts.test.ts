@@ -1,19 +1,19 @@
 // Tests posts that only their address proves: their sender may claim anything, so their effects and costs are bounded.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type FakeAccount, startWhatsApp, type WhatsApp } from "../../../tests/support/whatsapp.ts";
-import { openScene, type Scene } from "../support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
 const WABA = "102290129340398";
 let whatsapp: WhatsApp;
 let account: FakeAccount;
-let scene: Scene;
+let scene: ChannelsFixture;
 let id: string;
 let pathname: string;
 
 beforeAll(async () => {
   const webhookAddress = (url: string) => url.replace("https://berth.example", scene.origin);
   whatsapp = await startWhatsApp({ webhookAddress });
-  scene = await openScene({ env: { CHANNEL_C_API_ROOT: whatsapp.url, RATE_LIMITS: "" } });
+  scene = await openChannelsFixture({ env: { CHANNEL_C_API_ROOT: whatsapp.url, RATE_LIMITS: "" } });
   account = whatsapp.addAccount("EAAofAnotherApp", { waba: WABA });
   id = await scene.provision({ channels: { channel_c: { access: "open" } } });
   expect((await scene.connect(id, "EAAofAnotherApp", {}, "channel_c")).body).toMatchObject({ state: "connected" });

@@ -1,14 +1,14 @@
 // Tests previews: none for quick replies, one call at a time, and one message in the end.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
-import { openScene, type Scene } from "../support.test.ts";
+import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
-let scene: Scene;
+let scene: ChannelsFixture;
 let upstream: Upstream;
 let next = 5_000;
 beforeAll(async () => {
   upstream = await startUpstream();
-  scene = await openScene({ env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" } });
+  scene = await openChannelsFixture({ env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" } });
 });
 afterAll(async () => {
   await scene[Symbol.asyncDispose]();

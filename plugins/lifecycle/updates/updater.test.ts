@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { plugin } from "../../../src/kernel/plugin.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
 import { eventually } from "../../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal, provision } from "../../../tests/support/scene.ts";
+import { provision } from "../../../tests/support/members.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { lifecycle } from "../index.ts";
 
 const checked = Promise.withResolvers<void>();
@@ -12,10 +13,10 @@ const slow = plugin("slow-runtime", (host) => {
   host.use(lifecycle).carry({ version: "2.2.0", check: () => checked.promise });
   return { service: {} };
 });
-let house: House;
+let house: TestServer;
 let ada: Client;
 beforeAll(async () => {
-  house = await openHouse({ plugins: [slow], env: { SIGNUP_TRIAL: "pro:7d" } });
+  house = await openServer({ plugins: [slow], env: { SIGNUP_TRIAL: "pro:7d" } });
   ada = createClient(house.web);
   await ada.join();
 });

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Agent } from "../../agents/index.ts";
 import { agents } from "../../agents/index.ts";
-import { openStand, type Stand } from "../support.test.ts";
+import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
-let stand: Stand;
+let stand: RuntimeFixture;
 beforeAll(async () => {
-  stand = await openStand();
+  stand = await openRuntimeFixture();
 });
 afterAll(() => stand[Symbol.asyncDispose]());
 

@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { agentStats, type TurnHistory } from "../../agent-stats/index.ts";
 import type { Agent } from "../../agents/index.ts";
-import { openStand, type Stand } from "../support.test.ts";
+import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 import { createTurnCounter } from "./turn-counter.ts";
 
-let stand: Stand;
+let stand: RuntimeFixture;
 beforeAll(async () => {
-  stand = await openStand();
+  stand = await openRuntimeFixture();
 });
 afterAll(() => stand[Symbol.asyncDispose]());
 

@@ -4,15 +4,15 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Agent } from "../../agents/index.ts";
 import type { Platform } from "../inbox/inbox.ts";
-import { openStand, type Stand } from "../support.test.ts";
+import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 import { createMessageList, type ListedMessage } from "./message-list.ts";
 
 const CHANNELS: Platform[] = ["channel_a", "channel_b", "channel_c"];
 const ALL: Platform[] = [...CHANNELS, "web", "api"];
 
-let stand: Stand;
+let stand: RuntimeFixture;
 beforeAll(async () => {
-  stand = await openStand();
+  stand = await openRuntimeFixture();
 });
 afterAll(() => stand[Symbol.asyncDispose]());
 

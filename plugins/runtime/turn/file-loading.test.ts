@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { eventually } from "../../../tests/support/eventually.ts";
 import type { Agent } from "../../agents/index.ts";
 import { type Attachment, isFilesOnly, parseAttachments, serializeAttachments } from "../inbox/attachments.ts";
-import { openStand, type Stand } from "../support.test.ts";
+import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
 const JPEG = Buffer.from("\xff\xd8\xff\xe0 a photograph", "latin1");
 const PDF = Buffer.from("%PDF-1.7 a document");
@@ -26,11 +26,11 @@ const bytes: Record<string, Uint8Array | undefined> = {
 };
 
 describe("a turn", () => {
-  let stand: Stand;
+  let stand: RuntimeFixture;
   let fetched: string[];
   let failing = 0;
   beforeAll(async () => {
-    stand = await openStand();
+    stand = await openRuntimeFixture();
     stand.platform.fetchFile = async (_, { ref }, limit) => {
       fetched.push(ref);
       if (failing-- > 0) throw new Error("The platform is away.");

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Address, Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { askAnvil } from "../../../tests/support/anvil.ts";
+import { callAnvil } from "../../../tests/support/anvil.ts";
 import { freshAddress } from "../../../tests/support/tokens.ts";
 import type { Signer } from "../keys/wallet-platform.ts";
 import type { Spend } from "../spending/ledger.ts";
@@ -84,7 +84,7 @@ test("a transaction that the node has dropped is resent unchanged", async () => 
   const spend = await reserveSpend(to);
   await worker()(queue());
   const [transaction] = await fixture.ledger.listTransactions(spend);
-  await askAnvil(fixture.chain, "anvil_dropTransaction", [transaction?.hash]);
+  await callAnvil(fixture.chain, "anvil_dropTransaction", [transaction?.hash]);
   const { sql, args } = { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] };
   await fixture.house.kernel.database.write([{ sql, args }]);
   await worker()(queue());
@@ -100,7 +100,7 @@ test("a nonce that another program used ends the spend without a second payment"
   const spend = await reserveSpend(to);
   await worker()(queue());
   const [transaction] = await fixture.ledger.listTransactions(spend);
-  await askAnvil(fixture.chain, "anvil_dropTransaction", [transaction?.hash]);
+  await callAnvil(fixture.chain, "anvil_dropTransaction", [transaction?.hash]);
   const raw = await fixture.externalAccount.signTransaction({
     type: "eip1559",
     chainId: 84_532,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { type Hex, parseSignature, toHex } from "viem";
 import { generatePrivateKey } from "viem/accounts";
-import { askAnvil } from "../../../tests/support/anvil.ts";
+import { callAnvil } from "../../../tests/support/anvil.ts";
 import { compileContract } from "../../../tests/support/solidity.ts";
 import { freshAddress } from "../../../tests/support/tokens.ts";
 import type { Spend } from "../spending/ledger.ts";
@@ -77,9 +77,9 @@ const AUTHORIZATION = {
 } as const;
 
 async function check(options: NonceQueueOptions = {}): Promise<{ hasOpen: boolean; requests: string[] }> {
-  const before = fixture.rpc.asked.length;
+  const before = fixture.rpc.requestedMethods.length;
   const hasOpen = await fixture.worker(options)(queueOf(wallet));
-  return { hasOpen, requests: fixture.rpc.asked.slice(before).toSorted() };
+  return { hasOpen, requests: fixture.rpc.requestedMethods.slice(before).toSorted() };
 }
 
 test("a used payment is confirmed, with the transaction of the token's event", async () => {
@@ -112,7 +112,7 @@ test("many payments need no more queries than one", async () => {
 test("without events the token's state is read, for a few payments per check, until all are checked", async () => {
   const payments = await Promise.all(Array.from({ length: 25 }, () => signPayment()));
   for (const { settle } of payments.slice(12)) await settle();
-  fixture.rpc.lie("eth_getLogs", () => ({ error: { code: -32_601, message: "no such method" } }));
+  fixture.rpc.respondWith("eth_getLogs", () => ({ error: { code: -32_601, message: "no such method" } }));
   const open = async () => (await fixture.ledger.listOpen(queueOf(wallet))).length;
   for (let time = 0; time < 20 && (await open()) > 12; time++) {
     const { requests } = await check();
@@ -144,11 +144,11 @@ test("events of another contract, wallet or nonce are ignored", async () => {
     event(usd.address, freshAddress(), nonce),
     event(usd.address, externalAccount.address, `0x${"ab".repeat(32)}`),
   ];
-  fixture.rpc.lie("eth_getLogs", () => ({ result: others }));
+  fixture.rpc.respondWith("eth_getLogs", () => ({ result: others }));
   expect(await check()).toMatchObject({ hasOpen: true });
   expect(await fixture.reload(spend)).toMatchObject({ state: "signed" });
   // The same event with the right values is accepted.
-  fixture.rpc.lie("eth_getLogs", () => ({ result: [event(usd.address, externalAccount.address, nonce)] }));
+  fixture.rpc.respondWith("eth_getLogs", () => ({ result: [event(usd.address, externalAccount.address, nonce)] }));
   expect(await check()).toMatchObject({ hasOpen: false });
 });
 
@@ -156,11 +156,11 @@ test("events of another contract, wallet or nonce are ignored", async () => {
 test("a payment that expired unused fails, and one that was used in time is confirmed", async () => {
   const [unused, used] = [await signPayment(), await signPayment()];
   await used.settle();
-  fixture.rpc.lie("eth_getLogs", () => ({ result: [] }));
-  await askAnvil(fixture.chain, "evm_increaseTime", [600]);
+  fixture.rpc.respondWith("eth_getLogs", () => ({ result: [] }));
+  await callAnvil(fixture.chain, "evm_increaseTime", [600]);
   await fixture.mine();
   expect(await check()).toMatchObject({ hasOpen: true });
-  await askAnvil(fixture.chain, "evm_increaseTime", [61]);
+  await callAnvil(fixture.chain, "evm_increaseTime", [61]);
   await fixture.mine();
   expect(await check()).toMatchObject({ hasOpen: false });
   expect(await fixture.reload(unused.spend)).toMatchObject({ state: "failed", reason: "EXPIRED" });
@@ -170,7 +170,7 @@ test("a payment that expired unused fails, and one that was used in time is conf
 test("a payment is found after many blocks without a check", async () => {
   const { spend, settle } = await signPayment();
   // More blocks than one query covers.
-  await askAnvil(fixture.chain, "anvil_mine", [toHex(50), "0x1"]);
+  await callAnvil(fixture.chain, "anvil_mine", [toHex(50), "0x1"]);
   const hash = await settle();
   expect(await check({ maxBlocks: 20n })).toMatchObject({ hasOpen: false });
   expect(await fixture.reload(spend)).toMatchObject({ state: "confirmed", hash });

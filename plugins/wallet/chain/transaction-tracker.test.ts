@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { encodeFunctionData, toHex } from "viem";
 import { HOUR, MINUTE } from "../../../src/kernel/util/time.ts";
-import { askAnvil } from "../../../tests/support/anvil.ts";
+import { callAnvil } from "../../../tests/support/anvil.ts";
 import { insertUser } from "../../../tests/support/records.ts";
 import { freshAddress } from "../../../tests/support/tokens.ts";
 import type { Spend, Transaction } from "../spending/ledger.ts";
@@ -31,7 +31,7 @@ const balanceOf = (to: string) => fixture.usd.balanceOf(to);
 /** Uses this nonce for another transaction, as a second program with the same key would, and mines it. */
 async function useNonceElsewhere({ nonce, hash }: Transaction): Promise<void> {
   const { chain, externalAccount, mine } = fixture;
-  await askAnvil(chain, "anvil_dropTransaction", [hash]);
+  await callAnvil(chain, "anvil_dropTransaction", [hash]);
   const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 10n };
   const transaction = { type: "eip1559", chainId: 84_532, nonce, to: freshAddress(), gas: 21_000n, ...fees } as const;
   await chain.client.sendRawTransaction({ serializedTransaction: await externalAccount.signTransaction(transaction) });
@@ -47,7 +47,7 @@ describe("a used nonce", () => {
     await worker()(queue());
     await fixture.mine();
     // A lagging node has no receipt yet; the transaction was signed an hour ago.
-    rpc.lie("eth_getTransactionReceipt", () => ({ result: null }));
+    rpc.respondWith("eth_getTransactionReceipt", () => ({ result: null }));
     let time = Date.now() + HOUR;
     const later = worker({ now: () => time });
     expect(await later(queue())).toBe(true);
@@ -88,13 +88,13 @@ describe("a used nonce", () => {
     await worker()(queue());
     let time = Date.now();
     const later = worker({ now: () => time, stuckMs: Number.MAX_SAFE_INTEGER });
-    rpc.lie("eth_getTransactionCount", ({ result }) => ({ result: toHex(Number(result) + 1) }));
+    rpc.respondWith("eth_getTransactionCount", ({ result }) => ({ result: toHex(Number(result) + 1) }));
     await later(queue());
     expect(await reload(spend)).toMatchObject({ nonceUsedSince: time });
     rpc.pass();
     await later(queue());
     expect(await reload(spend)).toMatchObject({ nonceUsedSince: null });
-    rpc.lie("eth_getTransactionCount", ({ result }) => ({ result: toHex(Number(result) + 1) }));
+    rpc.respondWith("eth_getTransactionCount", ({ result }) => ({ result: toHex(Number(result) + 1) }));
     time += 2 * MINUTE;
     await later(queue());
     expect(await reload(spend)).toMatchObject({ state: "sent", nonceUsedSince: time });
@@ -107,7 +107,7 @@ describe("a used nonce", () => {
   test("is read at one given block", async () => {
     const { rpc, worker, reserveSpend } = fixture;
     const blocks: unknown[] = [];
-    rpc.lie("eth_getTransactionCount", ({ result, params }) => {
+    rpc.respondWith("eth_getTransactionCount", ({ result, params }) => {
       blocks.push(params[1]);
       return { result };
     });
@@ -118,7 +118,7 @@ describe("a used nonce", () => {
 
   test("is not read from the pending count: a wrong pending count leaves no gap", async () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
-    rpc.lie("eth_getTransactionCount", ({ result, params }) =>
+    rpc.respondWith("eth_getTransactionCount", ({ result, params }) =>
       params[1] === "pending" ? { result: toHex(Number(result) + 7) } : { result },
     );
     const to = freshAddress();
@@ -129,7 +129,7 @@ describe("a used nonce", () => {
 
   test("that is reported too high leaves a gap, which is filled: nothing waits forever or is paid twice", async () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
-    rpc.lie("eth_getTransactionCount", ({ result, params }) =>
+    rpc.respondWith("eth_getTransactionCount", ({ result, params }) =>
       params[1] === "latest" ? { result: toHex(Number(result) + 3) } : { result },
     );
     const [one, other] = [freshAddress(), freshAddress()];
@@ -154,7 +154,7 @@ describe("a used nonce", () => {
     const first = await reserveSpend(wallet, freshAddress());
     await worker()(queue());
     expect(await reload(first)).toMatchObject({ state: "confirmed" });
-    rpc.lie("eth_getTransactionCount", ({ result, params }) =>
+    rpc.respondWith("eth_getTransactionCount", ({ result, params }) =>
       params[1] === "latest" ? { result: toHex(Number(result) - 1) } : { result },
     );
     const second = await reserveSpend(wallet, freshAddress());
@@ -172,7 +172,7 @@ describe("a receipt", () => {
     const { rpc, worker, reserveSpend, reload } = fixture;
     const to = freshAddress();
     const spend = await reserveSpend(wallet, to);
-    rpc.lie("eth_getTransactionReceipt", ({ result }) => ({ result: { ...(result as object), ...wrong } }));
+    rpc.respondWith("eth_getTransactionReceipt", ({ result }) => ({ result: { ...(result as object), ...wrong } }));
     expect(worker()(queue())).rejects.toMatchObject({ status: 500, code: "CHAIN_UNAVAILABLE" });
     await worker()(queue()).catch(() => undefined);
     expect(await reload(spend)).toMatchObject({ state: "sent" });
@@ -249,9 +249,9 @@ describe("fees", () => {
     const [second, first] = await ledger.listTransactions(spend);
     if (!second || !first) return expect.unreachable();
     const initialEther = await chain.client.getBalance({ address: externalAccount.address });
-    const setEther = (wei: bigint) => askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex(wei)]);
+    const setEther = (wei: bigint) => callAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex(wei)]);
     const sent: unknown[] = [];
-    rpc.lie("eth_sendRawTransaction", ({ result, params }) => {
+    rpc.respondWith("eth_sendRawTransaction", ({ result, params }) => {
       sent.push(params[0]);
       return { result };
     });
@@ -280,10 +280,10 @@ describe("fees", () => {
     const { spend, first } = await createStuck();
     const next = await reserveSpend(wallet, freshAddress());
     const initialEther = await chain.client.getBalance({ address: externalAccount.address });
-    await askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex((maxOf(first) * 3n) / 2n)]);
+    await callAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex((maxOf(first) * 3n) / 2n)]);
     await worker()(queue());
     expect(await reload(next)).toMatchObject({ state: "reserved" });
-    await askAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex(initialEther)]);
+    await callAnvil(chain, "anvil_setBalance", [externalAccount.address, toHex(initialEther)]);
     await worker()(queue());
     expect(await reload(next)).toMatchObject({ state: "sent" });
     await settle(spend);
@@ -330,11 +330,11 @@ describe("after spending is switched off, or the account is disabled,", () => {
       by(wallet.userId),
       { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] },
     ]);
-    const before = rpc.asked.filter((method) => method === "eth_sendRawTransaction").length;
+    const before = rpc.requestedMethods.filter((method) => method === "eth_sendRawTransaction").length;
     expect(await worker({ stuckMs: -1 })(queue())).toBe(true);
     expect(await worker()(queue())).toBe(true);
     expect(await ledger.listTransactions(spend)).toHaveLength(1);
-    expect(rpc.asked.filter((method) => method === "eth_sendRawTransaction")).toHaveLength(before);
+    expect(rpc.requestedMethods.filter((method) => method === "eth_sendRawTransaction")).toHaveLength(before);
     // A replacement that was signed at the same time is not stored.
     const first = await fixture.transactionOf(spend);
     const replacement = { ...first, hash: `0x${"ab".repeat(32)}`, attempt: 1 };
@@ -415,9 +415,9 @@ test("an idle queue sends the same number of chain requests for many open spends
   await reserveSpend(wallet, freshAddress());
   await worker()(queue());
   const countRequests = async () => {
-    const before = rpc.asked.length;
+    const before = rpc.requestedMethods.length;
     await worker()(queue());
-    return rpc.asked.length - before;
+    return rpc.requestedMethods.length - before;
   };
   const requestsForOne = await countRequests();
   for (let count = 0; count < 20; count++) await reserveSpend(wallet, freshAddress());

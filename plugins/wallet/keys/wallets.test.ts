@@ -6,18 +6,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { createVault } from "../../../src/kernel/security/vault.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
 import { insertUser } from "../../../tests/support/records.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createKeyring } from "./keyring.ts";
 import { createLocalPlatform } from "./local-platform.ts";
 import { createWallets, type Wallet } from "./wallets.ts";
 
 const NONE = () => [];
-let house: House;
+let house: TestServer;
 let keys: ReturnType<typeof createKeyring>;
 let wallets: ReturnType<typeof createWallets>;
 beforeAll(async () => {
-  house = await openHouse();
+  house = await openServer();
   keys = createKeyring(house.kernel);
   wallets = createWallets({ ...house.kernel, keys });
 });

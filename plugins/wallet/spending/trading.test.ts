@@ -4,14 +4,14 @@ import { parseUnits } from "viem";
 import { MINUTE } from "../../../src/kernel/util/time.ts";
 import { type Anvil, startAnvil } from "../../../tests/support/anvil.ts";
 import { type Client, createClient } from "../../../tests/support/client.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { compileContract } from "../../../tests/support/solidity.ts";
 import { deployToken, giveEther, type Token } from "../../../tests/support/tokens.ts";
 
 let chain: Anvil;
 let usd: Token;
 let gold: Token;
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
   chain = await startAnvil({ chainId: 84_532 });
   [usd, gold] = [await deployToken(chain), await deployToken(chain, 18, "Gold")];
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await gold.mint(exchange, parseUnits("1000", 18));
   const args = [usd.address, gold.address, 500, parseUnits("0.25", 18) * 10n ** 12n];
   await chain.client.writeContract({ address: exchange, abi: contract.abi, functionName: "setPrice", args });
-  house = await openHouse({
+  house = await openServer({
     env: {
       TESTNET_RPC_URL: chain.url,
       STABLECOIN_ADDRESS_TESTNET: usd.address,

@@ -76,7 +76,7 @@ describe("the receivers of an event", () => {
       ["http://localhost:3000", false, true],
     ] as const) {
       await open({ env: { ADMIN_EMAILS: "chief@example.com", BASE_URL: baseUrl } });
-      receiver.forget();
+      receiver.clear();
       fixture.users.set("chief", testUser("chief", { emailVerified }));
       await fixture.createEndpoint(receiver.url, {
         userId: "chief",

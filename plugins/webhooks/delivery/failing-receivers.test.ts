@@ -99,7 +99,7 @@ describe("a receiver that fails", () => {
       lastStatus: null,
       lastError: "The address can't be reached.",
     });
-    receiver.revive();
+    receiver.restart();
     fixture.advanceClock(6_000, endpoint.id);
     await receiver.take(1);
   });

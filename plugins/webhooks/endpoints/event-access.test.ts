@@ -47,7 +47,7 @@ describe("a former admin", () => {
     await fixture.recordEvent("user.updated", "root", { email: "root@example.com" });
     await receiver.take(2);
     await eventuallyAll(id, { status: "pending", attempts: 1 });
-    receiver.forget();
+    receiver.clear();
     receiver.answer(204);
     demote();
     fixture.clock.time += MINUTE;
@@ -68,7 +68,7 @@ describe("a former admin", () => {
     const id = await createAdminEndpoint();
     await fixture.recordEvent("user.created", "ada", { email: "ada@example.com" });
     const [first] = await eventuallyAll(id, { status: "delivered" });
-    receiver.forget();
+    receiver.clear();
     demote();
     await fixture.endpoints.update(id, { url: `${receiver.url}/elsewhere` });
     await fixture.deliveries.replay(id, first?.id ?? "", []);

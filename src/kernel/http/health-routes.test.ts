@@ -1,7 +1,7 @@
 // Tests /healthz, /readyz with the name of a failing part, and access to /metrics.
 import { describe, expect, test } from "bun:test";
-import { openHouse } from "../../../tests/support/house.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer } from "../../../tests/support/server.ts";
 import { plugin } from "../plugin.ts";
 
 async function ask(origin: string, path: string, headers: Record<string, string> = {}) {
@@ -13,7 +13,7 @@ async function ask(origin: string, path: string, headers: Record<string, string>
 
 test("/healthz is 200 on both surfaces, whatever else fails", async () => {
   const bad = plugin("bad", () => ({ service: {}, ready: () => false }));
-  await using house = await openHouse({ plugins: [bad] });
+  await using house = await openServer({ plugins: [bad] });
   for (const origin of [house.web, house.backend]) {
     expect((await ask(origin, "/healthz")).body).toEqual({ status: "ok" });
   }
@@ -21,7 +21,7 @@ test("/healthz is 200 on both surfaces, whatever else fails", async () => {
 
 describe("/readyz", () => {
   test("lists every part, once the work has started", async () => {
-    await using house = await openHouse({ plugins: [plugin("good", () => ({ service: {}, ready: () => true }))] });
+    await using house = await openServer({ plugins: [plugin("good", () => ({ service: {}, ready: () => true }))] });
     const before = await ask(house.web, "/readyz");
     expect(expectRefusal(before, 503, "NOT_READY").error).toContain("worker");
     await house.kernel.jobs.start();
@@ -45,7 +45,7 @@ describe("/readyz", () => {
       works: () => Promise.resolve(true),
     };
     const plugins = Object.entries(parts).map(([name, ready]) => plugin(name, () => ({ service: {}, ready })));
-    await using house = await openHouse({ plugins });
+    await using house = await openServer({ plugins });
     await house.kernel.jobs.start();
     const answer = await ask(house.backend, "/readyz");
     expect(expectRefusal(answer, 503, "NOT_READY").error).toBe("Not ready: says, throws, rejects.");
@@ -56,7 +56,7 @@ describe("/readyz", () => {
 
   test("waits at most two seconds for a part", async () => {
     const stuck = plugin("stuck", () => ({ service: {}, ready: () => new Promise<boolean>(() => undefined) }));
-    await using house = await openHouse({ plugins: [stuck] });
+    await using house = await openServer({ plugins: [stuck] });
     const since = performance.now();
     expect(expectRefusal(await ask(house.web, "/readyz"), 503).error).toContain("stuck");
     expect(performance.now() - since).toBeLessThan(10_000);
@@ -65,7 +65,7 @@ describe("/readyz", () => {
 
 describe("/metrics", () => {
   test("is only on the backend, and open on loopback", async () => {
-    await using house = await openHouse();
+    await using house = await openServer();
     const { status, headers, text } = await ask(house.backend, "/metrics");
     expect([status, headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4"]);
     expect(text).toContain("berth_http_seconds");
@@ -73,7 +73,7 @@ describe("/metrics", () => {
   });
 
   test("needs the token if one is set, on loopback too", async () => {
-    await using house = await openHouse({ env: { METRICS_TOKEN: "canary-metrics-token" } });
+    await using house = await openServer({ env: { METRICS_TOKEN: "canary-metrics-token" } });
     expect((await ask(house.backend, "/metrics", { authorization: "Bearer canary-metrics-token" })).status).toBe(200);
     for (const authorization of ["", "Bearer ", "Bearer canary-metrics-toke", "Bearer canary-metrics-tokens", "x"]) {
       const answer = await ask(house.backend, "/metrics", { authorization });
@@ -88,7 +88,7 @@ describe("/metrics", () => {
     ["127.0.0.2", 200],
     ["localhost", 200],
   ])("without a token, on a listener of %s: %d", async (BACKEND_HOST, status) => {
-    await using house = await openHouse({ env: { BACKEND_HOST } });
+    await using house = await openServer({ env: { BACKEND_HOST } });
     const answer = await ask(house.backend, "/metrics");
     expect(answer.status).toBe(status);
     if (status === 403) expectRefusal(answer, 403, "METRICS_CLOSED");

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Elysia, t } from "elysia";
 import { auth } from "../../../plugins/auth/index.ts";
 import { createClient } from "../../../tests/support/client.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
 import { bun, launch } from "../../../tests/support/process.ts";
 import { rawRequest } from "../../../tests/support/raw.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { AppError, invalidInput } from "../errors.ts";
 import { plugin } from "../plugin.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -79,9 +79,9 @@ const probe = plugin("probe", (host) => {
   return { service: {}, web };
 });
 
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse({ plugins: [probe] });
+  house = await openServer({ plugins: [probe] });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Elysia } from "elysia";
 import { createClient } from "../../../tests/support/client.ts";
-import { type House, openHouse } from "../../../tests/support/house.ts";
 import { rawRequest } from "../../../tests/support/raw.ts";
-import { expectRefusal } from "../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { plugin } from "../plugin.ts";
 import type { Grant } from "./backend/service-tokens.ts";
 import { contextOf, isLocalRequest } from "./request-context.ts";
@@ -47,9 +47,9 @@ const probe = plugin("probe", () => {
 const OWN = "https://berth.example";
 const FRIEND = "https://console.example";
 const env = { BASE_URL: OWN, CORS_ORIGINS: FRIEND };
-let house: House;
+let house: TestServer;
 beforeAll(async () => {
-  house = await openHouse({ env, plugins: [probe] });
+  house = await openServer({ env, plugins: [probe] });
 });
 afterAll(() => house?.[Symbol.asyncDispose]());
 
@@ -191,7 +191,7 @@ describe("pages of other sites", () => {
   });
 
   test("all names of loopback are one host, ports differ, and the backend's own page may call it", async () => {
-    await using local = await openHouse({ env: { PORT: "3123", BACKEND_PORT: "3124" }, plugins: [probe] });
+    await using local = await openServer({ env: { PORT: "3123", BACKEND_PORT: "3124" }, plugins: [probe] });
     for (const name of ["localhost", "127.0.0.1", "[::1]"]) {
       const [page, other] = [`http://${name}:3123`, `http://${name}:3124`];
       expect((await ask(local.web, "POST", "/probe", { origin: page })).status).toBe(200);
@@ -237,7 +237,7 @@ describe("CORS", () => {
   });
 
   test("is off without CORS_ORIGINS", async () => {
-    await using alone = await openHouse({ plugins: [probe] });
+    await using alone = await openServer({ plugins: [probe] });
     const answer = await ask(alone.web, "GET", "/probe", { origin: FRIEND });
     for (const name of answer.headers.keys()) expect(name).not.toMatch(/^access-control|^vary$/);
     expectRefusal(await ask(alone.web, "OPTIONS", "/probe", { origin: FRIEND }), 403, "FOREIGN_ORIGIN");
@@ -266,7 +266,7 @@ describe("the client's address", () => {
   });
 
   test("behind a trusted proxy is the one that it reports, and never local", async () => {
-    await using behind = await openHouse({ env: { TRUSTED_PROXIES: "127.0.0.0/8" }, plugins: [probe] });
+    await using behind = await openServer({ env: { TRUSTED_PROXIES: "127.0.0.0/8" }, plugins: [probe] });
     const named = { "x-forwarded-for": "198.51.100.9, 203.0.113.7" };
     expect((await ask(behind.web, "GET", "/probe", named)).body).toEqual({ address: "203.0.113.7", direct: false });
     const asLoopback = { "x-forwarded-for": "127.0.0.1" };
@@ -281,7 +281,7 @@ describe("the client's address", () => {
 
 describe("the default rate limit", () => {
   const limited = (rate: string, more: Record<string, string> = {}) =>
-    openHouse({ env: { RATE_LIMITS: JSON.stringify({ default: rate }), ...more }, plugins: [probe] });
+    openServer({ env: { RATE_LIMITS: JSON.stringify({ default: rate }), ...more }, plugins: [probe] });
   const statuses = async (count: number, one: () => Promise<{ status: number }>) => {
     const seen: number[] = [];
     for (let n = 0; n < count; n++) seen.push((await one()).status);

@@ -67,7 +67,7 @@ describe("over SMTP", () => {
     const { server, mail } = await withSmtp();
     await send(mail);
     await doneWith();
-    const [one] = await server.arrived(1);
+    const [one] = await server.waitForMails(1);
     expect(one?.to).toEqual(["ada@example.com"]);
     expect(one?.from).toBe("berth@berth.example");
     expect(one?.parsed).toMatchObject({
@@ -95,7 +95,7 @@ describe("over SMTP", () => {
   test.each(["starttls", "always"] as const)("with a login, encrypted: %s", async (tls) => {
     const { server, mail } = await withSmtp({ login: { user: "berth@x", pass: "p@ss/wörd" }, tls });
     await send(mail);
-    const [one] = await server.arrived(1);
+    const [one] = await server.waitForMails(1);
     expect(one).toMatchObject({ secure: true, user: "berth@x" });
   });
 
@@ -133,7 +133,7 @@ describe("a mail server in trouble", () => {
     expect(performance.now() - began).toBeLessThan(3_000);
     await eventually(() => warnings().length > 0);
     smtp = await startSmtp({ port });
-    await smtp.arrived(1);
+    await smtp.waitForMails(1);
     await doneWith();
     expect(smtp.mails).toHaveLength(1);
     expect(warnings()).toHaveLength(1);
@@ -155,7 +155,7 @@ describe("a mail server in trouble", () => {
       await send(mail);
       await eventually(() => warnings().length > 0, { timeoutMs: 15_000 });
       server.behave({});
-      await server.arrived(1);
+      await server.waitForMails(1);
       await doneWith();
       expect(server.mails).toHaveLength(1);
     },
@@ -174,7 +174,7 @@ describe("a mail server in trouble", () => {
       expect(lines).not.toContain(secret);
       server.behave({});
       await send(mail, { to: "grace@example.com" });
-      expect((await server.arrived(1))[0]?.to).toEqual(["grace@example.com"]);
+      expect((await server.waitForMails(1))[0]?.to).toEqual(["grace@example.com"]);
     },
   );
 
@@ -189,7 +189,7 @@ describe("a mail server in trouble", () => {
     expect(warnings()).toEqual([]);
     server.behave({});
     await process({ url: server.url });
-    await server.arrived(1);
+    await server.waitForMails(1);
   });
 
   test("a mail is retried for about a day", async () => {
@@ -206,10 +206,10 @@ test("a mail whose job died after sending is sent again with the same Message-ID
   const { server, mail } = await withSmtp();
   const release = server.hold();
   await send(mail);
-  await server.arrived(1);
+  await server.waitForMails(1);
   // The next process finds the job as the killed one left it.
   await process({ url: server.url });
-  const [first, second] = await server.arrived(2);
+  const [first, second] = await server.waitForMails(2);
   release();
   await doneWith();
   expect(second?.header("message-id")).toBe(first?.header("message-id") ?? "");
@@ -222,7 +222,7 @@ test("a mail whose link has expired is dropped, and that is logged", async () =>
   await send(mail, { expiresAt: Date.now() - 1 });
   await doneWith();
   await send(mail, { to: "grace@example.com", expiresAt: Date.now() + 60_000 });
-  await server.arrived(1);
+  await server.waitForMails(1);
   await doneWith();
   expect(server.mails.map(({ to }) => to)).toEqual([["grace@example.com"]]);
   expect(warnings()).toHaveLength(1);
@@ -251,7 +251,7 @@ describe("values can't inject headers or commands", () => {
   ])("a subject %j is one line", async (subject) => {
     const { server, mail } = await withSmtp();
     await send(mail, { subject, text: ".\r\nRCPT TO:<eve@example.com>\r\n..\r\n" });
-    const [one] = await server.arrived(1);
+    const [one] = await server.waitForMails(1);
     expect(one?.to).toEqual(["ada@example.com"]);
     expect(one?.header("bcc")).toBeUndefined();
     expect(one?.parsed.subject).toBe(subject.replace(/[\r\n\u2028]+/g, " "));
@@ -284,7 +284,7 @@ describe("values can't inject headers or commands", () => {
   ])("the recipient %s gets its mail", async (to, written) => {
     const { server, mail } = await withSmtp();
     await send(mail, { to });
-    const [one] = await server.arrived(1);
+    const [one] = await server.waitForMails(1);
     expect(one?.to).toEqual([to]);
     expect(one?.header("to")).toBe(written);
   });

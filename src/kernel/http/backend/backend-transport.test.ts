@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:
 import { Elysia, t } from "elysia";
 import { auth } from "../../../../plugins/auth/index.ts";
 import { eventually } from "../../../../tests/support/eventually.ts";
-import { type House, openHouse } from "../../../../tests/support/house.ts";
 import { rawRequest } from "../../../../tests/support/raw.ts";
-import { expectRefusal } from "../../../../tests/support/scene.ts";
+import { expectRefusal } from "../../../../tests/support/refusal.ts";
+import { openServer, type TestServer } from "../../../../tests/support/server.ts";
 import { AppError } from "../../errors.ts";
 import { plugin } from "../../plugin.ts";
 import { createVault } from "../../security/vault.ts";
@@ -55,10 +55,10 @@ type Routes = ReturnType<typeof routes>;
 let waiting = 0;
 const probe = plugin("probe", (host) => ({ service: {}, backend: routes(host.use(auth).identities.guards) }));
 
-let house: House;
+let house: TestServer;
 let overHttp: BackendTransport;
 beforeAll(async () => {
-  house = await openHouse({ plugins: [probe] });
+  house = await openServer({ plugins: [probe] });
   overHttp = createBackendTransport(house.kernel.backend.tokens, house.backend);
 });
 afterAll(() => house?.[Symbol.asyncDispose]());

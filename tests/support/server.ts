@@ -11,7 +11,7 @@ import { type App, createApp } from "../../src/server/app.ts";
 import { settingsWith } from "../../src/server/settings.ts";
 import { temporaryDir } from "./process.ts";
 
-export interface HouseOptions {
+export interface TestServerOptions {
   /** Added to: no rate limits, log level `error`, and the folder. */
   env?: Record<string, string>;
   /** Added to the built-in plugins. */
@@ -22,7 +22,7 @@ export interface HouseOptions {
   dir?: string;
 }
 
-export interface House extends AsyncDisposable {
+export interface TestServer extends AsyncDisposable {
   readonly kernel: RunningKernel;
   readonly app: App;
   /** Origin of the web surface, without a trailing slash. */
@@ -33,7 +33,12 @@ export interface House extends AsyncDisposable {
 }
 
 /** Opens the kernel and listens on both surfaces. Background work is not started; a test starts the parts that it needs. */
-export async function openHouse({ env = {}, plugins = [], sections = [], dir }: HouseOptions = {}): Promise<House> {
+export async function openServer({
+  env = {},
+  plugins = [],
+  sections = [],
+  dir,
+}: TestServerOptions = {}): Promise<TestServer> {
   const temporary = dir === undefined ? temporaryDir() : undefined;
   const folder = dir ?? temporary?.path ?? "";
   const settings = { DATA_DIR: join(folder, "data"), RATE_LIMITS: "off", LOG_LEVEL: "error", ...env };

@@ -1,65 +1,6 @@
-// Signs up users, creates agents, opens gateway sockets, and checks the format that every error response must have.
+// A client of the gateway's WebSocket that collects frames and waits for them by type.
 
-import { expect } from "bun:test";
 import type { Berth } from "./berth.ts";
-import { type Client, createClient } from "./client.ts";
-
-export interface AgentItem {
-  id: string;
-  name: string;
-  model: string;
-  status: string;
-  websocketUrl: string;
-  createdAt: string;
-}
-
-export interface ErrorBody {
-  error: string;
-  message: string;
-  code: string;
-  issues?: { path: string; message: string }[];
-  current?: number;
-  limit?: number;
-}
-
-/** Signs up a user, grants the plan with `berth user grant`, and signs in. */
-export async function member(berth: Berth, plan = "pro"): Promise<Client> {
-  const client = createClient(berth);
-  await client.signUp();
-  await client.grant(plan);
-  await client.signIn();
-  return client;
-}
-
-/** Creates an agent; throws unless 201. */
-export async function provision(client: Client, name = "Harbour", config: object = {}): Promise<AgentItem> {
-  const { status, body, text } = await client.post<{ agent: AgentItem }>("/api/agents/provision", { name, config });
-  if (status !== 201) throw new Error(`provision: ${status} ${text}`);
-  return body.agent;
-}
-
-/** Text that no response may contain: exceptions, SQL, stack traces, local paths, names of libraries. */
-const INTERNALS =
-  /\bat \S+[:(]|SQLITE|\bSELECT\b|node_modules|\$bunfs|\/(?:work|tmp|root|home)\/|\.ts\b|elysia|typebox|TypeError|SyntaxError|JSON Parse|undefined is not|"on":"/i;
-
-/** Expects an error response: this status, a JSON body with `error`, `message` and `code`, a request id, no internals. Returns the body. */
-export function expectRefusal(
-  answer: { status: number; headers: Headers; text?: string; body: unknown },
-  status: number,
-  code?: string,
-): ErrorBody {
-  const text = answer.text ?? String(answer.body);
-  expect({ status: answer.status, text }).toEqual({ status, text });
-  expect(answer.headers.get("content-type")).toStartWith("application/json");
-  expect(answer.headers.get("x-request-id")).toMatch(/^[\w-]{4,64}$/);
-  expect(text).not.toMatch(INTERNALS);
-  const body: ErrorBody = JSON.parse(text);
-  expect(body.error).toMatch(/\S/);
-  expect(body.message).toBe(body.error);
-  expect(body.code).toMatch(/^[A-Z][A-Z0-9_]*$/);
-  if (code !== undefined) expect(body.code).toBe(code);
-  return body;
-}
 
 export interface Frame {
   type: string;

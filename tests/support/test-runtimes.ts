@@ -10,7 +10,7 @@ import type { Toolkit } from "../../src/server/external-plugins.ts";
  * never ends; that of `2.3.0` deletes the agent's sessions, then fails.
  */
 export default ({ plugin }: Toolkit) =>
-  plugin("lying-runtime", (host) => {
+  plugin("test-runtimes", (host) => {
     const { carry } = host.named("lifecycle") as { carry(runtime: Runtime): void };
     const { database, config } = host.kernel;
     carry({

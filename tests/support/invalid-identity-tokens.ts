@@ -8,7 +8,7 @@ const encoded = (part: object | string) =>
 const now = () => Math.floor(Date.now() / 1000);
 
 /** Makes an invalid token; the key names its only defect. */
-export const FORGED: Record<string, (issuer: Issuer) => string | Promise<string>> = {
+export const INVALID_TOKENS: Record<string, (issuer: Issuer) => string | Promise<string>> = {
   "no token": () => "x",
   "three empty parts": () => "..",
   "three parts that are not base64url JSON": () => "an.identity.token",

@@ -1,7 +1,7 @@
 // Changes accounts of a service in the test's process as an operator would: verifies an address, grants a plan.
 import type { auth, Plan } from "../../plugins/auth/index.ts";
 import type { ServiceOf } from "../../src/kernel/plugin.ts";
-import type { House } from "./house.ts";
+import type { TestServer } from "./server.ts";
 
 interface WithAccounts {
   app: { accounts: Pick<ServiceOf<typeof auth>, "administration"> };
@@ -10,7 +10,7 @@ interface WithAccounts {
 const DAY = 86_400_000;
 
 /** Marks the address as verified, as the link in the verification mail does. */
-export async function verify({ app, kernel }: Pick<House, "app" | "kernel">, email: string): Promise<void> {
+export async function verifyEmail({ app, kernel }: Pick<TestServer, "app" | "kernel">, email: string): Promise<void> {
   const { administration, users } = app.accounts;
   const { id } = await administration.byEmail(email);
   await kernel.database.write([users.updateStatement(id, { emailVerified: true })]);

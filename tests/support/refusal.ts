@@ -1,0 +1,35 @@
+// Checks the format that every error response must have.
+
+import { expect } from "bun:test";
+
+export interface ErrorBody {
+  error: string;
+  message: string;
+  code: string;
+  issues?: { path: string; message: string }[];
+  current?: number;
+  limit?: number;
+}
+
+/** Text that no response may contain: exceptions, SQL, stack traces, local paths, names of libraries. */
+const INTERNALS =
+  /\bat \S+[:(]|SQLITE|\bSELECT\b|node_modules|\$bunfs|\/(?:work|tmp|root|home)\/|\.ts\b|elysia|typebox|TypeError|SyntaxError|JSON Parse|undefined is not|"on":"/i;
+
+/** Expects an error response: this status, a JSON body with `error`, `message` and `code`, a request id, no internals. Returns the body. */
+export function expectRefusal(
+  answer: { status: number; headers: Headers; text?: string; body: unknown },
+  status: number,
+  code?: string,
+): ErrorBody {
+  const text = answer.text ?? String(answer.body);
+  expect({ status: answer.status, text }).toEqual({ status, text });
+  expect(answer.headers.get("content-type")).toStartWith("application/json");
+  expect(answer.headers.get("x-request-id")).toMatch(/^[\w-]{4,64}$/);
+  expect(text).not.toMatch(INTERNALS);
+  const body: ErrorBody = JSON.parse(text);
+  expect(body.error).toMatch(/\S/);
+  expect(body.message).toBe(body.error);
+  expect(body.code).toMatch(/^[A-Z][A-Z0-9_]*$/);
+  if (code !== undefined) expect(body.code).toBe(code);
+  return body;
+}
