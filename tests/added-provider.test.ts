@@ -32,7 +32,7 @@ const section = createProviderSettings([...builtInProviders, lighthouse]);
 
 let upstream: Upstream;
 let telegram: Telegram;
-let house: TestServer;
+let server: TestServer;
 let ada: Client;
 let agentId: string;
 let env: Record<string, string>;
@@ -49,23 +49,23 @@ beforeAll(async () => {
   await house.app.start();
   ada = createClient(house.web);
   await ada.join();
-  await subscribe(house, ada.account.email, "enterprise");
+  await subscribe(server, ada.account.email, "enterprise");
   const { body } = await ada.post<{ agent: { id: string } }>("/api/agents/provision", { name: "Harbour" });
   agentId = body.agent.id;
 }, 30_000);
 afterAll(async () => {
-  await house[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
   await telegram.stop();
   await upstream.stop();
 });
 
-const backend = async (path: string) => (await fetch(house.backend + path)).json() as Promise<Record<string, unknown>>;
+const backend = async (path: string) => (await fetch(server.backend + path)).json() as Promise<Record<string, unknown>>;
 const credentials = async () =>
   (await ada.get<{ credentials: object }>("/api/agent?action=credentials")).body.credentials;
 
 test("the API documents name it wherever they name the others", async () => {
   const count = (document: string, id: string) => document.split(`"${id}"`).length;
-  for (const origin of [house.backend, house.web]) {
+  for (const origin of [server.backend, server.web]) {
     const document = await (await fetch(`${origin}/swagger/json`)).text();
     expect(count(document, "provider_99")).toBeGreaterThan(1);
     expect(count(document, "provider_99")).toBe(count(document, "provider_5"));
@@ -123,11 +123,11 @@ test("provisioning takes it", async () => {
 
 test("a reclaimed account loses the keys of its agents for it", async () => {
   const owner = "SELECT user_id FROM agents WHERE id = ?";
-  const userId = String((await house.kernel.database.read(owner, [agentId])).rows[0]?.user_id);
+  const userId = String((await server.kernel.database.read(owner, [agentId])).rows[0]?.user_id);
   const kept = async () =>
-    (await house.kernel.database.read("SELECT kind FROM credentials WHERE owner_id = ?", [agentId])).rows.length;
+    (await server.kernel.database.read("SELECT kind FROM credentials WHERE owner_id = ?", [agentId])).rows.length;
   expect(await kept()).toBe(1);
-  await house.kernel.database.write([credentialStore.forgetStatement(userId)]);
+  await server.kernel.database.write([credentialStore.forgetStatement(userId)]);
   expect(await kept()).toBe(0);
 });
 
@@ -141,6 +141,6 @@ test("doctor, the configuration page and the log's redaction know its variables"
   expect(configurationPage(settingsWith(section))).toContain(
     "| `PROVIDER_99_LABEL` | `Lighthouse` | Name of provider 99, for people. | any text |",
   );
-  expect(house.kernel.config.secrets).toContain(KEY);
-  expect(house.kernel.log.redactForms("lighthouse_fedcba9876543210 was refused")).toBe("[redacted] was refused");
+  expect(server.kernel.config.secrets).toContain(KEY);
+  expect(server.kernel.log.redactForms("lighthouse_fedcba9876543210 was refused")).toBe("[redacted] was refused");
 });

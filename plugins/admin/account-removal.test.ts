@@ -6,32 +6,32 @@ import { provision } from "../../tests/support/members.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: TestServer;
+let server: TestServer;
 let root: Client;
 let rootId: string;
 /** The hook that the next deletions run. */
 let hook: () => Promise<void> = async () => undefined;
 beforeAll(async () => {
-  house = await openServer({ env: { SIGNUP_TRIAL: "pro:7d" } });
-  house.app.accounts.beforeDeletion(async () => {
+  server = await openServer({ env: { SIGNUP_TRIAL: "pro:7d" } });
+  server.app.accounts.beforeDeletion(async () => {
     await hook();
     return [];
   });
   ({ client: root, id: rootId } = await joined(true));
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 afterEach(() => {
   hook = async () => undefined;
 });
 
 async function joined(isAdmin = false): Promise<{ client: Client; id: string }> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const id = await client.join();
-  await house.kernel.database.write([house.app.accounts.users.updateStatement(id, { isAdmin })]);
+  await server.kernel.database.write([server.app.accounts.users.updateStatement(id, { isAdmin })]);
   return { client, id };
 }
 const remove = (id: string, by = root, options = {}) => by.delete(`/api/admin/users/${id}`, undefined, options);
-const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
+const rows = async (sql: string, ...args: string[]) => (await server.kernel.database.read(sql, args)).rows;
 const audited = async (id: string) => {
   const { body } = await root.get<{ entries: { action: string }[] }>(`/api/admin/audit?user=${id}`);
   return body.entries;
@@ -48,10 +48,10 @@ describe("removing an account", () => {
 
     expectRefusal(await client.get("/api/settings"), 401, "UNAUTHORIZED");
     const headers = { authorization: `Bearer ${body.key}` };
-    expectRefusal(await createClient(house.web).get("/api/agents", { headers }), 401, "UNAUTHORIZED");
+    expectRefusal(await createClient(server.web).get("/api/agents", { headers }), 401, "UNAUTHORIZED");
     expectRefusal(await root.get(`/api/admin/users/${id}`), 404, "USER_NOT_FOUND");
     expect(await rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
-    const types = (await house.kernel.events.since(0, { userId: id })).map(({ type }) => type);
+    const types = (await server.kernel.events.since(0, { userId: id })).map(({ type }) => type);
     expect(types.slice(-2)).toEqual(["agent.deleted", "user.deleted"]);
     expect(await audited(id)).toMatchObject([
       {
@@ -95,7 +95,7 @@ describe("the removal is refused", () => {
     const { id } = await joined();
     const { body } = await root.post<{ key: string }>("/api/keys", { name: "ops" });
     const headers = { authorization: `Bearer ${body.key}` };
-    expectRefusal(await remove(id, createClient(house.web), { headers }), 403, "SESSION_REQUIRED");
+    expectRefusal(await remove(id, createClient(server.web), { headers }), 403, "SESSION_REQUIRED");
     expect((await root.get(`/api/admin/users/${id}`)).status).toBe(200);
   });
 

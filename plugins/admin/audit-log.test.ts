@@ -5,13 +5,13 @@ import { DAY } from "../../src/kernel/util/time.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { type AuditLog, createAuditLog } from "./audit-log.ts";
 
-let house: TestServer;
+let server: TestServer;
 let audit: AuditLog;
 beforeAll(async () => {
-  house = await openServer();
-  audit = createAuditLog(house.kernel);
+  server = await openServer();
+  audit = createAuditLog(server.kernel);
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const actor = { kind: "command" as const, id: null, name: "root", address: null, requestId: null };
 const entry = (action: string) =>
@@ -24,15 +24,15 @@ const entryAt = (action: string, at: number): Statement => ({
 const actions = async () => (await audit.list({ limit: 10, offset: 0 })).entries.map(({ action }) => action);
 
 test("triggers refuse to change entries, or to delete them early", async () => {
-  await house.kernel.database.write([entry("user.enable")]);
+  await server.kernel.database.write([entry("user.enable")]);
   for (const sql of ["UPDATE audit_log SET actor_name = 'nobody'", "DELETE FROM audit_log"]) {
-    await expect(house.kernel.database.write([{ sql, args: [] }])).rejects.toThrow(/audit log/);
+    await expect(server.kernel.database.write([{ sql, args: [] }])).rejects.toThrow(/audit log/);
   }
   expect(await actions()).toEqual(["user.enable"]);
 });
 
 test("prune deletes entries older than two years", async () => {
-  const { write } = house.kernel.database;
+  const { write } = server.kernel.database;
   await write([entryAt("user.old", Date.now() - 732 * DAY), entryAt("user.younger", Date.now() - 729 * DAY)]);
   await audit.prune();
   expect(await actions()).toEqual(["user.enable", "user.younger"]);

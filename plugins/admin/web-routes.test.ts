@@ -26,21 +26,21 @@ interface Entry {
   requestId: string | null;
 }
 
-let house: TestServer;
+let server: TestServer;
 let root: Client;
 let rootId: string;
 let ada: Client;
 let adaId: string;
 beforeAll(async () => {
-  house = await openServer();
-  root = createClient(house.web);
+  server = await openServer();
+  root = createClient(server.web);
   rootId = await root.join();
-  await house.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [rootId] }]);
-  house.app.accounts.users.invalidate(rootId);
-  ada = createClient(house.web);
+  await server.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [rootId] }]);
+  server.app.accounts.users.invalidate(rootId);
+  ada = createClient(server.web);
   adaId = await ada.join();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const accountPath = () => `/api/admin/users/${adaId}`;
 const UNKNOWN_ID = "01890a5d-ac96-774b-bcce-b302099a8057";
@@ -80,7 +80,7 @@ async function recorded(work: () => Promise<unknown>): Promise<Entry[]> {
 
 describe("permissions", () => {
   test.each([...routes])("%s %p refuses requests without a session, whatever the body", async (method, path, body) => {
-    const stranger = createClient(house.web);
+    const stranger = createClient(server.web);
     const bodies = method === "GET" ? [undefined] : [body, { plan: 1, email: [], name: {} }, "x".repeat(1024 * 1024)];
     for (const body of bodies) expectRefusal(await send(stranger, method, path(), body), 401, "UNAUTHORIZED");
   });
@@ -93,7 +93,7 @@ describe("permissions", () => {
   });
 
   describe("with an admin's API key", () => {
-    const client = () => createClient(house.web);
+    const client = () => createClient(server.web);
     const keyOf = async (scopes: string[]) => {
       const { body } = await root.post<{ key: string }>("/api/keys", { name: "ops", scopes });
       return { headers: { authorization: `Bearer ${body.key}` } };
@@ -199,13 +199,13 @@ describe("creating accounts", () => {
       { action: "user.create", target: { id: answer?.body.id, name: "made@example.com" } },
     ]);
     expect(JSON.stringify(entries)).not.toMatch(/argon|a password/);
-    const owner = createClient(house.web);
+    const owner = createClient(server.web);
     const signedIn = await owner.post("/api/auth/callback/credentials", { email: "made@example.com", password });
     expect(signedIn.status).toBe(200);
   });
 
   test("without a password: mails the owner a link, unless invite is false", async () => {
-    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const mails = async () => (await server.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     const invited = await root.post("/api/admin/users", { email: "invited@example.com" });
     expect(invited.status).toBe(201);
@@ -270,7 +270,7 @@ describe("changing accounts", () => {
   });
 
   test("a disabled account loses all access, learns the reason only after its password, and can be enabled again", async () => {
-    const eve = createClient(house.web);
+    const eve = createClient(server.web);
     const id = await eve.join();
     const path = `/api/admin/users/${id}`;
     expect((await root.get<User>(path)).body).toMatchObject({ disabled: false, disabledAt: null, sessions: 1 });
@@ -342,19 +342,19 @@ describe("subscriptions", () => {
 describe("resetting a password", () => {
   test("mails a link, and does not return it", async () => {
     const mails = "SELECT payload FROM jobs WHERE kind = 'mail' ORDER BY id DESC LIMIT 1";
-    const before = (await house.kernel.database.read(mails)).rows[0]?.payload;
+    const before = (await server.kernel.database.read(mails)).rows[0]?.payload;
     const entries = await recorded(async () => {
       const { status, body, text } = await root.post(`${accountPath()}/reset-password`);
       expect({ status, body }).toEqual({ status: 200, body: { success: true, message: expect.any(String) } });
       expect(text).not.toMatch(/token|http/);
     });
     expect(entries).toMatchObject([{ action: "user.reset-password", details: { delivery: "mail" } }]);
-    expect((await house.kernel.database.read(mails)).rows[0]?.payload).not.toBe(before);
+    expect((await server.kernel.database.read(mails)).rows[0]?.payload).not.toBe(before);
   });
 
   test("is refused for a wallet account", async () => {
     const email = "0x1234567890abcdef1234567890abcdef12345678@wallet.invalid";
-    const { id } = await house.app.accounts.users.create({ email, passwordHash: null });
+    const { id } = await server.app.accounts.users.create({ email, passwordHash: null });
     expectRefusal(await root.post(`/api/admin/users/${id}/reset-password`), 409, "NO_MAILBOX");
   });
 });
@@ -395,7 +395,7 @@ describe("lists", () => {
 
   test("keep entries after the account is deleted, with the address of the admin at that time", async () => {
     const { body } = await root.post<User>("/api/admin/users", { email: "mayfly@example.com", invite: false });
-    await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [body.id] }]);
+    await server.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [body.id] }]);
     const { entries } = await audit(`user=${body.id}`);
     expect(entries).toMatchObject([{ action: "user.create", actor: { name: root.account.email } }]);
   });

@@ -7,16 +7,16 @@ import { type AgentItem, provision } from "../../tests/support/members.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 async function member() {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const { email } = await client.signUp();
-  await subscribe(house, email, "pro");
+  await subscribe(server, email, "pro");
   await client.signIn();
   return client;
 }
@@ -98,7 +98,7 @@ describe.each(["PATCH", "PUT"] as const)("%s /api/agents/:id", (method) => {
     const foreign = await send(`/api/agents/${agent.id}`, { name: 7 });
     expectRefusal(foreign, 404, "AGENT_NOT_FOUND");
     expect((await send(`/api/agents/${Bun.randomUUIDv7()}`, { name: 7 })).text).toBe(foreign.text);
-    expectRefusal(await createClient(house.web).patch(`/api/agents/${agent.id}`, { name: 7 }), 401);
+    expectRefusal(await createClient(server.web).patch(`/api/agents/${agent.id}`, { name: 7 }), 401);
     expect((await ada.get(`/api/agents/${agent.id}`)).body).toMatchObject({ agent: { name: "Harbour" } });
   });
 });
@@ -174,7 +174,7 @@ describe("versions of the configuration", () => {
 
   test("are for the agent's owner only", async () => {
     const { path, id } = await withVersions(2);
-    const [eve, anonymous] = [await member(), createClient(house.web)];
+    const [eve, anonymous] = [await member(), createClient(server.web)];
     const missing = path.replace(id, Bun.randomUUIDv7());
     const asks: [string, string, object?][] = [
       ["GET", "/versions"],

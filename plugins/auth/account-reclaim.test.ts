@@ -8,38 +8,38 @@ import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { createOneTimeLinks } from "./one-time-links.ts";
 
-let house: TestServer;
+let server: TestServer;
 /** The users for whom the hook was called. */
 let reclaimed: string[];
 /** The statements that the hook returns. */
 let hookStatements: (userId: string) => Statement[];
 beforeAll(async () => {
-  house = await openServer();
-  house.app.accounts.onAccountReclaim((userId) => {
+  server = await openServer();
+  server.app.accounts.onAccountReclaim((userId) => {
     reclaimed.push(userId);
     return hookStatements(userId);
   });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 beforeEach(() => {
   reclaimed = [];
   hookStatements = () => [];
 });
 
 async function member(emailVerified: boolean) {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const id = await client.join();
   const { email } = client.account;
-  const { token, statements } = createOneTimeLinks(house.kernel.database).issue("reset-password", {
+  const { token, statements } = createOneTimeLinks(server.kernel.database).issue("reset-password", {
     userId: id,
     email,
     lifetimeMs: 60_000,
   });
-  await house.kernel.database.write([house.app.accounts.users.updateStatement(id, { emailVerified }), ...statements]);
+  await server.kernel.database.write([server.app.accounts.users.updateStatement(id, { emailVerified }), ...statements]);
   return { client, id, email, token };
 }
 const reset = (token: string) =>
-  createClient(house.web).post("/api/auth/reset-password", { token, password: "a new horse battery" });
+  createClient(server.web).post("/api/auth/reset-password", { token, password: "a new horse battery" });
 
 test("a reclaim deletes API keys and writes the statements of the hooks", async () => {
   const { id, token, client } = await member(false);
@@ -47,8 +47,8 @@ test("a reclaim deletes API keys and writes the statements of the hooks", async 
   hookStatements = (userId) => [{ sql: "UPDATE users SET name = 'asked' WHERE id = ?", args: [userId] }];
   expect((await reset(token)).status).toBe(200);
   expect(reclaimed).toEqual([id]);
-  expect(await house.app.accounts.users.byId(id)).toMatchObject({ name: "asked", emailVerified: true });
-  const { rows } = await house.kernel.database.read("SELECT 1 FROM api_keys WHERE user_id = ?", [id]);
+  expect(await server.app.accounts.users.byId(id)).toMatchObject({ name: "asked", emailVerified: true });
+  const { rows } = await server.kernel.database.read("SELECT 1 FROM api_keys WHERE user_id = ?", [id]);
   expect(rows).toEqual([]);
 });
 
@@ -78,7 +78,7 @@ describe("the second factor", () => {
     return account;
   }
   const signIn = (email: string) =>
-    createClient(house.web).post("/api/auth/callback/credentials", { email, password: "a new horse battery" });
+    createClient(server.web).post("/api/auth/callback/credentials", { email, password: "a new horse battery" });
 
   test("is removed if no address of the account was ever verified", async () => {
     const { email, token } = await memberWithTwoFactor(false);
@@ -88,15 +88,15 @@ describe("the second factor", () => {
 
   test("stays if an earlier address was verified: a new, unverified address does not bypass it", async () => {
     const { id, email, token, client } = await memberWithTwoFactor(true);
-    await house.kernel.database.write([house.app.accounts.users.updateStatement(id, { emailVerified: false })]);
+    await server.kernel.database.write([server.app.accounts.users.updateStatement(id, { emailVerified: false })]);
     await client.post("/api/keys", { name: "back door" });
     expect((await reset(token)).status).toBe(200);
     // All other access may be a stranger's.
     expect(reclaimed).toEqual([id]);
-    const { rows } = await house.kernel.database.read("SELECT 1 FROM api_keys WHERE user_id = ?", [id]);
+    const { rows } = await server.kernel.database.read("SELECT 1 FROM api_keys WHERE user_id = ?", [id]);
     expect(rows).toEqual([]);
     expectRefusal(await signIn(email), 401, "TOTP_REQUIRED");
-    expect(await house.app.accounts.users.byId(id)).toMatchObject({ emailVerified: true, twoFactorEnabled: true });
+    expect(await server.app.accounts.users.byId(id)).toMatchObject({ emailVerified: true, twoFactorEnabled: true });
   });
 });
 
@@ -104,9 +104,9 @@ test("if the address becomes verified during the reset, the batch aborts instead
   const { id, token } = await member(false);
   const sql =
     "CREATE TRIGGER verified_during_reset AFTER DELETE ON auth_links BEGIN UPDATE users SET email_verified = 1; END";
-  await house.kernel.database.write([{ sql, args: [] }]);
+  await server.kernel.database.write([{ sql, args: [] }]);
   expectRefusal(await reset(token), 400, "INVALID_LINK");
-  await house.kernel.database.write([{ sql: "DROP TRIGGER verified_during_reset", args: [] }]);
-  expect(await house.app.accounts.users.byId(id)).toMatchObject({ emailVerified: false });
+  await server.kernel.database.write([{ sql: "DROP TRIGGER verified_during_reset", args: [] }]);
+  expect(await server.app.accounts.users.byId(id)).toMatchObject({ emailVerified: false });
   expect((await reset(token)).status).toBe(200);
 });

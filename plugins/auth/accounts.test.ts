@@ -6,14 +6,14 @@ import { type Client, createClient } from "../../tests/support/client.ts";
 import { type ErrorBody, expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com, chief@example.com" } });
+  server = await openServer({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com, chief@example.com" } });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
 
-const client = () => createClient(house.web);
+const client = () => createClient(server.web);
 const register = (body: unknown) => client().post("/api/register", body);
 const password = "correct horse battery";
 let users = 0;
@@ -117,7 +117,7 @@ describe("sign-up", () => {
     expect(three.headers.get("idempotency-replayed")).toBe("true");
     expectRefusal(await send({ email, password: "another password" }), 409, "IDEMPOTENCY_MISMATCH");
     expectRefusal(await register({ email, password }), 409, "USER_EXISTS");
-    const { rows } = await house.kernel.database.read("SELECT * FROM idempotency_keys");
+    const { rows } = await server.kernel.database.read("SELECT * FROM idempotency_keys");
     expect(JSON.stringify(rows)).not.toContain(password);
   });
 
@@ -224,8 +224,8 @@ describe("the session", () => {
   test("ends with the account", async () => {
     const ada = client();
     const id = await ada.join();
-    await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     expectRefusal(await ada.get("/api/settings"), 401, "UNAUTHORIZED");
     expect((await ada.get("/api/auth/session")).body).toEqual({ user: null, expires: null });
   });
@@ -296,7 +296,7 @@ describe("the current user", () => {
   test("shows a granted subscription at once, and its end", async () => {
     const ada = client();
     await ada.join();
-    await subscribe(house, ada.account.email, "pro", 3);
+    await subscribe(server, ada.account.email, "pro", 3);
     const now = Date.now();
     const subscription = { plan: "pro", status: "active", active: true };
     expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "pro", subscription });
@@ -338,8 +338,8 @@ describe("an address of ADMIN_EMAILS", () => {
   test("counts from anywhere once it is verified", async () => {
     const boss = client();
     const id = await boss.join({ email: "boss@example.com" });
-    await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     expect(await isAdmin(boss, proxied)).toBe(true);
   });
 

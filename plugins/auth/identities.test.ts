@@ -6,16 +6,16 @@ import { eventually } from "../../tests/support/eventually.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com" } });
+  server = await openServer({ env: { ADMIN_EMAILS: "root@example.com, boss@example.com" } });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const bearer = (key: string): SendOptions => ({ headers: { authorization: `Bearer ${key}` } });
 
 async function member(email?: string) {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const id = await client.join(email === undefined ? {} : { email });
   const key = async (scopes?: string[], options?: SendOptions) =>
     (await client.post<{ key: string }>("/api/keys", { name: "k", scopes }, options)).body.key;
@@ -25,7 +25,7 @@ async function member(email?: string) {
 /** A user with an agent, and a client that sends a key of these scopes instead of the cookie. */
 async function scene(...scopes: string[]) {
   const { client, id, key } = await member();
-  await subscribe(house, client.account.email, "pro");
+  await subscribe(server, client.account.email, "pro");
   const { body } = await client.post<{ agent: { id: string } }>("/api/agents/provision", {
     name: "Harbour",
     config: {},
@@ -43,14 +43,14 @@ async function scene(...scopes: string[]) {
 describe("an API key", () => {
   test("works wherever a session does, on both surfaces", async () => {
     const { id, agentId, ask } = await scene();
-    expect((await ask(house.web, "GET", "/api/settings")).body).toMatchObject({ id });
-    expect((await ask(house.web, "GET", "/api/agents")).body).toMatchObject({ count: 1 });
-    expect((await ask(house.web, "POST", "/api/chat", { message: "Hello" })).status).toBe(200);
-    expect((await ask(house.web, "PUT", `/api/agents/${agentId}/config`, { a: 1 })).status).toBe(200);
-    expect((await ask(house.backend, "GET", `/api/agents/${agentId}`)).body).toMatchObject({ id: agentId });
+    expect((await ask(server.web, "GET", "/api/settings")).body).toMatchObject({ id });
+    expect((await ask(server.web, "GET", "/api/agents")).body).toMatchObject({ count: 1 });
+    expect((await ask(server.web, "POST", "/api/chat", { message: "Hello" })).status).toBe(200);
+    expect((await ask(server.web, "PUT", `/api/agents/${agentId}/config`, { a: 1 })).status).toBe(200);
+    expect((await ask(server.backend, "GET", `/api/agents/${agentId}`)).body).toMatchObject({ id: agentId });
     const message = { platform: "api", message: "Hello" };
-    expect((await ask(house.backend, "POST", `/api/agents/${agentId}/turns`, message)).status).toBe(200);
-    expect((await ask(house.backend, "DELETE", `/api/agents/${agentId}`)).status).toBe(200);
+    expect((await ask(server.backend, "POST", `/api/agents/${agentId}/turns`, message)).status).toBe(200);
+    expect((await ask(server.backend, "DELETE", `/api/agents/${agentId}`)).status).toBe(200);
   });
 
   test("needs the scope of the route, checked before the body is read", async () => {
@@ -81,7 +81,7 @@ describe("an API key", () => {
       const headers = { ...bearer(await key([scope])).headers, "content-type": "application/json" };
       for (const [required, surface, method, path] of all) {
         const init = { method, headers, ...(method === "GET" ? {} : { body: "{ not JSON" }) };
-        const answer = await fetch(`${house[surface]}${path}`, init);
+        const answer = await fetch(`${server[surface]}${path}`, init);
         const { code } = (await answer.json()) as { code?: string };
         expect({ scope, method, path, missing: code === "MISSING_SCOPE" }).toEqual({
           scope,
@@ -97,17 +97,17 @@ describe("an API key", () => {
   test("with the scope chat can't change an agent through the chat route", async () => {
     const { ask } = await scene("chat");
     const change = { action: "set-credential", key: "provider_1", value: "sk-x" };
-    expectRefusal(await ask(house.web, "POST", "/api/agent", change), 403, "MISSING_SCOPE");
+    expectRefusal(await ask(server.web, "POST", "/api/agent", change), 403, "MISSING_SCOPE");
     const skill = { action: "update-skill", skillId: "clock", enabled: false };
-    expectRefusal(await ask(house.web, "POST", "/api/agent", skill), 403, "MISSING_SCOPE");
-    expect((await ask(house.web, "POST", "/api/agent", { message: "Hello" })).status).toBe(200);
+    expectRefusal(await ask(server.web, "POST", "/api/agent", skill), 403, "MISSING_SCOPE");
+    expect((await ask(server.web, "POST", "/api/agent", { message: "Hello" })).status).toBe(200);
   });
 
   test("can't change the security settings of the account, whatever its scopes", async () => {
     for (const scopes of [["read", "write", "chat"], ["chat"]]) {
       const { key } = await member();
       const options = bearer(await key(scopes));
-      const http = createClient(house.web);
+      const http = createClient(server.web);
       for (const answer of [
         await http.post("/api/keys", { name: "more" }, options),
         await http.get("/api/keys", options),
@@ -126,27 +126,27 @@ describe("an API key", () => {
   test("is not a session: none is shown or renewed, and a sign-out with it ends nothing", async () => {
     const { client, key } = await member();
     const options = bearer(await key());
-    const answer = await createClient(house.web).get("/api/auth/session", options);
+    const answer = await createClient(server.web).get("/api/auth/session", options);
     expect(answer.body).toEqual({ user: null, expires: null });
     expect(answer.headers.getSetCookie()).toEqual([]);
-    expect((await createClient(house.web).post("/api/auth/signout", undefined, options)).status).toBe(200);
+    expect((await createClient(server.web).post("/api/auth/signout", undefined, options)).status).toBe(200);
     expect((await client.get("/api/settings")).status).toBe(200);
-    expect((await createClient(house.web).get("/api/settings", options)).status).toBe(200);
+    expect((await createClient(server.web).get("/api/settings", options)).status).toBe(200);
   });
 
   test("is accepted from pages of other sites, since no cookie is involved", async () => {
     const { key } = await member();
     const headers = { authorization: `Bearer ${await key()}`, origin: "https://other.example" };
-    expect((await createClient(house.web).patch("/api/settings", { name: "Eve" }, { headers })).status).toBe(200);
+    expect((await createClient(server.web).patch("/api/settings", { name: "Eve" }, { headers })).status).toBe(200);
   });
 
   test("of a disabled account is refused", async () => {
     const { id, key } = await member();
     const options = bearer(await key());
-    await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
-    expectRefusal(await createClient(house.web).get("/api/settings", options), 401, "UNAUTHORIZED");
-    expectRefusal(await createClient(house.backend).post("/api/agents", {}, options), 401, "UNAUTHORIZED");
+    await server.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
+    expectRefusal(await createClient(server.web).get("/api/settings", options), 401, "UNAUTHORIZED");
+    expectRefusal(await createClient(server.backend).post("/api/agents", {}, options), 401, "UNAUTHORIZED");
   });
 });
 
@@ -184,19 +184,19 @@ describe("a bearer token takes precedence", () => {
 
   test("and an API key is not accepted as service token, nor a service token as API key", async () => {
     const { key } = await member();
-    const { tokens } = house.kernel.backend;
+    const { tokens } = server.kernel.backend;
     const grant = { userId: "x", isAdmin: true, action: "agent.provision", address: "127.0.0.1" };
     const options = bearer(tokens.sign(grant));
-    expectRefusal(await createClient(house.web).get("/api/settings", options), 401, "UNAUTHORIZED");
+    expectRefusal(await createClient(server.web).get("/api/settings", options), 401, "UNAUTHORIZED");
     expect(tokens.verify(await key())).toBeUndefined();
   });
 });
 
 describe("model calls", () => {
   const chat = (options?: SendOptions) =>
-    createClient(house.backend).post("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] }, options);
+    createClient(server.backend).post("/v1/chat/completions", { messages: [{ role: "user", content: "Hi" }] }, options);
   const payers = async () =>
-    (await house.kernel.database.read("SELECT kind, user_id FROM usage WHERE kind <> 'turn'")).rows.map((row) => ({
+    (await server.kernel.database.read("SELECT kind, user_id FROM usage WHERE kind <> 'turn'")).rows.map((row) => ({
       kind: row.kind,
       user: row.user_id,
     }));
@@ -230,7 +230,7 @@ describe("model calls", () => {
 describe("an address of ADMIN_EMAILS", () => {
   const isAdmin = async (key: string, headers: Record<string, string> = {}) => {
     const options = { headers: { ...bearer(key).headers, ...headers } };
-    return (await createClient(house.web).get<{ isAdmin: boolean }>("/api/settings", options)).body.isAdmin;
+    return (await createClient(server.web).get<{ isAdmin: boolean }>("/api/settings", options)).body.isAdmin;
   };
   const proxied = { "x-forwarded-for": "127.0.0.1" };
 
@@ -240,7 +240,7 @@ describe("an address of ADMIN_EMAILS", () => {
     expect(await isAdmin(direct)).toBe(true);
     expect(await isAdmin(direct, proxied)).toBe(false);
     expect(await isAdmin(await key(undefined, { headers: proxied }))).toBe(false);
-    const remote: Client = createClient(house.web);
+    const remote: Client = createClient(server.web);
     const { email, password } = client.account;
     await remote.post("/api/auth/callback/credentials", { email, password }, { headers: proxied });
     const { body } = await remote.post<{ key: string }>("/api/keys", { name: "remote" });
@@ -251,8 +251,8 @@ describe("an address of ADMIN_EMAILS", () => {
     const { id, key } = await member("boss@example.com");
     const remoteKey = await key(undefined, { headers: proxied });
     expect(await isAdmin(remoteKey)).toBe(false);
-    await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     expect(await isAdmin(remoteKey, proxied)).toBe(true);
   });
 });

@@ -5,20 +5,20 @@ import { createClient } from "../../tests/support/client.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { auth } from "./index.ts";
 
-let house: TestServer;
+let server: TestServer;
 let accounts: ServiceOf<typeof auth>;
 beforeAll(async () => {
   const exposeAuth = plugin("expose-auth", (host) => {
     accounts = host.use(auth);
     return { service: undefined };
   });
-  house = await openServer({ plugins: [exposeAuth] });
+  server = await openServer({ plugins: [exposeAuth] });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 const createPlaceholder = async () => {
   const { id, statements } = accounts.placeholderAccounts.createStatements("Unclaimed");
-  await house.kernel.database.write(statements);
+  await server.kernel.database.write(statements);
   const user = await accounts.users.byId(id);
   if (!user) throw new Error("The account was not created.");
   return user;
@@ -31,7 +31,7 @@ test("they don't invalidate the link of the first admin", async () => {
   await createPlaceholder();
   const token = new URL(link ?? "").searchParams.get("token");
   const body = { token, email: "owner@example.com", name: "Ada", password: "correct horse battery" };
-  expect((await createClient(house).post("/api/auth/first-admin", body)).status).toBe(201);
+  expect((await createClient(server).post("/api/auth/first-admin", body)).status).toBe(201);
   expect(await accounts.createFirstAdminLink()).toBeUndefined();
 });
 
@@ -40,14 +40,14 @@ test("they have the plan free, and record no events", async () => {
   expect({ plan, subscription, isAdmin }).toEqual({ plan: "free", subscription: null, isAdmin: false });
   // API responses show the id, so it must not reveal the address.
   expect(email).not.toContain(id);
-  await house.kernel.database.write([accounts.placeholderAccounts.deleteStatement(id)]);
+  await server.kernel.database.write([accounts.placeholderAccounts.deleteStatement(id)]);
   expect(await accounts.users.byId(id)).toBeUndefined();
-  expect((await house.kernel.events.since(0)).filter(({ userId }) => userId === id)).toEqual([]);
+  expect((await server.kernel.events.since(0)).filter(({ userId }) => userId === id)).toEqual([]);
 });
 
 test("sign-in, sign-up and password reset are impossible with such an address", async () => {
   const { email } = await createPlaceholder();
-  const client = createClient(house);
+  const client = createClient(server);
   const password = "correct horse battery";
   expect((await client.post("/api/auth/callback/credentials", { email, password })).body).toMatchObject({
     code: "BAD_CREDENTIALS",
@@ -56,12 +56,12 @@ test("sign-in, sign-up and password reset are impossible with such an address", 
     code: "INVALID_EMAIL",
   });
   expect((await client.post("/api/auth/forgot-password", { email })).status).toBe(200);
-  const { rows } = await house.kernel.database.read("SELECT 1 FROM auth_links WHERE email = ?", [email]);
+  const { rows } = await server.kernel.database.read("SELECT 1 FROM auth_links WHERE email = ?", [email]);
   expect(rows).toEqual([]);
 });
 
 test("deleteStatement does not delete a regular account", async () => {
-  const id = await createClient(house).join();
-  await house.kernel.database.write([accounts.placeholderAccounts.deleteStatement(id)]);
+  const id = await createClient(server).join();
+  await server.kernel.database.write([accounts.placeholderAccounts.deleteStatement(id)]);
   expect(await accounts.users.byId(id)).toBeDefined();
 });

@@ -4,12 +4,12 @@ import { connect } from "node:net";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: TestServer;
+let server: TestServer;
 let ada: Client;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** Sends the head, runs `meanwhile`, waits, then sends the body; resolves with the status code. */
 async function sendSlowly(
@@ -18,7 +18,7 @@ async function sendSlowly(
   body: string,
   meanwhile: () => Promise<unknown>,
 ): Promise<number> {
-  const { hostname, port } = new URL(house.web);
+  const { hostname, port } = new URL(server.web);
   const socket = connect(Number(port), hostname);
   const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;
   const answer = new Promise<string>((resolve, reject) => {
@@ -37,7 +37,7 @@ async function sendSlowly(
 }
 
 test("a session that ends before the body arrives creates no key, one that lasts does", async () => {
-  ada = createClient(house.web);
+  ada = createClient(server.web);
   await ada.join();
   const cookie = `Cookie: ${ada.cookie}`;
   expect(await sendSlowly("/api/keys", cookie, '{"name":"slow"}', async () => undefined)).toBe(201);

@@ -15,7 +15,7 @@ const STRANGER = "person-2";
 
 const lantern = createAddedChannel();
 let removeChannel: () => void;
-let scene: ChannelsFixture;
+let fixture: ChannelsFixture;
 let lastBot = 0;
 
 beforeAll(async () => {
@@ -23,16 +23,16 @@ beforeAll(async () => {
   scene = await openScene({ env: { CHANNEL_Y_COLOUR: "red" } });
 });
 afterAll(async () => {
-  await scene?.[Symbol.asyncDispose]();
+  await fixture?.[Symbol.asyncDispose]();
   removeChannel();
 });
 
 async function connectedAgent(config: object = {}) {
   const bot = String(++lastBot);
-  const id = await scene.provision(config);
-  const { status, text } = await scene.connect(id, addedToken(lastBot), { ownerId: OWNER }, ADDED_CHANNEL);
+  const id = await fixture.provision(config);
+  const { status, text } = await fixture.connect(id, addedToken(lastBot), { ownerId: OWNER }, ADDED_CHANNEL);
   expect({ status, text }).toMatchObject({ status: 200 });
-  await scene.inState(id, "connected");
+  await fixture.inState(id, "connected");
   /** Writes to the bot and returns the next text that it sends to this person. */
   const ask = async (person: string, words: string) => {
     const before = lantern.textsTo(bot, person).length;
@@ -46,12 +46,12 @@ describe("an added channel", () => {
   test("takes a message in and sends the reply out", async () => {
     const { id, ask, path } = await connectedAgent();
     expect(await ask(OWNER, "hello")).toContain("Hello");
-    expect(await scene.channel(id)).toMatchObject({
+    expect(await fixture.channel(id)).toMatchObject({
       channel: ADDED_CHANNEL,
       mode: "gateway",
       bot: { username: expect.stringMatching(/^red_lantern_/) },
     });
-    const { body } = await scene.owner.get<{ messages: { platform: string }[] }>(`${path}/messages`);
+    const { body } = await fixture.owner.get<{ messages: { platform: string }[] }>(`${path}/messages`);
     expect(body.messages.map(({ platform }) => platform)).toEqual([ADDED_CHANNEL, ADDED_CHANNEL]);
   });
 
@@ -60,32 +60,32 @@ describe("an added channel", () => {
     const code = /\b[A-HJ-NP-Z2-9]{6}\b/.exec(await ask(STRANGER, "hello"))?.[0] ?? "";
     expect(await ask(OWNER, `/approve ${code}`)).toContain("can talk to me now");
     const settings = { channels: { [ADDED_CHANNEL]: { access: "everybody" } } };
-    const { status, text } = await scene.owner.post("/api/agents/provision", { name: "Harbour", config: settings });
+    const { status, text } = await fixture.owner.post("/api/agents/provision", { name: "Harbour", config: settings });
     expect({ status, text }).toMatchObject({ status: 400, text: expect.stringContaining(`channels.${ADDED_CHANNEL}`) });
   });
 
   test("has its own rule for the ids of owners", async () => {
-    const id = await scene.provision();
-    const refused = await scene.connect(id, addedToken(++lastBot), { ownerId: "42" }, ADDED_CHANNEL);
+    const id = await fixture.provision();
+    const refused = await fixture.connect(id, addedToken(++lastBot), { ownerId: "42" }, ADDED_CHANNEL);
     expect(refused).toMatchObject({ status: 400, text: expect.stringContaining("This is person- and a number.") });
   });
 
   test("keeps its tokens out of configurations", async () => {
     const config = { instructions: `say ${addedToken(99)}` };
-    const { status, body } = await scene.owner.post("/api/agents/provision", { name: "Harbour", config });
+    const { status, body } = await fixture.owner.post("/api/agents/provision", { name: "Harbour", config });
     expect({ status, body }).toMatchObject({ status: 400, body: { code: "SECRET_IN_CONFIG" } });
   });
 
   test("is in the summary of credentials and in the message for an unknown channel", async () => {
     const { id } = await connectedAgent();
-    const { body } = await scene.owner.get<{ credentials: object }>(`/api/agent?action=credentials&agentId=${id}`);
+    const { body } = await fixture.owner.get<{ credentials: object }>(`/api/agent?action=credentials&agentId=${id}`);
     expect(body.credentials).toMatchObject({ [ADDED_CHANNEL]: true, channel_a: false });
     const unknown = await scene.connect(id, "token", {}, "channel_none");
     expect(unknown).toMatchObject({ status: 404, text: expect.stringContaining(ADDED_CHANNEL) });
   });
 
   test("is provisioned with its own fields", async () => {
-    const anonymous = createClient(scene.origin);
+    const anonymous = createClient(fixture.origin);
     const token = addedToken(++lastBot);
     const { status, body } = await anonymous.post<Record<string, unknown>>("/api/provision", {
       lanternToken: token,
@@ -99,7 +99,10 @@ describe("an added channel", () => {
         metadata: { channels: { channel_a: "disabled", [ADDED_CHANNEL]: "enabled" } },
       },
     });
-    const [row] = await scene.rows("SELECT owner_id FROM channel_connections WHERE agent_id = ?", String(body.agentId));
+    const [row] = await fixture.rows(
+      "SELECT owner_id FROM channel_connections WHERE agent_id = ?",
+      String(body.agentId),
+    );
     expect(row).toEqual({ owner_id: OWNER });
     const refused = await anonymous.post("/api/provision", { channelYToken: token, channelYRegion: "north" });
     expect(refused).toMatchObject({ status: 400, body: { code: "UNSUPPORTED_FIELD" } });
@@ -110,7 +113,7 @@ describe("an added channel", () => {
   test("goes along when an agent is exported and imported", async () => {
     const { ask, path } = await connectedAgent();
     await ask(OWNER, "hello");
-    const { body: exported } = await scene.owner.get<{ sessions: { platform: string }[] }>(`${path}/export`);
+    const { body: exported } = await fixture.owner.get<{ sessions: { platform: string }[] }>(`${path}/export`);
     expect(exported.sessions).toMatchObject([{ platform: ADDED_CHANNEL }]);
     expect((await scene.owner.post("/api/agents/import", exported)).status).toBe(201);
     const wrong = { ...exported, sessions: [{ ...exported.sessions[0], platform: "channel_none" }] };
@@ -120,11 +123,11 @@ describe("an added channel", () => {
 
   test("is connected again when a backup is restored", async () => {
     const { id, ask, path } = await connectedAgent();
-    const { body: reset } = await scene.owner.post<{ backupPath: string }>(`${path}/reset-memory`);
-    expect((await scene.owner.delete(`${path}/channels/${ADDED_CHANNEL}`)).status).toBe(200);
-    const { status, text } = await scene.owner.post(`${path}/rollback`, { backupPath: reset.backupPath });
+    const { body: reset } = await fixture.owner.post<{ backupPath: string }>(`${path}/reset-memory`);
+    expect((await fixture.owner.delete(`${path}/channels/${ADDED_CHANNEL}`)).status).toBe(200);
+    const { status, text } = await fixture.owner.post(`${path}/rollback`, { backupPath: reset.backupPath });
     expect({ status, text }).toMatchObject({ status: 200 });
-    expect(await scene.inState(id, "connected")).toMatchObject({ channel: ADDED_CHANNEL });
+    expect(await fixture.inState(id, "connected")).toMatchObject({ channel: ADDED_CHANNEL });
     expect(await ask(OWNER, "hello")).toContain("Hello");
   });
 

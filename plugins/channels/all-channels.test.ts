@@ -13,26 +13,26 @@ interface Wire {
   textsTo(person: string): string[];
 }
 
-let scene: ChannelsFixture;
+let fixture: ChannelsFixture;
 let discord: Awaited<ReturnType<typeof startDiscord>>;
 let whatsapp: Awaited<ReturnType<typeof startWhatsApp>>;
 let next = 0;
 
 beforeAll(async () => {
-  const webhookAddress = (url: string) => url.replace("https://berth.example", scene.origin);
+  const webhookAddress = (url: string) => url.replace("https://berth.example", fixture.origin);
   discord = await startDiscord({ identifyMs: 0 });
   whatsapp = await startWhatsApp({ webhookAddress, https: true });
-  scene = await openChannelsFixture({ env: { CHANNEL_B_API_ROOT: discord.url, CHANNEL_C_API_ROOT: whatsapp.url } });
+  fixture = await openChannelsFixture({ env: { CHANNEL_B_API_ROOT: discord.url, CHANNEL_C_API_ROOT: whatsapp.url } });
 });
 afterAll(async () => {
-  await scene?.[Symbol.asyncDispose]();
+  await fixture?.[Symbol.asyncDispose]();
   await Promise.all([discord?.stop(), whatsapp?.stop()]);
 });
 
 const wires: Record<"channel_a" | "channel_b" | "channel_c", () => Wire> = {
   channel_a() {
     const token = `${8_000 + ++next}:secret-part-of-the-token`;
-    const bot = scene.telegram.addBot(token);
+    const bot = fixture.telegram.addBot(token);
     return {
       token,
       says: (person, text) => void bot.userSays(Number(person), text),
@@ -71,10 +71,10 @@ describe.each(["channel_a", "channel_b", "channel_c"] as const)("%s", (channel) 
 
   async function agentWith(settings: object, more: object = { ownerId: OWNER }) {
     const wire = wires[channel]();
-    const id = await scene.provision({ channels: { [channel]: settings } });
-    const { status, text } = await scene.connect(id, wire.token, more, channel);
+    const id = await fixture.provision({ channels: { [channel]: settings } });
+    const { status, text } = await fixture.connect(id, wire.token, more, channel);
     expect({ status, text }).toMatchObject({ status: 200 });
-    await scene.inState(id, "connected");
+    await fixture.inState(id, "connected");
     /** Writes to the bot and returns the next text that it sends to this person. */
     const asks = async (person: string, words: string) => {
       const before = wire.textsTo(person).length;
@@ -82,7 +82,7 @@ describe.each(["channel_a", "channel_b", "channel_c"] as const)("%s", (channel) 
       return (await eventually(() => wire.textsTo(person)[before], { timeoutMs: 10_000 })) ?? "";
     };
     const inbox = async () =>
-      (await scene.rows("SELECT sender_id, by_owner FROM inbox WHERE agent_id = ? ORDER BY id", id)).map(
+      (await fixture.rows("SELECT sender_id, by_owner FROM inbox WHERE agent_id = ? ORDER BY id", id)).map(
         ({ sender_id, by_owner }) => `${sender_id}${by_owner === 1 ? " (owner)" : ""}`,
       );
     return { id, wire, asks, inbox };

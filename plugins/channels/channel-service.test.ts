@@ -4,34 +4,34 @@ import { type Client, createClient } from "../../tests/support/client.ts";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type ChannelsFixture, openChannelsFixture } from "./support.test.ts";
 
-let scene: ChannelsFixture;
+let fixture: ChannelsFixture;
 let next = 1_000;
 beforeAll(async () => {
-  scene = await openChannelsFixture();
+  fixture = await openChannelsFixture();
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 /** A bot that serves no agent yet. */
 function aBot() {
   const token = `${++next}:secret-part-of-the-token-${next}`;
-  return { token, bot: scene.telegram.addBot(token, { username: `bot_${next}` }) };
+  return { token, bot: fixture.telegram.addBot(token, { username: `bot_${next}` }) };
 }
 
 describe("connecting", () => {
   test("returns the bot, and people can talk to the agent", async () => {
     const { token, bot } = aBot();
-    const id = await scene.provision();
-    const { status, body } = await scene.connect(id, token, { ownerId: 42 });
+    const id = await fixture.provision();
+    const { status, body } = await fixture.connect(id, token, { ownerId: 42 });
     const identity = { id: String(bot.id), username: bot.username };
     expect({ status, body }).toMatchObject({
       status: 200,
       body: { success: true, channel: "channel_a", bot: identity, state: "connected" },
     });
     bot.userSays(42, "hello");
-    await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+    await fixture.telegram.waitFor(() => bot.sent(42).length === 1);
     expect(bot.sent(42)[0]?.text).toContain("Hello!");
     const since = expect.stringMatching(/^\d{4}-.*Z$/);
-    expect(await scene.channel(id)).toEqual({
+    expect(await fixture.channel(id)).toEqual({
       channel: "channel_a",
       bot: identity,
       state: "connected",
@@ -41,170 +41,170 @@ describe("connecting", () => {
       mode: "polling",
     });
     const path = `/api/agents/${id}/channels`;
-    expect((await scene.owner.get(`${path}/channel_a`)).body).toEqual(await scene.channel(id));
-    expect(await scene.owner.get(`${path}/channel_b`)).toMatchObject({
+    expect((await fixture.owner.get(`${path}/channel_a`)).body).toEqual(await fixture.channel(id));
+    expect(await fixture.owner.get(`${path}/channel_b`)).toMatchObject({
       status: 404,
       body: { code: "CHANNEL_NOT_CONNECTED" },
     });
-    expect(await scene.owner.get(`${path}/channel_z`)).toMatchObject({
+    expect(await fixture.owner.get(`${path}/channel_z`)).toMatchObject({
       status: 404,
       body: { code: "CHANNEL_NOT_FOUND" },
     });
-    expect((await scene.owner.get("/api/agent?action=credentials")).body).toMatchObject({
+    expect((await fixture.owner.get("/api/agent?action=credentials")).body).toMatchObject({
       credentials: { channel_a: true },
     });
-    expect((await scene.owner.get("/api/agent?action=health")).body).toMatchObject({ channels: ["channel_a"] });
+    expect((await fixture.owner.get("/api/agent?action=health")).body).toMatchObject({ channels: ["channel_a"] });
   });
 
   test("stores the token nowhere in clear, and returns it in no answer", async () => {
     const { token } = aBot();
-    const id = await scene.provision();
-    const answers = [await scene.connect(id, token), await scene.owner.get(`/api/agents/${id}/channels`)];
+    const id = await fixture.provision();
+    const answers = [await fixture.connect(id, token), await fixture.owner.get(`/api/agents/${id}/channels`)];
     const stored = JSON.stringify([
-      await scene.rows("SELECT * FROM channel_connections"),
-      await scene.rows("SELECT * FROM credentials"),
-      await scene.rows("SELECT * FROM events"),
-      await scene.logs(id),
+      await fixture.rows("SELECT * FROM channel_connections"),
+      await fixture.rows("SELECT * FROM credentials"),
+      await fixture.rows("SELECT * FROM events"),
+      await fixture.logs(id),
       answers.map(({ text }) => text),
     ]);
     expect(stored).not.toContain(token.slice(token.indexOf(":") + 1));
   });
 
   test("a token of no bot is refused, and nothing is stored", async () => {
-    const id = await scene.provision();
-    const refused = await scene.connect(id, "77:nobodys-token");
+    const id = await fixture.provision();
+    const refused = await fixture.connect(id, "77:nobodys-token");
     expect(refused).toMatchObject({
       status: 400,
       body: { code: "INVALID_CHANNEL_TOKEN", issues: [{ path: "token" }] },
     });
-    const malformed = await scene.connect(id, "no token at all");
+    const malformed = await fixture.connect(id, "no token at all");
     expect(malformed).toMatchObject({ status: 400, body: { code: "INVALID_CHANNEL_TOKEN" } });
-    expect(await scene.channel(id)).toBeUndefined();
-    expect(await scene.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
+    expect(await fixture.channel(id)).toBeUndefined();
+    expect(await fixture.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
   });
 
   test("an unreachable platform is 502, and nothing is stored", async () => {
     const { token } = aBot();
-    const id = await scene.provision();
-    scene.telegram.fail("getMe", { status: 502 });
-    expect(await scene.connect(id, token)).toMatchObject({ status: 502, body: { code: "CHANNEL_UNREACHABLE" } });
-    expect(await scene.channel(id)).toBeUndefined();
+    const id = await fixture.provision();
+    fixture.telegram.fail("getMe", { status: 502 });
+    expect(await fixture.connect(id, token)).toMatchObject({ status: 502, body: { code: "CHANNEL_UNREACHABLE" } });
+    expect(await fixture.channel(id)).toBeUndefined();
   });
 
   describe("a caller who lost access before the platform answered", () => {
     /** Connects, and runs a step between the call of the platform and its answer. */
     async function meanwhile(id: string, by: Client, happens: () => Promise<unknown>, headers = {}) {
       const { token, bot } = aBot();
-      scene.telegram.fail("getMe", { slowMs: 300 }, { botId: bot.id });
+      fixture.telegram.fail("getMe", { slowMs: 300 }, { botId: bot.id });
       const asked = by.put(`/api/agents/${id}/channels/channel_a`, { token, ownerId: 666 }, { headers });
-      await eventually(() => scene.telegram.calls.some(({ botId }) => botId === bot.id));
+      await eventually(() => fixture.telegram.calls.some(({ botId }) => botId === bot.id));
       await happens();
       return asked;
     }
     const nothingKept = async (id: string) => {
-      expect(await scene.rows("SELECT bot_id FROM channel_connections WHERE agent_id = ?", id)).toEqual([]);
-      expect(await scene.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
+      expect(await fixture.rows("SELECT bot_id FROM channel_connections WHERE agent_id = ?", id)).toEqual([]);
+      expect(await fixture.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
     };
     const refused = { status: 401, body: { code: "UNAUTHORIZED" } };
     const another = async () => {
       const { email, password } = { email: "owner@example.com", password: "correct horse battery" };
-      const client = createClient(scene.origin);
+      const client = createClient(fixture.origin);
       expect((await client.post("/api/auth/callback/credentials", { email, password })).status).toBe(200);
       return client;
     };
 
     test("by the end of the session, connects nothing", async () => {
-      const id = await scene.provision();
+      const id = await fixture.provision();
       const stranger = await another();
       expect(await meanwhile(id, stranger, () => stranger.signOut())).toMatchObject(refused);
       await nothingKept(id);
     });
 
     test("by the revocation of the key, connects nothing", async () => {
-      const id = await scene.provision();
-      const { body } = await scene.owner.post<{ id: string; key: string }>("/api/keys", { name: "stranger's" });
-      const revoke = () => scene.kernel.database.write([{ sql: "DELETE FROM api_keys", args: [] }]);
+      const id = await fixture.provision();
+      const { body } = await fixture.owner.post<{ id: string; key: string }>("/api/keys", { name: "stranger's" });
+      const revoke = () => fixture.kernel.database.write([{ sql: "DELETE FROM api_keys", args: [] }]);
       const headers = { authorization: `Bearer ${body.key}` };
       expect(headers.authorization).toStartWith("Bearer bk_");
-      expect(await meanwhile(id, createClient(scene.origin), revoke, headers)).toMatchObject(refused);
+      expect(await meanwhile(id, createClient(fixture.origin), revoke, headers)).toMatchObject(refused);
       await nothingKept(id);
     });
 
     test("by a disabled account, connects nothing", async () => {
-      const id = await scene.provision();
+      const id = await fixture.provision();
       const disabled = (at: string) =>
-        scene.kernel.database.write([
+        fixture.kernel.database.write([
           { sql: `UPDATE users SET disabled_at = ${at} WHERE email = 'owner@example.com'`, args: [] },
         ]);
-      expect(await meanwhile(id, scene.owner, () => disabled("1"))).toMatchObject(refused);
+      expect(await meanwhile(id, fixture.owner, () => disabled("1"))).toMatchObject(refused);
       await nothingKept(id);
       await disabled("NULL");
     });
 
     test("by an update of the agent, connects nothing; others connect", async () => {
-      const id = await scene.provision();
-      const update = async (agentId: string) => void Object.assign(scene, { updating: agentId });
-      expect(await meanwhile(id, scene.owner, () => update(id))).toMatchObject({
+      const id = await fixture.provision();
+      const update = async (agentId: string) => void Object.assign(fixture, { updating: agentId });
+      expect(await meanwhile(id, fixture.owner, () => update(id))).toMatchObject({
         status: 409,
         body: { code: "OPERATION_IN_PROGRESS" },
       });
       await nothingKept(id);
       await update("");
-      expect(await meanwhile(id, scene.owner, async () => undefined)).toMatchObject({ status: 200 });
+      expect(await meanwhile(id, fixture.owner, async () => undefined)).toMatchObject({ status: 200 });
     });
   });
 
   test("a bot serves one agent, also with many requests at once", async () => {
     const { token } = aBot();
-    const ids = await Promise.all([scene.provision(), scene.provision(), scene.provision()]);
-    const answers = await Promise.all(ids.map((id) => scene.connect(id, token)));
+    const ids = await Promise.all([fixture.provision(), fixture.provision(), fixture.provision()]);
+    const answers = await Promise.all(ids.map((id) => fixture.connect(id, token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409]);
     expect(answers.filter(({ body }) => body.code === "CHANNEL_IN_USE")).toHaveLength(2);
-    const connected = await Promise.all(ids.map((id) => scene.channel(id)));
+    const connected = await Promise.all(ids.map((id) => fixture.channel(id)));
     expect(connected.filter(Boolean)).toHaveLength(1);
-    expect(scene.telegram.stats().conflicts).toBe(0);
+    expect(fixture.telegram.stats().conflicts).toBe(0);
   });
 
   test("an unknown channel is 404", async () => {
-    const id = await scene.provision();
-    expect(await scene.connect(id, "x", {}, "channel_z")).toMatchObject({
+    const id = await fixture.provision();
+    expect(await fixture.connect(id, "x", {}, "channel_z")).toMatchObject({
       status: 404,
       body: { code: "CHANNEL_NOT_FOUND" },
     });
-    expect((await scene.connect(id, "x", {}, "..%2F..%2Fconfig")).status).toBe(404);
+    expect((await fixture.connect(id, "x", {}, "..%2F..%2Fconfig")).status).toBe(404);
   });
 
   test("an owner's id is a number, never a name", async () => {
     const { token } = aBot();
-    const id = await scene.provision();
-    expect(await scene.connect(id, token, { ownerId: "@ada" })).toMatchObject({ status: 400 });
-    expect(await scene.channel(id)).toBeUndefined();
+    const id = await fixture.provision();
+    expect(await fixture.connect(id, token, { ownerId: "@ada" })).toMatchObject({ status: 400 });
+    expect(await fixture.channel(id)).toBeUndefined();
   });
 
   test("another bot replaces the first", async () => {
     const [first, second] = [aBot(), aBot()];
-    const id = await scene.provision();
-    await scene.connect(id, first.token, { ownerId: 42 });
+    const id = await fixture.provision();
+    await fixture.connect(id, first.token, { ownerId: 42 });
     first.bot.userSays(42, "hello");
-    await scene.telegram.waitFor(() => first.bot.sent(42).length === 1);
-    expect((await scene.connect(id, second.token)).status).toBe(200);
-    await scene.telegram.waitFor(() => !first.bot.polling && second.bot.polling);
+    await fixture.telegram.waitFor(() => first.bot.sent(42).length === 1);
+    expect((await fixture.connect(id, second.token)).status).toBe(200);
+    await fixture.telegram.waitFor(() => !first.bot.polling && second.bot.polling);
     // The platform numbers each bot's messages from 1.
     second.bot.userSays(42, "hello again");
-    await scene.telegram.waitFor(() => second.bot.sent(42).length === 1);
+    await fixture.telegram.waitFor(() => second.bot.sent(42).length === 1);
     // The first bot is free for another agent.
-    expect((await scene.connect(await scene.provision(), first.token)).status).toBe(200);
+    expect((await fixture.connect(await fixture.provision(), first.token)).status).toBe(200);
   });
 
   test("set-credential connects and disconnects too", async () => {
     const { token, bot } = aBot();
-    const agentId = await scene.provision();
+    const agentId = await fixture.provision();
     const set = (value: string) =>
-      scene.owner.post("/api/agent", { action: "set-credential", agentId, key: "channel_a", value });
+      fixture.owner.post("/api/agent", { action: "set-credential", agentId, key: "channel_a", value });
     expect(await set(token)).toMatchObject({ status: 200, body: { success: true } });
-    await scene.telegram.waitFor(() => bot.polling);
+    await fixture.telegram.waitFor(() => bot.polling);
     expect(await set("")).toMatchObject({ status: 200, body: { configured: false } });
-    await scene.telegram.waitFor(() => !bot.polling);
+    await fixture.telegram.waitFor(() => !bot.polling);
     expect(await set("77:nobodys-token")).toMatchObject({ status: 400, body: { code: "INVALID_CHANNEL_TOKEN" } });
   });
 });
@@ -212,37 +212,37 @@ describe("connecting", () => {
 describe("disconnecting", () => {
   test("forgets the bot and its token", async () => {
     const { token, bot } = aBot();
-    const id = await scene.provision();
-    await scene.connect(id, token);
+    const id = await fixture.provision();
+    await fixture.connect(id, token);
     const path = `/api/agents/${id}/channels/channel_a`;
-    expect(await scene.owner.delete(path)).toMatchObject({
+    expect(await fixture.owner.delete(path)).toMatchObject({
       status: 200,
       body: { success: true, channel: "channel_a" },
     });
-    await scene.telegram.waitFor(() => !bot.polling);
-    expect(await scene.channel(id)).toBeUndefined();
-    expect(await scene.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
-    expect(await scene.owner.delete(path)).toMatchObject({ status: 404, body: { code: "CHANNEL_NOT_CONNECTED" } });
+    await fixture.telegram.waitFor(() => !bot.polling);
+    expect(await fixture.channel(id)).toBeUndefined();
+    expect(await fixture.rows("SELECT kind FROM credentials WHERE owner_id = ?", id)).toEqual([]);
+    expect(await fixture.owner.delete(path)).toMatchObject({ status: 404, body: { code: "CHANNEL_NOT_CONNECTED" } });
   });
 
   test("removing an agent releases its bot", async () => {
     const { token, bot } = aBot();
-    const id = await scene.provision();
-    await scene.connect(id, token);
-    await scene.owner.delete(`/api/agents/${id}`);
-    await scene.telegram.waitFor(() => !bot.polling);
-    expect((await scene.connect(await scene.provision(), token)).status).toBe(200);
+    const id = await fixture.provision();
+    await fixture.connect(id, token);
+    await fixture.owner.delete(`/api/agents/${id}`);
+    await fixture.telegram.waitFor(() => !bot.polling);
+    expect((await fixture.connect(await fixture.provision(), token)).status).toBe(200);
   });
 });
 
 describe("ownership", () => {
   test("only the agent's owner lists, connects or disconnects its channels", async () => {
     const { token } = aBot();
-    const id = await scene.provision();
-    await scene.connect(id, token);
-    const stranger = createClient(scene.origin);
+    const id = await fixture.provision();
+    await fixture.connect(id, token);
+    const stranger = createClient(fixture.origin);
     await stranger.join();
-    const anonymous = createClient(scene.origin);
+    const anonymous = createClient(fixture.origin);
     const path = `/api/agents/${id}/channels`;
     for (const [client, status] of [
       [stranger, 404],
@@ -255,29 +255,29 @@ describe("ownership", () => {
       expect((await client.get(`${path}/channel_a/pairings`)).status).toBe(status);
       expect((await client.post(`${path}/channel_a/pairings`, { code: "AAAAAA" })).status).toBe(status);
     }
-    expect(await scene.channel(id)).toMatchObject({ state: "connected" });
+    expect(await fixture.channel(id)).toMatchObject({ state: "connected" });
   });
 });
 
 describe("a reply", () => {
   test("that the platform refuses is given up, with a line in the agent's log", async () => {
     const { token, bot } = aBot();
-    const id = await scene.provision();
-    await scene.connect(id, token, { ownerId: 42 });
-    scene.telegram.fail("sendMessage", { status: 403, description: "Forbidden: bot was blocked by the user" });
+    const id = await fixture.provision();
+    await fixture.connect(id, token, { ownerId: 42 });
+    fixture.telegram.fail("sendMessage", { status: 403, description: "Forbidden: bot was blocked by the user" });
     bot.userSays(42, "hello");
-    await eventually(async () => (await scene.logs(id)).some((line) => line.includes("was not delivered")));
+    await eventually(async () => (await fixture.logs(id)).some((line) => line.includes("was not delivered")));
     expect(bot.sent(42)).toEqual([]);
   });
 
   test("that the platform delays is sent later", async () => {
     const { token, bot } = aBot();
-    const id = await scene.provision();
-    await scene.connect(id, token, { ownerId: 42 });
-    scene.telegram.fail("sendMessage", { status: 429, retryAfter: 1 });
+    const id = await fixture.provision();
+    await fixture.connect(id, token, { ownerId: 42 });
+    fixture.telegram.fail("sendMessage", { status: 429, retryAfter: 1 });
     bot.userSays(42, "hello");
-    await scene.telegram.waitFor(() => bot.sent(42).length === 1);
-    expect(await scene.channel(id)).toMatchObject({ state: "connected" });
+    await fixture.telegram.waitFor(() => bot.sent(42).length === 1);
+    expect(await fixture.channel(id)).toMatchObject({ state: "connected" });
   });
 });
 

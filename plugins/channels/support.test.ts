@@ -57,7 +57,7 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
     let agentService: ServiceOf<typeof agents> | undefined;
     const window = plugin("window", (host) => {
       agentService = host.use(agents);
-      agentService.refuseChangesWhile((agentId) => agentId === scene.updating);
+      agentService.refuseChangesWhile((agentId) => agentId === fixture.updating);
       return { service: undefined };
     });
     const app = createApp(kernel, [window]);
@@ -93,7 +93,7 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
     if (status !== 201) throw new Error(`first admin: ${status} ${text}`);
   }
 
-  const scene = {
+  const fixture = {
     telegram,
     owner,
     dir: dir.path,
@@ -134,7 +134,7 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
     },
     inState: (agentId: string, state: string) =>
       eventually(async () => {
-        const channel = await scene.channel(agentId);
+        const channel = await fixture.channel(agentId);
         return channel?.state === state && channel;
       }),
     async logs(agentId: string): Promise<string[]> {
@@ -152,5 +152,5 @@ export async function openChannelsFixture({ env = {}, telegram: options = {} }: 
       dir.remove();
     },
   };
-  return scene;
+  return fixture;
 }

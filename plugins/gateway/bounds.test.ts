@@ -4,26 +4,26 @@ import { connect } from "node:net";
 import { eventually } from "../../tests/support/eventually.ts";
 import { type InteractionFixture, openInteractionFixture, openSocket } from "../interaction/support.test.ts";
 
-let scene: InteractionFixture;
+let fixture: InteractionFixture;
 let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 const sockets: { close(): void }[] = [];
 const OWN = "https://berth.example";
 
 beforeAll(async () => {
-  scene = await openInteractionFixture();
-  ada = await scene.member();
-  agentId = await scene.provision(ada);
+  fixture = await openInteractionFixture();
+  ada = await fixture.member();
+  agentId = await fixture.provision(ada);
 });
-afterAll(() => scene[Symbol.asyncDispose]());
-beforeEach(() => scene.upstream.reset());
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.upstream.reset());
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.close();
-  await scene.upstream.waitFor(({ open }) => open === 0);
+  await fixture.upstream.waitFor(({ open }) => open === 0);
 });
 
 function open(path = agentId, cookie = ada.cookie) {
-  const socket = openSocket(`${scene.origin}/agent/${path}`, { cookie, origin: OWN });
+  const socket = openSocket(`${fixture.origin}/agent/${path}`, { cookie, origin: OWN });
   sockets.push(socket);
   return socket;
 }
@@ -53,8 +53,8 @@ describe("limits", () => {
   });
 
   test("an owner may have 200 sockets over all agents; the next is closed with 4429 until one of them closes", async () => {
-    const eve = await scene.member();
-    const agentIds = [await scene.provision(eve), await scene.provision(eve)];
+    const eve = await fixture.member();
+    const agentIds = [await fixture.provision(eve), await fixture.provision(eve)];
     const enter = (n: number) => open(agentIds[n % 2], eve.cookie);
     const inside = Array.from({ length: 200 }, (_, n) => enter(n));
     await Promise.all(inside.map((socket) => socket.next("status")));
@@ -73,7 +73,7 @@ describe("limits", () => {
 });
 
 test("a client that sends but never reads is disconnected", async () => {
-  const { hostname, port } = new URL(scene.origin);
+  const { hostname, port } = new URL(fixture.origin);
   const client = connect({ host: hostname, port: Number(port) });
   const gone = new Promise<void>((resolve) => {
     client.once("close", () => resolve());

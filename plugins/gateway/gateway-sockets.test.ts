@@ -3,22 +3,22 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { eventually } from "../../tests/support/eventually.ts";
 import { type InteractionFixture, openInteractionFixture, openSocket } from "../interaction/support.test.ts";
 
-let scene: InteractionFixture;
+let fixture: InteractionFixture;
 let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 const sockets: { close(): void }[] = [];
 const OWN = "https://berth.example";
 
 beforeAll(async () => {
-  scene = await openInteractionFixture();
-  ada = await scene.member();
-  agentId = await scene.provision(ada);
+  fixture = await openInteractionFixture();
+  ada = await fixture.member();
+  agentId = await fixture.provision(ada);
 });
-afterAll(() => scene[Symbol.asyncDispose]());
-beforeEach(() => scene.upstream.reset());
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.upstream.reset());
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.close();
-  await scene.upstream.waitFor(({ open }) => open === 0);
+  await fixture.upstream.waitFor(({ open }) => open === 0);
 });
 
 function open(
@@ -27,7 +27,7 @@ function open(
   protocols?: string[],
 ) {
   const headers = { ...(cookie && { cookie }), ...(origin && { origin }), ...more };
-  const socket = openSocket(`${scene.origin}/agent/${path}`, headers, protocols);
+  const socket = openSocket(`${fixture.origin}/agent/${path}`, headers, protocols);
   sockets.push(socket);
   return socket;
 }
@@ -69,8 +69,8 @@ describe("opening", () => {
     ["no agent", () => ""],
     ["a path below the agent's", () => `${agentId}/more`],
     ["an encoded path traversal", () => `${agentId}%2F..%2Fother`],
-    ["another user's agent", async () => scene.provision(await scene.member())],
-    ["another user's id", async () => (await scene.member()).userId],
+    ["another user's agent", async () => fixture.provision(await fixture.member())],
+    ["another user's id", async () => (await fixture.member()).userId],
   ])("%s in the path: 4401", async (_, path) => {
     expect(await open(await path()).closed()).toBe(4401);
   });
@@ -78,7 +78,7 @@ describe("opening", () => {
 
 describe("chat", () => {
   test("the reply comes in deltas and at the end as a whole", async () => {
-    scene.upstream.script("one two three");
+    fixture.upstream.script("one two three");
     const socket = open();
     await socket.next("status");
     socket.send({ type: "chat", id: "a", message: "Count" });
@@ -97,7 +97,7 @@ describe("chat", () => {
   });
 
   test("two messages at once in separate sessions are told apart by their ids", async () => {
-    scene.upstream.script(({ lastUser }) => ({ text: `${lastUser} ${lastUser}`, paceMs: 1 }));
+    fixture.upstream.script(({ lastUser }) => ({ text: `${lastUser} ${lastUser}`, paceMs: 1 }));
     const socket = open();
     await socket.next("status");
     const { body } = await ada.post<{ sessionId: string }>("/api/agent", { action: "create-session", agentId });
@@ -108,7 +108,7 @@ describe("chat", () => {
   });
 
   test("sends a frame for each tool call", async () => {
-    scene.upstream.script(({ toolResults }) =>
+    fixture.upstream.script(({ toolResults }) =>
       toolResults.length > 0 ? "Noon." : { toolCalls: [{ name: "clock", arguments: {} }] },
     );
     const socket = open();
@@ -120,33 +120,33 @@ describe("chat", () => {
   });
 
   test("cancel ends the turn and the model's call; the id can be used again", async () => {
-    scene.upstream.script({ text: "one two three", hangAfter: 3 });
+    fixture.upstream.script({ text: "one two three", hangAfter: 3 });
     const socket = open();
     await socket.next("status");
     socket.send({ type: "chat", id: "a", message: "Hello" });
     await socket.next("delta", "a");
     socket.send({ type: "cancel", id: "a" });
     expect(await socket.next("error", "a")).toMatchObject({ code: "CANCELLED" });
-    await scene.upstream.waitFor(({ open }) => open === 0);
-    scene.upstream.reset();
+    await fixture.upstream.waitFor(({ open }) => open === 0);
+    fixture.upstream.reset();
     socket.send({ type: "chat", id: "a", message: "Again" });
     expect((await socket.next("reply", "a")).reply).toBe("echo: Again");
   });
 
   test("closing the socket cancels its messages", async () => {
-    scene.upstream.script({ hang: true });
+    fixture.upstream.script({ hang: true });
     const socket = open();
     await socket.next("status");
     socket.send({ type: "chat", id: "a", message: "Hello" });
-    await scene.upstream.waitFor(({ open }) => open === 1);
+    await fixture.upstream.waitFor(({ open }) => open === 1);
     socket.close();
-    await scene.upstream.waitFor(({ open }) => open === 0);
-    const newest = async () => (await scene.rows("SELECT status FROM inbox ORDER BY id DESC LIMIT 1"))[0]?.status;
+    await fixture.upstream.waitFor(({ open }) => open === 0);
+    const newest = async () => (await fixture.rows("SELECT status FROM inbox ORDER BY id DESC LIMIT 1"))[0]?.status;
     await eventually(async () => (await newest()) === "cancelled");
   });
 
   test("an error frame has the status and code of the API", async () => {
-    scene.upstream.failNext(1, { status: 500, message: "secret words" });
+    fixture.upstream.failNext(1, { status: 500, message: "secret words" });
     const socket = open();
     await socket.next("status");
     socket.send({ type: "chat", id: "a", message: "Hello" });
@@ -188,11 +188,11 @@ describe("frames", () => {
     expect(await socket.next("error")).toMatchObject({ code });
     socket.send({ type: "ping" });
     await socket.next("pong");
-    expect(scene.upstream.chats).toEqual([]);
+    expect(fixture.upstream.chats).toEqual([]);
   });
 
   test("an id in use, and more than sixteen messages at once, are rejected", async () => {
-    scene.upstream.script({ hang: true });
+    fixture.upstream.script({ hang: true });
     const socket = open();
     await socket.next("status");
     for (let n = 0; n < 16; n++) socket.send({ type: "chat", id: `${n}`, message: "Hello" });
@@ -208,26 +208,26 @@ describe("frames", () => {
 
 describe("revocation", () => {
   test("sign-out closes the socket with 4401 and cancels its messages; other sockets stay open", async () => {
-    const eve = await scene.member();
-    const own = await scene.provision(eve);
-    scene.upstream.script({ hang: true });
+    const eve = await fixture.member();
+    const own = await fixture.provision(eve);
+    fixture.upstream.script({ hang: true });
     const [mine, other] = [open(own, { cookie: eve.cookie }), open()];
     await Promise.all([mine.next("status"), other.next("status")]);
     mine.send({ type: "chat", id: "a", message: "Hello" });
-    await scene.upstream.waitFor(({ open }) => open === 1);
+    await fixture.upstream.waitFor(({ open }) => open === 1);
     await eve.signOut();
     expect(await mine.closed()).toBe(4401);
-    await scene.upstream.waitFor(({ open }) => open === 0);
+    await fixture.upstream.waitFor(({ open }) => open === 0);
     other.send({ type: "ping" });
     await other.next("pong");
     expect(await open(own, { cookie: eve.cookie }).closed()).toBe(4401);
   });
 
   test("deleting the agent closes the socket", async () => {
-    const doomed = await scene.provision(ada);
+    const doomed = await fixture.provision(ada);
     const socket = open(doomed);
     await socket.next("status");
-    await scene.agents.remove(doomed);
+    await fixture.agents.remove(doomed);
     expect(await socket.closed()).toBe(4401);
   });
 });

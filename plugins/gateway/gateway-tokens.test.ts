@@ -7,20 +7,20 @@ import { openServer } from "../../tests/support/server.ts";
 import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 import { createGatewayTokens, type GatewayTokens } from "./gateway-tokens.ts";
 
-let scene: InteractionFixture;
+let fixture: InteractionFixture;
 let tokens: GatewayTokens;
 let agentId: string;
 let other: string;
 
 beforeAll(async () => {
-  scene = await openInteractionFixture();
-  tokens = createGatewayTokens(scene.kernel);
-  const ada = await scene.member();
-  [agentId, other] = [await scene.provision(ada), await scene.provision(ada)];
+  fixture = await openInteractionFixture();
+  tokens = createGatewayTokens(fixture.kernel);
+  const ada = await fixture.member();
+  [agentId, other] = [await fixture.provision(ada), await fixture.provision(ada)];
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const rows = (id: string) => scene.rows("SELECT hash, sealed FROM gateway_tokens WHERE agent_id = ?", id);
+const rows = (id: string) => fixture.rows("SELECT hash, sealed FROM gateway_tokens WHERE agent_id = ?", id);
 
 describe("a token", () => {
   test("is created once, also by concurrent calls", async () => {
@@ -50,9 +50,9 @@ describe("a token", () => {
       sql: "UPDATE gateway_tokens SET sealed = ? WHERE agent_id = ?",
       args: [String(sealed), agentId],
     });
-    await scene.kernel.database.write([put(theirs?.sealed)]);
+    await fixture.kernel.database.write([put(theirs?.sealed)]);
     await expect(tokens.getOrCreate(agentId)).rejects.toThrow("belongs to another place");
-    await scene.kernel.database.write([put(row?.sealed)]);
+    await fixture.kernel.database.write([put(row?.sealed)]);
     expect(await tokens.getOrCreate(agentId)).toBe(token);
   });
 
@@ -72,7 +72,7 @@ describe("a token", () => {
 
   test("is deleted with its agent", async () => {
     const token = await tokens.getOrCreate(other);
-    await scene.agents.remove(other);
+    await fixture.agents.remove(other);
     expect(await rows(other)).toEqual([]);
     expect(await tokens.find(token)).toBeUndefined();
     await expect(tokens.getOrCreate(other)).rejects.toThrow();
@@ -85,15 +85,15 @@ test("after a change of the root key a token is still shown, and is resealed und
   const id = Bun.randomUUIDv7();
   let token: string;
   {
-    await using house = await openServer({ dir: dir.path, env: { SECRET_KEY: old } });
-    await insertAgent(house.kernel.database, { id, status: "running" });
-    token = await createGatewayTokens(house.kernel).getOrCreate(id);
+    await using server = await openServer({ dir: dir.path, env: { SECRET_KEY: old } });
+    await insertAgent(server.kernel.database, { id, status: "running" });
+    token = await createGatewayTokens(server.kernel).getOrCreate(id);
   }
   {
-    await using house = await openServer({ dir: dir.path, env: { SECRET_KEY: key, SECRET_KEY_PREVIOUS: old } });
-    expect(await createGatewayTokens(house.kernel).getOrCreate(id)).toBe(token);
+    await using server = await openServer({ dir: dir.path, env: { SECRET_KEY: key, SECRET_KEY_PREVIOUS: old } });
+    expect(await createGatewayTokens(server.kernel).getOrCreate(id)).toBe(token);
   }
-  await using house = await openServer({ dir: dir.path, env: { SECRET_KEY: key } });
-  expect(await createGatewayTokens(house.kernel).getOrCreate(id)).toBe(token);
+  await using server = await openServer({ dir: dir.path, env: { SECRET_KEY: key } });
+  expect(await createGatewayTokens(server.kernel).getOrCreate(id)).toBe(token);
   dir.remove();
 });

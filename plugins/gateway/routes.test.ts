@@ -4,20 +4,20 @@ import { type Client, createClient } from "../../tests/support/client.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 
-let scene: InteractionFixture;
+let fixture: InteractionFixture;
 let ada: Client & { userId: string };
 let eve: Client & { userId: string };
 let admin: Client & { userId: string };
 let agentId: string;
 
 beforeAll(async () => {
-  scene = await openInteractionFixture();
-  [ada, eve, admin] = [await scene.member(), await scene.member(), await scene.member()];
+  fixture = await openInteractionFixture();
+  [ada, eve, admin] = [await fixture.member(), await fixture.member(), await fixture.member()];
   const nothing = () => ({ sql: "SELECT 1", args: [] });
-  await scene.app.accounts.administration.update(admin.userId, { isAdmin: true }, nothing, { keepAnAdmin: false });
-  agentId = await scene.provision(ada);
+  await fixture.app.accounts.administration.update(admin.userId, { isAdmin: true }, nothing, { keepAnAdmin: false });
+  agentId = await fixture.provision(ada);
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const NOBODYS = "01890a5d-ac96-774b-bcce-b302099a8057";
 type Shown = { token: string };
@@ -53,7 +53,7 @@ describe("the owner", () => {
       seen.add(body.token);
       expect((await ada.get(`/api/agents/${agentId}/token`)).body).toEqual(body);
     }
-    await scene.agents.logs.flush();
+    await fixture.agents.logs.flush();
     const { text } = await ada.get(`/api/agents/${agentId}/logs`);
     expect(text).toContain("The gateway token was replaced.");
     for (const token of seen) expect(text).not.toContain(token);
@@ -67,12 +67,12 @@ describe("the owner", () => {
     ];
     expect(again.body).toEqual({ token: null });
     expect((await ada.get(`/api/agents/${agentId}/token`)).body).toEqual(first.body);
-    expect(JSON.stringify(await scene.rows("SELECT * FROM idempotency_keys"))).not.toContain(first.body.token);
+    expect(JSON.stringify(await fixture.rows("SELECT * FROM idempotency_keys"))).not.toContain(first.body.token);
   });
 
   test("needs an API key with the scope write, since the token is a credential", async () => {
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: "r", scopes: ["read", "chat"] });
-    const reader = createClient(scene.origin);
+    const reader = createClient(fixture.origin);
     const headers = { authorization: `Bearer ${body.key}` };
     for (const { method, path } of routes(agentId)) {
       const answer = await (method === "GET"
@@ -116,20 +116,20 @@ describe("others", () => {
         for (const { rest, init, refusal } of cases) {
           const headers = { ...shown, "content-type": "application/json" };
           const request = new Request(`http://localhost/api/agents/${agentId}${rest}`, { ...init, headers });
-          const answer = await scene.app.backend.handle(request);
+          const answer = await fixture.app.backend.handle(request);
           const { code } = (await answer.json()) as { code: string };
           expect({ rest, status: answer.status, code }).toEqual({ rest, ...refusal });
         }
       }
     }
     expect((await ada.get<Shown>(`/api/agents/${agentId}/token`)).body.token).toBe(token);
-    expect(await scene.rows("SELECT 1 FROM inbox WHERE agent_id = ?", agentId)).toEqual([]);
+    expect(await fixture.rows("SELECT 1 FROM inbox WHERE agent_id = ?", agentId)).toEqual([]);
   });
 
   test("get 401 without a session", async () => {
     for (const name of [agentId, ada.userId, NOBODYS, "x"]) {
       for (const route of routes(name))
-        expectRefusal(await ask(createClient(scene.origin), route), 401, "UNAUTHORIZED");
+        expectRefusal(await ask(createClient(fixture.origin), route), 401, "UNAUTHORIZED");
     }
   });
 
@@ -147,7 +147,7 @@ describe("others", () => {
 
 describe("the backend", () => {
   const at = (method: string, path: string, bearer?: string, cookie?: string) =>
-    scene.app.backend.handle(
+    fixture.app.backend.handle(
       new Request(`http://backend${path}`, {
         method,
         headers: { ...(bearer && { authorization: `Bearer ${bearer}` }), ...(cookie && { cookie }) },
@@ -159,7 +159,7 @@ describe("the backend", () => {
   ];
 
   test("accepts a service token for exactly this action, and the owner's session", async () => {
-    const { tokens } = scene.kernel.backend;
+    const { tokens } = fixture.kernel.backend;
     const grant = { userId: ada.userId, isAdmin: false, agentId, address: "" };
     for (const { method, path, action } of doors) {
       const url = `/api/agents/${agentId}${path}`;
@@ -176,7 +176,7 @@ describe("the backend", () => {
   test("responds to an internal error with 500 and the failure body, without details", async () => {
     await ada.get(`/api/agents/${agentId}/token`);
     const breaking = "UPDATE gateway_tokens SET sealed = 'v1.00000000.AAAA' WHERE agent_id = ?";
-    await scene.kernel.database.write([{ sql: breaking, args: [agentId] }]);
+    await fixture.kernel.database.write([{ sql: breaking, args: [agentId] }]);
     const body = expectRefusal(await ada.get(`/api/agents/${agentId}/token`), 500);
     expect(body).toMatchObject({ success: false, status: "error" });
     // A new token replaces the unreadable one.

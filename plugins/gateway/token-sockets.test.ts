@@ -7,7 +7,7 @@ import { type InteractionFixture, openInteractionFixture, openSocket } from "../
 const OWN = "https://berth.example";
 const EVIL = "https://evil.example";
 
-let scene: InteractionFixture;
+let fixture: InteractionFixture;
 let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 let token: string;
@@ -16,18 +16,18 @@ const sockets: { close(): void }[] = [];
 const tokenOf = async (id: string) => (await ada.get<{ token: string }>(`/api/agents/${id}/token`)).body.token;
 
 beforeAll(async () => {
-  scene = await openInteractionFixture();
-  ada = await scene.member();
-  agentId = await scene.provision(ada);
+  fixture = await openInteractionFixture();
+  ada = await fixture.member();
+  agentId = await fixture.provision(ada);
   token = await tokenOf(agentId);
 });
-afterAll(() => scene[Symbol.asyncDispose]());
-beforeEach(() => scene.upstream.reset());
+afterAll(() => fixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.upstream.reset());
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.close();
 });
 
-function open(path: string, headers: Record<string, string>, protocols?: string[], origin = scene.origin) {
+function open(path: string, headers: Record<string, string>, protocols?: string[], origin = fixture.origin) {
   const socket = openSocket(`${origin}/agent/${path}`, headers, protocols);
   sockets.push(socket);
   return socket;
@@ -43,7 +43,7 @@ describe("opening", () => {
       socket.send({ type: "chat", id: "a", message: "Hello" });
       expect((await socket.next("reply", "a")).reply).toBe("echo: Hello");
     }
-    const [row] = await scene.rows("SELECT DISTINCT by_owner FROM inbox WHERE agent_id = ?", agentId);
+    const [row] = await fixture.rows("SELECT DISTINCT by_owner FROM inbox WHERE agent_id = ?", agentId);
     expect(row).toEqual({ by_owner: 1 });
   });
 
@@ -57,7 +57,7 @@ describe("opening", () => {
 
   test("a subprotocol that carries a token is never confirmed, even alone", async () => {
     const answer = await rawRequest(
-      scene.origin,
+      fixture.origin,
       [
         `GET /agent/${agentId} HTTP/1.1`,
         "Host: x",
@@ -76,21 +76,21 @@ describe("opening", () => {
   });
 
   test("with the owner's id in the path it opens the token's agent, not the owner's current one", async () => {
-    const newer = await scene.provision(ada);
+    const newer = await fixture.provision(ada);
     expect(await open(ada.userId, bearer()).next("status")).toMatchObject({ agentId });
     expect(await open(ada.userId, bearer(await tokenOf(newer))).next("status")).toMatchObject({ agentId: newer });
   });
 
   test.each([
-    ["another agent of the same owner", async () => [await scene.provision(ada), token]],
-    ["another user's agent", async () => [await scene.provision(await scene.member()), token]],
-    ["another user's id", async () => [(await scene.member()).userId, token]],
+    ["another agent of the same owner", async () => [await fixture.provision(ada), token]],
+    ["another user's agent", async () => [await fixture.provision(await fixture.member()), token]],
+    ["another user's id", async () => [(await fixture.member()).userId, token]],
     ["no agent", () => ["", token]],
     ["a path below its agent", () => [`${agentId}/more`, token]],
     ["a wrong token", () => [agentId, "0".repeat(64)]],
     ["an empty token", () => [agentId, ""]],
     ["the token's hash", () => [agentId, new Bun.CryptoHasher("sha256").update(token).digest("hex")]],
-    ["a service token", () => [agentId, scene.kernel.backend.tokens.sign({ ...NOBODY, agentId })]],
+    ["a service token", () => [agentId, fixture.kernel.backend.tokens.sign({ ...NOBODY, agentId })]],
   ])("%s: 4401, as a header and as a subprotocol", async (_, pick) => {
     const [path = "", text = ""] = await pick();
     for (const socket of [open(path, bearer(text)), open(path, {}, asSubprotocol(text))]) {
@@ -119,25 +119,25 @@ describe("revocation", () => {
   };
 
   test("replacing the token closes the sockets that used the old one with 4401, and no others", async () => {
-    const own = await scene.provision(ada);
+    const own = await fixture.provision(ada);
     const old = await tokenOf(own);
     const [first, second] = [open(own, bearer(old)), open(own, {}, asSubprotocol(old))];
     const others = [open(own, { cookie: ada.cookie, origin: OWN }), open(agentId, bearer())];
     await Promise.all([first, second, ...others].map((socket) => socket.next("status")));
-    scene.upstream.script({ hang: true });
+    fixture.upstream.script({ hang: true });
     first.send({ type: "chat", id: "a", message: "Hello" });
-    await scene.upstream.waitFor(({ open }) => open === 1);
+    await fixture.upstream.waitFor(({ open }) => open === 1);
     const { body } = await ada.post<{ token: string }>(`/api/agents/${own}/token/rotate`);
     expect(await Promise.all([first.closed(), second.closed()])).toEqual([4401, 4401]);
-    await scene.upstream.waitFor(({ open }) => open === 0);
+    await fixture.upstream.waitFor(({ open }) => open === 0);
     await Promise.all(others.map(live));
     expect(await open(own, bearer(old)).closed()).toBe(4401);
     await open(own, bearer(body.token)).next("status");
   });
 
   test("the owner's sign-out does not close the socket", async () => {
-    const guest = await scene.member();
-    const own = await scene.provision(guest);
+    const guest = await fixture.member();
+    const own = await fixture.provision(guest);
     const theirs = (await guest.get<{ token: string }>(`/api/agents/${own}/token`)).body.token;
     const [byToken, byCookie] = [open(own, bearer(theirs)), open(own, { cookie: guest.cookie, origin: OWN })];
     await Promise.all([byToken.next("status"), byCookie.next("status")]);
@@ -147,22 +147,22 @@ describe("revocation", () => {
   });
 
   test("deleting the agent closes the socket", async () => {
-    const doomed = await scene.provision(ada);
+    const doomed = await fixture.provision(ada);
     const text = await tokenOf(doomed);
     const socket = open(doomed, bearer(text));
     await socket.next("status");
-    await scene.agents.remove(doomed);
+    await fixture.agents.remove(doomed);
     expect(await socket.closed()).toBe(4401);
     expect(await open(doomed, bearer(text)).closed()).toBe(4401);
   });
 
   test("disabling the account closes the socket; after enabling, the token works again", async () => {
-    const guest = await scene.member();
-    const own = await scene.provision(guest);
+    const guest = await fixture.member();
+    const own = await fixture.provision(guest);
     const theirs = (await guest.get<{ token: string }>(`/api/agents/${own}/token`)).body.token;
     const socket = open(own, bearer(theirs));
     await socket.next("status");
-    const { administration } = scene.app.accounts;
+    const { administration } = fixture.app.accounts;
     const nothing = () => ({ sql: "SELECT 1", args: [] });
     await administration.update(guest.userId, { disabled: true }, nothing, { keepAnAdmin: false });
     expect(await socket.closed()).toBe(4401);
@@ -174,12 +174,12 @@ describe("revocation", () => {
 
 describe("events of the agent", () => {
   test("a change of status goes to all sockets of the agent, and to no others", async () => {
-    const [one, two] = [await scene.provision(ada), await scene.provision(ada)];
+    const [one, two] = [await fixture.provision(ada), await fixture.provision(ada)];
     const mine = open(one, bearer(await tokenOf(one)));
     const other = open(two, { cookie: ada.cookie, origin: OWN });
     await Promise.all([mine.next("status"), other.next("status")]);
-    await scene.agents.setStatus(one, "error", { reason: "The disk is full." });
-    await scene.agents.setStatus(one, "stopped");
+    await fixture.agents.setStatus(one, "error", { reason: "The disk is full." });
+    await fixture.agents.setStatus(one, "stopped");
     const received = await eventually(() => (mine.frames.length === 3 ? mine.frames : undefined));
     const about = { type: "status", agentId: one, name: "Harbour" };
     expect(received).toEqual([
@@ -194,19 +194,19 @@ describe("events of the agent", () => {
   });
 
   test("new lines of the log are sent, with secrets redacted", async () => {
-    const [one, two] = [await scene.provision(ada), await scene.provision(ada)];
-    scene.agents.log(one, "info", "long ago", "test");
-    await scene.agents.logs.flush();
+    const [one, two] = [await fixture.provision(ada), await fixture.provision(ada)];
+    fixture.agents.log(one, "info", "long ago", "test");
+    await fixture.agents.logs.flush();
     const socket = open(one, bearer(await tokenOf(one)));
     await socket.next("status");
     await eventually(async () => {
-      scene.agents.log(one, "info", "are you there?", "test");
-      await scene.agents.logs.flush();
+      fixture.agents.log(one, "info", "are you there?", "test");
+      await fixture.agents.logs.flush();
       return socket.frames.some(({ type }) => type === "log");
     });
-    scene.agents.log(two, "error", "somebody else's", "test");
-    for (let n = 0; n < 120; n++) scene.agents.log(one, "warning", `line ${n}`, "test");
-    scene.agents.log(one, "error", "Bearer sk-live-0123456789abcdefghijklmnop was refused", "test");
+    fixture.agents.log(two, "error", "somebody else's", "test");
+    for (let n = 0; n < 120; n++) fixture.agents.log(one, "warning", `line ${n}`, "test");
+    fixture.agents.log(one, "error", "Bearer sk-live-0123456789abcdefghijklmnop was refused", "test");
     const lines = await eventually(() => {
       const all = socket.frames.filter(({ type }) => type === "log");
       return all.some(({ level }) => level === "error") ? all : undefined;

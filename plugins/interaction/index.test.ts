@@ -3,17 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eventually } from "../../tests/support/eventually.ts";
 import { type InteractionFixture, openInteractionFixture } from "./support.test.ts";
 
-let scene: InteractionFixture;
+let fixture: InteractionFixture;
 let ada: Awaited<ReturnType<InteractionFixture["member"]>>;
 let agentId: string;
 beforeAll(async () => {
-  scene = await openInteractionFixture();
-  ada = await scene.member();
+  fixture = await openInteractionFixture();
+  ada = await fixture.member();
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(async () => {
-  scene.upstream.reset();
-  agentId = await scene.provision(ada);
+  fixture.upstream.reset();
+  agentId = await fixture.provision(ada);
 });
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -37,14 +37,14 @@ describe("access", () => {
   ])("%s %s without a session is 401, for any body", async (method, path) => {
     const body = method === "POST" ? "{broken" : undefined;
     const init = { method, headers: { "content-type": "application/json" }, ...(body && { body }) };
-    const answer = await fetch(`${scene.origin}${path}`, init);
+    const answer = await fetch(`${fixture.origin}${path}`, init);
     expect(answer.status).toBe(401);
     expect(await answer.json()).toMatchObject({ code: "UNAUTHORIZED", error: expect.any(String) });
   });
 
   test("every route answers 404 for an agent of another user, and no model is called", async () => {
-    const bob = await scene.member();
-    await scene.provision(bob);
+    const bob = await fixture.member();
+    await fixture.provision(bob);
     const more = { agentId };
     const answers = await Promise.all([
       bob.get(`/api/agent?action=health&agentId=${agentId}`),
@@ -57,14 +57,14 @@ describe("access", () => {
       bob.get(`/api/chat?agentId=${agentId}`),
     ]);
     expect(answers.map(({ status }) => status)).toEqual(Array(8).fill(404));
-    expect(scene.upstream.chats).toEqual([]);
+    expect(fixture.upstream.chats).toEqual([]);
   });
 
   test("a userId in the body or the query is ignored", async () => {
-    const bob = await scene.member();
-    const theirs = await scene.provision(bob);
+    const bob = await fixture.member();
+    const theirs = await fixture.provision(bob);
     await ada.post("/api/agent", { message: "Hello", userId: bob.userId });
-    expect(await scene.rows("SELECT id FROM messages WHERE agent_id = ?", theirs)).toEqual([]);
+    expect(await fixture.rows("SELECT id FROM messages WHERE agent_id = ?", theirs)).toEqual([]);
     const { body } = await ada.get<{ agentId: string }>(`/api/agent?action=health&userId=${bob.userId}`);
     expect(body.agentId).toBe(agentId);
   });
@@ -72,7 +72,7 @@ describe("access", () => {
 
 describe("without an agent", () => {
   test("health is unknown, lists are empty, and messages get 404", async () => {
-    const eve = await scene.member();
+    const eve = await fixture.member();
     const get = async (action: string) => (await eve.get<Record<string, unknown>>(`/api/agent?action=${action}`)).body;
     expect(await get("health")).toMatchObject({
       status: "unknown",
@@ -118,9 +118,9 @@ describe("GET /api/agent", () => {
   });
 
   test("health shows the runtime version of the agent", async () => {
-    await scene.agents.setStatus(agentId, "running", { runtimeVersion: "2.2.0" });
+    await fixture.agents.setStatus(agentId, "running", { runtimeVersion: "2.2.0" });
     expect(await view("health")).toMatchObject({ runtimeVersion: "2.2.0" });
-    await scene.agents.setStatus(agentId, "running", { runtimeVersion: "1.0.0" });
+    await fixture.agents.setStatus(agentId, "running", { runtimeVersion: "1.0.0" });
   });
 
   test("shows sessions, one session with its messages, and the memory: ten messages of a hundred characters", async () => {
@@ -163,8 +163,8 @@ describe("GET /api/agent", () => {
   });
 
   test("a session of another user is not found", async () => {
-    const bob = await scene.member();
-    await scene.provision(bob);
+    const bob = await fixture.member();
+    await fixture.provision(bob);
     const { body } = await bob.post<{ sessionId: string }>("/api/agent", { message: "A secret" });
     const answer = await ada.get(`/api/agent?action=session&sessionId=${body.sessionId}`);
     expect(answer.status).toBe(404);
@@ -201,7 +201,7 @@ describe("POST /api/agent", () => {
   test("update-skill switches a tool off and on for the next turn", async () => {
     const offered = async () => {
       await ada.post("/api/agent", { message: "Hello" });
-      const tools = scene.upstream.chats.at(-1)?.body.tools as { function: { name: string } }[] | undefined;
+      const tools = fixture.upstream.chats.at(-1)?.body.tools as { function: { name: string } }[] | undefined;
       return tools?.map((tool) => tool.function.name) ?? [];
     };
     expect(await offered()).toContain("clock");
@@ -230,7 +230,7 @@ describe("POST /api/agent", () => {
     expect(answer.body).toEqual({ success: true, key: "provider_4", configured: true });
     expect(await there()).toBe(true);
     expect(answer.text + JSON.stringify(await view("credentials"))).not.toContain("canary");
-    expect(JSON.stringify(await scene.rows("SELECT * FROM credentials"))).not.toContain("canary");
+    expect(JSON.stringify(await fixture.rows("SELECT * FROM credentials"))).not.toContain("canary");
     expect((await set("")).body).toEqual({ success: true, key: "provider_4", configured: false });
     expect(await there()).toBe(false);
     expect((await ada.post("/api/agent", { action: "set-credential", key: "nothing", value: "x" })).status).toBe(400);
@@ -250,11 +250,11 @@ describe("POST /api/agent", () => {
   ])("%j is 400", async (body, code) => {
     const answer = await ada.post<{ code: string; error: string }>("/api/agent", body);
     expect(answer).toMatchObject({ status: 400, body: { code, error: expect.any(String) } });
-    expect(scene.upstream.chats).toEqual([]);
+    expect(fixture.upstream.chats).toEqual([]);
   });
 
   test("streams deltas and then the reply if the request accepts events", async () => {
-    scene.upstream.script("one two three");
+    fixture.upstream.script("one two three");
     const events = await eventsOf("/api/agent", { message: "Count" });
     expect(events.at(-1)).toMatchObject({ event: "reply", data: { reply: "one two three" } });
     const deltas = events.filter(({ event }) => event === "delta");
@@ -262,7 +262,7 @@ describe("POST /api/agent", () => {
   });
 
   test("an error has its status, also in a stream", async () => {
-    scene.upstream.failNext(2, { status: 500, message: "secret words" });
+    fixture.upstream.failNext(2, { status: 500, message: "secret words" });
     const answer = await ada.post("/api/agent", { message: "Hello" });
     expect(answer).toMatchObject({ status: 502, body: { code: "MODEL_UNAVAILABLE" } });
     const events = await eventsOf("/api/agent", { message: "Hello" });
@@ -271,20 +271,20 @@ describe("POST /api/agent", () => {
   });
 
   test("a stopped agent is 409 if the user has no other; else the running one answers", async () => {
-    const eve = await scene.member();
-    const first = await scene.provision(eve);
-    await scene.agents.setStatus(first, "stopped");
+    const eve = await fixture.member();
+    const first = await fixture.provision(eve);
+    await fixture.agents.setStatus(first, "stopped");
     expect(await eve.post("/api/agent", { message: "Hello" })).toMatchObject({
       status: 409,
       body: { code: "AGENT_STOPPED" },
     });
     expect((await eve.get<{ status: string }>("/api/agent?action=health")).body.status).toBe("stopped");
-    const second = await scene.provision(eve);
-    const third = await scene.provision(eve);
-    await scene.agents.setStatus(third, "stopped");
+    const second = await fixture.provision(eve);
+    const third = await fixture.provision(eve);
+    await fixture.agents.setStatus(third, "stopped");
     await eve.post("/api/agent", { message: "Hello" });
     expect(
-      await scene.rows(
+      await fixture.rows(
         "SELECT DISTINCT agent_id AS id FROM messages WHERE agent_id IN (?, ?, ?)",
         first,
         second,
@@ -294,7 +294,7 @@ describe("POST /api/agent", () => {
   });
 
   test("a client that disconnects cancels the turn, streaming or not", async () => {
-    scene.upstream.script({ text: "one two", hangAfter: 2 });
+    fixture.upstream.script({ text: "one two", hangAfter: 2 });
     for (const accept of ["text/event-stream", "application/json"]) {
       const away = new AbortController();
       const response = ada.fetch(
@@ -304,13 +304,13 @@ describe("POST /api/agent", () => {
         { headers: { accept }, signal: away.signal },
       );
       const ended = response.then((answer) => answer.text()).catch(() => undefined);
-      await scene.upstream.waitFor(({ open }) => open === 1);
+      await fixture.upstream.waitFor(({ open }) => open === 1);
       away.abort();
       await ended;
-      await scene.upstream.waitFor(({ open }) => open === 0);
+      await fixture.upstream.waitFor(({ open }) => open === 0);
     }
     await eventually(async () => {
-      const rows = await scene.rows("SELECT status FROM inbox WHERE agent_id = ?", agentId);
+      const rows = await fixture.rows("SELECT status FROM inbox WHERE agent_id = ?", agentId);
       return rows.every(({ status }) => status === "cancelled") && rows.length === 2;
     });
   });
@@ -321,7 +321,7 @@ describe("POST /api/agent", () => {
     const [first, second] = [await once(), await once()];
     expect(second.body).toEqual(first.body);
     expect(second.headers.get("idempotency-replayed")).toBe("true");
-    expect(scene.upstream.chats).toHaveLength(1);
+    expect(fixture.upstream.chats).toHaveLength(1);
     const other = await ada.post("/api/agent", { message: "Something else" }, { headers });
     expect(other).toMatchObject({ status: 409, body: { code: "IDEMPOTENCY_MISMATCH" } });
   });
@@ -339,7 +339,7 @@ describe("/api/chat", () => {
       timestamp: expect.stringMatching(ISO),
       reply: "echo: Hello",
     });
-    scene.upstream.failNext(1, 400);
+    fixture.upstream.failNext(1, 400);
     expect((await ada.post("/api/chat", { message: "Broken" })).status).toBe(502);
     const { body } = await ada.get<{ messages: Record<string, unknown>[]; count: number }>("/api/chat");
     expect(body.count).toBe(2);
@@ -375,9 +375,9 @@ describe("/api/chat", () => {
     await ada.post("/api/chat", { message: "The secret is 42", topic: "a" });
     await ada.post("/api/chat", { message: "What is it?", topic: "b" });
     await ada.post("/api/agent", { message: "What is it?" });
-    for (const { messages } of scene.upstream.chats.slice(1)) expect(JSON.stringify(messages)).not.toContain("42");
+    for (const { messages } of fixture.upstream.chats.slice(1)) expect(JSON.stringify(messages)).not.toContain("42");
     await ada.post("/api/chat", { message: "What is it?", topic: "a" });
-    expect(JSON.stringify(scene.upstream.chats.at(-1)?.messages)).toContain("42");
+    expect(JSON.stringify(fixture.upstream.chats.at(-1)?.messages)).toContain("42");
   });
 
   test.each([

@@ -6,22 +6,22 @@ import { type AgentItem, provision } from "../../tests/support/members.ts";
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: TestServer;
+let server: TestServer;
 let ada: Client;
 let agent: AgentItem;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
   ada = await owner();
 });
 beforeEach(async () => {
   agent = await provision(ada, "Harbour", { instructions: "Be brief." });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
 async function owner(): Promise<Client> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   await client.signUp();
-  await subscribe(house, client.account.email, "enterprise");
+  await subscribe(server, client.account.email, "enterprise");
   await client.signIn();
   return client;
 }
@@ -44,7 +44,9 @@ test("200 for an agent that is up: it gets the new configuration and keeps its s
 test("201 for a stopped agent or one in error, then 200; without a configuration the present one stays", async () => {
   for (const before of ["stopped", "error"]) {
     await stop();
-    await house.kernel.database.write([{ sql: "UPDATE agents SET status = ? WHERE id = ?", args: [before, agent.id] }]);
+    await server.kernel.database.write([
+      { sql: "UPDATE agents SET status = ? WHERE id = ?", args: [before, agent.id] },
+    ]);
     // A change by the service makes it forget the cached row, which the SQL above has bypassed.
     await ada.patch(`/api/agents/${agent.id}`, { name: "Harbour" });
     const first = await deploy({ agentId: agent.id });
@@ -58,7 +60,7 @@ test("stores the configuration byte for byte, once under an Idempotency-Key", as
   await stop();
   const config = '{ "b":1.50, "2":[], "__proto__":{"x":1e999} }';
   const send = () =>
-    fetch(`${house.web}/api/deployments`, {
+    fetch(`${server.web}/api/deployments`, {
       method: "POST",
       body: `{"agentId":"${agent.id}","config":${config}}`,
       headers: { cookie: ada.cookie, "content-type": "application/json", "idempotency-key": `key-${agent.id}` },
@@ -89,9 +91,9 @@ test("is for the owner only: the same 404 for a foreign and a missing agent, 401
   for (const id of [Bun.randomUUIDv7(), `${agent.id}/../${agent.id}`, "..", "%2e"]) {
     expect((await deploy({ agentId: id }, {}, eve)).text).toBe(foreign.text);
   }
-  expectRefusal(await deploy({ agentId: agent.id }, {}, createClient(house.web)), 401, "UNAUTHORIZED");
+  expectRefusal(await deploy({ agentId: agent.id }, {}, createClient(server.web)), 401, "UNAUTHORIZED");
   const { body } = await ada.post<{ key: string }>("/api/keys", { name: "reads", scopes: ["read"] });
   const key = { authorization: `Bearer ${body.key}` };
-  expectRefusal(await deploy({ agentId: agent.id }, key, createClient(house.web)), 403, "MISSING_SCOPE");
+  expectRefusal(await deploy({ agentId: agent.id }, key, createClient(server.web)), 403, "MISSING_SCOPE");
   expect(await configOf()).toContain("Be brief.");
 });

@@ -8,14 +8,14 @@ import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 import type { AuditRecorder } from "../auth/index.ts";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer();
-  await house.kernel.jobs.start();
+  server = await openServer();
+  await server.kernel.jobs.start();
 });
 afterAll(async () => {
-  await house?.kernel.jobs.stop();
-  await house?.[Symbol.asyncDispose]();
+  await server?.kernel.jobs.stop();
+  await server?.[Symbol.asyncDispose]();
 });
 
 interface Owner {
@@ -28,12 +28,12 @@ beforeEach(async () => {
   ada = await owner();
 });
 
-const administration = () => house.app.accounts.administration;
+const administration = () => server.app.accounts.administration;
 const unrecorded: AuditRecorder = () => ({ sql: "SELECT 1", args: [] });
 
 /** A user with two running agents. */
 async function owner(emailVerified = true): Promise<Owner> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const id = await client.join();
   await administration().update(id, { emailVerified }, unrecorded, { keepAnAdmin: false });
   const subscription = { plan: "enterprise" as const, status: "active" as const, currentPeriodEnd: Date.now() + 1e9 };
@@ -43,7 +43,7 @@ async function owner(emailVerified = true): Promise<Owner> {
 const disable = (disabled: boolean, { id } = ada) =>
   administration().update(id, { disabled }, unrecorded, { keepAnAdmin: false });
 
-const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
+const rows = async (sql: string, ...args: string[]) => (await server.kernel.database.read(sql, args)).rows;
 const states = async ({ id } = ada) =>
   (await rows("SELECT status, wanted FROM agents WHERE user_id = ? ORDER BY id", id)).map(
     ({ status, wanted }) => `${status}, wanted ${wanted}`,
@@ -68,10 +68,10 @@ const TAKEN_OVER =
 /** Headers of a backend call with a service token in this owner's name, as a request admitted just before has them. */
 function granted(action: string, { id: userId }: Owner, agentId?: string, isAdmin = false) {
   const grant = { userId, isAdmin, action, address: "127.0.0.1", ...(agentId !== undefined && { agentId }) };
-  return { headers: { authorization: `Bearer ${house.kernel.backend.tokens.sign(grant)}` } };
+  return { headers: { authorization: `Bearer ${server.kernel.backend.tokens.sign(grant)}` } };
 }
 const operate = (operation: string, { id }: AgentItem, of = ada) =>
-  createClient(house.backend).post(`/api/agents/${id}/${operation}`, {}, granted(`agent.${operation}`, of, id));
+  createClient(server.backend).post(`/api/agents/${id}/${operation}`, {}, granted(`agent.${operation}`, of, id));
 
 describe("disabling an account", () => {
   test("stops its agents and logs why; other accounts' agents keep running", async () => {
@@ -111,7 +111,7 @@ describe("disabling an account", () => {
     await disable(true);
     await become(DOWN);
     const options = granted("agent.provision", ada);
-    const answer = await createClient(house.backend).post("/api/agents", { name: "Third" }, options);
+    const answer = await createClient(server.backend).post("/api/agents", { name: "Third" }, options);
     expectRefusal(answer, 401, "UNAUTHORIZED");
     expect(await states()).toEqual(DOWN);
   });
@@ -128,10 +128,10 @@ describe("disabling an account", () => {
   });
 
   test("an account that is enabled before its agents were stopped keeps them running", async () => {
-    await house.kernel.jobs.stop();
+    await server.kernel.jobs.stop();
     await disable(true);
     await disable(false);
-    await house.kernel.jobs.start();
+    await server.kernel.jobs.start();
     await eventually(async () => (await rows("SELECT 1 FROM jobs WHERE kind = 'auth.disabled'")).length === 0);
     expect(await states()).toEqual(UP);
   });
@@ -183,7 +183,10 @@ describe("a takeover", () => {
     const { email } = of.client.account;
     const link = await administration().resetPassword(of.id, unrecorded, "link");
     const token = new URL(link ?? "").searchParams.get("token");
-    const answer = await createClient(house.web).post("/api/auth/reset-password", { token, password: "another horse" });
+    const answer = await createClient(server.web).post("/api/auth/reset-password", {
+      token,
+      password: "another horse",
+    });
     expect({ email, status: answer.status }).toEqual({ email, status: 200 });
   }
 
@@ -193,8 +196,8 @@ describe("a takeover", () => {
     const set = (body: object) =>
       client.post("/api/agent", { action: "set-credential", value: "sk-stranger", ...body });
     for (const key of ["provider_1", "provider_5"]) expect((await set({ agentId, key })).status).toBe(200);
-    const { seal } = house.kernel.vault;
-    await house.kernel.database.write([
+    const { seal } = server.kernel.vault;
+    await server.kernel.database.write([
       {
         sql: `INSERT INTO credentials (owner_kind, owner_id, kind, sealed, updated_at)
           VALUES ('user', ?1, 'provider_4', 'x', 1), ('agent', ?2, 'channel_a', ?3, 1)`,
@@ -279,11 +282,11 @@ describe("a takeover", () => {
 
   test("agents that are created after it keep running, however late the others are stopped", async () => {
     const stranger = await owner(false);
-    await house.kernel.jobs.stop();
+    await server.kernel.jobs.stop();
     await reset(stranger);
     await stranger.client.signIn({ password: "another horse" });
     await provision(stranger.client, "Third");
-    await house.kernel.jobs.start();
+    await server.kernel.jobs.start();
     await become([...DOWN, "running, wanted up"], stranger);
   });
 });

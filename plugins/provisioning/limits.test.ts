@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Client, createClient } from "../../tests/support/client.ts";
 import { openServer, type TestServer } from "../../tests/support/server.ts";
 
-let house: TestServer;
+let server: TestServer;
 let key: string;
 beforeAll(async () => {
-  house = await openServer({ env: { RATE_LIMITS: '{"provision":"2/h"}' } });
-  const ada = createClient(house.web);
+  server = await openServer({ env: { RATE_LIMITS: '{"provision":"2/h"}' } });
+  const ada = createClient(server.web);
   await ada.join();
   key = (await ada.post<{ key: string }>("/api/keys", { name: "hers" })).body.key;
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 /** A request that fails, but counts. */
 const ask = async (by: Client) => {
@@ -21,7 +21,7 @@ const ask = async (by: Client) => {
 };
 
 test("a key at the backend has the same limit as on the web surface", async () => {
-  const [web, backend] = [createClient(house.web), createClient(house.backend)];
+  const [web, backend] = [createClient(server.web), createClient(server.backend)];
   expect(await ask(web)).toBe("400 CHANNEL_TOKEN_REQUIRED");
   expect(await ask(backend)).toBe("400 CHANNEL_TOKEN_REQUIRED");
   expect([await ask(backend), await ask(web)]).toEqual(["429 RATE_LIMITED", "429 RATE_LIMITED"]);

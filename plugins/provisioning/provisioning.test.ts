@@ -18,14 +18,14 @@ import type { ProvisionResponse } from "./model.ts";
 let telegram: Awaited<ReturnType<typeof startTelegram>>;
 let discord: Awaited<ReturnType<typeof startDiscord>>;
 let whatsapp: Awaited<ReturnType<typeof startWhatsApp>>;
-let house: TestServer;
+let server: TestServer;
 let agentService: ServiceOf<typeof agents>;
 let accounts: ServiceOf<typeof auth>;
 let service: ServiceOf<typeof provisioning>;
 let next = 7_000;
 
 beforeAll(async () => {
-  const webhookAddress = (url: string) => url.replace("https://berth.example", house.web);
+  const webhookAddress = (url: string) => url.replace("https://berth.example", server.web);
   [telegram, discord, whatsapp] = await Promise.all([
     startTelegram(),
     startDiscord({ identifyMs: 0 }),
@@ -45,11 +45,11 @@ beforeAll(async () => {
     BASE_URL: "https://berth.example",
     RTMP_PORT: "0",
   };
-  house = await openServer({ env, plugins: [window] });
-  await house.app.start();
+  server = await openServer({ env, plugins: [window] });
+  await server.app.start();
 });
 afterAll(async () => {
-  await house?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
   await Promise.all([telegram?.stop(), discord?.stop(), whatsapp?.stop()]);
 });
 
@@ -59,7 +59,7 @@ function aBot() {
   return { token, bot: telegram.addBot(token, { username: `bot_${next}` }) };
 }
 type Refused = { code: string; error: string; issues: { path: string; message: string }[] };
-const anonymous = () => createClient(house.web);
+const anonymous = () => createClient(server.web);
 /** With the fields of the channels, whose names come from the registry. */
 type ProvisionedAgent = ProvisionResponse &
   Record<"channelAToken" | "channelBBotToken" | "channelCToken", string | null>;
@@ -69,7 +69,7 @@ const ask = <T = ProvisionedAgent & Refused>(
   by: Client = anonymous(),
   headers: Record<string, string> = {},
 ) => by.post<T>("/api/provision", body, { headers });
-const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
+const rows = async (sql: string, ...args: string[]) => (await server.kernel.database.read(sql, args)).rows;
 const count = async (table: string) => Number((await rows(`SELECT count(*) AS n FROM ${table}`))[0]?.n);
 /** The number of rows in every table that provisioning writes. */
 const traces = async () => {
@@ -83,7 +83,7 @@ async function member(plan?: string): Promise<Client & { id: string }> {
   const client = anonymous();
   const id = await client.join();
   if (plan) {
-    await house.kernel.database.write([subscriptionStatement(id, plan, Date.now() + DAY)]);
+    await server.kernel.database.write([subscriptionStatement(id, plan, Date.now() + DAY)]);
     accounts.users.invalidate(id);
   }
   return Object.defineProperties({ id }, Object.getOwnPropertyDescriptors(client)) as Client & { id: string };
@@ -288,12 +288,12 @@ describe("a refusal leaves nothing behind:", () => {
 
   test("a write that fails", async () => {
     const sql = `CREATE TRIGGER full BEFORE INSERT ON claims BEGIN SELECT raise(ABORT, 'disk full'); END`;
-    await house.kernel.database.write([{ sql, args: [] }]);
+    await server.kernel.database.write([{ sql, args: [] }]);
     const bot = aBot();
     try {
       await refused({ channelAToken: bot.token }, 500, "INTERNAL");
     } finally {
-      await house.kernel.database.write([{ sql: "DROP TRIGGER full", args: [] }]);
+      await server.kernel.database.write([{ sql: "DROP TRIGGER full", args: [] }]);
     }
     expect(bot.bot.polling).toBe(false);
     expect((await ask({ channelAToken: bot.token })).status).toBe(201);
@@ -378,11 +378,11 @@ describe("a lost answer", () => {
   test("is not revealed for an earlier token, and its link is renewed after a change of the root key", async () => {
     const { token, bot } = aBot();
     const { body } = await ask({ channelAToken: token });
-    await house.kernel.database.write([
+    await server.kernel.database.write([
       { sql: "UPDATE claims SET token_hash = 'of another key' WHERE agent_id = ?", args: [body.id] },
     ]);
     const link = (await ask<InUse>({ channelAToken: token })).body.claimUrl;
-    await house.kernel.database.write([
+    await server.kernel.database.write([
       { sql: "UPDATE channel_connections SET token_digest = 'another' WHERE bot_id = ?", args: [String(bot.id)] },
     ]);
     expect((await ask<InUse>({ channelAToken: token })).body.claimUrl).toBeUndefined();
@@ -437,7 +437,7 @@ describe("a claim", () => {
     const used = `INSERT INTO usage (id, at, kind, user_id, agent_id, provider, model, input_tokens, output_tokens,
       cost_micro_usd, latency_ms, estimated, own_key, credit_micro_usd, cached)
       VALUES ('u1', ?, 'turn', ?, ?, 'provider_1', 'm', 1, 1, 500, 1, 0, 0, 0, 0)`;
-    await house.kernel.database.write([{ sql: used, args: [Date.now(), userId, id] }]);
+    await server.kernel.database.write([{ sql: used, args: [Date.now(), userId, id] }]);
     const ada = await member("starter");
     expect(await claim(ada, claimTokenOf(made))).toMatchObject({
       status: 200,
@@ -455,7 +455,7 @@ describe("a claim", () => {
     expect(await rows("SELECT user_id FROM usage WHERE agent_id = ?", id)).toEqual([
       expect.objectContaining({ user_id: ada.id }),
     ]);
-    const events = await house.kernel.events.since(0, { agentId: id });
+    const events = await server.kernel.events.since(0, { agentId: id });
     expect(events.at(-1)).toMatchObject({ type: "agent.claimed", userId: ada.id, data: { id } });
     // Its bot stayed connected.
     bot.userSays(42, "hello");
@@ -499,7 +499,7 @@ describe("a claim", () => {
   test("is refused if an admin has disabled the placeholder account", async () => {
     const made = await ask({ channelAToken: aBot().token });
     const disable = { sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [made.body.userId] };
-    await house.kernel.database.write([disable]);
+    await server.kernel.database.write([disable]);
     accounts.users.invalidate(made.body.userId);
     expect((await claim(await member("starter"), claimTokenOf(made))).body).toMatchObject({ code: "CLAIM_NOT_FOUND" });
   });
@@ -518,7 +518,7 @@ describe("a claim", () => {
     const made = await ask({ channelAToken: aBot().token });
     const { id } = made.body;
     const token = "INSERT INTO gateway_tokens (agent_id, hash, sealed, created_at) VALUES (?, 'h', 's', 0)";
-    await house.kernel.database.write([{ sql: token, args: [id] }]);
+    await server.kernel.database.write([{ sql: token, args: [id] }]);
     expect((await claim(await member("starter"), claimTokenOf(made))).status).toBe(200);
     expect(await rows("SELECT 1 FROM gateway_tokens WHERE agent_id = ?", id)).toEqual([]);
   });
@@ -531,7 +531,7 @@ describe("a claim", () => {
     await telegram.waitFor(() => bot.polling);
     const [row] = await rows("SELECT expires_at FROM claims WHERE agent_id = ?", id);
     expect(Math.abs(Number(row?.expires_at) - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
-    await house.kernel.database.write([{ sql: "UPDATE claims SET expires_at = 1 WHERE agent_id = ?", args: [id] }]);
+    await server.kernel.database.write([{ sql: "UPDATE claims SET expires_at = 1 WHERE agent_id = ?", args: [id] }]);
     expect((await claim(await member("starter"), claimTokenOf(made))).status).toBe(404);
     // The state after a crash between the two steps.
     await agentService.remove(id);

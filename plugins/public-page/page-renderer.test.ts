@@ -3,23 +3,23 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { expectRefusal } from "../../tests/support/refusal.ts";
 import { DOMAIN, OWN, openPublicPageFixture, type PublicPageFixture } from "./support.test.ts";
 
-let pageScene: PublicPageFixture;
+let pageFixture: PublicPageFixture;
 let ada: PublicPageFixture["ada"];
-let scene: PublicPageFixture["scene"];
+let fixture: PublicPageFixture["fixture"];
 beforeAll(async () => {
-  pageScene = await openPublicPageFixture();
-  ({ scene, ada } = pageScene);
+  pageFixture = await openPublicPageFixture();
+  ({ fixture, ada } = pageFixture);
 });
-afterAll(() => pageScene[Symbol.asyncDispose]());
-beforeEach(() => scene.upstream.reset());
+afterAll(() => pageFixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.upstream.reset());
 
 describe("the card", () => {
   test("shows the agent's name and status, and nothing private", async () => {
-    const agent = await pageScene.createAgent(
+    const agent = await pageFixture.createAgent(
       { instructions: "The password is tiger.", timezone: "Europe/Oslo" },
       "Fox & Sons",
     );
-    const { status, text: html, headers, setCookie } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
+    const { status, text: html, headers, setCookie } = await pageFixture.visitor().getPage(`/a/${agent.subdomain}`);
     const text = html.replace(/<style>.*<\/style>/s, "");
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html;charset=utf-8");
@@ -35,8 +35,8 @@ describe("the card", () => {
   });
 
   test("is JSON for programs", async () => {
-    const agent = await pageScene.createOpenAgent({}, { greeting: "Ahoy" });
-    const { body, headers } = await pageScene
+    const agent = await pageFixture.createOpenAgent({}, { greeting: "Ahoy" });
+    const { body, headers } = await pageFixture
       .visitor()
       .getPage(`/a/${agent.subdomain}`, { accept: "application/json" });
     expect(headers.get("vary")).toContain("accept");
@@ -52,25 +52,25 @@ describe("the card", () => {
   });
 
   test("shows the status in words", async () => {
-    const agent = await pageScene.createAgent();
-    await scene.agents.setStatus(agent.id, "stopped");
-    expect((await pageScene.visitor().getPage(`/a/${agent.subdomain}`)).text).toContain("Asleep");
-    await scene.agents.setStatus(agent.id, "error", { reason: "secret reason" });
-    const { text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
+    const agent = await pageFixture.createAgent();
+    await fixture.agents.setStatus(agent.id, "stopped");
+    expect((await pageFixture.visitor().getPage(`/a/${agent.subdomain}`)).text).toContain("Asleep");
+    await fixture.agents.setStatus(agent.id, "error", { reason: "secret reason" });
+    const { text } = await pageFixture.visitor().getPage(`/a/${agent.subdomain}`);
     expect(text).toContain("Not well right now");
     expect(text).not.toContain("secret reason");
   });
 
   test("shows a badge with the method if the agent is verified", async () => {
-    const agent = await pageScene.createAgent();
+    const agent = await pageFixture.createAgent();
     const sql =
       "UPDATE agents SET verified = 1, verification_type = 'webauthn', attestation_uid = 'secret' WHERE id = ?";
-    await scene.kernel.database.write([{ sql, args: [agent.id] }]);
-    await scene.agents.setStatus(agent.id, "active");
-    const { text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
+    await fixture.kernel.database.write([{ sql, args: [agent.id] }]);
+    await fixture.agents.setStatus(agent.id, "active");
+    const { text } = await pageFixture.visitor().getPage(`/a/${agent.subdomain}`);
     expect(text).toContain("✓ Verified · security key");
     expect(text).not.toContain("secret");
-    const { body } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`, { accept: "application/json" });
+    const { body } = await pageFixture.visitor().getPage(`/a/${agent.subdomain}`, { accept: "application/json" });
     expect(body).toMatchObject({ verified: true, verificationType: "webauthn" });
   });
 
@@ -82,9 +82,9 @@ describe("the card", () => {
     "{{main}}$&$`$1",
     "\u202eelttil a",
   ])("shows the name %j as text only", async (name) => {
-    const agent = await pageScene.createAgent({}, name);
+    const agent = await pageFixture.createAgent({}, name);
     await ada.put(`/api/agents/${agent.id}/public`, { enabled: true, greeting: `${name} greets` });
-    const { text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
+    const { text } = await pageFixture.visitor().getPage(`/a/${agent.subdomain}`);
     const shown: string[] = [];
     let scripts = 0;
     await new HTMLRewriter()
@@ -101,8 +101,8 @@ describe("the card", () => {
   });
 
   test("allows its own script and no other, and requests to this agent only", async () => {
-    const agent = await pageScene.createOpenAgent();
-    const { headers, text } = await pageScene.visitor().getPage(`/a/${agent.subdomain}`);
+    const agent = await pageFixture.createOpenAgent();
+    const { headers, text } = await pageFixture.visitor().getPage(`/a/${agent.subdomain}`);
     const policy = headers.get("content-security-policy") ?? "";
     const [script = ""] = [...text.matchAll(/<script>(.*?)<\/script>/gs)].map(([, source]) => source);
     const hash = new Bun.CryptoHasher("sha256").update(script).digest("base64");
@@ -114,51 +114,51 @@ describe("the card", () => {
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.get("referrer-policy")).toBe("no-referrer");
     expect(text).not.toMatch(/(?:src|href|action)="(?!data:)/);
-    const closedPage = await pageScene.visitor().getPage(`/a/${(await pageScene.createAgent()).subdomain}`);
+    const closedPage = await pageFixture.visitor().getPage(`/a/${(await pageFixture.createAgent()).subdomain}`);
     expect(closedPage.headers.get("content-security-policy")).not.toMatch(/script-src|connect-src/);
   });
 
   test("of an unknown agent is a 404 page for people and an error for programs", async () => {
     for (const path of ["/a/nobody-abcdef", "/a/%3Cscript%3E", "/a/'%20OR%201=1", `/a/${"x".repeat(300)}`, "/a/%00"]) {
-      const page = await pageScene.visitor().getPage(path);
+      const page = await pageFixture.visitor().getPage(path);
       expect({ path, status: page.status }).toEqual({ path, status: 404 });
       expect(page.headers.get("content-type")).toStartWith("text/html");
       expect(page.text).toContain("Nobody is here");
       expect(page.text).not.toContain("<script");
-      expectRefusal(await pageScene.visitor().getPage(path, { accept: "application/json" }), 404, "AGENT_NOT_FOUND");
+      expectRefusal(await pageFixture.visitor().getPage(path, { accept: "application/json" }), 404, "AGENT_NOT_FOUND");
     }
-    const gone = await pageScene.createOpenAgent();
-    await scene.agents.remove(gone.id);
-    expect((await pageScene.visitor().getPage(`/a/${gone.subdomain}`)).status).toBe(404);
-    expectRefusal(await pageScene.visitor().sendMessage(gone, "Hello"), 404, "AGENT_NOT_FOUND");
+    const gone = await pageFixture.createOpenAgent();
+    await fixture.agents.remove(gone.id);
+    expect((await pageFixture.visitor().getPage(`/a/${gone.subdomain}`)).status).toBe(404);
+    expectRefusal(await pageFixture.visitor().sendMessage(gone, "Hello"), 404, "AGENT_NOT_FOUND");
   });
 });
 
 describe("the owner's switch", () => {
   test("is off by default, keeps the greeting, and turns the chat on and off", async () => {
-    const agent = await pageScene.createAgent();
+    const agent = await pageFixture.createAgent();
     const path = `/api/agents/${agent.id}/public`;
     const url = `https://${agent.subdomain}.${DOMAIN}`;
     expect((await ada.get(path)).body).toEqual({ enabled: false, greeting: "", url });
-    expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
+    expectRefusal(await pageFixture.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
     expect((await ada.put(path, { enabled: true, greeting: " Ahoy " })).body).toEqual({
       enabled: true,
       greeting: "Ahoy",
       url,
     });
-    expect((await pageScene.visitor().sendMessage(agent, "Hello")).body).toEqual({
+    expect((await pageFixture.visitor().sendMessage(agent, "Hello")).body).toEqual({
       reply: "echo: Hello",
       timestamp: expect.any(Number),
     });
     expect((await ada.put(path, { enabled: false })).body).toEqual({ enabled: false, greeting: "Ahoy", url });
-    expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
-    expect((await pageScene.visitor().getPage(`/a/${agent.subdomain}`)).text).not.toMatch(/Ahoy|<form/);
+    expectRefusal(await pageFixture.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
+    expect((await pageFixture.visitor().getPage(`/a/${agent.subdomain}`)).text).not.toMatch(/Ahoy|<form/);
     expect((await ada.get(path)).body).toMatchObject({ enabled: false });
   });
 
   test("accepts only its owner and valid settings", async () => {
-    const { id } = await pageScene.createAgent();
-    const eve = await scene.member();
+    const { id } = await pageFixture.createAgent();
+    const eve = await fixture.member();
     const path = `/api/agents/${id}/public`;
     for (const route of [() => eve.get(path), () => eve.put(path, { enabled: true })]) {
       expectRefusal(await route(), 404, "AGENT_NOT_FOUND");
@@ -176,20 +176,20 @@ describe("the owner's switch", () => {
   });
 
   test("has no effect while the owner's account is disabled", async () => {
-    const guest = await scene.member();
-    const id = await scene.provision(guest);
+    const guest = await fixture.member();
+    const id = await fixture.provision(guest);
     await guest.put(`/api/agents/${id}/public`, { enabled: true });
     const { body } = await guest.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
     const agent = { id, subdomain: body.agent.subdomain };
-    expect((await pageScene.visitor().sendMessage(agent, "Hello")).status).toBe(200);
+    expect((await pageFixture.visitor().sendMessage(agent, "Hello")).status).toBe(200);
     const noStatement = () => ({ sql: "SELECT 1", args: [] });
-    const { administration } = scene.app.accounts;
+    const { administration } = fixture.app.accounts;
     await administration.update(guest.userId, { disabled: true }, noStatement, { keepAnAdmin: false });
-    expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
+    expectRefusal(await pageFixture.visitor().sendMessage(agent, "Hello"), 403, "CHAT_OFF");
   });
 
   const fetchText = async (path: string) => {
-    const response = await fetch(scene.origin + path);
+    const response = await fetch(fixture.origin + path);
     const text = await response.text();
     return { status: response.status, headers: response.headers, text, body: text };
   };

@@ -5,20 +5,20 @@ import { expectRefusal } from "../../tests/support/refusal.ts";
 import { openInteractionFixture } from "../interaction/support.test.ts";
 import { DOMAIN, OWN, openPublicPageFixture, type PublicPageFixture } from "./support.test.ts";
 
-let pageScene: PublicPageFixture;
+let pageFixture: PublicPageFixture;
 let ada: PublicPageFixture["ada"];
-let scene: PublicPageFixture["scene"];
+let fixture: PublicPageFixture["fixture"];
 beforeAll(async () => {
-  pageScene = await openPublicPageFixture();
-  ({ scene, ada } = pageScene);
+  pageFixture = await openPublicPageFixture();
+  ({ fixture, ada } = pageFixture);
 });
-afterAll(() => pageScene[Symbol.asyncDispose]());
-beforeEach(() => scene.upstream.reset());
+afterAll(() => pageFixture[Symbol.asyncDispose]());
+beforeEach(() => fixture.upstream.reset());
 
 describe("a visitor's message", () => {
   test("is refused from pages of other origins, and with an invalid body", async () => {
-    const agent = await pageScene.createOpenAgent();
-    const one = pageScene.visitor();
+    const agent = await pageFixture.createOpenAgent();
+    const one = pageFixture.visitor();
     for (const origin of ["https://evil.example", `https://${agent.subdomain}.${DOMAIN}`, "null"]) {
       expectRefusal(await one.sendMessage(agent, "Hello", { origin }), 403, "FOREIGN_ORIGIN");
     }
@@ -28,52 +28,52 @@ describe("a visitor's message", () => {
       expectRefusal(await one.request("POST", path, body), 400, "INVALID_INPUT");
     }
     expectRefusal(await one.request("POST", path, { message: "x".repeat(1024 * 1024) }), 413, "BODY_TOO_LARGE");
-    expect(pageScene.modelRequests()).toHaveLength(1);
+    expect(pageFixture.modelRequests()).toHaveLength(1);
   });
 
   test("gets an error without internals from a stopped agent, a used-up budget or a failing model", async () => {
-    const agent = await pageScene.createOpenAgent();
-    await scene.agents.setStatus(agent.id, "stopped");
-    expect(expectRefusal(await pageScene.visitor().sendMessage(agent, "Hello"), 409, "AGENT_STOPPED").error).toContain(
-      "asleep",
-    );
-    await scene.agents.setStatus(agent.id, "active");
-    scene.upstream.failNext(4, { status: 401, message: "secret words" });
-    const failed = await pageScene.visitor().sendMessage(agent, "Hello");
+    const agent = await pageFixture.createOpenAgent();
+    await fixture.agents.setStatus(agent.id, "stopped");
+    expect(
+      expectRefusal(await pageFixture.visitor().sendMessage(agent, "Hello"), 409, "AGENT_STOPPED").error,
+    ).toContain("asleep");
+    await fixture.agents.setStatus(agent.id, "active");
+    fixture.upstream.failNext(4, { status: 401, message: "secret words" });
+    const failed = await pageFixture.visitor().sendMessage(agent, "Hello");
     expectRefusal(failed, 502, "MODEL_UNAVAILABLE");
-    const streamed = await pageScene.visitor().sendMessage(agent, "Hello", { accept: "text/event-stream" });
+    const streamed = await pageFixture.visitor().sendMessage(agent, "Hello", { accept: "text/event-stream" });
     expect(streamed.text).toContain("MODEL_UNAVAILABLE");
     for (const { text } of [failed, streamed]) expect(text).not.toMatch(/fake-small|secret|credential|key/i);
-    scene.upstream.reset();
-    const poor = await pageScene.createOpenAgent({ budget: { usdPerDay: 0 } });
-    const refused = expectRefusal(await pageScene.visitor().sendMessage(poor, "Hello"), 402, "BUDGET_EXCEEDED");
+    fixture.upstream.reset();
+    const poor = await pageFixture.createOpenAgent({ budget: { usdPerDay: 0 } });
+    const refused = expectRefusal(await pageFixture.visitor().sendMessage(poor, "Hello"), 402, "BUDGET_EXCEEDED");
     expect(Object.keys(refused).sort()).toEqual(["code", "error", "message"]);
-    expect(pageScene.modelRequests()).toEqual([]);
+    expect(pageFixture.modelRequests()).toEqual([]);
   });
 
   test("is accepted by the backend's route only from the web surface", async () => {
-    const agent = await pageScene.createOpenAgent();
+    const agent = await pageFixture.createOpenAgent();
     const path = `/api/agents/${agent.id}/visits`;
     const body = JSON.stringify({ message: "Hello", visitor: "A".repeat(22) });
-    const { tokens } = scene.kernel.backend;
+    const { tokens } = fixture.kernel.backend;
     const grant = { userId: ada.userId, isAdmin: true, action: "agent.visit", address: "" };
     const bearers = {
       "no token": undefined,
       "another action": tokens.sign({ ...grant, action: "agent.chat", agentId: agent.id }),
-      "another agent": tokens.sign({ ...grant, agentId: (await pageScene.createOpenAgent()).id }),
+      "another agent": tokens.sign({ ...grant, agentId: (await pageFixture.createOpenAgent()).id }),
       "no agent": tokens.sign(grant),
     };
     for (const [name, bearer] of Object.entries(bearers)) {
       const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
-      const { status } = await scene.app.backend.handle(
+      const { status } = await fixture.app.backend.handle(
         new Request(`http://b${path}`, { method: "POST", headers, body }),
       );
       expect([name, status]).toEqual([name, ["no token", "another action"].includes(name) ? 401 : 404]);
     }
     const headers = { "content-type": "application/json", cookie: ada.cookie };
-    const own = await scene.app.backend.handle(new Request(`http://b${path}`, { method: "POST", headers, body }));
+    const own = await fixture.app.backend.handle(new Request(`http://b${path}`, { method: "POST", headers, body }));
     expect(own.status).toBe(404);
-    expect(pageScene.modelRequests()).toEqual([]);
+    expect(pageFixture.modelRequests()).toEqual([]);
   });
 
   test("is limited by rate per address and agent, and by number at once", async () => {
@@ -84,32 +84,33 @@ describe("a visitor's message", () => {
     const { body } = await eve.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
     const agent = { id, subdomain: body.agent.subdomain };
     const statuses = [];
-    for (let n = 0; n < 4; n++) statuses.push((await pageScene.visitor(own.origin).sendMessage(agent, "Hello")).status);
+    for (let n = 0; n < 4; n++)
+      statuses.push((await pageFixture.visitor(own.origin).sendMessage(agent, "Hello")).status);
     expect(statuses).toEqual([200, 200, 429, 429]);
-    const refused = await pageScene.visitor(own.origin).sendMessage(agent, "Hello");
+    const refused = await pageFixture.visitor(own.origin).sendMessage(agent, "Hello");
     expectRefusal(refused, 429, "RATE_LIMITED");
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     // The visitors' rate limit does not affect the owner.
     expect((await eve.post("/api/agent", { message: "Hello" })).status).toBe(200);
     // Viewing the page does not count.
-    expect((await pageScene.visitor(own.origin).getPage(`/a/${agent.subdomain}`)).status).toBe(200);
+    expect((await pageFixture.visitor(own.origin).getPage(`/a/${agent.subdomain}`)).status).toBe(200);
 
-    const busy = await pageScene.createOpenAgent();
-    scene.upstream.script({ hang: true });
+    const busy = await pageFixture.createOpenAgent();
+    fixture.upstream.script({ hang: true });
     const left = new AbortController();
     for (let n = 0; n < 2; n++) {
-      fetch(`${scene.origin}/a/${busy.subdomain}/messages`, {
+      fetch(`${fixture.origin}/a/${busy.subdomain}/messages`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: '{"message":"Hello"}',
         signal: left.signal,
       }).catch(() => undefined);
     }
-    await scene.upstream.waitFor(({ open }) => open === 2);
-    expectRefusal(await pageScene.visitor().sendMessage(busy, "Hello"), 429, "AGENT_BUSY");
+    await fixture.upstream.waitFor(({ open }) => open === 2);
+    expectRefusal(await pageFixture.visitor().sendMessage(busy, "Hello"), 429, "AGENT_BUSY");
     left.abort();
-    await scene.upstream.waitFor(({ open }) => open === 0);
-    scene.upstream.reset();
-    await eventually(async () => (await pageScene.visitor().sendMessage(busy, "Hello")).status === 200);
+    await fixture.upstream.waitFor(({ open }) => open === 0);
+    fixture.upstream.reset();
+    await eventually(async () => (await pageFixture.visitor().sendMessage(busy, "Hello")).status === 200);
   });
 });

@@ -13,11 +13,11 @@ export interface TestAgent {
 export type PublicPageFixture = Awaited<ReturnType<typeof openPublicPageFixture>>;
 
 export async function openPublicPageFixture() {
-  const scene = await openInteractionFixture({ AGENTS_DOMAIN: DOMAIN });
-  const ada = await scene.member();
+  const fixture = await openInteractionFixture({ AGENTS_DOMAIN: DOMAIN });
+  const ada = await fixture.member();
 
   async function createAgent(config: object = {}, name?: string): Promise<TestAgent> {
-    const id = await scene.provision(ada, config);
+    const id = await fixture.provision(ada, config);
     if (name !== undefined) await ada.patch(`/api/agents/${id}`, { name });
     const { body } = await ada.get<{ agent: { subdomain: string } }>(`/api/agents/${id}`);
     return { id, subdomain: body.agent.subdomain };
@@ -30,14 +30,14 @@ export async function openPublicPageFixture() {
   }
 
   return {
-    scene,
+    fixture,
     ada,
     createAgent,
     createOpenAgent,
-    visitor: (origin = scene.origin) => createVisitor(origin),
+    visitor: (origin = fixture.origin) => createVisitor(origin),
     /** The requests that the model received, as JSON texts. */
-    modelRequests: () => scene.upstream.chats.map(({ body }) => JSON.stringify(body)),
-    [Symbol.asyncDispose]: () => scene[Symbol.asyncDispose](),
+    modelRequests: () => fixture.upstream.chats.map(({ body }) => JSON.stringify(body)),
+    [Symbol.asyncDispose]: () => fixture[Symbol.asyncDispose](),
   };
 }
 

@@ -35,7 +35,7 @@ describe("a host", () => {
 });
 
 describe("a request to one", () => {
-  let house: TestServer;
+  let server: TestServer;
   let waiting = false;
   const host = "fox-1.agents.example";
   const FRIEND = "https://console.example";
@@ -63,12 +63,12 @@ describe("a request to one", () => {
       return { service: {}, web, sockets: [{ prefix: "/echo/", accept: async () => socket }] };
     });
     const env = { BASE_URL: place.baseUrl, AGENTS_DOMAIN: place.agentsDomain, CORS_ORIGINS: FRIEND };
-    house = await openServer({ env, plugins: [echo] });
+    server = await openServer({ env, plugins: [echo] });
   });
-  afterAll(() => house[Symbol.asyncDispose]());
+  afterAll(() => server[Symbol.asyncDispose]());
 
   const ask = (path: string, headers: Record<string, string> = {}, more: { method?: string; body?: string } = {}) =>
-    rawRequest(house.web, { path, headers: { host, ...headers }, ...more });
+    rawRequest(server.web, { path, headers: { host, ...headers }, ...more });
   const post = (path: string, headers: Record<string, string>) =>
     ask(path, { "content-type": "application/json", ...headers }, { method: "POST", body: '{"said":"x"}' });
 
@@ -109,14 +109,14 @@ describe("a request to one", () => {
       "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
     };
     expect((await ask("/echo/x", upgrade)).status).toBe(200);
-    const socket = new WebSocket(`${house.web.replace("http", "ws")}/echo/x`);
+    const socket = new WebSocket(`${server.web.replace("http", "ws")}/echo/x`);
     await new Promise<void>((resolve) => socket.addEventListener("open", () => resolve()));
     socket.close();
   });
 
   test("ends with its client", async () => {
     const left = new AbortController();
-    const hanging = fetch(`${house.web}/hang`, { method: "POST", headers: { host }, signal: left.signal });
+    const hanging = fetch(`${server.web}/hang`, { method: "POST", headers: { host }, signal: left.signal });
     hanging.catch(() => undefined);
     await eventually(() => waiting);
     left.abort();

@@ -7,91 +7,94 @@ import { avoidMidnight } from "../../tests/support/utc-day.ts";
 import type { Agent } from "../agents/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "./support.test.ts";
 
-let stand: RuntimeFixture;
+let fixture: RuntimeFixture;
 let agent: Agent;
 beforeAll(async () => {
-  stand = await openRuntimeFixture();
+  fixture = await openRuntimeFixture();
 });
-afterAll(() => stand[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 beforeEach(async () => {
-  stand.upstream.reset();
-  stand.sent.splice(0);
-  stand.platform.answer = () => ({ kind: "sent" });
-  agent = await stand.agent();
+  fixture.upstream.reset();
+  fixture.sent.splice(0);
+  fixture.platform.answer = () => ({ kind: "sent" });
+  agent = await fixture.agent();
 });
 afterEach(async () => {
-  await stand.idle();
-  expect(stand.rejections).toEqual([]);
-  expect(stand.upstream.open).toBe(0);
+  await fixture.idle();
+  expect(fixture.rejections).toEqual([]);
+  expect(fixture.upstream.open).toBe(0);
 });
 
 describe("a message over the web", () => {
   test("is answered in a session of the web, which stores message and reply", async () => {
-    const { reply, sessionId, timestamp, inboxId } = await stand.chat(agent, "Hello");
+    const { reply, sessionId, timestamp, inboxId } = await fixture.chat(agent, "Hello");
     expect(reply).toBe("echo: Hello");
     expect(sessionId).toMatch(/^sess_[0-9a-f]{16}$/);
     expect(Date.now() - timestamp).toBeLessThan(5_000);
-    expect(await stand.messagesOf(agent)).toEqual([
+    expect(await fixture.messagesOf(agent)).toEqual([
       { role: "user", content: "Hello" },
       { role: "assistant", content: "echo: Hello" },
     ]);
-    const [entry] = await stand.rows("SELECT status, error FROM inbox WHERE id = ?", inboxId);
+    const [entry] = await fixture.rows("SELECT status, error FROM inbox WHERE id = ?", inboxId);
     expect(entry).toEqual({ status: "done", error: null });
-    expect(stand.sent).toEqual([]);
-    const usage = await stand.rows("SELECT kind, estimated FROM usage WHERE agent_id = ?", agent.id);
+    expect(fixture.sent).toEqual([]);
+    const usage = await fixture.rows("SELECT kind, estimated FROM usage WHERE agent_id = ?", agent.id);
     expect(usage).toEqual([{ kind: "turn", estimated: 0 }]);
-    const events = await stand.rows("SELECT type FROM events WHERE agent_id = ? AND type = 'agent.message'", agent.id);
+    const events = await fixture.rows(
+      "SELECT type FROM events WHERE agent_id = ? AND type = 'agent.message'",
+      agent.id,
+    );
     expect(events.length).toBe(1);
   });
 
   test("the next one continues the session, and the prompt has the history", async () => {
-    const first = await stand.chat(agent, "My name is Ada");
-    const second = await stand.chat(agent, "What is my name?");
+    const first = await fixture.chat(agent, "My name is Ada");
+    const second = await fixture.chat(agent, "What is my name?");
     expect(second.sessionId).toBe(first.sessionId);
-    const messages = stand.upstream.chats.at(-1)?.messages.map(({ role }) => role);
+    const messages = fixture.upstream.chats.at(-1)?.messages.map(({ role }) => role);
     expect(messages).toEqual(["system", "user", "assistant", "user"]);
   });
 
   test("many concurrent first messages open one session, and are answered in order", async () => {
     const texts = Array.from({ length: 12 }, (_, n) => `message ${n}`);
-    const replies = await Promise.all(texts.map((text) => stand.chat(agent, text)));
+    const replies = await Promise.all(texts.map((text) => fixture.chat(agent, text)));
     expect(new Set(replies.map(({ sessionId }) => sessionId)).size).toBe(1);
     expect(replies.map(({ reply }) => reply)).toEqual(texts.map((text) => `echo: ${text}`));
-    const messagesOf = await stand.messagesOf(agent);
+    const messagesOf = await fixture.messagesOf(agent);
     expect(messagesOf.filter(({ role }) => role === "user").map(({ content }) => content)).toEqual(texts);
-    expect((await stand.runtime.sessions.list(agent.id)).map(({ messageCount }) => messageCount)).toEqual([24]);
+    expect((await fixture.runtime.sessions.list(agent.id)).map(({ messageCount }) => messageCount)).toEqual([24]);
   });
 
   test("streams the reply to an observer", async () => {
     const seen: string[] = [];
-    stand.upstream.script("one two three");
+    fixture.upstream.script("one two three");
     const observer = { delta: (text: string) => void seen.push(text), tool: () => undefined };
-    const { reply } = await stand.chat(agent, "Count", { observer });
+    const { reply } = await fixture.chat(agent, "Count", { observer });
     expect(seen.length).toBeGreaterThan(1);
     expect(seen.join("")).toBe(reply);
   });
 
   test("a session of another agent or platform is rejected", async () => {
-    const other = await stand.agent();
-    const { sessionId } = await stand.chat(other, "Mine");
-    expect(await rejectionOf(stand.chat(agent, "Yours", { sessionId }))).toMatchObject({ code: "SESSION_NOT_FOUND" });
-    await stand.hear(agent, "In the chat");
-    await stand.idle();
-    const [channel] = await stand.runtime.sessions.list(agent.id);
-    expect(await rejectionOf(stand.chat(agent, "Here", { sessionId: channel?.id }))).toMatchObject({
+    const other = await fixture.agent();
+    const { sessionId } = await fixture.chat(other, "Mine");
+    expect(await rejectionOf(fixture.chat(agent, "Yours", { sessionId }))).toMatchObject({ code: "SESSION_NOT_FOUND" });
+    await fixture.hear(agent, "In the chat");
+    await fixture.idle();
+    const [channel] = await fixture.runtime.sessions.list(agent.id);
+    expect(await rejectionOf(fixture.chat(agent, "Here", { sessionId: channel?.id }))).toMatchObject({
       status: 400,
       code: "SESSION_ELSEWHERE",
     });
-    expect(await stand.messagesOf(agent)).toHaveLength(2);
+    expect(await fixture.messagesOf(agent)).toHaveLength(2);
   });
 
   test("a topic has a separate session", async () => {
-    const web = await stand.chat(agent, "Here");
+    const web = await fixture.chat(agent, "Here");
     const more = { platform: "api" as const, topic: "invoices" };
-    const [first, second] = [await stand.chat(agent, "There", more), await stand.chat(agent, "There again", more)];
+    const [first, second] = [await fixture.chat(agent, "There", more), await fixture.chat(agent, "There again", more)];
     expect(first.sessionId).not.toBe(web.sessionId);
     expect(second.sessionId).toBe(first.sessionId);
-    const sent = await stand.runtime.service.listSentMessages(agent.id, { limit: 10, offset: 0, topic: "invoices" });
+    const sent = await fixture.runtime.service.listSentMessages(agent.id, { limit: 10, offset: 0, topic: "invoices" });
     expect(sent.map(({ message, status, reply }) => ({ message, status, reply }))).toEqual([
       { message: "There again", status: "done", reply: "echo: There again" },
       { message: "There", status: "done", reply: "echo: There" },
@@ -101,13 +104,13 @@ describe("a message over the web", () => {
 
 describe("errors for a caller that waits", () => {
   test("a failing model: 502 at once, and the message is not tried again", async () => {
-    stand.upstream.failNext(5, 500);
-    expect(await rejectionOf(stand.chat(agent, "Hello"))).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
-    expect(stand.upstream.chats).toHaveLength(1);
-    expect(await stand.inbox(agent)).toMatchObject([{ status: "failed", error: "MODEL_UNAVAILABLE" }]);
-    expect(await stand.messagesOf(agent)).toEqual([{ role: "user", content: "Hello" }]);
-    stand.upstream.reset();
-    expect((await stand.chat(agent, "Again")).reply).toBe("echo: Again");
+    fixture.upstream.failNext(5, 500);
+    expect(await rejectionOf(fixture.chat(agent, "Hello"))).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
+    expect(fixture.upstream.chats).toHaveLength(1);
+    expect(await fixture.inbox(agent)).toMatchObject([{ status: "failed", error: "MODEL_UNAVAILABLE" }]);
+    expect(await fixture.messagesOf(agent)).toEqual([{ role: "user", content: "Hello" }]);
+    fixture.upstream.reset();
+    expect((await fixture.chat(agent, "Again")).reply).toBe("echo: Again");
   });
 
   test.each([
@@ -116,8 +119,8 @@ describe("errors for a caller that waits", () => {
     [429, "can't be reached right now"],
     [503, "can't be reached right now"],
   ])("the upstream's %d becomes a 502 with the reason, without the provider's message", async (status, why) => {
-    stand.upstream.failNext(1, { status, message: "secret words of the provider" });
-    const refused = await rejectionOf(stand.chat(agent, "Hello"));
+    fixture.upstream.failNext(1, { status, message: "secret words of the provider" });
+    const refused = await rejectionOf(fixture.chat(agent, "Hello"));
     expect(refused).toMatchObject({ status: 502, code: "MODEL_UNAVAILABLE" });
     expect(refused.message).toContain(why);
     expect(refused.message).not.toContain("secret words");
@@ -126,125 +129,130 @@ describe("errors for a caller that waits", () => {
   test("a stream that breaks off, and a response that is no stream", async () => {
     const observer = { delta: () => undefined, tool: () => undefined };
     for (const reply of [{ text: "one two three", cutAfter: 2 }, { broken: "frame" as const }]) {
-      stand.upstream.script(reply);
-      expect(await rejectionOf(stand.chat(agent, "Hello", { observer }))).toMatchObject({ status: 502 });
+      fixture.upstream.script(reply);
+      expect(await rejectionOf(fixture.chat(agent, "Hello", { observer }))).toMatchObject({ status: 502 });
     }
     // The tokens before the break are charged.
     const usage = await eventually(async () => {
-      const rows = await stand.rows("SELECT output_tokens, estimated FROM usage WHERE agent_id = ?", agent.id);
+      const rows = await fixture.rows("SELECT output_tokens, estimated FROM usage WHERE agent_id = ?", agent.id);
       return rows.length > 0 && rows;
     });
     expect(usage).toEqual([{ output_tokens: expect.any(Number), estimated: 1 }]);
   });
 
   test("a stopped agent: 409, and the message is not stored", async () => {
-    await stand.agents.setStatus(agent.id, "stopped");
-    expect(await rejectionOf(stand.chat(await stand.reload(agent), "Hello"))).toMatchObject({
+    await fixture.agents.setStatus(agent.id, "stopped");
+    expect(await rejectionOf(fixture.chat(await fixture.reload(agent), "Hello"))).toMatchObject({
       status: 409,
       code: "AGENT_STOPPED",
     });
-    expect(await stand.inbox(agent)).toEqual([]);
+    expect(await fixture.inbox(agent)).toEqual([]);
   });
 
   test("stopping an agent while messages wait: 409 for all of them, and none is answered later", async () => {
-    stand.upstream.script({ hang: true });
+    fixture.upstream.script({ hang: true });
     const [running, waiting, other] = [
-      rejectionOf(stand.chat(agent, "one")),
-      rejectionOf(stand.chat(agent, "two")),
-      rejectionOf(stand.chat(agent, "three")),
+      rejectionOf(fixture.chat(agent, "one")),
+      rejectionOf(fixture.chat(agent, "two")),
+      rejectionOf(fixture.chat(agent, "three")),
     ];
-    await stand.upstream.waitFor(({ open }) => open === 1);
-    await stand.agents.setStatus(agent.id, "stopped");
-    await stand.chat(agent, "/stop").catch(() => undefined);
+    await fixture.upstream.waitFor(({ open }) => open === 1);
+    await fixture.agents.setStatus(agent.id, "stopped");
+    await fixture.chat(agent, "/stop").catch(() => undefined);
     expect(await running).toMatchObject({ code: "CANCELLED" });
     expect([await waiting, await other]).toMatchObject([{ code: "AGENT_STOPPED" }, { code: "AGENT_STOPPED" }]);
-    await stand.agents.setStatus(agent.id, "active");
-    await stand.idle();
-    expect((await stand.inbox(agent)).map(({ status }) => status)).toEqual(["cancelled", "failed", "failed", "failed"]);
-    expect(stand.upstream.chats).toHaveLength(1);
+    await fixture.agents.setStatus(agent.id, "active");
+    await fixture.idle();
+    expect((await fixture.inbox(agent)).map(({ status }) => status)).toEqual([
+      "cancelled",
+      "failed",
+      "failed",
+      "failed",
+    ]);
+    expect(fixture.upstream.chats).toHaveLength(1);
   });
 
   test("deleting an agent while messages wait and run: 404, and no more calls of the model", async () => {
-    stand.upstream.script({ hang: true });
-    const requests = [rejectionOf(stand.chat(agent, "one")), rejectionOf(stand.chat(agent, "two"))];
-    await stand.upstream.waitFor(({ open }) => open === 1);
-    await stand.agents.remove(agent.id);
+    fixture.upstream.script({ hang: true });
+    const requests = [rejectionOf(fixture.chat(agent, "one")), rejectionOf(fixture.chat(agent, "two"))];
+    await fixture.upstream.waitFor(({ open }) => open === 1);
+    await fixture.agents.remove(agent.id);
     const gone = { status: 404, code: "AGENT_NOT_FOUND" };
     expect(await Promise.all(requests)).toMatchObject([gone, gone]);
-    await stand.upstream.waitFor(({ open }) => open === 0);
+    await fixture.upstream.waitFor(({ open }) => open === 0);
   });
 });
 
 describe("a caller that disconnects", () => {
   test.each([true, false])("cancels the turn and the model's call (with an observer: %p)", async (watching) => {
-    stand.upstream.script({ text: "one two three", hangAfter: 2 });
+    fixture.upstream.script({ text: "one two three", hangAfter: 2 });
     const away = new AbortController();
     const observer = { delta: () => undefined, tool: () => undefined };
-    const requests = rejectionOf(stand.chat(agent, "Hello", { signal: away.signal, ...(watching && { observer }) }));
-    await stand.upstream.waitFor(({ open }) => open === 1);
+    const requests = rejectionOf(fixture.chat(agent, "Hello", { signal: away.signal, ...(watching && { observer }) }));
+    await fixture.upstream.waitFor(({ open }) => open === 1);
     away.abort();
     expect(await requests).toMatchObject({ status: 409, code: "CANCELLED" });
-    await stand.upstream.waitFor(({ open }) => open === 0);
-    expect(await stand.inbox(agent)).toMatchObject([{ status: "cancelled" }]);
+    await fixture.upstream.waitFor(({ open }) => open === 0);
+    expect(await fixture.inbox(agent)).toMatchObject([{ status: "cancelled" }]);
   });
 
   test("before its turn began: the model is not called", async () => {
-    stand.upstream.script({ hang: true });
+    fixture.upstream.script({ hang: true });
     const [first, second] = [new AbortController(), new AbortController()];
     const requests = [
-      rejectionOf(stand.chat(agent, "one", { signal: first.signal })),
-      rejectionOf(stand.chat(agent, "two", { signal: second.signal })),
+      rejectionOf(fixture.chat(agent, "one", { signal: first.signal })),
+      rejectionOf(fixture.chat(agent, "two", { signal: second.signal })),
     ];
-    await stand.upstream.waitFor(({ open }) => open === 1);
+    await fixture.upstream.waitFor(({ open }) => open === 1);
     second.abort();
     first.abort();
     await Promise.all(requests);
-    expect(stand.upstream.chats).toHaveLength(1);
-    expect((await stand.inbox(agent)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
+    expect(fixture.upstream.chats).toHaveLength(1);
+    expect((await fixture.inbox(agent)).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
   });
 });
 
 describe("a message on a channel", () => {
   test("is answered through the outbox, as a reply to it", async () => {
-    await stand.hear(agent, "Hello", { platformMessageId: "4711" });
-    await stand.idle();
-    expect(stand.sent).toMatchObject([{ peer: "chat-1", body: "echo: Hello", replyTo: "4711", parts: [] }]);
-    expect(await stand.rows("SELECT status FROM outbox WHERE agent_id = ?", agent.id)).toEqual([{ status: "sent" }]);
+    await fixture.hear(agent, "Hello", { platformMessageId: "4711" });
+    await fixture.idle();
+    expect(fixture.sent).toMatchObject([{ peer: "chat-1", body: "echo: Hello", replyTo: "4711", parts: [] }]);
+    expect(await fixture.rows("SELECT status FROM outbox WHERE agent_id = ?", agent.id)).toEqual([{ status: "sent" }]);
   });
 
   test("is answered once, although the platform delivers it twice", async () => {
-    for (let n = 0; n < 3; n++) await stand.hear(agent, "Hello", { platformMessageId: "1" });
-    await stand.idle();
-    await stand.hear(agent, "Hello", { platformMessageId: "1" });
-    await stand.idle();
-    expect(stand.sent).toHaveLength(1);
-    expect(stand.upstream.chats).toHaveLength(1);
+    for (let n = 0; n < 3; n++) await fixture.hear(agent, "Hello", { platformMessageId: "1" });
+    await fixture.idle();
+    await fixture.hear(agent, "Hello", { platformMessageId: "1" });
+    await fixture.idle();
+    expect(fixture.sent).toHaveLength(1);
+    expect(fixture.upstream.chats).toHaveLength(1);
   });
 
   test("is retried while the model fails, then answered", async () => {
-    stand.upstream.failNext(3, 503);
-    await stand.hear(agent, "Hello");
-    await stand.idle();
-    expect(stand.sent).toMatchObject([{ body: "echo: Hello" }]);
-    expect(stand.upstream.chats).toHaveLength(4);
-    expect(await stand.inbox(agent)).toMatchObject([{ status: "done" }]);
+    fixture.upstream.failNext(3, 503);
+    await fixture.hear(agent, "Hello");
+    await fixture.idle();
+    expect(fixture.sent).toMatchObject([{ body: "echo: Hello" }]);
+    expect(fixture.upstream.chats).toHaveLength(4);
+    expect(await fixture.inbox(agent)).toMatchObject([{ status: "done" }]);
   });
 
   test("is parked after five failures with a notice to its sender, and the next one is answered", async () => {
-    stand.upstream.failNext(5, 503);
-    await stand.hear(agent, "Hello");
-    await stand.hear(agent, "Still there?");
-    await stand.idle();
-    expect(stand.upstream.chats).toHaveLength(6);
-    expect(await stand.inbox(agent)).toMatchObject([
+    fixture.upstream.failNext(5, 503);
+    await fixture.hear(agent, "Hello");
+    await fixture.hear(agent, "Still there?");
+    await fixture.idle();
+    expect(fixture.upstream.chats).toHaveLength(6);
+    expect(await fixture.inbox(agent)).toMatchObject([
       { status: "parked", attempts: 4, error: "MODEL_UNAVAILABLE" },
       { status: "done" },
     ]);
-    expect(stand.sent.map(({ body }) => body)).toEqual([
+    expect(fixture.sent.map(({ body }) => body)).toEqual([
       expect.stringMatching(/^Sorry, I can't answer right now\. The model .* can't be reached/),
       "echo: Still there?",
     ]);
-    const logs = await stand.agents.logs.list(agent.id, { limit: 50 });
+    const logs = await fixture.agents.logs.list(agent.id, { limit: 50 });
     expect(JSON.stringify(logs)).toContain("can't be reached");
   });
 
@@ -252,7 +260,7 @@ describe("a message on a channel", () => {
     const previews: (string | null)[] = [];
     const shown: string[] = [];
     let ended = 0;
-    stand.platform.preview = ({ previewId }) => {
+    fixture.platform.preview = ({ previewId }) => {
       previews.push(previewId);
       return {
         observer: { delta: (text) => void shown.push(text), tool: () => undefined },
@@ -262,86 +270,86 @@ describe("a message on a channel", () => {
         },
       };
     };
-    stand.upstream.failNext(1, { text: "one two three", cutAfter: 3 });
-    await stand.hear(agent, "Hello");
-    await stand.idle();
+    fixture.upstream.failNext(1, { text: "one two three", cutAfter: 3 });
+    await fixture.hear(agent, "Hello");
+    await fixture.idle();
     expect(previews).toEqual([null, "preview-1"]);
     expect(shown.join("")).toEndWith("echo: Hello");
     expect(ended).toBe(2);
-    expect(stand.sent).toMatchObject([{ body: "echo: Hello", previewId: "preview-1" }]);
-    stand.upstream.failNext(1, 400);
-    await stand.hear(agent, "Again");
-    await stand.idle();
-    expect(stand.sent[1]).toMatchObject({ body: expect.stringContaining("refused"), previewId: "preview-1" });
-    stand.platform.preview = undefined;
+    expect(fixture.sent).toMatchObject([{ body: "echo: Hello", previewId: "preview-1" }]);
+    fixture.upstream.failNext(1, 400);
+    await fixture.hear(agent, "Again");
+    await fixture.idle();
+    expect(fixture.sent[1]).toMatchObject({ body: expect.stringContaining("refused"), previewId: "preview-1" });
+    fixture.platform.preview = undefined;
   });
 
   test("is not tried again when the provider rejects the request", async () => {
-    stand.upstream.failNext(1, 400);
-    await stand.hear(agent, "Hello");
-    await stand.idle();
-    expect(stand.upstream.chats).toHaveLength(1);
-    expect(await stand.inbox(agent)).toMatchObject([{ status: "failed" }]);
-    expect(stand.sent).toHaveLength(1);
+    fixture.upstream.failNext(1, 400);
+    await fixture.hear(agent, "Hello");
+    await fixture.idle();
+    expect(fixture.upstream.chats).toHaveLength(1);
+    expect(await fixture.inbox(agent)).toMatchObject([{ status: "failed" }]);
+    expect(fixture.sent).toHaveLength(1);
   });
 
   test("is retried only after the provider's Retry-After", async () => {
-    stand.upstream.failNext(1, { status: 429, retryAfter: 1 });
-    await stand.hear(agent, "Hello");
-    await stand.idle();
-    const [first, second] = stand.upstream.chats.map(({ at }) => at);
+    fixture.upstream.failNext(1, { status: 429, retryAfter: 1 });
+    await fixture.hear(agent, "Hello");
+    await fixture.idle();
+    const [first, second] = fixture.upstream.chats.map(({ at }) => at);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(990);
   });
 
   test("of a stopped agent waits, in order, until the agent is started", async () => {
-    await stand.agents.setStatus(agent.id, "stopped");
-    await stand.hear(agent, "one");
-    await stand.hear(agent, "two");
-    await stand.idle();
-    expect(await stand.inbox(agent)).toMatchObject([{ status: "pending" }, { status: "pending" }]);
-    await stand.agents.setStatus(agent.id, "active");
-    await eventually(() => stand.sent.length === 2);
-    expect(stand.sent.map(({ body }) => body)).toEqual(["echo: one", "echo: two"]);
-    expect(await stand.inbox(agent)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
+    await fixture.agents.setStatus(agent.id, "stopped");
+    await fixture.hear(agent, "one");
+    await fixture.hear(agent, "two");
+    await fixture.idle();
+    expect(await fixture.inbox(agent)).toMatchObject([{ status: "pending" }, { status: "pending" }]);
+    await fixture.agents.setStatus(agent.id, "active");
+    await eventually(() => fixture.sent.length === 2);
+    expect(fixture.sent.map(({ body }) => body)).toEqual(["echo: one", "echo: two"]);
+    expect(await fixture.inbox(agent)).toMatchObject([{ attempts: 0 }, { attempts: 0 }]);
   });
 
   test("three hundred of them are all answered, each chat in order", async () => {
     const texts = Array.from({ length: 300 }, (_, n) => ({ chat: `chat-${n % 7}`, text: `message ${n}` }));
-    await Promise.all(texts.map(({ chat, text }) => stand.hear(agent, text, { to: { peer: chat } })));
-    await stand.idle();
+    await Promise.all(texts.map(({ chat, text }) => fixture.hear(agent, text, { to: { peer: chat } })));
+    await fixture.idle();
     for (let n = 0; n < 7; n++) {
       const expected = texts.filter(({ chat }) => chat === `chat-${n}`).map(({ text }) => `echo: ${text}`);
-      expect(stand.sent.filter(({ peer }) => peer === `chat-${n}`).map(({ body }) => body)).toEqual(expected);
+      expect(fixture.sent.filter(({ peer }) => peer === `chat-${n}`).map(({ body }) => body)).toEqual(expected);
     }
   });
 
   test("in a group has its author's name in the prompt, also when the owner writes it", async () => {
-    await stand.hear(agent, "Hello", { group: true, byOwner: true });
-    await stand.idle();
-    expect(stand.upstream.chats[0]?.lastUser).toBe("Bob: Hello");
+    await fixture.hear(agent, "Hello", { group: true, byOwner: true });
+    await fixture.idle();
+    expect(fixture.upstream.chats[0]?.lastUser).toBe("Bob: Hello");
   });
 });
 
 describe("commands", () => {
   test("are answered without the model, in the order of the conversation", async () => {
-    await stand.hear(agent, "Hello");
-    await stand.hear(agent, "/status");
-    await stand.hear(agent, "/help@harbour_bot");
-    await stand.idle();
-    expect(stand.sent.map(({ body }) => body)).toEqual([
+    await fixture.hear(agent, "Hello");
+    await fixture.hear(agent, "/status");
+    await fixture.hear(agent, "/help@harbour_bot");
+    await fixture.idle();
+    expect(fixture.sent.map(({ body }) => body)).toEqual([
       "echo: Hello",
       "Harbour is running.",
       expect.stringContaining("/reset"),
     ]);
-    expect(stand.upstream.chats).toHaveLength(1);
+    expect(fixture.upstream.chats).toHaveLength(1);
   });
 
   test("show the model only to the owner, on channels too", async () => {
     for (const byOwner of [true, false]) {
-      for (const command of ["/status", "/model"]) await stand.hear(agent, command, { byOwner });
+      for (const command of ["/status", "/model"]) await fixture.hear(agent, command, { byOwner });
     }
-    await stand.idle();
-    expect(stand.sent.map(({ body }) => body)).toEqual([
+    await fixture.idle();
+    expect(fixture.sent.map(({ body }) => body)).toEqual([
       "Harbour is running. Model: provider_5:fake-small.",
       "I answer with provider_5:fake-small.",
       "Harbour is running.",
@@ -350,12 +358,12 @@ describe("commands", () => {
   });
 
   test("/reset opens a new session; a message right after it is answered there", async () => {
-    await stand.hear(agent, "The old story");
-    await Promise.all([stand.hear(agent, "/reset"), stand.hear(agent, "What did I say?")]);
-    await stand.idle();
-    const [prompt] = stand.upstream.chats.slice(-1);
+    await fixture.hear(agent, "The old story");
+    await Promise.all([fixture.hear(agent, "/reset"), fixture.hear(agent, "What did I say?")]);
+    await fixture.idle();
+    const [prompt] = fixture.upstream.chats.slice(-1);
     expect(JSON.stringify(prompt?.messages)).not.toContain("The old story");
-    const sessions = await stand.runtime.sessions.list(agent.id);
+    const sessions = await fixture.runtime.sessions.list(agent.id);
     expect(
       sessions
         .map(({ status, messageCount }) => ({ status, messageCount }))
@@ -364,24 +372,24 @@ describe("commands", () => {
       { status: "active", messageCount: 2 },
       { status: "completed", messageCount: 4 },
     ]);
-    expect(stand.sent.map(({ body }) => body.slice(0, 12))).toEqual(["echo: The ol", "A new conver", "echo: What d"]);
+    expect(fixture.sent.map(({ body }) => body.slice(0, 12))).toEqual(["echo: The ol", "A new conver", "echo: What d"]);
   });
 
   test.each(["channel", "web"])("/stop cancels the running turn of its conversation only (%s)", async (where) => {
-    stand.upstream.script(({ lastUser }) => (lastUser === "long" ? { hang: true } : undefined));
-    const other = rejectionOf(stand.chat(agent, "long", { platform: "api", topic: "elsewhere" }));
+    fixture.upstream.script(({ lastUser }) => (lastUser === "long" ? { hang: true } : undefined));
+    const other = rejectionOf(fixture.chat(agent, "long", { platform: "api", topic: "elsewhere" }));
     const mine =
       where === "web"
-        ? rejectionOf(stand.chat(agent, "long"))
-        : stand.hear(agent, "long").then(() => ({ code: "CANCELLED" }));
-    await stand.upstream.waitFor(({ open }) => open === 2);
-    if (where === "web") expect((await stand.chat(agent, "/stop")).reply).toBe("Stopped.");
-    else await stand.hear(agent, "/stop");
+        ? rejectionOf(fixture.chat(agent, "long"))
+        : fixture.hear(agent, "long").then(() => ({ code: "CANCELLED" }));
+    await fixture.upstream.waitFor(({ open }) => open === 2);
+    if (where === "web") expect((await fixture.chat(agent, "/stop")).reply).toBe("Stopped.");
+    else await fixture.hear(agent, "/stop");
     expect(await mine).toMatchObject({ code: "CANCELLED" });
-    await stand.upstream.waitFor(({ open }) => open === 1);
-    if (where === "channel") await eventually(() => stand.sent.length === 1);
-    expect(stand.sent.map(({ body }) => body)).toEqual(where === "channel" ? ["Stopped."] : []);
-    await stand.chat(agent, "/stop", { platform: "api", topic: "elsewhere" });
+    await fixture.upstream.waitFor(({ open }) => open === 1);
+    if (where === "channel") await eventually(() => fixture.sent.length === 1);
+    expect(fixture.sent.map(({ body }) => body)).toEqual(where === "channel" ? ["Stopped."] : []);
+    await fixture.chat(agent, "/stop", { platform: "api", topic: "elsewhere" });
     expect(await other).toMatchObject({ code: "CANCELLED" });
   });
 });
@@ -390,28 +398,28 @@ describe("budgets", () => {
   const price = { model: "provider_5:gpt-5-mini" };
 
   test("a used-up budget: 402, and the model is not called", async () => {
-    const poor = await stand.agent({ ...price, budget: { usdPerDay: 0.000001 } });
-    expect(await rejectionOf(stand.chat(poor, "Hello"))).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
-    await stand.hear(poor, "Hello");
-    await eventually(() => stand.sent.length === 1);
-    await stand.hear(poor, "Hello", { byOwner: true });
-    await eventually(() => stand.sent.length === 2);
+    const poor = await fixture.agent({ ...price, budget: { usdPerDay: 0.000001 } });
+    expect(await rejectionOf(fixture.chat(poor, "Hello"))).toMatchObject({ status: 402, code: "BUDGET_EXCEEDED" });
+    await fixture.hear(poor, "Hello");
+    await eventually(() => fixture.sent.length === 1);
+    await fixture.hear(poor, "Hello", { byOwner: true });
+    await eventually(() => fixture.sent.length === 2);
     // Only the owner sees that it is the budget of the agent, and for which period.
-    expect(stand.sent.map(({ body }) => body)).toEqual([
+    expect(fixture.sent.map(({ body }) => body)).toEqual([
       "Sorry, I can't answer right now. My budget is used up for now.",
       "Sorry, I can't answer right now. This agent has used up its budget for this day.",
     ]);
-    expect(stand.upstream.chats).toHaveLength(0);
-    expect((await stand.inbox(poor)).map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
+    expect(fixture.upstream.chats).toHaveLength(0);
+    expect((await fixture.inbox(poor)).map(({ status }) => status)).toEqual(["failed", "failed", "failed"]);
   });
 
   test("concurrent turns don't exceed it", async () => {
     // Enough for about two replies of 4,096 tokens.
     await avoidMidnight(5_000);
-    const thrifty = await stand.agent({ ...price, maxTokens: 4_096, budget: { usdPerDay: 0.02 } });
-    stand.upstream.script({ text: "Hi", usage: { prompt: 10, completion: 4_000 } });
+    const thrifty = await fixture.agent({ ...price, maxTokens: 4_096, budget: { usdPerDay: 0.02 } });
+    fixture.upstream.script({ text: "Hi", usage: { prompt: 10, completion: 4_000 } });
     const requests = Array.from({ length: 12 }, (_, n) =>
-      stand.chat(thrifty, "Hello", { platform: "api", topic: `topic ${n}` }).then(
+      fixture.chat(thrifty, "Hello", { platform: "api", topic: `topic ${n}` }).then(
         () => "answered",
         (error: { code?: string }) => error.code,
       ),
@@ -419,19 +427,19 @@ describe("budgets", () => {
     const outcomes = await Promise.all(requests);
     expect(outcomes).toContain("answered");
     expect(outcomes).toContain("BUDGET_EXCEEDED");
-    const [spent] = await stand.rows("SELECT sum(cost_micro_usd) AS cost FROM usage WHERE agent_id = ?", thrifty.id);
+    const [spent] = await fixture.rows("SELECT sum(cost_micro_usd) AS cost FROM usage WHERE agent_id = ?", thrifty.id);
     expect(Number(spent?.cost)).toBeLessThanOrEqual(20_000);
-    expect(stand.upstream.chats).toHaveLength(outcomes.filter((outcome) => outcome === "answered").length);
+    expect(fixture.upstream.chats).toHaveLength(outcomes.filter((outcome) => outcome === "answered").length);
   });
 
   test("every call of a turn is charged, also those before a failing one", async () => {
     let calls = 0;
-    stand.upstream.script(() =>
+    fixture.upstream.script(() =>
       ++calls === 1 ? { toolCalls: [{ name: "clock", arguments: {} }] } : { status: 400, message: "no" },
     );
-    expect(await rejectionOf(stand.chat(agent, "What time is it?"))).toMatchObject({ status: 502 });
+    expect(await rejectionOf(fixture.chat(agent, "What time is it?"))).toMatchObject({ status: 502 });
     const paid = await eventually(async () => {
-      const rows = await stand.rows("SELECT output_tokens FROM usage WHERE agent_id = ?", agent.id);
+      const rows = await fixture.rows("SELECT output_tokens FROM usage WHERE agent_id = ?", agent.id);
       return rows.length > 0 && rows;
     });
     expect(paid).toHaveLength(1);
@@ -440,16 +448,18 @@ describe("budgets", () => {
 
 describe("a reply that can't be stored", () => {
   test("an entry that was settled meanwhile is not settled again, and nothing of the turn is stored", async () => {
-    stand.upstream.script(async () => {
-      await stand.kernel.database.write([
+    fixture.upstream.script(async () => {
+      await fixture.kernel.database.write([
         { sql: "UPDATE inbox SET status = 'done' WHERE agent_id = ?", args: [agent.id] },
       ]);
       return "too late";
     });
-    expect(await rejectionOf(stand.chat(agent, "Hello"))).toMatchObject({ code: "ALREADY_SETTLED" });
-    expect(await stand.messagesOf(agent)).toEqual([]);
+    expect(await rejectionOf(fixture.chat(agent, "Hello"))).toMatchObject({ code: "ALREADY_SETTLED" });
+    expect(await fixture.messagesOf(agent)).toEqual([]);
     // Its cost is recorded nevertheless.
-    await eventually(async () => (await stand.rows("SELECT id FROM usage WHERE agent_id = ?", agent.id)).length === 1);
+    await eventually(
+      async () => (await fixture.rows("SELECT id FROM usage WHERE agent_id = ?", agent.id)).length === 1,
+    );
   });
 });
 

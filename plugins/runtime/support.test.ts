@@ -86,7 +86,7 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
   }
 
   let made = 0;
-  const stand = {
+  const fixture = {
     upstream,
     /** Deliveries that arrived at the platform, in order. */
     sent,
@@ -153,9 +153,9 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
       return (await running.kernel.database.read(sql, args)).rows.map((row): Row => ({ ...row }));
     },
     inbox: (agent: Agent) =>
-      stand.rows("SELECT content, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id),
+      fixture.rows("SELECT content, status, attempts, error FROM inbox WHERE agent_id = ? ORDER BY id", agent.id),
     messagesOf: (agent: Agent) =>
-      stand.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
+      fixture.rows("SELECT role, content FROM messages WHERE agent_id = ? ORDER BY seq", agent.id),
     /** Resolves when nothing runs or waits in memory. */
     idle: () => eventually(() => running.runtime.heldCount() === 0, { what: "the runtime is idle", timeoutMs: 18_000 }),
     start: () => running.runtime.start(),
@@ -173,5 +173,5 @@ export async function openRuntimeFixture(env: Record<string, string> = {}) {
       dir.remove();
     },
   };
-  return stand;
+  return fixture;
 }

@@ -5,29 +5,29 @@ import { eventually } from "../../tests/support/eventually.ts";
 import { type InteractionFixture, openInteractionFixture } from "../interaction/support.test.ts";
 import { createStreamStore, type StreamStore } from "./stream-store.ts";
 
-let scene: InteractionFixture;
+let fixture: InteractionFixture;
 let store: StreamStore;
 let owner: Awaited<ReturnType<InteractionFixture["member"]>>;
 
 beforeAll(async () => {
-  scene = await openInteractionFixture({ RTMP_PORT: "0", BASE_URL: "http://localhost:3000" });
-  store = createStreamStore(scene.kernel);
-  owner = await scene.member();
+  fixture = await openInteractionFixture({ RTMP_PORT: "0", BASE_URL: "http://localhost:3000" });
+  store = createStreamStore(fixture.kernel);
+  owner = await fixture.member();
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const noStatement = () => ({ sql: "SELECT 1", args: [] });
-const storedRows = (agentId: string) => scene.rows("SELECT * FROM live_streams WHERE agent_id = ?", agentId);
+const storedRows = (agentId: string) => fixture.rows("SELECT * FROM live_streams WHERE agent_id = ?", agentId);
 
 test("an agent gets one stream however many calls run at once; an unknown agent gets none", async () => {
-  const agentId = await scene.provision(owner);
+  const agentId = await fixture.provision(owner);
   const created = await Promise.all(Array.from({ length: 20 }, () => store.findOrCreate(agentId)));
   expect(new Set(created.map((stream) => stream?.key)).size).toBe(1);
   expect(await store.findOrCreate(Bun.randomUUIDv7())).toBeUndefined();
 });
 
 test("a key is not stored in clear, finds its stream only as a whole, and stops working after a rotation", async () => {
-  const agentId = await scene.provision(owner);
+  const agentId = await fixture.provision(owner);
   const first = await store.findOrCreate(agentId);
   const { id = "", key = "" } = first ?? {};
   expect(JSON.stringify(await storedRows(agentId))).not.toContain(key);
@@ -43,15 +43,15 @@ test("a key is not stored in clear, finds its stream only as a whole, and stops 
 });
 
 test("a rotation of the root key covers stream keys", async () => {
-  const agentId = await scene.provision(owner);
+  const agentId = await fixture.provision(owner);
   const before = await store.findOrCreate(agentId);
-  const { "stream keys": kind } = await scene.kernel.keyRotation.run();
+  const { "stream keys": kind } = await fixture.kernel.keyRotation.run();
   expect(kind).toEqual({ resealed: 0, unreadable: 0 });
   expect(await store.findByAgent(agentId)).toEqual(before as NonNullable<typeof before>);
 });
 
 test("removing an agent removes its stream", async () => {
-  const agentId = await scene.provision(owner);
+  const agentId = await fixture.provision(owner);
   const stream = await store.findOrCreate(agentId);
   expect((await owner.delete(`/api/agents/${agentId}`)).status).toBe(200);
   expect(await store.findByKey(stream?.key ?? "")).toBeUndefined();
@@ -59,21 +59,24 @@ test("removing an agent removes its stream", async () => {
 });
 
 /** A stranger reads a stream's key; then the owner of the email address reclaims the account. Returns the exposed key. */
-async function reclaimAccount(scene: InteractionFixture, store: StreamStore): Promise<string | undefined> {
-  const stranger = await scene.member();
-  const agentId = await scene.provision(stranger);
+async function reclaimAccount(fixture: InteractionFixture, store: StreamStore): Promise<string | undefined> {
+  const stranger = await fixture.member();
+  const agentId = await fixture.provision(stranger);
   const exposed = await store.findOrCreate(agentId);
-  const { administration } = scene.app.accounts;
+  const { administration } = fixture.app.accounts;
   const link = await administration.resetPassword(stranger.userId, noStatement, "link");
   const token = new URL(link ?? "").searchParams.get("token");
-  const reset = await createClient(scene.origin).post("/api/auth/reset-password", { token, password: "another horse" });
+  const reset = await createClient(fixture.origin).post("/api/auth/reset-password", {
+    token,
+    password: "another horse",
+  });
   expect(reset.status).toBe(200);
   await eventually(async () => (await store.findByAgent(agentId))?.key !== exposed?.key);
   return exposed?.key;
 }
 
 test("reclaiming an account rotates the keys of its agents' streams: an exposed key stops working", async () => {
-  expect(await store.findByKey((await reclaimAccount(scene, store)) ?? "")).toBeUndefined();
+  expect(await store.findByKey((await reclaimAccount(fixture, store)) ?? "")).toBeUndefined();
 });
 
 test("reclaiming rotates the keys also while streams are switched off, since they would work once switched on", async () => {

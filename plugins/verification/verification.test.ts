@@ -14,16 +14,16 @@ import { openServer, type TestServer } from "../../tests/support/server.ts";
 const PAGE = "http://berth.example";
 
 let mailbox: Mailbox;
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  house = await openServer({ env: { BASE_URL: PAGE, SMTP_URL: mailbox.url } });
-  await house.kernel.jobs.start();
+  server = await openServer({ env: { BASE_URL: PAGE, SMTP_URL: mailbox.url } });
+  await server.kernel.jobs.start();
 });
 afterEach(() => setSystemTime());
 afterAll(async () => {
-  await house?.kernel.jobs.stop();
-  await house?.[Symbol.asyncDispose]();
+  await server?.kernel.jobs.stop();
+  await server?.[Symbol.asyncDispose]();
   await mailbox?.[Symbol.asyncDispose]();
 });
 
@@ -35,9 +35,9 @@ interface Owner {
 }
 
 async function owner(): Promise<Owner> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const userId = await client.join();
-  await subscribe(house, client.account.email, "pro");
+  await subscribe(server, client.account.email, "pro");
   const { id } = (await client.post<{ agent: AgentItem }>("/api/agents", { name: "Harbour" })).body.agent;
   return { client, userId, id, path: `/api/agents/${id}` };
 }
@@ -58,7 +58,7 @@ async function verifiedOwner(): Promise<Owner> {
   return ada;
 }
 const rows = async (table: string, column: string, value: string) =>
-  (await house.kernel.database.read(`SELECT * FROM ${table} WHERE ${column} = ?`, [value])).rows;
+  (await server.kernel.database.read(`SELECT * FROM ${table} WHERE ${column} = ?`, [value])).rows;
 
 test("a challenge can be used for ten minutes and not a millisecond longer", async () => {
   const ada = await owner();
@@ -76,7 +76,7 @@ test("a new owner of an agent gets neither its verification nor its open challen
   const [ada, eve] = [await verifiedOwner(), await owner()];
   await challenge(ada);
   const handOver = { sql: "UPDATE agents SET user_id = ? WHERE id = ?", args: [eve.userId, ada.id] };
-  await house.kernel.database.write([handOver]);
+  await server.kernel.database.write([handOver]);
   expect(await rows("agents", "id", ada.id)).toMatchObject([
     { verified: 0, verification_type: null, verifier_address: null, verified_at: null, verification_metadata: null },
   ]);
@@ -102,7 +102,7 @@ test("challenges are deleted with their agent, authenticators with their user", 
 test("reclaiming an account removes the former holder's authenticators and verifications", async () => {
   const formerHolder = await verifiedOwner();
   const { email } = formerHolder.client.account;
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   await client.post("/api/auth/forgot-password", { email });
   const token = await mailbox.token(email, "reset-password");
   expect((await client.post("/api/auth/reset-password", { token, password: "a new horse battery" })).status).toBe(200);

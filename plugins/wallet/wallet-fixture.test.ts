@@ -22,7 +22,7 @@ export interface WalletFixture extends AsyncDisposable {
   readonly chain: Anvil;
   readonly rpc: RpcProxy;
   readonly usd: Token;
-  readonly house: TestServer;
+  readonly server: TestServer;
   readonly wallets: Wallets;
   readonly ledger: ReturnType<typeof createLedger>;
   /** The key of every wallet of the fixture, used as another program would use it. */
@@ -49,8 +49,8 @@ export async function createWalletFixture(): Promise<WalletFixture> {
   const chain = await startAnvil({ chainId: 84_532 });
   const rpc = startRpcProxy(chain.url);
   const usd = await deployToken(chain);
-  const house = await openServer({ env: { TESTNET_RPC_URL: rpc.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
-  const { kernel } = house;
+  const server = await openServer({ env: { TESTNET_RPC_URL: rpc.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
+  const { kernel } = server;
   const keys = createKeyring(kernel);
   const wallets = createWallets({ ...kernel, keys });
   const ledger = createLedger(kernel);
@@ -64,7 +64,7 @@ export async function createWalletFixture(): Promise<WalletFixture> {
     chain,
     rpc,
     usd,
-    house,
+    server,
     wallets,
     ledger,
     externalAccount,
@@ -102,7 +102,7 @@ export async function createWalletFixture(): Promise<WalletFixture> {
     automine: (on) => callAnvil(chain, "evm_setAutomine", [on]),
     mine: () => callAnvil(chain, "evm_mine"),
     async [Symbol.asyncDispose]() {
-      await house[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
       await rpc.stop();
       await chain[Symbol.asyncDispose]();
     },

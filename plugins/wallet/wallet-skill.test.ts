@@ -16,7 +16,7 @@ import { createWalletSkill } from "./wallet-skill.ts";
 const USD = 1_000_000n;
 let chain: Anvil;
 let usd: Token;
-let house: TestServer;
+let server: TestServer;
 let wallets: ReturnType<typeof createWallets>;
 let ledger: ReturnType<typeof createLedger>;
 let userId: string;
@@ -25,8 +25,8 @@ let approvals: ReadonlyMap<string, Approval> = new Map();
 beforeAll(async () => {
   chain = await startAnvil({ chainId: 84_532 });
   usd = await deployToken(chain);
-  house = await openServer({ env: { TESTNET_RPC_URL: chain.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
-  const { kernel } = house;
+  server = await openServer({ env: { TESTNET_RPC_URL: chain.url, STABLECOIN_ADDRESS_TESTNET: usd.address } });
+  const { kernel } = server;
   wallets = createWallets({ ...kernel, keys: createKeyring(kernel) });
   ledger = createLedger(kernel);
   // The queues are run by the plugin of this house.
@@ -37,13 +37,13 @@ beforeAll(async () => {
   await giveEther(chain, address);
 }, 60_000);
 afterAll(async () => {
-  await house?.kernel.jobs.stop();
-  await house?.[Symbol.asyncDispose]();
+  await server?.kernel.jobs.stop();
+  await server?.[Symbol.asyncDispose]();
   await chain?.[Symbol.asyncDispose]();
 });
 
 function skill() {
-  const { kernel } = house;
+  const { kernel } = server;
   const wakeStatement = (queue: { network: string; address: string }) =>
     kernel.jobs.enqueueStatement("wallet.lane", queue, { uniqueKey: `${queue.network}:${queue.address}` });
   const unused = () => Promise.reject(new Error("not in this test"));

@@ -12,17 +12,17 @@ import type { Identity } from "../auth/index.ts";
 import { createEventFeed } from "./event-feed.ts";
 import { testUser } from "./support.test.ts";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com", PORT: "0" } });
+  server = await openServer({ env: { ADMIN_EMAILS: "root@example.com", PORT: "0" } });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const recordEvent = (type: string, userId: string, data: unknown = {}) =>
-  house.kernel.database.write([house.kernel.events.recordStatement(type, { userId, data })]);
+  server.kernel.database.write([server.kernel.events.recordStatement(type, { userId, data })]);
 
 async function member(account?: { email: string }): Promise<{ client: Client; userId: string }> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   return { client, userId: await client.join(account) };
 }
 
@@ -36,7 +36,7 @@ test("sends the user's own events as they happen, in the format of a webhook's b
   await recordEvent("agent.created", stranger.userId, { name: "theirs" });
   await recordEvent("agent.created", userId, { name: "line one\nline two" });
   await eventually(() => stream.text.includes("agent.created"));
-  const [event] = await house.kernel.events.since(0, { userId, types: ["agent.created"] });
+  const [event] = await server.kernel.events.since(0, { userId, types: ["agent.created"] });
   expect(stream.text).toContain(`id: ${event?.seq}\nevent: agent.created\ndata: {"type":"agent.created","timestamp":"`);
   expect(stream.text).toContain('"data":{"name":"line one\\nline two"}}\n\n');
   expect(stream.text).not.toContain("theirs");
@@ -89,7 +89,7 @@ test("sends all users' events only to admins who request them", async () => {
 describe("ends", () => {
   test("when the caller signs out; other users' streams continue", async () => {
     const { client } = await member();
-    const other = createClient(house.web);
+    const other = createClient(server.web);
     Object.assign(other.account, client.account);
     const [stream, otherStream] = [
       await followStream(client, "/api/events"),
@@ -131,12 +131,12 @@ test("stops reading the database for a client that does not read, and sends the 
   const { client, userId } = await member();
   const big = "x".repeat(20_000);
   const events = 3_000;
-  const record = (n: number) => house.kernel.events.recordStatement("agent.status", { userId, data: { n, big } });
+  const record = (n: number) => server.kernel.events.recordStatement("agent.status", { userId, data: { n, big } });
   for (let n = 0; n < events; n += 100) {
-    await house.kernel.database.write(Array.from({ length: 100 }, (_, k) => record(n + k)));
+    await server.kernel.database.write(Array.from({ length: 100 }, (_, k) => record(n + k)));
   }
-  const reads = spyOn(house.kernel.events, "since");
-  const socket = connect(Number(new URL(house.web).port), "127.0.0.1");
+  const reads = spyOn(server.kernel.events, "since");
+  const socket = connect(Number(new URL(server.web).port), "127.0.0.1");
   socket.pause();
   let bytes = "";
   socket.setEncoding("utf8").on("data", (text: string) => {
@@ -158,7 +158,7 @@ test("stops reading the database for a client that does not read, and sends the 
 describe("called directly", () => {
   const refused = { value: undefined as Error | undefined };
   const open = (heartbeatMs: number) => {
-    const { events, log } = house.kernel;
+    const { events, log } = server.kernel;
     const identities = {
       authenticate: async () => {
         if (refused.value) throw refused.value;

@@ -24,19 +24,19 @@ interface DeliveryItem {
   attempts: number;
 }
 
-let house: TestServer;
+let server: TestServer;
 let receiver: Receiver;
 let ada: Client;
 let bob: Client;
 beforeAll(async () => {
   receiver = startReceiver();
-  house = await openServer({ env: { OUTBOUND_ALLOW: "127.0.0.1/32", ADMIN_EMAILS: "root@example.com", PORT: "0" } });
-  ada = createClient(house.web);
-  bob = createClient(house.web);
+  server = await openServer({ env: { OUTBOUND_ALLOW: "127.0.0.1/32", ADMIN_EMAILS: "root@example.com", PORT: "0" } });
+  ada = createClient(server.web);
+  bob = createClient(server.web);
   await Promise.all([ada.join(), bob.join()]);
 });
 afterAll(async () => {
-  await house?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
   await receiver?.[Symbol.asyncDispose]();
 });
 afterEach(async () => {
@@ -87,7 +87,7 @@ test("a webhook can be created, read, changed and removed; only its creation sho
   expect((await ada.patch(`/api/webhooks/${body.id}`, {})).body).toMatchObject(same);
   expect((await ada.delete(`/api/webhooks/${body.id}`)).body).toEqual({ success: true, id: body.id, deleted: true });
   expectRefusal(await ada.delete(`/api/webhooks/${body.id}`), 404, "WEBHOOK_NOT_FOUND");
-  const dump = JSON.stringify((await house.kernel.database.read("SELECT * FROM webhook_endpoints")).rows);
+  const dump = JSON.stringify((await server.kernel.database.read("SELECT * FROM webhook_endpoints")).rows);
   expect(dump).not.toContain(secret ?? "");
 });
 
@@ -112,7 +112,7 @@ test("another user's webhook looks like an unknown one, whatever the request", a
 });
 
 test("a caller who is not signed in is refused, whatever the request", async () => {
-  const anonymous = createClient(house.web);
+  const anonymous = createClient(server.web);
   expectRefusal(await anonymous.post("/api/webhooks", { url: 7 }), 401);
   expectRefusal(await anonymous.get("/api/webhooks"), 401);
   expectRefusal(await anonymous.patch("/api/webhooks/x", { url: 7 }), 401);
@@ -183,7 +183,7 @@ test("with an Idempotency-Key a webhook is created once, and its secret is not s
   const first = await send();
   const again = await send();
   expect(again).toMatchObject({ status: 201, body: { ...first.body, secret: null } });
-  const { rows } = await house.kernel.database.read("SELECT * FROM idempotency_keys");
+  const { rows } = await server.kernel.database.read("SELECT * FROM idempotency_keys");
   expect(JSON.stringify(rows)).not.toContain(first.body.secret ?? "?");
   const rotate = () => ada.post<{ secret: string | null }>(`/api/webhooks/${first.body.id}/rotate`, {}, { headers });
   expect((await rotate()).body.secret).toStartWith("whsec_");
@@ -191,19 +191,19 @@ test("with an Idempotency-Key a webhook is created once, and its secret is not s
 });
 
 test("an admin's webhook receives all users' events, as `allEvents` says", async () => {
-  const root = createClient(house.web);
+  const root = createClient(server.web);
   await root.join({ email: "root@example.com" });
   expect(await createWebhook(root)).toMatchObject({ allEvents: true });
   expect(await createWebhook(ada)).toMatchObject({ allEvents: false });
 });
 
 test("deliveries show the outcome of each event, page by page; a replay keeps the message id", async () => {
-  await house.kernel.jobs.start();
-  await house.app.start();
+  await server.kernel.jobs.start();
+  await server.app.start();
   const { id, secret } = await createWebhook(ada, { url: `${receiver.url}/page`, types: ["user.updated"] });
   const isHere = ({ path }: { path: string }) => path === "/page";
   const userId = (await ada.get<{ id: string }>("/api/settings")).body.id;
-  const { database, events } = house.kernel;
+  const { database, events } = server.kernel;
   for (const n of [1, 2, 3]) await database.write([events.recordStatement("user.updated", { userId, data: { n } })]);
   await receiver.take(3, isHere);
   const list = (query = "") =>
@@ -246,7 +246,7 @@ describe("an API key", () => {
     const { body } = await ada.post<{ key: string }>("/api/keys", { name: scopes.join(), scopes });
     return { headers: { authorization: `Bearer ${body.key}` } };
   };
-  const client = () => createClient(house.web);
+  const client = () => createClient(server.web);
 
   test.each([[["write"]], [["read"]], [["chat", "write"]]])(
     "with %p can't have events sent to an address, whatever the body: that needs read and write",
@@ -280,25 +280,25 @@ describe("an API key", () => {
 });
 
 test("reclaiming an unverified account removes a stranger's webhooks from it", async () => {
-  const stranger = createClient(house.web);
+  const stranger = createClient(server.web);
   const id = await stranger.join();
   await createWebhook(stranger, { url: `${receiver.url}/stranger` });
   await createWebhook(ada);
   const record = () => ({ sql: "SELECT 1", args: [] });
-  const link = await house.app.accounts.administration.resetPassword(id, record, "link");
+  const link = await server.app.accounts.administration.resetPassword(id, record, "link");
   const token = new URL(link ?? "").searchParams.get("token");
   const password = "another horse battery";
-  expect((await createClient(house.web).post("/api/auth/reset-password", { token, password })).status).toBe(200);
+  expect((await createClient(server.web).post("/api/auth/reset-password", { token, password })).status).toBe(200);
   await stranger.signIn({ password });
   expect((await stranger.get("/api/webhooks")).body).toEqual({ webhooks: [], count: 0 });
   expect((await ada.get("/api/webhooks")).body).toMatchObject({ count: 1 });
 });
 
 test("a former admin can't replay events about other users", async () => {
-  const chief = createClient(house.web);
+  const chief = createClient(server.web);
   const chiefId = await chief.join();
-  const { database, events } = house.kernel;
-  const { users } = house.app.accounts;
+  const { database, events } = server.kernel;
+  const { users } = server.app.accounts;
   await database.write([users.updateStatement(chiefId, { isAdmin: true })]);
   const { id, allEvents } = await createWebhook(chief, { url: `${receiver.url}/chief`, types: ["user.updated"] });
   expect(allEvents).toBe(true);

@@ -5,11 +5,11 @@ import { openServer, type TestServer } from "../../tests/support/server.ts";
 import { StartError } from "../kernel/errors.ts";
 import { type PluginParts, plugin } from "../kernel/plugin.ts";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 interface Operation {
   security?: Record<string, string[]>[];
@@ -40,7 +40,7 @@ const bodies: [type: string, body: string][] = [
 
 describe.each(["web", "backend"] as const)("on the %s surface", (side) => {
   test("a guarded route is 401 for other callers, whatever they send", async () => {
-    const routes = (await routesOf(house[side])).filter(([, , guarded]) => guarded);
+    const routes = (await routesOf(server[side])).filter(([, , guarded]) => guarded);
     expect(routes.length).toBeGreaterThan(side === "web" ? 10 : 5);
     for (const [method, path] of routes) {
       for (const [type, body] of method === "GET" ? [["", ""] as const] : bodies) {
@@ -48,7 +48,7 @@ describe.each(["web", "backend"] as const)("on the %s surface", (side) => {
           cookie: "berth_session=nobody",
           ...(type && { "content-type": type }),
         };
-        const response = await fetch(house[side] + path, { method, headers, ...(body && { body }) });
+        const response = await fetch(server[side] + path, { method, headers, ...(body && { body }) });
         const text = await response.text();
         expect({ method, path, type, status: response.status }).toEqual({ method, path, type, status: 401 });
         expectRefusal({ status: response.status, headers: response.headers, text, body: text }, 401, "UNAUTHORIZED");
@@ -58,10 +58,10 @@ describe.each(["web", "backend"] as const)("on the %s surface", (side) => {
 
   test("a service token for another action, or a forged one, is refused", async () => {
     const grant = { userId: Bun.randomUUIDv7(), isAdmin: true, action: "nothing", address: "203.0.113.7" };
-    const token = house.kernel.backend.tokens.sign(grant);
+    const token = server.kernel.backend.tokens.sign(grant);
     for (const bearer of [token, "st.e30.x", "", "st..", "null"]) {
-      for (const [method, path] of (await routesOf(house[side])).filter(([, , guarded]) => guarded)) {
-        const response = await fetch(house[side] + path, { method, headers: { authorization: `Bearer ${bearer}` } });
+      for (const [method, path] of (await routesOf(server[side])).filter(([, , guarded]) => guarded)) {
+        const response = await fetch(server[side] + path, { method, headers: { authorization: `Bearer ${bearer}` } });
         expect({ path, status: response.status }).toEqual({ path, status: 401 });
         await response.body?.cancel();
       }

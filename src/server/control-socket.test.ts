@@ -11,34 +11,34 @@ import { createLog, type Log } from "../kernel/telemetry/log.ts";
 import { runCommand } from "./commands/run-command.ts";
 import { createCommandHandlers, listenOnControlSocket } from "./control-socket.ts";
 
-let house: TestServer;
+let server: TestServer;
 let control: Awaited<ReturnType<typeof listenOnControlSocket>> | undefined;
 let warnings: string[];
 let log: Log;
 beforeEach(async () => {
-  house = await openServer();
+  server = await openServer();
   warnings = [];
   log = createLog({ level: "warn", format: "json", write: (line) => warnings.push(line) });
 });
 afterEach(async () => {
   await control?.close();
   control = undefined;
-  await house?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
 });
 
-const socketOf = (config: Pick<Config, "dataDir"> = house.kernel.config) => join(config.dataDir, "berth.sock");
-const listen = async (config = house.kernel.config) => {
-  control = await listenOnControlSocket({ config, log }, createCommandHandlers(house.kernel, house.app));
+const socketOf = (config: Pick<Config, "dataDir"> = server.kernel.config) => join(config.dataDir, "berth.sock");
+const listen = async (config = server.kernel.config) => {
+  control = await listenOnControlSocket({ config, log }, createCommandHandlers(server.kernel, server.app));
   return control;
 };
 const grant = (email: string, plan = "pro", days = "30") =>
-  runCommand(house.kernel.config, "user.grant", { email, plan, days });
-const inDirectory = (dataDir: string) => loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "error" }, { cwd: house.dir });
+  runCommand(server.kernel.config, "user.grant", { email, plan, days });
+const inDirectory = (dataDir: string) => loadConfig({ DATA_DIR: dataDir, LOG_LEVEL: "error" }, { cwd: server.dir });
 
 describe("while the service runs", () => {
   test("a plan is granted in the service, and applies from the next request on", async () => {
     await listen();
-    const ada = createClient(house.web);
+    const ada = createClient(server.web);
     await ada.join();
     expect((await ada.get("/api/settings")).body).toMatchObject({ plan: "free", subscription: null });
     const granted = await grant(` ${ada.account.email.toUpperCase()} `);
@@ -53,7 +53,7 @@ describe("while the service runs", () => {
   test("the account of a wallet can get a plan too", async () => {
     await listen();
     const email = "0x1234567890abcdef1234567890abcdef12345678@wallet.invalid";
-    await house.app.accounts.users.create({ email, passwordHash: null });
+    await server.app.accounts.users.create({ email, passwordHash: null });
     expect(await grant(email)).toMatchObject({ email, plan: "pro" });
   });
 
@@ -70,7 +70,7 @@ describe("while the service runs", () => {
     ["ada@example.com", "pro", "", "INVALID_DAYS"],
   ])("%j %j %j is refused with a message: %s", async (email, plan, days, code) => {
     await listen();
-    await house.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
+    await server.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
     await expect(grant(email, plan, days)).rejects.toMatchObject({ code });
   });
 
@@ -98,17 +98,17 @@ describe("while the service runs", () => {
       expect(JSON.parse(text)).toHaveProperty("code");
       expect(text).not.toMatch(/TypeError|Syntax|\bat |\/srv\//);
     }
-    await expect(runCommand(house.kernel.config, "dance", {})).rejects.toMatchObject({ code: "UNKNOWN_COMMAND" });
+    await expect(runCommand(server.kernel.config, "dance", {})).rejects.toMatchObject({ code: "UNKNOWN_COMMAND" });
   });
 
   test("the log names a command and its operator, but no arguments or results", async () => {
     log = createLog({ level: "info", format: "json", write: (line) => warnings.push(line) });
     control = await listenOnControlSocket(
-      { config: house.kernel.config, log },
-      createCommandHandlers({ log }, house.app),
+      { config: server.kernel.config, log },
+      createCommandHandlers({ log }, server.app),
     );
     const password = "a password for nobody else";
-    const run = (name: string, args: Record<string, string>) => runCommand(house.kernel.config, name, args);
+    const run = (name: string, args: Record<string, string>) => runCommand(server.kernel.config, name, args);
     await run("user.create", { email: "ada@example.com", password, operator: "grace" });
     const { link } = (await run("user.reset-password", { email: "ada@example.com" })) as { link: string };
     expect(link).toContain("/reset-password?token=");
@@ -133,7 +133,7 @@ describe("while the service runs", () => {
 
 describe("a socket that can't be created", () => {
   test("the socket of a killed service is replaced", async () => {
-    mkdirSync(house.kernel.config.dataDir, { recursive: true });
+    mkdirSync(server.kernel.config.dataDir, { recursive: true });
     writeFileSync(socketOf(), "");
     await listen();
     await expect(grant("nobody@example.com")).rejects.toMatchObject({ code: "USER_NOT_FOUND" });
@@ -143,8 +143,8 @@ describe("a socket that can't be created", () => {
   test("the socket of another service is not touched, whichever stops first", async () => {
     const first = await listen();
     const second = await listenOnControlSocket(
-      { config: house.kernel.config, log },
-      createCommandHandlers(house.kernel, house.app),
+      { config: server.kernel.config, log },
+      createCommandHandlers(server.kernel, server.app),
     );
     expect(warnings).toHaveLength(1);
     await second.close();
@@ -153,12 +153,12 @@ describe("a socket that can't be created", () => {
   });
 
   test("a path that is too long, a missing folder, a folder in its place: one warning, and the service runs without it", async () => {
-    const long = join(house.dir, "x".repeat(120));
-    const taken = join(house.dir, "taken");
+    const long = join(server.dir, "x".repeat(120));
+    const taken = join(server.dir, "taken");
     mkdirSync(long);
     mkdirSync(join(taken, "berth.sock"), { recursive: true });
     writeFileSync(join(taken, "berth.sock", "file"), "");
-    for (const dataDir of [long, join(house.dir, "missing"), taken]) {
+    for (const dataDir of [long, join(server.dir, "missing"), taken]) {
       warnings.length = 0;
       const { close } = await listen(inDirectory(dataDir));
       expect(warnings).toHaveLength(1);
@@ -169,8 +169,8 @@ describe("a socket that can't be created", () => {
   });
 
   test("a path of the maximum length is used", async () => {
-    const room = 107 - Buffer.byteLength(join(house.dir, "/berth.sock")) - 1;
-    const dataDir = join(house.dir, "x".repeat(room));
+    const room = 107 - Buffer.byteLength(join(server.dir, "/berth.sock")) - 1;
+    const dataDir = join(server.dir, "x".repeat(room));
     mkdirSync(dataDir);
     const config = inDirectory(dataDir);
     expect(Buffer.byteLength(socketOf(config))).toBe(107);

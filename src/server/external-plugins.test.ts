@@ -45,14 +45,14 @@ const post = async (url: string, body: string, headers: Record<string, string> =
 test("a plugin from disk follows the same rules as built-in ones", async () => {
   const plugins = await loadExternalPlugins([relative(process.cwd(), file(HELLO))]);
   expect(plugins.map(({ name }) => name)).toEqual(["hello"]);
-  await using house = await openServer({ plugins });
-  expect(await (await fetch(`${house.web}/hello`)).json()).toEqual({ role: "all" });
-  expect((await fetch(`${house.backend}/hello`)).status).toBe(404);
-  expect(await post(`${house.web}/hello`, '{"name":"Ada"}')).toEqual([200, "ok"]);
-  expect(await post(`${house.web}/hello`, '{"name":1}')).toEqual([400, "INVALID_INPUT"]);
-  expect(await post(`${house.web}/hello`, "{")).toEqual([400, "INVALID_JSON"]);
-  expect(await post(`${house.web}/gate`, "{")).toEqual([403, "KNOCK_FIRST"]);
-  expect(await post(`${house.web}/gate`, '{"name":"Ada"}', { "x-knock": "yes" })).toEqual([200, "ok"]);
+  await using server = await openServer({ plugins });
+  expect(await (await fetch(`${server.web}/hello`)).json()).toEqual({ role: "all" });
+  expect((await fetch(`${server.backend}/hello`)).status).toBe(404);
+  expect(await post(`${server.web}/hello`, '{"name":"Ada"}')).toEqual([200, "ok"]);
+  expect(await post(`${server.web}/hello`, '{"name":1}')).toEqual([400, "INVALID_INPUT"]);
+  expect(await post(`${server.web}/hello`, "{")).toEqual([400, "INVALID_JSON"]);
+  expect(await post(`${server.web}/gate`, "{")).toEqual([403, "KNOCK_FIRST"]);
+  expect(await post(`${server.web}/gate`, '{"name":"Ada"}', { "x-knock": "yes" })).toEqual([200, "ok"]);
 });
 
 test("plugins are loaded in the order given", async () => {

@@ -71,22 +71,22 @@ test("a failure is one line on standard error and exit code 1, without a stack",
 });
 
 describe("while a service runs", () => {
-  let house: TestServer;
+  let server: TestServer;
   let control: { close(): Promise<void> };
   beforeAll(async () => {
-    house = await openServer({ dir: dir.path });
-    control = await listenOnControlSocket(house.kernel, createCommandHandlers(house.kernel, house.app));
-    await house.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
+    server = await openServer({ dir: dir.path });
+    control = await listenOnControlSocket(server.kernel, createCommandHandlers(server.kernel, server.app));
+    await server.app.accounts.users.create({ email: "ada@example.com", passwordHash: null });
   });
   afterAll(async () => {
     await control?.close();
-    await house?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
   });
 
   test("health has exit code 0 and no output", async () => {
-    const { port } = new URL(house.web);
+    const { port } = new URL(server.web);
     expect(await berth(["health"], { PORT: port })).toEqual({ exitCode: 0, stdout: "", stderr: "" });
-    const backend = { PORT: "1", BACKEND_PORT: new URL(house.backend).port, ROLE: "backend" };
+    const backend = { PORT: "1", BACKEND_PORT: new URL(server.backend).port, ROLE: "backend" };
     const split = { DATABASE_URL: "http://127.0.0.1:1", SECRET_KEY: "1".repeat(64) };
     expect((await berth(["health"], { ...backend, ...split })).exitCode).toBe(0);
   });
@@ -95,7 +95,7 @@ describe("while a service runs", () => {
     const { exitCode, stdout, stderr } = await berth(["user", "grant", "ada@example.com", "pro", "--days", "7"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^ada@example\.com has the plan pro until \d{4}-\d\d-\d\dT[\d:.]+Z\.\n$/);
-    expect((await house.app.accounts.users.byEmail("ada@example.com"))?.plan).toBe("pro");
+    expect((await server.app.accounts.users.byEmail("ada@example.com"))?.plan).toBe("pro");
   });
 
   test("migrate is refused by the lock", async () => {

@@ -4,11 +4,11 @@ import { openServer, type TestServer } from "../../tests/support/server.ts";
 
 const TELEGRAM = "123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw_";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 describe("the log blacks out", () => {
   test.each([
@@ -21,7 +21,7 @@ describe("the log blacks out", () => {
     ["a webhook secret", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "MfKQ9r8GKYqrTwjU"],
     ["a Discord token", "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs", "ZnCjm1XVW7vRze4b7Cq4se7kKWs"],
   ])("%s", (_name, text, secret) => {
-    const { redactForms } = house.kernel.log;
+    const { redactForms } = server.kernel.log;
     expect(text).toContain(secret);
     expect(redactForms(text)).not.toContain(secret);
     expect(redactForms(text)).toContain("[redacted]");
@@ -29,13 +29,13 @@ describe("the log blacks out", () => {
 
   test.each(["sess_0123456789abcdef on 127.0.0.1:3000, mail to user@example.test", "max_tokens=4096 at 12:30:45"])(
     "no text without a secret: %s",
-    (text) => expect(house.kernel.log.redactForms(text)).toBe(text),
+    (text) => expect(server.kernel.log.redactForms(text)).toBe(text),
   );
 
   test("hostile text in linear time", () => {
     const start = performance.now();
     for (const unit of ["1", "1:", "AIza", "EAA", "bk_", "sk-", "M", "M."]) {
-      house.kernel.log.redactForms(unit.repeat(100_000 / unit.length));
+      server.kernel.log.redactForms(unit.repeat(100_000 / unit.length));
     }
     expect(performance.now() - start).toBeLessThan(2000);
   });

@@ -87,13 +87,13 @@ export async function openOAuthServer(env: Record<string, string> = {}): Promise
   const providers = await startProviders(env.BASE_URL);
   const { google, github } = providers;
   const all = { ...providers.env, ...env };
-  const house: TestServer = await openServer({ env: all });
-  const browser = () => createClient(house.web);
+  const server: TestServer = await openServer({ env: all });
+  const browser = () => createClient(server.web);
   const rows = async (sql: string, ...args: (string | number)[]) =>
-    (await house.kernel.database.read(sql, args)).rows.map((row) => ({ ...row }));
+    (await server.kernel.database.read(sql, args)).rows.map((row) => ({ ...row }));
   const write = async (id: string, sql: string, ...args: (string | number)[]) => {
-    await house.kernel.database.write([{ sql, args }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql, args }]);
+    server.app.accounts.users.invalidate(id);
   };
   return {
     google,
@@ -125,7 +125,7 @@ export async function openOAuthServer(env: Record<string, string> = {}): Promise
       github.issuer = `${github.baseUrl}/login/oauth`;
     },
     async [Symbol.asyncDispose]() {
-      await house[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
       await providers[Symbol.asyncDispose]();
     },
   };

@@ -22,13 +22,13 @@ const onlooker = plugin("onlooker", (host) => {
   service = host.use(agents);
   return { service };
 });
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer({ plugins: [onlooker] });
+  server = await openServer({ plugins: [onlooker] });
 });
-afterAll(() => house[Symbol.asyncDispose]());
+afterAll(() => server[Symbol.asyncDispose]());
 
-async function member(at = house) {
+async function member(at = server) {
   const client = createClient(at.web);
   const { id: userId, email } = await client.signUp();
   await subscribe(at, email, "pro");
@@ -92,7 +92,7 @@ test("is for the owner only: the same 404 for a foreign agent and a missing one"
   const foreign = await eve.client.get(path, accept);
   expectRefusal(foreign, 404, "AGENT_NOT_FOUND");
   expect((await eve.client.get(path.replace(id, Bun.randomUUIDv7()), accept)).text).toBe(foreign.text);
-  expectRefusal(await createClient(house.web).get(path, accept), 401);
+  expectRefusal(await createClient(server.web).get(path, accept), 401);
 });
 
 describe("ends", () => {
@@ -134,7 +134,7 @@ test("a user has at most 20 streams", async () => {
 
 test("a client that does not read delays no other, and gets the stored lines when it continues", async () => {
   const { client, id, path } = await member();
-  const socket = connect(Number(new URL(house.web).port), "127.0.0.1");
+  const socket = connect(Number(new URL(server.web).port), "127.0.0.1");
   let text = "";
   socket.setEncoding("utf8").on("data", (more: string) => {
     text += more;
@@ -164,12 +164,12 @@ describe("in one of two processes", () => {
   };
   async function find(id: string) {
     const agent = await service.find(id);
-    const { rows } = await house.kernel.database.read("SELECT user_id FROM agents WHERE id = ?", [id]);
+    const { rows } = await server.kernel.database.read("SELECT user_id FROM agents WHERE id = ?", [id]);
     return agent && { ...agent, userId: String(rows[0]?.user_id) };
   }
   /** Opens a stream as a process does whose lines are written by another process. */
   async function open(agentId: string, userId: string, heartbeatMs: number) {
-    const { kernel } = house;
+    const { kernel } = server;
     const stream = createLogStream({
       log: kernel.log,
       database: kernel.database,
@@ -225,7 +225,7 @@ describe("in one of two processes", () => {
     const [gone, handedOn] = [await member(), await member()];
     const streams = [await open(gone.id, gone.userId, 10), await open(handedOn.id, handedOn.userId, 10)];
     await gone.client.delete(`/api/agents/${gone.id}`);
-    await house.kernel.database.write([
+    await server.kernel.database.write([
       { sql: "UPDATE agents SET user_id = ? WHERE id = ?", args: [gone.userId, handedOn.id] },
     ]);
     for (const { ended } of streams) await ended();

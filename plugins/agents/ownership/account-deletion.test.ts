@@ -9,27 +9,27 @@ import type { SessionIdentity } from "../../auth/index.ts";
 import type { Agent } from "../agent-store.ts";
 import { createAccountDeletionHook } from "./account-deletion.ts";
 
-let house: TestServer;
+let server: TestServer;
 let identity: SessionIdentity;
 let agentId: string;
 const request = new Request("http://localhost/api/settings", { method: "DELETE" });
 
 beforeAll(async () => {
-  house = await openServer();
-  const ada = createClient(house.web);
+  server = await openServer();
+  const ada = createClient(server.web);
   const userId = await ada.join();
-  await subscribe(house, ada.account.email, "pro");
+  await subscribe(server, ada.account.email, "pro");
   agentId = (await ada.post<{ agent: AgentItem }>("/api/agents/provision", { name: "Harbour" })).body.agent.id;
-  const user = await house.app.accounts.users.byId(userId);
+  const user = await server.app.accounts.users.byId(userId);
   if (!user) throw new Error("She has just joined.");
   const at = Date.now();
   const from = { direct: true, address: "127.0.0.1", userAgent: "" };
   const session = { id: "s", userId, ...from, createdAt: at, renewedAt: at, expiresAt: at + 60_000 };
   identity = { user, session, credentialId: "s", isAdmin: false, scopes: new Set() };
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
-const count = async () => Number((await house.kernel.database.read("SELECT count(*) AS n FROM agents")).rows[0]?.n);
+const count = async () => Number((await server.kernel.database.read("SELECT count(*) AS n FROM agents")).rows[0]?.n);
 
 function hook(url: string, listed = [agentId]) {
   const agents = { list: async () => listed.map((id) => ({ id }) as Agent) };
@@ -42,7 +42,7 @@ function hook(url: string, listed = [agentId]) {
       ...(id !== undefined && { agentId: id }),
     }),
   };
-  const backend = createBackendTransport(house.kernel.backend.tokens, url);
+  const backend = createBackendTransport(server.kernel.backend.tokens, url);
   return createAccountDeletionHook({ backend, identities, agents })({ user: identity.user, by: identity, request });
 }
 
@@ -53,12 +53,12 @@ test("if the backend can't be reached it is 502, and no agent is removed", async
 });
 
 test("its statements fail the write while the account has an agent that was not listed", async () => {
-  const conditions = await hook(house.backend, []);
-  await expect(house.kernel.database.write(conditions)).rejects.toThrow("Guard failed: agents");
+  const conditions = await hook(server.backend, []);
+  await expect(server.kernel.database.write(conditions)).rejects.toThrow("Guard failed: agents");
 });
 
 test("the agents are removed, a missing one is ignored, and the write succeeds", async () => {
-  await hook(house.backend);
+  await hook(server.backend);
   expect(await count()).toBe(0);
-  await house.kernel.database.write(await hook(house.backend));
+  await server.kernel.database.write(await hook(server.backend));
 });

@@ -72,11 +72,11 @@ describe("a cached value", () => {
 describe("for callers of the API", () => {
   const MODEL = "gpt-4o-mini";
   let upstream: Upstream;
-  let house: TestServer;
+  let server: TestServer;
   let keys: string[];
   beforeAll(async () => {
     upstream = await startUpstream({ models: [MODEL] });
-    house = await openServer({
+    server = await openServer({
       env: {
         PROVIDER_5_BASE_URL: upstream.url,
         PROVIDER_5_API_KEY: "sk-operator",
@@ -84,11 +84,11 @@ describe("for callers of the API", () => {
         AI_PLAN_BUDGETS_USD_PER_MONTH: "off",
       },
     });
-    await house.app.start();
+    await server.app.start();
     keys = await Promise.all([keyOf(await member()), keyOf(await member())]);
   });
   afterAll(async () => {
-    await house[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
     await upstream.stop();
   });
   let said = 0;
@@ -98,9 +98,9 @@ describe("for callers of the API", () => {
   });
 
   async function member(): Promise<Client> {
-    const client = createClient(house);
+    const client = createClient(server);
     await client.join();
-    await subscribe(house, client.account.email, "pro");
+    await subscribe(server, client.account.email, "pro");
     return client;
   }
   const keyOf = async (client: Client) => (await client.post<{ key: string }>("/api/keys", { name: "k" })).body.key;
@@ -109,7 +109,7 @@ describe("for callers of the API", () => {
   /** A question that is not in the cache. */
   const question = () => ({ model: MODEL, messages: [{ role: "user", content: `Question ${++asked}?` }] });
   async function ask(body: object | string, { cache = "on", key }: { cache?: string; key?: string | undefined } = {}) {
-    const response = await fetch(`${house.backend}/v1/chat/completions`, {
+    const response = await fetch(`${server.backend}/v1/chat/completions`, {
       method: "POST",
       headers: {
         "content-type": "application/json",

@@ -18,12 +18,12 @@ const today = () => new Date().toISOString().slice(0, 10);
 
 let upstream: Upstream;
 let mailbox: Mailbox;
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
   await avoidMidnight(30_000);
   upstream = await startUpstream({ models: [MODEL, "text-embedding-3-small"] });
   mailbox = await openMailbox();
-  house = await openServer({
+  server = await openServer({
     env: {
       SMTP_URL: mailbox.url,
       PROVIDER_5_BASE_URL: upstream.url,
@@ -33,12 +33,12 @@ beforeAll(async () => {
       AI_PUBLIC_BUDGET_USD_PER_DAY: "0",
     },
   });
-  await house.app.start();
-  await house.kernel.jobs.start();
+  await server.app.start();
+  await server.kernel.jobs.start();
 });
 afterAll(async () => {
-  await house.kernel.jobs.stop();
-  await house[Symbol.asyncDispose]();
+  await server.kernel.jobs.stop();
+  await server[Symbol.asyncDispose]();
   await mailbox[Symbol.asyncDispose]();
   await upstream.stop();
 });
@@ -49,9 +49,9 @@ beforeEach(async () => {
 });
 
 async function member(plan: "starter" | "pro"): Promise<{ client: Client; id: string }> {
-  const client = createClient(house);
+  const client = createClient(server);
   const id = await client.join();
-  await subscribe(house, client.account.email, plan);
+  await subscribe(server, client.account.email, plan);
   return { client, id };
 }
 const says = (client: Client, message = "Hello", agentId?: string) => client.post("/api/agent", { message, agentId });
@@ -62,7 +62,7 @@ const mailsAbout = ({ account }: Client) =>
     .of(account.email)
     .map(({ parsed }) => parsed.subject ?? "")
     .filter((subject) => subject.includes("budget"));
-const eventsOf = (userId: string) => house.kernel.events.since(0, { userId, types: ["budget.exceeded"] });
+const eventsOf = (userId: string) => server.kernel.events.since(0, { userId, types: ["budget.exceeded"] });
 
 const sums = (calls: number, costMicro: number, more: object = {}) => ({
   calls,
@@ -87,7 +87,7 @@ describe("a report", () => {
     const { key } = (await ada.post<{ key: string }>("/api/keys", { name: "api" })).body;
     const call = { model: MODEL, messages: [{ role: "user", content: "Hello" }] };
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const answer = await fetch(`${house.backend}/v1/chat/completions`, {
+    const answer = await fetch(`${server.backend}/v1/chat/completions`, {
       method: "POST",
       headers,
       body: JSON.stringify(call),
@@ -160,12 +160,12 @@ describe("a report", () => {
   test("is visible to its owner only", async () => {
     const { client: eve } = await member("pro");
     expectRefusal(await eve.get(`/api/agents/${agent.id}/usage`), 404, "AGENT_NOT_FOUND");
-    expectRefusal(await createClient(house).get("/api/usage"), 401);
+    expectRefusal(await createClient(server).get("/api/usage"), 401);
     expect(totalCalls(await usageOf(eve))).toBe(0);
   });
 
   test("reads only its own days from the database", () => {
-    const file = new Database(house.kernel.database.file, { readonly: true });
+    const file = new Database(server.kernel.database.file, { readonly: true });
     const plan = (sql: string) => {
       const steps = file.query<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
       return steps.map(({ detail }) => detail).join("; ");
@@ -192,8 +192,8 @@ describe("the payer of a call", () => {
     expect((await says(client)).status).toBe(200);
     const { message } = expectRefusal(await says(client), 402, "BUDGET_EXCEEDED");
     expect(message).toContain("Take a larger plan, get credits, set a provider key of your own, or wait until");
-    await house.kernel.database.write([{ sql: "UPDATE users SET credits = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "UPDATE users SET credits = 1 WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     const statuses: number[] = [];
     for (let n = 0; n < 5; n++) statuses.push((await says(client)).status);
     // 2,000 are left of the plan, and 10,000 of the credit: three more, and not quite a fourth.
@@ -243,7 +243,7 @@ describe("the payer of a call", () => {
     const { client } = await member("pro");
     const { key } = (await client.post<{ key: string }>("/api/keys", { name: "api" })).body;
     const ask = (headers: Record<string, string>) =>
-      fetch(`${house.backend}/api/ai/chat`, {
+      fetch(`${server.backend}/api/ai/chat`, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
         body: JSON.stringify({ model: MODEL, messages: [{ role: "user", content: "Hello" }] }),
@@ -254,8 +254,8 @@ describe("the payer of a call", () => {
 
   test("is the operator for an admin", async () => {
     const { client, id } = await member("starter");
-    await house.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "UPDATE users SET is_admin = 1 WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     await provision(client);
     upstream.script({ text: "fine", usage: { prompt: 0, completion: 100_000 } });
     for (let n = 0; n < 2; n++) expect((await says(client)).status).toBe(200);
@@ -294,8 +294,8 @@ describe("an agent's budget that is spent", () => {
   test("causes one mail per period, if its owner accepts mails about billing", async () => {
     for (const billing of [true, false]) {
       const { client, id } = await member("pro");
-      await house.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
-      house.app.accounts.users.invalidate(id);
+      await server.kernel.database.write([{ sql: "UPDATE users SET email_verified = 1 WHERE id = ?", args: [id] }]);
+      server.app.accounts.users.invalidate(id);
       expect((await client.patch("/api/settings", { notifications: { billing } })).status).toBe(200);
       await provision(client, "Spender", { budget: { usdPerDay: 0.001 } });
       for (let n = 0; n < 3; n++) expectRefusal(await says(client), 402, "BUDGET_EXCEEDED");

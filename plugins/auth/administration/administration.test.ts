@@ -7,13 +7,13 @@ import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import type { AccountChange, AuditRecorder } from "./account-changes.ts";
 import type { Administration } from "./administration.ts";
 
-let house: TestServer;
+let server: TestServer;
 let administration: Administration;
 beforeAll(async () => {
-  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com" } });
-  administration = house.app.accounts.administration;
+  server = await openServer({ env: { ADMIN_EMAILS: "root@example.com" } });
+  administration = server.app.accounts.administration;
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const noOp: Statement = { sql: "SELECT 1", args: [] };
 const failingRecorder: AuditRecorder = () => ({ sql: "INSERT INTO audit_log (id) VALUES (NULL)", args: [] });
@@ -31,8 +31,8 @@ let emails = 0;
 const newEmail = () => `made-${++emails}@example.com`;
 const create = async (account: { email?: string; name?: string; isAdmin?: boolean; emailVerified?: boolean } = {}) =>
   (await administration.create({ email: newEmail(), ...account }, recorder())).user;
-const eventsOf = async (userId: string) => (await house.kernel.events.since(0, { userId })).map(({ type }) => type);
-const rows = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
+const eventsOf = async (userId: string) => (await server.kernel.events.since(0, { userId })).map(({ type }) => type);
+const rows = async (sql: string, ...args: string[]) => (await server.kernel.database.read(sql, args)).rows;
 
 describe("creating an account", () => {
   test("records it in the audit log and as an event, without secrets", async () => {
@@ -59,7 +59,7 @@ describe("creating an account", () => {
     const mailed = await administration.create({ email: newEmail() }, recorder(), "mail");
     expect(mailed.link).toBeUndefined();
     expect(await rows("SELECT 1 FROM jobs WHERE kind = 'mail'")).toHaveLength(1);
-    await house.kernel.database.write([{ sql: "DELETE FROM jobs WHERE kind = 'mail'", args: [] }]);
+    await server.kernel.database.write([{ sql: "DELETE FROM jobs WHERE kind = 'mail'", args: [] }]);
   });
 
   test.each([
@@ -172,9 +172,9 @@ describe("disabling", () => {
     await expect(administration.resetPassword(user.id, recorder(), "link")).rejects.toMatchObject({
       code: "ACCOUNT_DISABLED",
     });
-    await house.kernel.jobs.start();
+    await server.kernel.jobs.start();
     await eventually(() => notified.includes(user.id), { what: "the listener is notified" });
-    await house.kernel.jobs.stop();
+    await server.kernel.jobs.stop();
     expect(notified.filter((id) => id === user.id)).toHaveLength(1);
   });
 });
@@ -219,7 +219,7 @@ test("removeTwoFactor deletes the recovery codes and mails the owner, or writes 
     (await rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).length,
     (await administration.byId(id)).twoFactorEnabled,
   ];
-  await house.kernel.database.write([
+  await server.kernel.database.write([
     {
       sql: "INSERT INTO two_factor (user_id, secret, confirmed_at, last_step, created_at) VALUES (?, 'x', 1, 0, 1)",
       args: [id],
@@ -227,7 +227,7 @@ test("removeTwoFactor deletes the recovery codes and mails the owner, or writes 
     { sql: "INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, 'x')", args: [id] },
     { sql: "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", args: [id] },
   ]);
-  house.app.accounts.users.invalidate(id);
+  server.app.accounts.users.invalidate(id);
   await expect(administration.removeTwoFactor(id, failingRecorder)).rejects.toThrow();
   expect(await remaining()).toEqual([1, 1, true]);
   const record = recorder();
@@ -280,7 +280,9 @@ describe("subscriptions", () => {
       ["subscription.set", { from: readable(first), to: readable(second) }],
       ["subscription.remove", { from: readable(second), to: null }],
     ]);
-    const plans = (await house.kernel.events.since(0, { userId: id, types: ["user.updated"] })).map(({ data }) => data);
+    const plans = (await server.kernel.events.since(0, { userId: id, types: ["user.updated"] })).map(
+      ({ data }) => data,
+    );
     expect(plans).toMatchObject([{ plan: "pro" }, { plan: "starter" }, { plan: "free" }]);
   });
 

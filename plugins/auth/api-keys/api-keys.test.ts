@@ -10,11 +10,11 @@ import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createApiKeys } from "./api-keys.ts";
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
 
 interface Made {
@@ -30,19 +30,19 @@ interface Listed {
 }
 
 async function member(): Promise<Client> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   await client.join();
   return client;
 }
 const make = (owner: Client, body: object = {}, headers: Record<string, string> = {}) =>
   owner.post<Made>("/api/keys", { name: "Laptop", ...body }, { headers });
 const withKey = (key: string, path = "/api/settings") =>
-  createClient(house.web).get<{ id: string }>(path, { headers: { authorization: `Bearer ${key}` } });
+  createClient(server.web).get<{ id: string }>(path, { headers: { authorization: `Bearer ${key}` } });
 
 describe("a new key", () => {
   test("causes no mail to an unverified address", async () => {
     const eve = await member();
-    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const mails = async () => (await server.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     const { body } = await make(eve);
     expect((await eve.delete(`/api/keys/${body.id}`)).status).toBe(200);
@@ -75,14 +75,14 @@ describe("a new key", () => {
 
   test("is stored as a hash only, and announced to its owner by mail", async () => {
     const ada = await member();
-    await verifyEmail(house, ada.account.email);
-    const mails = async () => (await house.kernel.database.read("SELECT * FROM jobs WHERE kind = 'mail'")).rows.length;
+    await verifyEmail(server, ada.account.email);
+    const mails = async () => (await server.kernel.database.read("SELECT * FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     const { key } = (await make(ada, {}, { "idempotency-key": crypto.randomUUID() })).body;
     expect(await mails()).toBe(before + 1);
-    const { rows: tables } = await house.kernel.database.read("SELECT name FROM sqlite_schema WHERE type = 'table'");
+    const { rows: tables } = await server.kernel.database.read("SELECT name FROM sqlite_schema WHERE type = 'table'");
     for (const { name } of tables) {
-      const { rows } = await house.kernel.database.read(`SELECT * FROM "${String(name)}"`);
+      const { rows } = await server.kernel.database.read(`SELECT * FROM "${String(name)}"`);
       expect(JSON.stringify(rows)).not.toContain(key.slice(10));
     }
   });
@@ -171,8 +171,8 @@ describe("a key becomes invalid", () => {
     const ada = await member();
     const { key } = (await make(ada)).body;
     const { id } = (await withKey(key)).body;
-    await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     expectRefusal(await withKey(key), 401, "UNAUTHORIZED");
   });
 });
@@ -180,8 +180,8 @@ describe("a key becomes invalid", () => {
 describe("the service", () => {
   /** A service over the database of the house that records its writes. */
   async function keysOf(role: "all" | "web") {
-    const { config, database } = house.kernel;
-    const user = await house.app.accounts.users.create({
+    const { config, database } = server.kernel;
+    const user = await server.app.accounts.users.create({
       email: `${crypto.randomUUID()}@example.com`,
       passwordHash: null,
     });
@@ -193,10 +193,10 @@ describe("the service", () => {
         return database.write(batch);
       },
     };
-    const env = { ROLE: role, SECRET_KEY: "0".repeat(64), DATABASE_URL: "http://127.0.0.1:1", DATA_DIR: house.dir };
+    const env = { ROLE: role, SECRET_KEY: "0".repeat(64), DATABASE_URL: "http://127.0.0.1:1", DATA_DIR: server.dir };
     const keys = createApiKeys({
       database: counting,
-      config: role === "all" ? config : loadConfig(env, { cwd: house.dir }),
+      config: role === "all" ? config : loadConfig(env, { cwd: server.dir }),
       log: silent,
     });
     const newKey = { userId: user.id, name: "k", scopes: new Set(["read" as const]), direct: false, expiresAt: null };
@@ -226,24 +226,24 @@ describe("the service", () => {
   test("revokes all keys of one user, and caches nothing if another process may write", async () => {
     const [ada, eve] = [await keysOf("all"), await keysOf("all")];
     await ada.keys.find(ada.key);
-    await house.kernel.database.write([ada.keys.revokeAllStatement(ada.userId)]);
+    await server.kernel.database.write([ada.keys.revokeAllStatement(ada.userId)]);
     expect(await ada.keys.find(ada.key)).toBeUndefined();
     expect(await eve.keys.find(eve.key)).toBeDefined();
     const split = await keysOf("web");
     await split.keys.find(split.key);
-    await house.kernel.database.write([{ sql: "DELETE FROM api_keys WHERE user_id = ?", args: [split.userId] }]);
+    await server.kernel.database.write([{ sql: "DELETE FROM api_keys WHERE user_id = ?", args: [split.userId] }]);
     expect(await split.keys.find(split.key)).toBeUndefined();
   });
 
   test("accepts keys while the disk is full", async () => {
     const { keys, key, writes } = await keysOf("all");
     await keys.find(key);
-    await house.kernel.database.write([
+    await server.kernel.database.write([
       { sql: "CREATE TRIGGER full BEFORE UPDATE ON api_keys BEGIN SELECT raise(ABORT, 'disk full'); END", args: [] },
     ]);
     await keys.close();
     expect(writes).toHaveLength(1);
     expect(await keys.find(key)).toBeDefined();
-    await house.kernel.database.write([{ sql: "DROP TRIGGER full", args: [] }]);
+    await server.kernel.database.write([{ sql: "DROP TRIGGER full", args: [] }]);
   });
 });

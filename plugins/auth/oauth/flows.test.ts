@@ -11,12 +11,12 @@ import {
 } from "../../../tests/support/providers.ts";
 import { sweepUsedOnceStatement } from "../sign-in/replay-protection.ts";
 
-let house: OAuthServer;
+let server: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthServer();
+  server = await openOAuthServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.reset());
+afterAll(() => server?.[Symbol.asyncDispose]());
+beforeEach(() => server.reset());
 afterEach(() => void setSystemTime());
 
 describe("the state", () => {
@@ -25,10 +25,10 @@ describe("the state", () => {
     change(url.searchParams);
     return url.pathname + url.search;
   };
-  const tokenRequests = () => house.google.requestedPaths.filter((path) => path === "/token").length;
+  const tokenRequests = () => server.google.requestedPaths.filter((path) => path === "/token").length;
 
   test("is refused if missing, foreign, swapped, tampered with or of another provider; the correct one stays valid", async () => {
-    const [ada, eve] = [house.browser(), house.browser()];
+    const [ada, eve] = [server.browser(), server.browser()];
     const [adaCallback, eveCallback] = [
       await completeAtProvider(ada, "google"),
       await completeAtProvider(eve, "google"),
@@ -66,7 +66,7 @@ describe("the state", () => {
   });
 
   test("works once, also for twenty concurrent requests", async () => {
-    const ada = house.browser();
+    const ada = server.browser();
     const callback = await completeAtProvider(ada, "google");
     const { cookie } = ada;
     const before = tokenRequests();
@@ -78,8 +78,8 @@ describe("the state", () => {
   });
 
   test("is consumed by a failed sign-in too, which clears the cookie", async () => {
-    house.google.person = undefined;
-    const ada = house.browser();
+    server.google.person = undefined;
+    const ada = server.browser();
     const callback = await completeAtProvider(ada, "google");
     const { cookie } = ada;
     const answer = await ada.get(callback);
@@ -91,7 +91,7 @@ describe("the state", () => {
   });
 
   test("expires after ten minutes", async () => {
-    const ada = house.browser();
+    const ada = server.browser();
     const callback = await completeAtProvider(ada, "google");
     setSystemTime(Date.now() + 10 * MINUTE);
     expectFailure(await ada.get(callback), "STATE_INVALID");
@@ -102,7 +102,7 @@ describe("the state", () => {
       (query: URLSearchParams) => query.set("iss", "https://evil.example"),
       (query: URLSearchParams) => query.delete("iss"),
     ]) {
-      const ada = house.browser();
+      const ada = server.browser();
       const before = tokenRequests();
       expectFailure(await ada.get(changed(await completeAtProvider(ada, "google"), change)), "STATE_INVALID");
       expect(tokenRequests()).toBe(before);
@@ -110,7 +110,7 @@ describe("the state", () => {
   });
 
   test("is refused with the code of another flow, whose PKCE verifier differs", async () => {
-    const [ada, eve] = [house.browser(), house.browser()];
+    const [ada, eve] = [server.browser(), server.browser()];
     const [adaCallback, eveCallback] = [
       await completeAtProvider(ada, "google"),
       await completeAtProvider(eve, "google"),
@@ -122,19 +122,19 @@ describe("the state", () => {
       (query: URLSearchParams) => query.delete("code"),
       (query: URLSearchParams) => query.append("state", "x"),
     ]) {
-      const client = house.browser();
+      const client = server.browser();
       expectFailure(await client.get(changed(await completeAtProvider(client, "google"), change)), "SIGN_IN_FAILED");
     }
   });
 
   test("is stored after its use until it has expired", async () => {
-    const usedStates = () => house.rows("SELECT value FROM auth_used_once");
-    expectSignedIn(await signInWith(house.browser(), "google"));
+    const usedStates = () => server.rows("SELECT value FROM auth_used_once");
+    expectSignedIn(await signInWith(server.browser(), "google"));
     const before = (await usedStates()).length;
     expect(before).toBeGreaterThan(0);
     const sweep = async () => {
       const { sql, args } = sweepUsedOnceStatement();
-      await house.write("", sql, ...args.map(Number));
+      await server.write("", sql, ...args.map(Number));
     };
     await sweep();
     expect(await usedStates()).toHaveLength(before);

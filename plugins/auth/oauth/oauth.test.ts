@@ -16,21 +16,21 @@ import {
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer } from "../../../tests/support/server.ts";
 
-let house: OAuthServer;
+let server: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthServer({ SIGNUP_TRIAL: "starter:7d" });
+  server = await openOAuthServer({ SIGNUP_TRIAL: "starter:7d" });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.reset());
+afterAll(() => server?.[Symbol.asyncDispose]());
+beforeEach(() => server.reset());
 
 describe("the redirect to the provider", () => {
   test("has state, nonce and PKCE, and a redirect URI under BASE_URL whatever the Host header", async () => {
-    const answer = await house.browser().get("/api/auth/oauth/google", { headers: { host: "evil.example" } });
+    const answer = await server.browser().get("/api/auth/oauth/google", { headers: { host: "evil.example" } });
     const url = new URL(answer.headers.get("location") ?? "");
-    expect(url.origin).toBe(house.google.issuer);
+    expect(url.origin).toBe(server.google.issuer);
     const random = expect.stringMatching(/^[\w-]{43}$/);
     expect(Object.fromEntries(url.searchParams)).toEqual({
-      client_id: house.google.clientId,
+      client_id: server.google.clientId,
       redirect_uri: "http://berth.example/api/auth/callback/google",
       response_type: "code",
       scope: "openid email profile",
@@ -48,7 +48,7 @@ describe("the redirect to the provider", () => {
   });
 
   test("sets a cookie with the prefix __Host- on https", async () => {
-    await using secure = await openServer({ env: { ...house.env, BASE_URL: "https://berth.example" } });
+    await using secure = await openServer({ env: { ...server.env, BASE_URL: "https://berth.example" } });
     const answer = await createClient(secure.web).get("/api/auth/oauth/github");
     expect(answer.headers.get("location")).toContain(
       encodeURIComponent("https://berth.example/api/auth/callback/github"),
@@ -72,26 +72,26 @@ describe("the redirect to the provider", () => {
 
   test("fetches the metadata once for concurrent requests, and again after a failure", async () => {
     const path = "/.well-known/openid-configuration";
-    await using own = await openServer({ env: { ...house.env } });
+    await using own = await openServer({ env: { ...server.env } });
     const start = () => createClient(own.web).get("/api/auth/oauth/google");
-    const countRequests = () => house.google.requestedPaths.filter((each) => each === path).length;
-    house.google.trouble.set(path, "down");
+    const countRequests = () => server.google.requestedPaths.filter((each) => each === path).length;
+    server.google.trouble.set(path, "down");
     for (const answer of await Promise.all(Array.from({ length: 10 }, start))) {
       expectFailure(answer, "PROVIDER_UNAVAILABLE");
       expect(answer.headers.getSetCookie()).toEqual([]);
     }
-    house.google.trouble.clear();
+    server.google.trouble.clear();
     const before = countRequests();
     const answers = await Promise.all(Array.from({ length: 10 }, start));
-    expect(answers.every(({ headers }) => headers.get("location")?.startsWith(house.google.issuer))).toBe(true);
+    expect(answers.every(({ headers }) => headers.get("location")?.startsWith(server.google.issuer))).toBe(true);
     expect(countRequests() - before).toBe(1);
   });
 });
 
 describe("a new user", () => {
   test("gets an account with a verified address, the trial, and no password", async () => {
-    const { sub, email } = house.useGooglePerson(newGooglePerson({ name: "Ada\r\n\u202eLovelace" }));
-    const client = house.browser();
+    const { sub, email } = server.useGooglePerson(newGooglePerson({ name: "Ada\r\n\u202eLovelace" }));
+    const client = server.browser();
     const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.5" };
     expectSignedIn(
       await client.get(await completeAtProvider(client, "google", "?callbackUrl=/agents%3Fnew=1"), { headers }),
@@ -99,33 +99,33 @@ describe("a new user", () => {
     );
     const user = await settingsOf(client);
     expect(user).toMatchObject({ email, name: "Ada Lovelace", emailVerified: true, plan: "starter" });
-    expect(await house.rows("SELECT password_hash, locale FROM users WHERE id = ?", user.id)).toEqual([
+    expect(await server.rows("SELECT password_hash, locale FROM users WHERE id = ?", user.id)).toEqual([
       { password_hash: null, locale: "de" },
     ]);
-    expect(await house.linksOf(user.id)).toEqual([{ provider: "google", subject: sub }]);
-    const events = await house.rows("SELECT type FROM events WHERE user_id = ?", user.id);
+    expect(await server.linksOf(user.id)).toEqual([{ provider: "google", subject: sub }]);
+    const events = await server.rows("SELECT type FROM events WHERE user_id = ?", user.id);
     expect(events).toEqual([{ type: "user.created" }]);
     expectRefusal(
-      await house.browser().post("/api/auth/callback/credentials", { email, password: "correct horse battery" }),
+      await server.browser().post("/api/auth/callback/credentials", { email, password: "correct horse battery" }),
       401,
       "BAD_CREDENTIALS",
     );
   });
 
   test("gets the same account at the next sign-in, even if the address at the provider has changed", async () => {
-    const before = house.browser();
+    const before = server.browser();
     expectSignedIn(await signInWith(before, "google"));
     const { id, email } = await settingsOf(before);
     for (const change of [{ email: "moved@example.com" }, { email_verified: false }, { name: "" }]) {
-      house.google.person = { ...house.google.person, ...change } as Person;
-      const client = house.browser();
+      server.google.person = { ...server.google.person, ...change } as Person;
+      const client = server.browser();
       expectSignedIn(await signInWith(client, "google"));
       expect(await settingsOf(client)).toMatchObject({ id, email, name: "Ada" });
     }
   });
 
   test("gets one account from ten concurrent sign-ins", async () => {
-    const clients = Array.from({ length: 10 }, house.browser);
+    const clients = Array.from({ length: 10 }, server.browser);
     const callbacks = await Promise.all(clients.map((client) => completeAtProvider(client, "google")));
     const answers = await Promise.all(clients.map((client, n) => client.get(callbacks[n] ?? "")));
     for (const answer of answers) expectSignedIn(answer);
@@ -133,39 +133,39 @@ describe("a new user", () => {
   });
 
   test("with an unverified address gets no account", async () => {
-    const { email } = house.useGooglePerson(newGooglePerson({ email_verified: false }));
-    expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
-    house.google.forge = ({ header, claims }) => ({
+    const { email } = server.useGooglePerson(newGooglePerson({ email_verified: false }));
+    expectFailure(await signInWith(server.browser(), "google"), "EMAIL_NOT_VERIFIED");
+    server.google.forge = ({ header, claims }) => ({
       token: { header, claims: { ...claims, email_verified: "true" } },
       signer: "own",
     });
-    expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
-    expect(await house.rows("SELECT id FROM users WHERE email = ?", email)).toEqual([]);
+    expectFailure(await signInWith(server.browser(), "google"), "EMAIL_NOT_VERIFIED");
+    expect(await server.rows("SELECT id FROM users WHERE email = ?", email)).toEqual([]);
   });
 
   test("is refused with the address of a wallet, or an invalid one", async () => {
     for (const email of [`0x${"a".repeat(40)}@wallet.invalid`, "root@localhost", "a b@example.com"]) {
-      house.google.person = newGooglePerson({ email });
-      expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
+      server.google.person = newGooglePerson({ email });
+      expectFailure(await signInWith(server.browser(), "google"), "EMAIL_NOT_VERIFIED");
     }
   });
 
   test("gets their own account, also in a browser where another user is signed in", async () => {
-    const eve = await house.member(newGooglePerson().email, true);
+    const eve = await server.member(newGooglePerson().email, true);
     const { cookie } = eve;
     const evesId = (await settingsOf(eve)).id;
     expectSignedIn(await signInWith(eve, "google"));
     expect((await settingsOf(eve)).id).not.toBe(evesId);
     expect(eve.cookie).not.toContain(cookie);
-    expect(await house.linksOf(evesId)).toEqual([]);
+    expect(await server.linksOf(evesId)).toEqual([]);
   });
 });
 
 test("neither tokens nor secrets of providers are stored", async () => {
-  house.github.person = newGithubPerson(newGooglePerson().email);
-  expectSignedIn(await signInWith(house.browser(), "github"));
-  const tables = await house.rows("SELECT name FROM sqlite_master WHERE type = 'table'");
+  server.github.person = newGithubPerson(newGooglePerson().email);
+  expectSignedIn(await signInWith(server.browser(), "github"));
+  const tables = await server.rows("SELECT name FROM sqlite_master WHERE type = 'table'");
   const names = tables.flatMap((row) => Object.values(row).map(String));
-  const all = await Promise.all(names.map((name) => house.rows(`SELECT * FROM "${name}"`)));
+  const all = await Promise.all(names.map((name) => server.rows(`SELECT * FROM "${name}"`)));
   expect(JSON.stringify(all)).not.toMatch(/gho_canary|canary-g/);
 });

@@ -14,53 +14,53 @@ import {
 } from "../../../tests/support/providers.ts";
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 
-let house: OAuthServer;
+let server: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthServer();
+  server = await openOAuthServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.reset());
+afterAll(() => server?.[Symbol.asyncDispose]());
+beforeEach(() => server.reset());
 
 describe("an account with the same address", () => {
   test("that is verified is linked, keeps its password, and is notified", async () => {
-    const { sub, email } = house.useGooglePerson(newGooglePerson());
-    const local = await house.member(email, true);
+    const { sub, email } = server.useGooglePerson(newGooglePerson());
+    const local = await server.member(email, true);
     const { id } = await settingsOf(local);
-    house.google.person = { ...house.google.person, email: email.toUpperCase() } as Person;
-    const client = house.browser();
+    server.google.person = { ...server.google.person, email: email.toUpperCase() } as Person;
+    const client = server.browser();
     expectSignedIn(await signInWith(client, "google"));
     expect((await settingsOf(client)).id).toBe(id);
     expect((await settingsOf(local)).id).toBe(id);
-    house.github.person = newGithubPerson(email);
-    expectSignedIn(await signInWith(house.browser(), "github"));
-    expect(await house.linksOf(id)).toEqual([
-      { provider: "github", subject: String(house.github.person.id) },
+    server.github.person = newGithubPerson(email);
+    expectSignedIn(await signInWith(server.browser(), "github"));
+    expect(await server.linksOf(id)).toEqual([
+      { provider: "github", subject: String(server.github.person.id) },
       { provider: "google", subject: sub },
     ]);
     await local.signIn();
-    expect(await house.rows("SELECT count(*) AS mails FROM jobs WHERE kind LIKE 'mail%'")).toEqual([
+    expect(await server.rows("SELECT count(*) AS mails FROM jobs WHERE kind LIKE 'mail%'")).toEqual([
       { mails: expect.any(Number) },
     ]);
   });
 
   test("that was never verified is reclaimed: password, sessions, keys, second factor and links end", async () => {
-    const { sub, email } = house.useGooglePerson(newGooglePerson());
-    const eve = await house.member(email, false);
+    const { sub, email } = server.useGooglePerson(newGooglePerson());
+    const eve = await server.member(email, false);
     const { id } = await settingsOf(eve);
     const { body } = await eve.post<{ key: string }>("/api/keys", { name: "back door" });
     const now = Date.now();
-    await house.write(
+    await server.write(
       id,
       "INSERT INTO two_factor (user_id, secret, confirmed_at, created_at) VALUES (?, 'x', ?, ?)",
       id,
       now,
       now,
     );
-    await house.write(id, "INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, 'x')", id);
-    await house.write(id, "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", id);
-    await house.write(id, "INSERT INTO linked_accounts VALUES ('wallet', ?, ?, 0)", `0xeve-${id}`, id);
+    await server.write(id, "INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, 'x')", id);
+    await server.write(id, "UPDATE users SET two_factor_enabled = 1 WHERE id = ?", id);
+    await server.write(id, "INSERT INTO linked_accounts VALUES ('wallet', ?, ?, 0)", `0xeve-${id}`, id);
     for (const kind of ["verify-email", "reset-password"]) {
-      await house.write(
+      await server.write(
         id,
         "INSERT INTO auth_links VALUES (?, ?, ?, ?, ?)",
         `${kind}-${id}`,
@@ -71,55 +71,55 @@ describe("an account with the same address", () => {
       );
     }
 
-    const owner = house.browser();
+    const owner = server.browser();
     expectSignedIn(await signInWith(owner, "google"));
     expect(await settingsOf(owner)).toMatchObject({ id, emailVerified: true, twoFactorEnabled: false });
-    expect(await house.linksOf(id)).toEqual([{ provider: "google", subject: sub }]);
+    expect(await server.linksOf(id)).toEqual([{ provider: "google", subject: sub }]);
     expectRefusal(await eve.get("/api/settings"), 401, "UNAUTHORIZED");
     expectRefusal(
-      await house.browser().get("/api/settings", { headers: { authorization: `Bearer ${body.key}` } }),
+      await server.browser().get("/api/settings", { headers: { authorization: `Bearer ${body.key}` } }),
       401,
       "UNAUTHORIZED",
     );
     const { password } = eve.account;
     expectRefusal(
-      await house.browser().post("/api/auth/callback/credentials", { email, password }),
+      await server.browser().post("/api/auth/callback/credentials", { email, password }),
       401,
       "BAD_CREDENTIALS",
     );
     for (const table of ["api_keys", "two_factor", "recovery_codes", "auth_links"]) {
-      expect(await house.rows(`SELECT * FROM ${table} WHERE user_id = ?`, id)).toEqual([]);
+      expect(await server.rows(`SELECT * FROM ${table} WHERE user_id = ?`, id)).toEqual([]);
     }
-    expect(await house.rows("SELECT id FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
+    expect(await server.rows("SELECT id FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
   });
 
   test("that is reclaimed before the session starts can't be entered by the earlier sign-in", async () => {
-    const { email } = house.useGooglePerson(newGooglePerson());
-    const { id } = await settingsOf(await house.member(email, true));
+    const { email } = server.useGooglePerson(newGooglePerson());
+    const { id } = await settingsOf(await server.member(email, true));
     const unlink = "DELETE FROM linked_accounts WHERE user_id = NEW.user_id";
-    await house.write(id, `CREATE TRIGGER reclaimed AFTER INSERT ON linked_accounts BEGIN ${unlink}; END`);
-    expectFailure(await signInWith(house.browser(), "google"), "SIGN_IN_FAILED");
-    await house.write(id, "DROP TRIGGER reclaimed");
-    expect(await house.rows("SELECT 1 FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
-    expectSignedIn(await signInWith(house.browser(), "google"));
+    await server.write(id, `CREATE TRIGGER reclaimed AFTER INSERT ON linked_accounts BEGIN ${unlink}; END`);
+    expectFailure(await signInWith(server.browser(), "google"), "SIGN_IN_FAILED");
+    await server.write(id, "DROP TRIGGER reclaimed");
+    expect(await server.rows("SELECT 1 FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(1);
+    expectSignedIn(await signInWith(server.browser(), "google"));
   });
 
   test.each([true, false])("that is disabled is refused, with a verified address: %p", async (verified) => {
-    const { sub, email } = house.useGooglePerson(newGooglePerson());
-    const { id } = await settingsOf(await house.member(email, verified));
-    await house.write(id, "UPDATE users SET disabled_at = 1 WHERE id = ?", id);
-    expectFailure(await signInWith(house.browser(), "google"), "ACCOUNT_DISABLED");
-    expect(await house.linksOf(id)).toEqual([]);
-    await house.write(id, "INSERT INTO linked_accounts VALUES ('google', ?, ?, 0)", sub, id);
-    expectFailure(await signInWith(house.browser(), "google"), "ACCOUNT_DISABLED");
+    const { sub, email } = server.useGooglePerson(newGooglePerson());
+    const { id } = await settingsOf(await server.member(email, verified));
+    await server.write(id, "UPDATE users SET disabled_at = 1 WHERE id = ?", id);
+    expectFailure(await signInWith(server.browser(), "google"), "ACCOUNT_DISABLED");
+    expect(await server.linksOf(id)).toEqual([]);
+    await server.write(id, "INSERT INTO linked_accounts VALUES ('google', ?, ?, 0)", sub, id);
+    expectFailure(await signInWith(server.browser(), "google"), "ACCOUNT_DISABLED");
   });
 
   test("is not linked by an address that is unverified at the provider", async () => {
-    const { email } = house.useGooglePerson(newGooglePerson({ email_verified: false }));
+    const { email } = server.useGooglePerson(newGooglePerson({ email_verified: false }));
     for (const verified of [true, false]) {
-      const local = await house.member(verified ? email : `x${email}`, verified);
-      house.google.person = { ...house.google.person, email: local.account.email } as Person;
-      expectFailure(await signInWith(house.browser(), "google"), "EMAIL_NOT_VERIFIED");
+      const local = await server.member(verified ? email : `x${email}`, verified);
+      server.google.person = { ...server.google.person, email: local.account.email } as Person;
+      expectFailure(await signInWith(server.browser(), "google"), "EMAIL_NOT_VERIFIED");
       expect((await settingsOf(local)).email).toBe(local.account.email);
     }
   });

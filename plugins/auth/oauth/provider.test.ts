@@ -15,19 +15,19 @@ import {
 } from "../../../tests/support/providers.ts";
 import { openServer } from "../../../tests/support/server.ts";
 
-let house: OAuthServer;
+let server: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthServer();
+  server = await openOAuthServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.reset());
+afterAll(() => server?.[Symbol.asyncDispose]());
+beforeEach(() => server.reset());
 
 describe("a misbehaving provider", () => {
   const claims = (change: object) => (token: IdToken) => ({ ...token, claims: { ...token.claims, ...change } });
   const past = Math.floor(Date.now() / 1000) - 3600;
   test("is accepted while its tokens are valid", async () => {
-    house.google.forge = (token) => ({ token, signer: "own" });
-    expectSignedIn(await signInWith(house.browser(), "google"));
+    server.google.forge = (token) => ({ token, signer: "own" });
+    expectSignedIn(await signInWith(server.browser(), "google"));
   });
 
   const forgeries: [string, (token: IdToken) => IdToken, Signer][] = [
@@ -44,25 +44,25 @@ describe("a misbehaving provider", () => {
     ["a signature with the client's secret", claims({}), "secret"],
   ];
   test.each(forgeries)("is refused for an ID token with %s", async (_, change, signer) => {
-    house.google.forge = (token) => ({ token: change(token), signer });
-    const { email } = house.google.person ?? {};
-    expectFailure(await signInWith(house.browser(), "google"), "SIGN_IN_FAILED");
-    expect(await house.rows("SELECT id FROM users WHERE email = ?", email ?? "")).toEqual([]);
+    server.google.forge = (token) => ({ token: change(token), signer });
+    const { email } = server.google.person ?? {};
+    expectFailure(await signInWith(server.browser(), "google"), "SIGN_IN_FAILED");
+    expect(await server.rows("SELECT id FROM users WHERE email = ?", email ?? "")).toEqual([]);
   });
 
   const troubles: Trouble[] = ["down", "html", "cut", "endless", "hang"];
   test.each(troubles)("is unavailable within ten seconds for the trouble %s at the token endpoint", async (trouble) => {
-    house.google.trouble.set("/token", trouble);
+    server.google.trouble.set("/token", trouble);
     const started = Date.now();
-    expectFailure(await signInWith(house.browser(), "google"), "PROVIDER_UNAVAILABLE");
+    expectFailure(await signInWith(server.browser(), "google"), "PROVIDER_UNAVAILABLE");
     expect(Date.now() - started).toBeLessThan(10_000);
   });
 
   test("is unavailable if its keys can't be fetched", async () => {
-    await using own = await openServer({ env: { ...house.env } });
-    house.google.trouble.set("/jwks", "down");
+    await using own = await openServer({ env: { ...server.env } });
+    server.google.trouble.set("/jwks", "down");
     expectFailure(await signInWith(createClient(own.web), "google"), "PROVIDER_UNAVAILABLE");
-    house.google.trouble.clear();
+    server.google.trouble.clear();
     expectSignedIn(await signInWith(createClient(own.web), "google"));
   });
 
@@ -74,7 +74,7 @@ describe("a misbehaving provider", () => {
       ["<script>alert(1)</script>", "SIGN_IN_FAILED"],
       ["x\r\nset-cookie: a=b", "SIGN_IN_FAILED"],
     ] as const) {
-      const client = house.browser();
+      const client = server.browser();
       const callback = new URL(await completeAtProvider(client, "google"), "http://x");
       callback.searchParams.delete("code");
       callback.searchParams.set("error", error);
@@ -85,20 +85,20 @@ describe("a misbehaving provider", () => {
 });
 
 describe("GitHub", () => {
-  const signIn = (client = house.browser()) => signInWith(client, "github");
+  const signIn = (client = server.browser()) => signInWith(client, "github");
 
   test("identifies users by numeric id, even if login and address change", async () => {
-    const person = house.useGithubPerson(newGithubPerson(newGooglePerson().email));
-    const before = house.browser();
+    const person = server.useGithubPerson(newGithubPerson(newGooglePerson().email));
+    const before = server.browser();
     expectSignedIn(await signIn(before));
     const { id, name } = await settingsOf(before);
     expect(name).toBe(person.login);
-    house.github.person = { ...person, login: "renamed", emails: [] };
-    const after = house.browser();
+    server.github.person = { ...person, login: "renamed", emails: [] };
+    const after = server.browser();
     expectSignedIn(await signIn(after));
     expect((await settingsOf(after)).id).toBe(id);
-    house.github.person = newGithubPerson(newGooglePerson().email, { login: person.login });
-    const other = house.browser();
+    server.github.person = newGithubPerson(newGooglePerson().email, { login: person.login });
+    const other = server.browser();
     expectSignedIn(await signIn(other));
     expect((await settingsOf(other)).id).not.toBe(id);
   });
@@ -112,18 +112,18 @@ describe("GitHub", () => {
       [{ email, primary: true, verified: "true" }],
       [{ email: null, primary: true, verified: true }],
     ]) {
-      house.github.person = newGithubPerson(email, { emails });
+      server.github.person = newGithubPerson(email, { emails });
       expectFailure(await signIn(), "EMAIL_NOT_VERIFIED");
     }
   });
 
   test.each([0, -1, 1.5, "7", null, { toString: "7" }, 2 ** 60])("refuses the invalid id %p", async (id) => {
-    house.github.person = newGithubPerson(newGooglePerson().email, { id });
+    server.github.person = newGithubPerson(newGooglePerson().email, { id });
     expectFailure(await signIn(), "PROVIDER_UNAVAILABLE");
   });
 
   test("is unavailable if its API fails, is slow, or sends invalid responses", async () => {
-    house.github.person = newGithubPerson(newGooglePerson().email);
+    server.github.person = newGithubPerson(newGooglePerson().email);
     const answers = [
       () => new Response(DENIED, { status: 500 }),
       () => Response.json({ message: DENIED }, { status: 401, headers: { "www-authenticate": 'Bearer error="x"' } }),
@@ -134,24 +134,24 @@ describe("GitHub", () => {
       () => new Promise<Response>(() => undefined),
     ];
     for (const [n, answer] of answers.entries()) {
-      house.github.trouble.clear();
-      house.github.trouble.set(n % 2 === 0 ? "/api/v3/user/emails" : "/api/v3/user", answer);
+      server.github.trouble.clear();
+      server.github.trouble.set(n % 2 === 0 ? "/api/v3/user/emails" : "/api/v3/user", answer);
       expectFailure(await signIn(), "PROVIDER_UNAVAILABLE");
     }
   });
 
   test("may refuse a code with a response of status 200, which fails the sign-in", async () => {
-    house.github.person = newGithubPerson(newGooglePerson().email);
-    const client = house.browser();
+    server.github.person = newGithubPerson(newGooglePerson().email);
+    const client = server.browser();
     const callback = (await completeAtProvider(client, "github")).replace(/code=\w+/, "code=0123456789");
     expectFailure(await client.get(callback), "SIGN_IN_FAILED");
   });
 
   test("may omit the issuer, but not send another", async () => {
-    house.github.person = newGithubPerson(newGooglePerson().email);
-    house.github.issuer = undefined;
+    server.github.person = newGithubPerson(newGooglePerson().email);
+    server.github.issuer = undefined;
     expectSignedIn(await signIn());
-    house.github.issuer = house.google.issuer;
+    server.github.issuer = server.google.issuer;
     expectFailure(await signIn(), "STATE_INVALID");
   });
 });

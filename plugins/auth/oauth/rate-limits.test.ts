@@ -11,12 +11,12 @@ import {
   signInWith,
 } from "../../../tests/support/providers.ts";
 
-let house: OAuthServer;
+let server: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthServer({ RATE_LIMITS: '{"default":"100000/m","sign-up":"3/h","sign-in-ip":"4/20s"}' });
+  server = await openOAuthServer({ RATE_LIMITS: '{"default":"100000/m","sign-up":"3/h","sign-in-ip":"4/20s"}' });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.reset());
+afterAll(() => server?.[Symbol.asyncDispose]());
+beforeEach(() => server.reset());
 afterEach(() => void setSystemTime());
 
 let hours = 0;
@@ -24,37 +24,37 @@ let hours = 0;
 beforeEach(() => setSystemTime(Date.now() + ++hours * HOUR));
 
 /** Returns from the provider with a forged code. */
-async function guess(client = house.browser()) {
+async function guess(client = server.browser()) {
   const url = new URL(await completeAtProvider(client, "google"), "http://berth.example");
   url.searchParams.set("code", "guess");
   return client.get(url.pathname + url.search);
 }
-const users = async () => (await house.rows("SELECT id FROM users")).length;
+const users = async () => (await server.rows("SELECT id FROM users")).length;
 
 test("new accounts count as sign-ups; existing ones can still sign in", async () => {
   const before = await users();
   for (let n = 0; n < 3; n++) {
-    house.useGooglePerson(newGooglePerson());
-    expectSignedIn(await signInWith(house.browser(), "google"));
+    server.useGooglePerson(newGooglePerson());
+    expectSignedIn(await signInWith(server.browser(), "google"));
   }
-  const known = house.google.person;
+  const known = server.google.person;
   for (let n = 0; n < 3; n++) {
-    house.useGooglePerson(newGooglePerson());
-    expectFailure(await signInWith(house.browser(), "google"), "RATE_LIMITED");
+    server.useGooglePerson(newGooglePerson());
+    expectFailure(await signInWith(server.browser(), "google"), "RATE_LIMITED");
   }
   expect(await users()).toBe(before + 3);
-  house.google.person = known;
-  expectSignedIn(await signInWith(house.browser(), "google"));
+  server.google.person = known;
+  expectSignedIn(await signInWith(server.browser(), "google"));
 });
 
 test("failures are limited before the provider is called; successes do not count, and a refused state stays valid", async () => {
-  for (let n = 0; n < 6; n++) expectSignedIn(await signInWith(house.browser(), "google"));
-  const client = house.browser();
+  for (let n = 0; n < 6; n++) expectSignedIn(await signInWith(server.browser(), "google"));
+  const client = server.browser();
   const callback = await completeAtProvider(client, "google");
   for (let n = 0; n < 4; n++) expectFailure(await guess(), "SIGN_IN_FAILED");
   const effects = async () => [
-    house.google.requestedPaths.filter((path) => path === "/token").length,
-    await house.rows("SELECT count(*) AS used FROM auth_used_once"),
+    server.google.requestedPaths.filter((path) => path === "/token").length,
+    await server.rows("SELECT count(*) AS used FROM auth_used_once"),
   ];
   const before = await effects();
   expectFailure(await client.get(callback), "RATE_LIMITED");
@@ -66,7 +66,7 @@ test("failures are limited before the provider is called; successes do not count
 
 test("callbacks without an open sign-in are not counted, since another site could send any visitor here", async () => {
   for (let n = 0; n < 8; n++) {
-    expectFailure(await house.browser().get("/api/auth/callback/google?code=x&state=y"), "STATE_INVALID");
+    expectFailure(await server.browser().get("/api/auth/callback/google?code=x&state=y"), "STATE_INVALID");
   }
-  expectSignedIn(await signInWith(house.browser(), "google"));
+  expectSignedIn(await signInWith(server.browser(), "google"));
 });

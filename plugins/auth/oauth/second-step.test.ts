@@ -17,12 +17,12 @@ import {
 import { expectRefusal } from "../../../tests/support/refusal.ts";
 
 const password = "correct horse battery";
-let house: OAuthServer;
+let server: OAuthServer;
 beforeAll(async () => {
-  house = await openOAuthServer();
+  server = await openOAuthServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
-beforeEach(() => house.reset());
+afterAll(() => server?.[Symbol.asyncDispose]());
+beforeEach(() => server.reset());
 afterEach(() => void setSystemTime());
 
 interface Enrolment {
@@ -42,7 +42,9 @@ const send = (client: Client, totp?: string, headers: Record<string, string> = {
   client.post("/api/auth/two-factor", totp === undefined ? {} : { totp }, { headers });
 
 /** A user without a password, linked to Google, with two-factor on. */
-async function linkedUser(at: OAuthServer = house): Promise<{ id: string; email: string; person: Person } & Enrolment> {
+async function linkedUser(
+  at: OAuthServer = server,
+): Promise<{ id: string; email: string; person: Person } & Enrolment> {
   const person = at.useGooglePerson(newGooglePerson());
   const client = at.browser();
   expectSignedIn(await signInWith(client, "google"));
@@ -51,8 +53,8 @@ async function linkedUser(at: OAuthServer = house): Promise<{ id: string; email:
 
 /** A user with a verified address, a password and two-factor on, whose Google account is not linked. */
 async function unlinkedUser(): Promise<{ id: string; email: string; local: Client } & Enrolment> {
-  const { email } = house.useGooglePerson(newGooglePerson());
-  const local = await house.member(email, true);
+  const { email } = server.useGooglePerson(newGooglePerson());
+  const local = await server.member(email, true);
   return { id: (await settingsOf(local)).id, email, local, ...(await enableTwoFactor(local, { password })) };
 }
 
@@ -68,7 +70,7 @@ function expectCodePage(answer: Answer): void {
 
 /** A browser that returned from Google and still has to send the code. */
 async function pendingBrowser(query = ""): Promise<Client> {
-  const client = house.browser();
+  const client = server.browser();
   expectCodePage(await signInWith(client, "google", query));
   expectRefusal(await client.get("/api/settings"), 401, "UNAUTHORIZED");
   return client;
@@ -83,9 +85,9 @@ function expectRefused(answer: Answer, code: string): void {
 describe("an account with a new, unverified address after a verified one", () => {
   test("is reclaimed by the provider sign-in, but still requires a code", async () => {
     const { id, local, email, recoveryCodes } = await unlinkedUser();
-    await house.write(id, "UPDATE users SET email_verified = 0 WHERE id = ?", id);
+    await server.write(id, "UPDATE users SET email_verified = 0 WHERE id = ?", id);
     const client = await pendingBrowser();
-    expect(await house.rows("SELECT email_verified, password_hash FROM users WHERE id = ?", id)).toEqual([
+    expect(await server.rows("SELECT email_verified, password_hash FROM users WHERE id = ?", id)).toEqual([
       { email_verified: 1, password_hash: null },
     ]);
     expectRefusal(await local.get("/api/settings"), 401, "UNAUTHORIZED");
@@ -140,26 +142,26 @@ describe("an unlinked account with the same address", () => {
   test("is linked by a correct code, not before", async () => {
     const { id, recoveryCodes } = await unlinkedUser();
     const client = await pendingBrowser();
-    expect(await house.linksOf(id)).toEqual([]);
+    expect(await server.linksOf(id)).toEqual([]);
     expectRefused(await send(client, "0000-0000-0000-0000"), "INVALID_TOTP");
-    expect(await house.linksOf(id)).toEqual([]);
+    expect(await server.linksOf(id)).toEqual([]);
     expect((await send(client, recoveryCodes[0])).status).toBe(200);
-    expect(await house.linksOf(id)).toEqual([{ provider: "google", subject: house.google.person?.sub }]);
+    expect(await server.linksOf(id)).toEqual([{ provider: "google", subject: server.google.person?.sub }]);
     expect((await settingsOf(client)).id).toBe(id);
-    expectCodePage(await signInWith(house.browser(), "google"));
+    expectCodePage(await signInWith(server.browser(), "google"));
   });
 
   test("is not linked if its address has changed, or if the Google account was linked in the meantime", async () => {
     const ada = await unlinkedUser();
     const client = await pendingBrowser();
-    await house.write(ada.id, "UPDATE users SET email = ? WHERE id = ?", `moved-${ada.email}`, ada.id);
+    await server.write(ada.id, "UPDATE users SET email = ? WHERE id = ?", `moved-${ada.email}`, ada.id);
     expectRefused(await send(client, ada.recoveryCodes[0]), "SIGN_IN_OVER");
     const bob = await unlinkedUser();
     const [first, second] = [await pendingBrowser(), await pendingBrowser()];
     expect((await send(first, bob.recoveryCodes[0])).status).toBe(200);
     expectRefused(await send(second, bob.recoveryCodes[1]), "SIGN_IN_OVER");
-    expect(await house.linksOf(ada.id)).toEqual([]);
-    expect(await house.linksOf(bob.id)).toHaveLength(1);
+    expect(await server.linksOf(ada.id)).toEqual([]);
+    expect(await server.linksOf(bob.id)).toHaveLength(1);
   });
 });
 
@@ -218,7 +220,7 @@ describe("the cookie", () => {
     const { recoveryCodes } = await linkedUser();
     const client = await pendingBrowser();
     const [, sealed = ""] = client.cookie.split("=");
-    const other = house.browser();
+    const other = server.browser();
     await completeAtProvider(other, "google");
     const [, flow = ""] = other.cookie.split("=");
     const cookies = [
@@ -232,8 +234,8 @@ describe("the cookie", () => {
       `berth_session=${sealed}`,
     ];
     for (const cookie of cookies) {
-      expectRefused(await send(house.browser(), recoveryCodes[0], { cookie }), "SIGN_IN_OVER");
-      expectRefused(await send(house.browser(), undefined, { cookie }), "SIGN_IN_OVER");
+      expectRefused(await send(server.browser(), recoveryCodes[0], { cookie }), "SIGN_IN_OVER");
+      expectRefused(await send(server.browser(), undefined, { cookie }), "SIGN_IN_OVER");
     }
     expectRefusal(await client.get("/api/settings", { headers: { cookie: `berth_session=${sealed}` } }), 401);
     const foreign = { origin: "https://evil.example" };
@@ -245,14 +247,14 @@ describe("the cookie", () => {
     const { id, recoveryCodes } = await linkedUser();
     const client = await pendingBrowser();
     const { cookie } = client;
-    const answers = await Promise.all(recoveryCodes.map((code) => send(house.browser(), code, { cookie })));
+    const answers = await Promise.all(recoveryCodes.map((code) => send(server.browser(), code, { cookie })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(9).fill(401)]);
     for (const answer of answers.filter(({ status }) => status === 401)) expectRefused(answer, "SIGN_IN_OVER");
-    expect(await house.rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).toHaveLength(9);
+    expect(await server.rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).toHaveLength(9);
     for (const code of recoveryCodes) {
-      expect((await send(house.browser(), code, { cookie })).status).toBe(401);
+      expect((await send(server.browser(), code, { cookie })).status).toBe(401);
     }
-    expect(await house.rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).toHaveLength(9);
+    expect(await server.rows("SELECT 1 FROM recovery_codes WHERE user_id = ?", id)).toHaveLength(9);
   });
 
   test("expires after ten minutes", async () => {
@@ -276,19 +278,19 @@ describe("the cookie", () => {
   ])("is invalid when %s", async (_, changes) => {
     const { id, recoveryCodes } = await linkedUser();
     const client = await pendingBrowser();
-    for (const change of changes) await house.write(id, change, id);
+    for (const change of changes) await server.write(id, change, id);
     expectRefused(await send(client, recoveryCodes[0]), "SIGN_IN_OVER");
     expectRefused(await send(client), "SIGN_IN_OVER");
-    expect(await house.rows("SELECT 1 FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(
+    expect(await server.rows("SELECT 1 FROM auth_sessions WHERE user_id = ?", id)).toHaveLength(
       changes[0]?.includes("FROM users") ? 0 : 1,
     );
   });
 
   test("is not needed if a stranger turned two-factor on for an unverified address: the reclaim removes it", async () => {
-    const { email } = house.useGooglePerson(newGooglePerson());
-    const eve = await house.member(email, false);
+    const { email } = server.useGooglePerson(newGooglePerson());
+    const eve = await server.member(email, false);
     await enableTwoFactor(eve, { password });
-    const owner = house.browser();
+    const owner = server.browser();
     expectSignedIn(await signInWith(owner, "google"));
     expect(await settingsOf(owner)).toMatchObject({ email, twoFactorEnabled: false });
     expectRefusal(await eve.get("/api/settings"), 401, "UNAUTHORIZED");

@@ -24,32 +24,32 @@ setDefaultTimeout(30_000);
 const newPassword = "a new horse battery";
 
 let mailbox: Mailbox;
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  house = await openServer({ env: { SMTP_URL: mailbox.url } });
-  await house.kernel.jobs.start();
+  server = await openServer({ env: { SMTP_URL: mailbox.url } });
+  await server.kernel.jobs.start();
 });
 afterEach(() => setSystemTime());
 afterAll(async () => {
-  await house?.kernel.jobs.stop();
-  await house?.[Symbol.asyncDispose]();
+  await server?.kernel.jobs.stop();
+  await server?.[Symbol.asyncDispose]();
   await mailbox?.[Symbol.asyncDispose]();
 });
 
-const client = () => createClient(house.web);
+const client = () => createClient(server.web);
 const forgot = (email: unknown, more: object = {}, headers: Record<string, string> = {}) =>
   client().post<{ message: string }>("/api/auth/forgot-password", { email, ...more }, { headers });
 const reset = (token: unknown, password: unknown = newPassword) =>
   client().post("/api/auth/reset-password", { token, password });
 const signIn = (email: string, password: string) =>
   client().post("/api/auth/callback/credentials", { email, password });
-const users = () => house.app.accounts.users;
-const sql = (text: string, args: string[] = []) => house.kernel.database.write([{ sql: text, args }]);
+const users = () => server.app.accounts.users;
+const sql = (text: string, args: string[] = []) => server.kernel.database.write([{ sql: text, args }]);
 const mailsTo = (email: string) => mailbox.of(email).map(({ parsed }) => parsed.subject ?? "");
 const jobsDone = () =>
   eventually(async () => {
-    const { rows } = await house.kernel.database.read(
+    const { rows } = await server.kernel.database.read(
       "SELECT 1 FROM jobs WHERE kind IN ('auth.forgot-password', 'mail')",
     );
     return rows.length === 0;
@@ -94,7 +94,7 @@ describe("requesting a link", () => {
     await mailbox.token(email, "verify-email");
     await jobsDone();
     const onDisk = async (table: string) =>
-      JSON.stringify((await house.kernel.database.read(`SELECT * FROM ${table}`)).rows);
+      JSON.stringify((await server.kernel.database.read(`SELECT * FROM ${table}`)).rows);
     await forgot(email);
     const jobs = await onDisk("jobs");
     expect(jobs).toContain("auth.forgot-password");
@@ -127,7 +127,7 @@ describe("requesting a link", () => {
 
   test("works for accounts without a password, and not for disabled ones", async () => {
     const [oauth, disabled] = [await member(), await member()];
-    await house.kernel.database.write([
+    await server.kernel.database.write([
       users().updateStatement(oauth.id, { passwordHash: null }),
       users().updateStatement(disabled.id, { disabledAt: Date.now() }),
     ]);
@@ -141,7 +141,7 @@ describe("requesting a link", () => {
 
   test("mails in the language of the account", async () => {
     const { id, email } = await member();
-    await house.kernel.database.write([users().updateStatement(id, { locale: "de" })]);
+    await server.kernel.database.write([users().updateStatement(id, { locale: "de" })]);
     await forgot(email);
     await mailbox.token(email, "reset-password");
     expect(mailbox.of(email).at(-1)?.parsed.html).toContain('lang="de"');
@@ -221,20 +221,20 @@ describe("the link", () => {
     expectRefusal(await reset(token), 400, "INVALID_LINK");
     setSystemTime();
     const other = await withLink();
-    await house.kernel.database.write([users().updateStatement(other.id, { email: `moved-${other.email}` })]);
+    await server.kernel.database.write([users().updateStatement(other.id, { email: `moved-${other.email}` })]);
     expectRefusal(await reset(other.token), 400, "INVALID_LINK");
     expect((await signIn(`moved-${other.email}`, other.ada.account.password)).status).toBe(200);
   });
 
   test("of a disabled account is invalid; of a deleted one it reports that", async () => {
     const disabled = await withLink();
-    await house.kernel.database.write([users().updateStatement(disabled.id, { disabledAt: Date.now() })]);
+    await server.kernel.database.write([users().updateStatement(disabled.id, { disabledAt: Date.now() })]);
     expectRefusal(await reset(disabled.token), 400, "INVALID_LINK");
 
     const deleted = await withLink();
     const deleteUser = { sql: "DELETE FROM users WHERE id = ?", args: [deleted.id] };
-    await house.kernel.database.write([
-      createOneTimeLinks(house.kernel.database).orphanStatement(deleted.id),
+    await server.kernel.database.write([
+      createOneTimeLinks(server.kernel.database).orphanStatement(deleted.id),
       deleteUser,
     ]);
     users().invalidate(deleted.id);
@@ -305,13 +305,13 @@ describe("a reset ends", () => {
     const link = (id: string) =>
       sql("INSERT INTO linked_accounts (provider, subject, user_id, created_at) VALUES ('google', ?1, ?1, 0)", [id]);
     const links = async (id: string) =>
-      (await house.kernel.database.read("SELECT 1 FROM linked_accounts WHERE user_id = ?", [id])).rows.length;
+      (await server.kernel.database.read("SELECT 1 FROM linked_accounts WHERE user_id = ?", [id])).rows.length;
     const [eve, ada] = [await withLink(), await withLink()];
     for (const { id } of [eve, ada]) {
       await link(id);
-      await house.kernel.database.write([users().updateStatement(id, { twoFactorEnabled: true })]);
+      await server.kernel.database.write([users().updateStatement(id, { twoFactorEnabled: true })]);
     }
-    await house.kernel.database.write([users().updateStatement(ada.id, { emailVerified: true })]);
+    await server.kernel.database.write([users().updateStatement(ada.id, { emailVerified: true })]);
     for (const { token } of [eve, ada]) expect((await reset(token)).status).toBe(200);
     expect(await users().byId(eve.id)).toMatchObject({ twoFactorEnabled: false, emailVerified: true });
     expect(await users().byId(ada.id)).toMatchObject({ twoFactorEnabled: true, emailVerified: true });

@@ -11,35 +11,35 @@ import { openServer, type TestServer } from "../../../tests/support/server.ts";
 import { createOneTimeLinks } from "../one-time-links.ts";
 
 const password = "correct horse battery";
-let house: TestServer;
+let server: TestServer;
 /** The hook that the next deletions run. */
 let hook: () => Promise<void> = async () => undefined;
 beforeAll(async () => {
-  house = await openServer();
-  house.app.accounts.beforeDeletion(async () => {
+  server = await openServer();
+  server.app.accounts.beforeDeletion(async () => {
     await hook();
     return [];
   });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 afterEach(() => {
   setSystemTime();
   hook = async () => undefined;
 });
 
 async function joined(): Promise<{ client: Client; id: string; email: string }> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const id = await client.join();
   return { client, id, email: client.account.email };
 }
 async function agentOf(client: Client, name = "Harbour"): Promise<AgentItem> {
-  await subscribe(house, client.account.email, "pro");
+  await subscribe(server, client.account.email, "pro");
   return (await client.post<{ agent: AgentItem }>("/api/agents/provision", { name })).body.agent;
 }
-const signIn = (email: string) => createClient(house.web).post("/api/auth/callback/credentials", { email, password });
+const signIn = (email: string) => createClient(server.web).post("/api/auth/callback/credentials", { email, password });
 const remove = (client: Client, body: object = { password }, headers: Record<string, string> = {}) =>
   client.delete<{ success: boolean; message: string }>("/api/settings", body, { headers });
-const read = async (sql: string, ...args: string[]) => (await house.kernel.database.read(sql, args)).rows;
+const read = async (sql: string, ...args: string[]) => (await server.kernel.database.read(sql, args)).rows;
 
 /** The tables that contain a text. */
 async function tablesWith(text: string): Promise<string[]> {
@@ -57,7 +57,7 @@ async function tablesWith(text: string): Promise<string[]> {
 describe("deleting an account", () => {
   test("deletes everything of it but its events", async () => {
     const { client, id, email } = await joined();
-    await verifyEmail(house, email);
+    await verifyEmail(server, email);
     const { cookie } = client;
     const agent = await agentOf(client);
     const other = (await signIn(email)).headers.getSetCookie()[0]?.split(";")[0] ?? "";
@@ -68,7 +68,7 @@ describe("deleting an account", () => {
       expect.arrayContaining(["agents", "auth_links", "auth_sessions", "idempotency_keys", "subscriptions", "users"]),
     );
     const ended: string[] = [];
-    house.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
+    server.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
 
     const answer = await remove(client);
     expect({ status: answer.status, body: answer.body }).toEqual({
@@ -81,38 +81,42 @@ describe("deleting an account", () => {
       string,
       string
     >[]) {
-      expectRefusal(await createClient(house.web).get("/api/settings", { headers }), 401, "UNAUTHORIZED");
+      expectRefusal(await createClient(server.web).get("/api/settings", { headers }), 401, "UNAUTHORIZED");
     }
     expectRefusal(await signIn(email), 401, "BAD_CREDENTIALS");
 
     expect(await tablesWith(id)).toEqual(["events"]);
     expect(await tablesWith(email)).toEqual(["events"]);
     expect(await tablesWith(agent.id)).toEqual(["events"]);
-    const events = await house.kernel.events.since(0, { userId: id });
+    const events = await server.kernel.events.since(0, { userId: id });
     const types = events.map(({ type }) => type);
     expect(types.filter((type) => type === "agent.deleted")).toHaveLength(2);
     expect(types.at(-1)).toBe("user.deleted");
     expect(events.at(-1)?.data).toEqual({ id, email, name: "Ada", plan: "pro", createdAt: expect.any(String) });
-    expect((await queuedMailsTo(house, email)).at(-1)?.text).toMatch(/deleted/i);
+    expect((await queuedMailsTo(server, email)).at(-1)?.text).toMatch(/deleted/i);
   });
 
   test("ends its links; a reset link reports that the account is gone", async () => {
     const { client, id, email } = await joined();
-    const { kernel } = house;
+    const { kernel } = server;
     const issued = (["reset-password", "verify-email"] as const).map((kind) =>
       createOneTimeLinks(kernel.database).issue(kind, { userId: id, email, lifetimeMs: MINUTE }),
     );
     await kernel.database.write(issued.flatMap(({ statements }) => statements));
     expect((await remove(client)).status).toBe(200);
     const [reset = "", verify = ""] = issued.map(({ token }) => token);
-    const answer = await createClient(house.web).post("/api/auth/reset-password", { token: reset, password });
+    const answer = await createClient(server.web).post("/api/auth/reset-password", { token: reset, password });
     expectRefusal(answer, 404, "USER_NOT_FOUND");
-    expectRefusal(await createClient(house.web).post("/api/auth/verify-email", { token: verify }), 400, "INVALID_LINK");
+    expectRefusal(
+      await createClient(server.web).post("/api/auth/verify-email", { token: verify }),
+      400,
+      "INVALID_LINK",
+    );
     // It gives no access to a new account with the same address either.
-    const again = createClient(house.web);
+    const again = createClient(server.web);
     await again.join({ email });
     const body = { token: reset, password: "another horse battery" };
-    expectRefusal(await createClient(house.web).post("/api/auth/reset-password", body), 404, "USER_NOT_FOUND");
+    expectRefusal(await createClient(server.web).post("/api/auth/reset-password", body), 404, "USER_NOT_FOUND");
     expect((await signIn(email)).status).toBe(200);
   });
 
@@ -121,7 +125,7 @@ describe("deleting an account", () => {
     const agent = await agentOf(eve.client);
     await agentOf(ada.client);
     expect((await remove(ada.client)).status).toBe(200);
-    const again = createClient(house.web);
+    const again = createClient(server.web);
     const id = await again.join({ email: ada.email });
     expect(id).not.toBe(ada.id);
     expect((await again.get("/api/agents")).body).toMatchObject({ count: 0 });
@@ -135,7 +139,7 @@ describe("deleting an account", () => {
     const headers = { cookie: client.cookie };
     const answers = await Promise.all([1, 2, 3].map(() => remove(client, { password }, headers)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401]);
-    expect(await house.kernel.events.since(0, { userId: id, types: ["user.deleted"] })).toHaveLength(1);
+    expect(await server.kernel.events.since(0, { userId: id, types: ["user.deleted"] })).toHaveLength(1);
   });
 });
 
@@ -158,8 +162,8 @@ describe("permissions", () => {
 
   test("an account without a password needs a session younger than ten minutes", async () => {
     const { client, id } = await joined();
-    await house.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     setSystemTime(Date.now() + 10 * MINUTE + 1_000);
     expectRefusal(await remove(client, {}), 403, "RECENT_SIGN_IN_REQUIRED");
     setSystemTime();
@@ -170,7 +174,7 @@ describe("permissions", () => {
     const { client, id } = await joined();
     const { body } = await client.post<{ key: string }>("/api/keys", { name: "script" });
     const key = { authorization: `Bearer ${body.key}` };
-    expectRefusal(await remove(createClient(house.web), { password }, key), 403, "SESSION_REQUIRED");
+    expectRefusal(await remove(createClient(server.web), { password }, key), 403, "SESSION_REQUIRED");
     const foreign = { origin: "https://evil.example" };
     expectRefusal(await remove(client, { password }, foreign), 403, "FOREIGN_ORIGIN");
     const eve = await joined();
@@ -189,7 +193,7 @@ describe("failures", () => {
     expectRefusal(answer, 404, "NOT_NOW");
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect((await client.get("/api/settings")).body).toMatchObject({ id });
-    expect(await house.kernel.events.since(0, { userId: id, types: ["user.deleted"] })).toEqual([]);
+    expect(await server.kernel.events.since(0, { userId: id, types: ["user.deleted"] })).toEqual([]);
     hook = async () => undefined;
     expect((await remove(client)).status).toBe(200);
   });
@@ -213,7 +217,7 @@ describe("failures", () => {
     };
     expect((await remove(client)).status).toBe(200);
     expect(tries).toBe(2);
-    const { length: created } = await house.kernel.events.since(0, { userId: id, types: ["agent.created"] });
-    expect(await house.kernel.events.since(0, { userId: id, types: ["agent.deleted"] })).toHaveLength(created);
+    const { length: created } = await server.kernel.events.since(0, { userId: id, types: ["agent.created"] });
+    expect(await server.kernel.events.since(0, { userId: id, types: ["agent.deleted"] })).toHaveLength(created);
   });
 });

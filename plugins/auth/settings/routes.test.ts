@@ -9,29 +9,29 @@ import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
 
 const password = "correct horse battery";
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer({ env: { ADMIN_EMAILS: "root@example.com" } });
+  server = await openServer({ env: { ADMIN_EMAILS: "root@example.com" } });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
 
 let emails = 0;
 const newEmail = () => `settings-${++emails}@example.com`;
 async function joined(account: { email?: string } = {}) {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const id = await client.join(account);
   return { client, id, email: client.account.email };
 }
 const settings = async (client: Client) => (await client.get<object>("/api/settings")).body;
-const subjects = async (email: string) => (await queuedMailsTo(house, email)).map(({ subject }) => subject);
-const updates = (userId: string) => house.kernel.events.since(0, { userId, types: ["user.updated"] });
-const write = (sql: string, ...args: string[]) => house.kernel.database.write([{ sql, args }]);
+const subjects = async (email: string) => (await queuedMailsTo(server, email)).map(({ subject }) => subject);
+const updates = (userId: string) => server.kernel.events.since(0, { userId, types: ["user.updated"] });
+const write = (sql: string, ...args: string[]) => server.kernel.database.write([{ sql, args }]);
 
 /** Removes the password, as if the account was created with Google or a wallet. */
 async function withoutPassword(userId: string): Promise<void> {
   await write("UPDATE users SET password_hash = NULL WHERE id = ?", userId);
-  house.app.accounts.users.invalidate(userId);
+  server.app.accounts.users.invalidate(userId);
 }
 
 async function keyOf(client: Client): Promise<Record<string, string>> {
@@ -110,23 +110,23 @@ describe("a new address", () => {
   test("is unverified; the old one gets a notice, the new one a link, and nothing else changes", async () => {
     const { client, id, email: old } = await joined();
     await write("UPDATE users SET email_verified = 1 WHERE id = ?", id);
-    house.app.accounts.users.invalidate(id);
+    server.app.accounts.users.invalidate(id);
     const email = newEmail();
     const { status, body } = await client.post("/api/settings", { email: ` ${email.toUpperCase()}` });
     expect(status).toBe(200);
     expect(body).toMatchObject({ id, email, name: "Ada", emailVerified: false });
     expect(await settings(client)).toEqual(body as object);
     expect((await updates(id)).map(({ data }) => data)).toEqual([expect.objectContaining({ email })]);
-    const notice = (await queuedMailsTo(house, old)).at(-1);
+    const notice = (await queuedMailsTo(server, old)).at(-1);
     expect(notice?.text).toContain(email);
     expect(notice?.text).not.toContain("token=");
-    const [verify, ...more] = await queuedMailsTo(house, email);
+    const [verify, ...more] = await queuedMailsTo(server, email);
     expect(more).toEqual([]);
     const token = /\/verify-email\?token=([\w-]{43})/.exec(verify?.text ?? "")?.[1];
     expect((await client.post("/api/auth/verify-email", { token })).status).toBe(200);
     expect(await settings(client)).toMatchObject({ email, emailVerified: true });
     const signIn = (address: string) =>
-      createClient(house.web).post("/api/auth/callback/credentials", { email: address, password });
+      createClient(server.web).post("/api/auth/callback/credentials", { email: address, password });
     expect((await signIn(email)).status).toBe(200);
     expectRefusal(await signIn(old), 401, "BAD_CREDENTIALS");
   });
@@ -134,12 +134,12 @@ describe("a new address", () => {
   test("ends the links sent to the old one", async () => {
     const { client, id, email } = await joined();
     const links = async () =>
-      (await house.kernel.database.read("SELECT kind, email FROM auth_links WHERE user_id = ?", [id])).rows;
+      (await server.kernel.database.read("SELECT kind, email FROM auth_links WHERE user_id = ?", [id])).rows;
     await client.post("/api/auth/forgot-password", { email });
     const newAddress = newEmail();
     await client.post("/api/settings", { email: newAddress });
     expect((await links()).map(({ kind, email }) => [kind, email])).toEqual([["verify-email", newAddress]]);
-    const old = (await queuedMailsTo(house, email)).map(({ text }) => /token=([\w-]{43})/.exec(text)?.[1]);
+    const old = (await queuedMailsTo(server, email)).map(({ text }) => /token=([\w-]{43})/.exec(text)?.[1]);
     for (const token of old) {
       if (!token) continue;
       expectRefusal(await client.post("/api/auth/verify-email", { token }), 400, "INVALID_LINK");
@@ -150,7 +150,7 @@ describe("a new address", () => {
 
   test("replaces the name if that was the old address", async () => {
     const email = newEmail();
-    const client = createClient(house.web);
+    const client = createClient(server.web);
     await client.join({ email, name: "" });
     const newAddress = newEmail();
     const { body } = await client.post("/api/settings", { email: newAddress });
@@ -181,7 +181,7 @@ describe("a new address", () => {
     const email = newEmail();
     const answers = await Promise.all([ada, eve].map(({ client }) => client.post("/api/settings", { email })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
-    expect(await queuedMailsTo(house, email)).toHaveLength(1);
+    expect(await queuedMailsTo(server, email)).toHaveLength(1);
     const now = await Promise.all([ada, eve].map(({ client }) => settings(client)));
     expect(now.filter((user) => "email" in user && user.email === email)).toHaveLength(1);
   });
@@ -189,7 +189,7 @@ describe("a new address", () => {
   test("can't be set with an API key, unlike the name", async () => {
     const { client, email } = await joined();
     const headers = await keyOf(client);
-    const script = createClient(house.web);
+    const script = createClient(server.web);
     expectRefusal(await script.post("/api/settings", { email: newEmail() }, { headers }), 403, "SESSION_REQUIRED");
     expect((await script.post("/api/settings", { name: "Script" }, { headers })).body).toMatchObject({ email });
     expect(await settings(client)).toMatchObject({ email, name: "Script" });
@@ -254,7 +254,7 @@ describe("a new address", () => {
     const headers = { "x-forwarded-for": "203.0.113.9" };
     const { client, id } = await joined({ email: "root@example.com" });
     await write("UPDATE users SET email_verified = 1 WHERE id = ?", id);
-    house.app.accounts.users.invalidate(id);
+    server.app.accounts.users.invalidate(id);
     expect(await settings(client)).toMatchObject({ isAdmin: true });
     const { body } = await client.post("/api/settings", { email: newEmail() }, { headers });
     expect(body).toMatchObject({ isAdmin: false });
@@ -280,7 +280,7 @@ describe("an API key", () => {
     return { headers: { authorization: `Bearer ${body.key}` } };
   };
   const send = (method: "post" | "patch", body: object, options: object) =>
-    createClient(house.web)[method]("/api/settings", body, options);
+    createClient(server.web)[method]("/api/settings", body, options);
 
   test("needs both scopes to change the name, since the response contains all settings", async () => {
     const { client } = await joined();
@@ -347,7 +347,7 @@ describe("fields that users may not set", () => {
   });
 
   test("without a credential every body is refused with 401", async () => {
-    const client = createClient(house.web);
+    const client = createClient(server.web);
     for (const [method, path] of [
       ["POST", "/api/settings"],
       ["PATCH", "/api/settings"],
@@ -365,18 +365,18 @@ describe("the password", () => {
   const change = (client: Client, body: object, headers = {}) =>
     client.post<{ success: boolean; message: string }>("/api/settings/password", body, { headers });
   const signIn = (email: string, secret: string) =>
-    createClient(house.web).post("/api/auth/callback/credentials", { email, password: secret });
+    createClient(server.web).post("/api/auth/callback/credentials", { email, password: secret });
   const good = { currentPassword: password, newPassword: "another password" };
 
   test("change: sets a new cookie, ends all sessions, and mails the owner", async () => {
     const { client, id, email } = await joined();
-    await verifyEmail(house, email);
-    const other = createClient(house.web);
+    await verifyEmail(server, email);
+    const other = createClient(server.web);
     const { headers } = await signIn(email, password);
     const cookie = headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const old = client.cookie;
     const ended: string[] = [];
-    house.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
+    server.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
     const answer = await change(client, good);
     expect(answer.body).toEqual({ success: true, message: expect.any(String) });
     expect(answer.headers.getSetCookie()).toHaveLength(1);
@@ -388,18 +388,18 @@ describe("the password", () => {
     expect(ended).toHaveLength(2);
     expectRefusal(await signIn(email, password), 401, "BAD_CREDENTIALS");
     expect((await signIn(email, good.newPassword)).status).toBe(200);
-    expect(await queuedMailsTo(house, email)).toHaveLength(2);
-    const { rows } = await house.kernel.database.read("SELECT * FROM users WHERE id = ?", [id]);
+    expect(await queuedMailsTo(server, email)).toHaveLength(2);
+    const { rows } = await server.kernel.database.read("SELECT * FROM users WHERE id = ?", [id]);
     expect(JSON.stringify(rows)).not.toContain(good.newPassword);
     expect(String(rows[0]?.password_hash)).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
   });
 
   test("change: sends no mail if security mails are off", async () => {
     const { client, email } = await joined();
-    await verifyEmail(house, email);
+    await verifyEmail(server, email);
     await client.patch("/api/settings", { notifications: { security: false } });
     await change(client, good);
-    expect(await queuedMailsTo(house, email)).toHaveLength(1);
+    expect(await queuedMailsTo(server, email)).toHaveLength(1);
   });
 
   test.each([
@@ -438,7 +438,7 @@ describe("the password", () => {
     const { client, id, email } = await joined();
     await client.post("/api/auth/forgot-password", { email });
     await change(client, good);
-    const { rows } = await house.kernel.database.read(
+    const { rows } = await server.kernel.database.read(
       "SELECT 1 FROM auth_links WHERE user_id = ? AND kind = 'reset-password'",
       [id],
     );
@@ -472,7 +472,7 @@ describe("the password", () => {
     for (const answer of answers) {
       const cookie = answer.headers.getSetCookie()[0]?.split(";")[0] ?? "";
       if (answer.status !== 200) expectRefusal(answer, 401, "BAD_CREDENTIALS");
-      const current = await createClient(house.web).get("/api/auth/session", { headers: { cookie } });
+      const current = await createClient(server.web).get("/api/auth/session", { headers: { cookie } });
       expect(current.body).toMatchObject({ user: null });
     }
     expect((await client.get("/api/settings")).status).toBe(200);
@@ -495,7 +495,7 @@ describe("the password", () => {
   test("change: is refused with an API key", async () => {
     const { client, email } = await joined();
     const headers = await keyOf(client);
-    expectRefusal(await change(createClient(house.web), good, headers), 403, "SESSION_REQUIRED");
+    expectRefusal(await change(createClient(server.web), good, headers), 403, "SESSION_REQUIRED");
     expect((await signIn(email, password)).status).toBe(200);
   });
 

@@ -6,11 +6,11 @@ import { expectRefusal } from "../../../tests/support/refusal.ts";
 import { openServer, type TestServer } from "../../../tests/support/server.ts";
 
 const iso = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
 
 interface Item {
@@ -24,13 +24,13 @@ const list = async (client: Client) =>
 
 /** Signs in to the same account in another browser. */
 async function signInElsewhere({ account: { email, password } }: Client, userAgent: string): Promise<Client> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const headers = { "user-agent": userAgent };
   await client.post("/api/auth/callback/credentials", { email, password }, { headers });
   return client;
 }
 async function joined(): Promise<Client> {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   await client.join();
   return client;
 }
@@ -72,7 +72,7 @@ test("ends one session; a second request for it is 404", async () => {
   const [phone, laptop] = [await signInElsewhere(current, "Phone/1.0"), await signInElsewhere(current, "Laptop/1.0")];
   const id = (await list(current)).sessions.find(({ userAgent }) => userAgent === "Phone/1.0")?.id ?? "";
   const ended: string[] = [];
-  house.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
+  server.app.accounts.onSessionRevoked((sessionId) => ended.push(sessionId));
   const answer = await current.delete(`/api/auth/sessions/${id}`);
   expect({ status: answer.status, body: answer.body }).toEqual({
     status: 200,
@@ -92,7 +92,7 @@ test("ending the current session signs out, also if its renewal was due", async 
   const answer = await current.delete(`/api/auth/sessions/${id}`);
   expect(answer.status).toBe(200);
   expect(answer.headers.getSetCookie()).toEqual(["berth_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"]);
-  const again = await createClient(house.web).get("/api/settings", { headers: { cookie } });
+  const again = await createClient(server.web).get("/api/settings", { headers: { cookie } });
   expectRefusal(again, 401, "UNAUTHORIZED");
 });
 
@@ -122,7 +122,7 @@ test("requires a session: 401 without one, 403 for an API key", async () => {
   const current = await joined();
   const { body } = await current.post<{ key: string }>("/api/keys", { name: "script" });
   const id = (await list(current)).sessions[0]?.id ?? "";
-  const stranger = createClient(house.web);
+  const stranger = createClient(server.web);
   const headers = { authorization: `Bearer ${body.key}` };
   for (const [method, path] of [
     ["get", "/api/auth/sessions"],

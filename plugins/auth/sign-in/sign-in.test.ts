@@ -8,24 +8,24 @@ import { openServer, type TestServer, type TestServerOptions } from "../../../te
 // Many password hashes run here, a few at a time.
 setDefaultTimeout(30_000);
 
-let house: TestServer;
+let server: TestServer;
 const open = async (options: TestServerOptions = {}) => {
-  house = await openServer({
+  server = await openServer({
     env: { RATE_LIMITS: '{"default":"100000/m"}', TRUSTED_PROXIES: "127.0.0.1" },
     ...options,
   });
 };
 beforeEach(() => open());
-afterEach(() => house?.[Symbol.asyncDispose]());
+afterEach(() => server?.[Symbol.asyncDispose]());
 
 const PASSWORD = "correct horse battery";
 /** Uses a cheap hash; passwords.test.ts tests the real parameters. */
 const account = async (email: string) => {
   const passwordHash = await Bun.password.hash(PASSWORD, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
-  return house.app.accounts.users.create({ email, name: "Ada", passwordHash });
+  return server.app.accounts.users.create({ email, name: "Ada", passwordHash });
 };
 const signIn = async (email: string, password: string, address = "203.0.113.7") => {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const headers = { "x-forwarded-for": address };
   const answer = await client.post("/api/auth/callback/credentials", { email, password }, { headers });
   return { client, answer, status: answer.status };
@@ -40,7 +40,7 @@ const many = async (count: number, one: (n: number) => Promise<{ status: number 
 
 test("an unknown address and a wrong password get identical responses", async () => {
   await account("ada@example.com");
-  await house.app.accounts.users.create({ email: "0xabc@wallet.invalid", passwordHash: null });
+  await server.app.accounts.users.create({ email: "0xabc@wallet.invalid", passwordHash: null });
   const answers = [
     await signIn("ada@example.com", "wrong password"),
     await signIn("nobody@example.com", PASSWORD),
@@ -104,11 +104,11 @@ describe("guessing passwords", () => {
 
   test("stays limited after a restart", async () => {
     const dir = temporaryDir();
-    await house[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
     await open({ dir: dir.path });
     await account("ada@example.com");
     await many(10, (n) => signIn("ada@example.com", `guess ${n}`));
-    await house[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
     await open({ dir: dir.path });
     expect((await signIn("ada@example.com", PASSWORD)).status).toBe(429);
     dir.remove();
@@ -122,7 +122,7 @@ describe("a correct password", () => {
   });
 
   test("takes two units of the default rate of its address", async () => {
-    await house[Symbol.asyncDispose]();
+    await server[Symbol.asyncDispose]();
     await open({ env: { RATE_LIMITS: '{"default":"20/m"}', TRUSTED_PROXIES: "127.0.0.1" } });
     await account("ada@example.com");
     expect(await many(15, () => signIn("ada@example.com", PASSWORD))).toEqual({ 200: 10, 429: 5 });
@@ -140,7 +140,7 @@ describe("a correct password", () => {
 
 test("ACCOUNT_DISABLED is shown only after the correct password", async () => {
   const { id } = await account("ada@example.com");
-  await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
+  await server.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [id] }]);
   expectRefusal((await signIn("ada@example.com", "wrong password")).answer, 401, "BAD_CREDENTIALS");
   const { answer, client } = await signIn("ada@example.com", PASSWORD);
   expectRefusal(answer, 403, "ACCOUNT_DISABLED");

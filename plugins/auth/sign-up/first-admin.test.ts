@@ -8,25 +8,25 @@ import { openServer, type TestServer } from "../../../tests/support/server.ts";
 // Many password hashes run here, a few at a time.
 setDefaultTimeout(30_000);
 
-let house: TestServer;
+let server: TestServer;
 beforeEach(async () => {
-  house = await openServer();
+  server = await openServer();
 });
 afterEach(async () => {
   setSystemTime();
-  await house?.[Symbol.asyncDispose]();
+  await server?.[Symbol.asyncDispose]();
 });
 
 const link = async () => {
-  const text = await house.app.accounts.createFirstAdminLink();
+  const text = await server.app.accounts.createFirstAdminLink();
   return text === undefined ? undefined : (new URL(text).searchParams.get("token") ?? "");
 };
 const claim = async (token: unknown, email = "root@example.com", more: object = {}) => {
-  const client = createClient(house.web);
+  const client = createClient(server.web);
   const body = { token, email, password: "correct horse battery", ...more };
   return { client, answer: await client.post("/api/auth/first-admin", body) };
 };
-const accounts = async () => (await house.kernel.database.read("SELECT email, is_admin FROM users")).rows.length;
+const accounts = async () => (await server.kernel.database.read("SELECT email, is_admin FROM users")).rows.length;
 
 test("creates an admin who is signed in and verified", async () => {
   const token = await link();
@@ -64,7 +64,7 @@ test("a new link ends the older one, and a link expires after a day", async () =
 
 test("no link is issued once there is an account, and an earlier link is invalid", async () => {
   const token = await link();
-  await createClient(house.web).signUp({ email: "early@example.com" });
+  await createClient(server.web).signUp({ email: "early@example.com" });
   expect(await link()).toBeUndefined();
   for (const email of ["early@example.com", "root@example.com"]) {
     const { client, answer } = await claim(token, email);
@@ -78,7 +78,7 @@ test("the link is refused if an account is created in the same moment", async ()
   const token = await link();
   const sql = `CREATE TRIGGER concurrent_sign_up AFTER DELETE ON auth_links BEGIN
     INSERT INTO users (id, email, name, referral_code, created_at, updated_at) VALUES ('x', 'x', 'x', 'x', 0, 0); END`;
-  await house.kernel.database.write([{ sql, args: [] }]);
+  await server.kernel.database.write([{ sql, args: [] }]);
   expectRefusal((await claim(token)).answer, 400, "INVALID_LINK");
   expect(await accounts()).toBe(0);
 });
@@ -130,10 +130,10 @@ describe("invalid requests", () => {
 
 test("the token is stored as a hash only, and not part of the page", async () => {
   const token = (await link()) ?? "";
-  const { rows } = await house.kernel.database.read("SELECT * FROM auth_links");
+  const { rows } = await server.kernel.database.read("SELECT * FROM auth_links");
   expect(rows).toHaveLength(1);
   expect(JSON.stringify(rows)).not.toContain(token);
-  const page = await fetch(`${house.web}/setup?token=${token}`);
+  const page = await fetch(`${server.web}/setup?token=${token}`);
   expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(page.headers.get("referrer-policy")).toBe("no-referrer");
   expect(await page.text()).not.toContain(token);

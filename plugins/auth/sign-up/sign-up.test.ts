@@ -31,23 +31,23 @@ interface Settings {
 }
 
 let mailbox: Mailbox;
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
   mailbox = await openMailbox();
-  house = await openServer({ env: { SMTP_URL: mailbox.url } });
-  await house.kernel.jobs.start();
+  server = await openServer({ env: { SMTP_URL: mailbox.url } });
+  await server.kernel.jobs.start();
 });
 afterAll(async () => {
-  await house?.kernel.jobs.stop();
-  await house?.[Symbol.asyncDispose]();
+  await server?.kernel.jobs.stop();
+  await server?.[Symbol.asyncDispose]();
   await mailbox?.[Symbol.asyncDispose]();
 });
 
-const client = () => createClient(house.web);
+const client = () => createClient(server.web);
 const register = (body: object, headers: Record<string, string> = {}) =>
   client().post<{ id: string }>("/api/register", body, { headers });
 const settings = async (caller: Client) => (await caller.get<Settings>("/api/settings")).body;
-const count = async (sql: string, args: string[] = []) => (await house.kernel.database.read(sql, args)).rows.length;
+const count = async (sql: string, args: string[] = []) => (await server.kernel.database.read(sql, args)).rows.length;
 
 describe("bots", () => {
   const agent = (name: string) => ({ "user-agent": name });
@@ -107,7 +107,7 @@ describe("a referral code", () => {
 
   test("credits both accounts in any case of letters, and notifies the referrer", async () => {
     const { ada, code } = await referrer();
-    await verifyEmail(house, ada.account.email);
+    await verifyEmail(server, ada.account.email);
     const bob = client();
     await bob.join({ referralCode: ` ${code.toUpperCase()} ` } as object);
     expect((await settings(bob)).credits).toBe(10);
@@ -158,7 +158,7 @@ describe("a referral code", () => {
   test("of an account that is deleted during the sign-up creates no account", async () => {
     const { ada, code } = await referrer();
     const { id } = await settings(ada);
-    const { kernel, app } = house;
+    const { kernel, app } = server;
     const { users } = app.accounts;
     const mails = createMails(kernel);
     const signUp = createSignUp({
@@ -251,7 +251,7 @@ describe("the link that verifies the address", () => {
   test("is stored as a hash only", async () => {
     const { token } = await joined();
     for (const table of ["auth_links", "jobs", "events"]) {
-      const { rows } = await house.kernel.database.read(`SELECT * FROM ${table}`);
+      const { rows } = await server.kernel.database.read(`SELECT * FROM ${table}`);
       expect(JSON.stringify(rows)).not.toContain(token);
     }
   });
@@ -266,7 +266,7 @@ describe("the link that verifies the address", () => {
   test("is invalid after a change of the address", async () => {
     const { ada, token } = await joined();
     const { id } = await settings(ada);
-    await house.kernel.database.write([house.app.accounts.users.updateStatement(id, { email: newEmail() })]);
+    await server.kernel.database.write([server.app.accounts.users.updateStatement(id, { email: newEmail() })]);
     expectRefusal(await verify(token), 400, "INVALID_LINK");
     expect((await settings(ada)).emailVerified).toBe(false);
   });
@@ -286,8 +286,8 @@ describe("the link that verifies the address", () => {
     expectRefusal(await client().post("/api/auth/verify-email/resend"), 401, "UNAUTHORIZED");
     const { ada } = await joined();
     const { id } = await settings(ada);
-    const update = house.app.accounts.users.updateStatement(id, { email: `0x${id}@wallet.invalid` });
-    await house.kernel.database.write([update]);
+    const update = server.app.accounts.users.updateStatement(id, { email: `0x${id}@wallet.invalid` });
+    await server.kernel.database.write([update]);
     expectRefusal(await ada.post("/api/auth/verify-email/resend"), 400, "NO_EMAIL_ADDRESS");
     await using strict = await openServer({ env: { RATE_LIMITS: '{"forgot-password":"2/m"}' } });
     const bob = createClient(strict.web);
@@ -305,7 +305,7 @@ describe("the link that verifies the address", () => {
   );
 
   describe("of an account with access besides the password", () => {
-    const sql = (text: string, ...args: string[]) => house.kernel.database.write([{ sql: text, args }]);
+    const sql = (text: string, ...args: string[]) => server.kernel.database.write([{ sql: text, args }]);
 
     test.each<[string, (eve: Client, id: string) => Promise<unknown>]>([
       ["a wallet", (_, id) => sql("INSERT INTO linked_accounts VALUES ('wallet', ?1, ?1, 0)", id)],

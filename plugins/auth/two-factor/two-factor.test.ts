@@ -10,11 +10,11 @@ import { openServer, type TestServer } from "../../../tests/support/server.ts";
 // Many password hashes run current, a few at a time.
 setDefaultTimeout(30_000);
 
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
-  house = await openServer();
+  server = await openServer();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 afterEach(() => setSystemTime());
 
 const password = "correct horse battery";
@@ -35,7 +35,7 @@ const wrongCode = (secret: string) => {
   return ["000000", "111111", "222222", "333333", "444444", "555555"].find((code) => !good.includes(code)) ?? "";
 };
 
-async function member(at: TestServer = house): Promise<Client> {
+async function member(at: TestServer = server): Promise<Client> {
   const client = createClient(at.web);
   await client.join();
   return client;
@@ -54,7 +54,7 @@ const isEnabled = async (caller: Client) =>
   (await caller.get<{ twoFactorEnabled: boolean }>("/api/settings")).body.twoFactorEnabled;
 
 /** A user with two-factor on, in the time step after that of the used code. */
-async function memberWithTwoFactor(at: TestServer = house) {
+async function memberWithTwoFactor(at: TestServer = server) {
   const client = await member(at);
   stopClock();
   const { body } = await begin(client);
@@ -66,7 +66,7 @@ async function memberWithTwoFactor(at: TestServer = house) {
 const signIn = (caller: Client, totp?: unknown, headers: Record<string, string> = {}): Promise<Answer> => {
   const { email } = caller.account;
   const body = { email, password: caller.account.password, ...(totp === undefined ? {} : { totp }) };
-  return createClient(house.web).post("/api/auth/callback/credentials", body, { headers });
+  return createClient(server.web).post("/api/auth/callback/credentials", body, { headers });
 };
 
 describe("setup", () => {
@@ -90,7 +90,7 @@ describe("setup", () => {
     const ada = await member();
     expectRefusal(await begin(ada, { password: "wrong password" }), 401, "BAD_CREDENTIALS");
     expectRefusal(await begin(ada, {}), 400);
-    const { rows } = await house.kernel.database.read("SELECT * FROM two_factor WHERE user_id = ?", [
+    const { rows } = await server.kernel.database.read("SELECT * FROM two_factor WHERE user_id = ?", [
       (await ada.get<{ id: string }>("/api/settings")).body.id,
     ]);
     expect(rows).toHaveLength(0);
@@ -99,8 +99,8 @@ describe("setup", () => {
   test("requires a session younger than ten minutes if the account has no password", async () => {
     const ada = await member();
     const { id } = (await ada.get<{ id: string }>("/api/settings")).body;
-    await house.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
-    house.app.accounts.users.invalidate(id);
+    await server.kernel.database.write([{ sql: "UPDATE users SET password_hash = NULL WHERE id = ?", args: [id] }]);
+    server.app.accounts.users.invalidate(id);
     setSystemTime(Date.now() + 11 * MINUTE);
     expectRefusal(await begin(ada, {}), 403, "RECENT_SIGN_IN_REQUIRED");
     setSystemTime();
@@ -142,9 +142,9 @@ describe("setup", () => {
       { password },
       { headers: { "idempotency-key": "x" } },
     );
-    const { rows: tables } = await house.kernel.database.read("SELECT name FROM sqlite_schema WHERE type = 'table'");
+    const { rows: tables } = await server.kernel.database.read("SELECT name FROM sqlite_schema WHERE type = 'table'");
     for (const { name } of tables) {
-      const { rows } = await house.kernel.database.read(`SELECT * FROM "${String(name)}"`);
+      const { rows } = await server.kernel.database.read(`SELECT * FROM "${String(name)}"`);
       const text = JSON.stringify(rows);
       expect(text).not.toContain(body.secret);
       for (const code of body.recoveryCodes) {
@@ -175,21 +175,21 @@ describe("turning it on", () => {
 
   test("ends all other sessions, keeps API keys, and sends a mail", async () => {
     const current = await member();
-    await verifyEmail(house, current.account.email);
+    await verifyEmail(server, current.account.email);
     const { body: key } = await current.post<{ key: string }>("/api/keys", { name: "k" });
-    const other = createClient(house.web);
+    const other = createClient(server.web);
     const { email } = current.account;
     await other.post("/api/auth/callback/credentials", { email, password });
     stopClock();
     const { body } = await begin(current);
-    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const mails = async () => (await server.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     await confirm(current, codeOf(body.secret));
     expect(await mails()).toBe(before + 1);
     expectRefusal(await other.get("/api/settings"), 401, "UNAUTHORIZED");
     expect(await isEnabled(current)).toBe(true);
     const headers = { authorization: `Bearer ${key.key}` };
-    expect((await createClient(house.web).get("/api/settings", { headers })).status).toBe(200);
+    expect((await createClient(server.web).get("/api/settings", { headers })).status).toBe(200);
   });
 
   test("happens once for concurrent requests", async () => {
@@ -207,7 +207,7 @@ describe("sign-in", () => {
     const { email } = client.account;
     for (const totp of [undefined, codeOf(secret), "000000"]) {
       const wrong = { email, password: "wrong password", totp };
-      const answer = await createClient(house.web).post("/api/auth/callback/credentials", wrong);
+      const answer = await createClient(server.web).post("/api/auth/callback/credentials", wrong);
       expectRefusal(answer, 401, "BAD_CREDENTIALS");
     }
     for (const totp of [undefined, ""]) {
@@ -275,7 +275,7 @@ describe("sign-in", () => {
     const [adaId, eveId] = await Promise.all(
       [ada, eve].map(async ({ client }) => (await client.get<{ id: string }>("/api/settings")).body.id),
     );
-    await house.kernel.database.write([
+    await server.kernel.database.write([
       {
         sql: "UPDATE two_factor SET secret = (SELECT secret FROM two_factor WHERE user_id = ?) WHERE user_id = ?",
         args: [eveId ?? "", adaId ?? ""],
@@ -291,13 +291,13 @@ describe("sign-in", () => {
 describe("turning it off", () => {
   test("requires the password and a valid code, and sends a mail", async () => {
     const { client, secret } = await memberWithTwoFactor();
-    await verifyEmail(house, client.account.email);
+    await verifyEmail(server, client.account.email);
     expectRefusal(await disable(client, codeOf(secret), "wrong password"), 401, "BAD_CREDENTIALS");
     expectRefusal(await disable(client, wrongCode(secret)), 400, "INVALID_CODE");
     expectRefusal(await disable(client, ""), 400, "INVALID_INPUT");
     expectRefusal(await client.delete("/api/settings/2fa", { password }), 400, "INVALID_INPUT");
     expect(await isEnabled(client)).toBe(true);
-    const mails = async () => (await house.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
+    const mails = async () => (await server.kernel.database.read("SELECT 1 FROM jobs WHERE kind = 'mail'")).rows.length;
     const before = await mails();
     expect((await disable(client, codeOf(secret))).body).toEqual({ success: true, twoFactorEnabled: false });
     expect(await mails()).toBe(before + 1);
@@ -312,7 +312,7 @@ describe("turning it off", () => {
     await signIn(client, code);
     expectRefusal(await disable(client, code), 400, "INVALID_CODE");
     expect((await disable(client, recoveryCodes[9])).status).toBe(200);
-    const { rows } = await house.kernel.database.read("SELECT count(*) AS n FROM recovery_codes WHERE user_id = ?", [
+    const { rows } = await server.kernel.database.read("SELECT count(*) AS n FROM recovery_codes WHERE user_id = ?", [
       (await client.get<{ id: string }>("/api/settings")).body.id,
     ]);
     expect(rows[0]?.n).toBe(0);
@@ -332,12 +332,12 @@ describe("turning it off", () => {
 test("every route is 401 without a session, whatever the body", async () => {
   for (const body of [{}, [], "x"]) {
     for (const answer of [
-      await begin(createClient(house.web), body as object),
-      await confirm(createClient(house.web), 1),
+      await begin(createClient(server.web), body as object),
+      await confirm(createClient(server.web), 1),
     ]) {
       expectRefusal(answer, 401, "UNAUTHORIZED");
     }
-    expectRefusal(await createClient(house.web).delete("/api/settings/2fa", body), 401, "UNAUTHORIZED");
+    expectRefusal(await createClient(server.web).delete("/api/settings/2fa", body), 401, "UNAUTHORIZED");
   }
 });
 

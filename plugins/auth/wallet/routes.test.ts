@@ -18,15 +18,17 @@ import {
 const BASE_URL = "https://berth.example";
 const json = { headers: { accept: "application/json" } };
 
-let house: TestServer;
+let testServer: TestServer;
 beforeAll(async () => {
   // Signatures of keys need no chain, so the RPC address may be dead.
-  house = await openServer({ env: { BASE_URL, MAINNET_RPC_URL: "http://127.0.0.1:1", SIGNUP_TRIAL: "starter:7d" } });
+  testServer = await openServer({
+    env: { BASE_URL, MAINNET_RPC_URL: "http://127.0.0.1:1", SIGNUP_TRIAL: "starter:7d" },
+  });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => testServer?.[Symbol.asyncDispose]());
 afterEach(() => void setSystemTime());
 
-const client = (of: TestServer = house) => createClient(of.web);
+const client = (of: TestServer = testServer) => createClient(of.web);
 const signed = async (wallet: Wallet, fields?: SiweFields) => {
   const message = siweMessage(BASE_URL, wallet, fields);
   return { message, signature: await wallet.sign(message) };
@@ -34,7 +36,7 @@ const signed = async (wallet: Wallet, fields?: SiweFields) => {
 const send = (body: unknown, options: object = json, from: Client = client()) =>
   from.post<SignedIn>("/api/auth/callback/wallet", body, options);
 const count = async (table: string) =>
-  Number((await house.kernel.database.read(`SELECT count(*) FROM ${table}`)).rows[0]?.[0]);
+  Number((await testServer.kernel.database.read(`SELECT count(*) FROM ${table}`)).rows[0]?.[0]);
 
 interface SignedIn {
   ok: true;
@@ -61,12 +63,12 @@ describe("a new wallet", () => {
       isAdmin: false,
       subscription: { status: "trialing" },
     });
-    const { rows } = await house.kernel.database.read("SELECT * FROM linked_accounts WHERE user_id = ?", [
+    const { rows } = await testServer.kernel.database.read("SELECT * FROM linked_accounts WHERE user_id = ?", [
       body.user.id,
     ]);
     expect(rows).toEqual([expect.objectContaining({ provider: "wallet", subject: wallet.address.toLowerCase() })]);
     const sql = "SELECT type FROM events WHERE user_id = ?";
-    const events = await house.kernel.database.read(sql, [body.user.id]);
+    const events = await testServer.kernel.database.read(sql, [body.user.id]);
     expect(events.rows.map(({ type }) => type)).toEqual(["user.created"]);
     const refused = await ada.post("/api/auth/callback/credentials", { email, password: "correct horse battery" });
     expectRefusal(refused, 401, "BAD_CREDENTIALS");
@@ -75,7 +77,7 @@ describe("a new wallet", () => {
   test("gets mails in the language of the browser", async () => {
     const headers = { "accept-language": "de-AT,de;q=0.9,en;q=0.5", accept: "application/json" };
     const { user } = (await send(await signed(createWallet()), { headers })).body;
-    const { rows } = await house.kernel.database.read("SELECT locale FROM users WHERE id = ?", [user.id]);
+    const { rows } = await testServer.kernel.database.read("SELECT locale FROM users WHERE id = ?", [user.id]);
     expect(rows).toEqual([expect.objectContaining({ locale: "de" })]);
   });
 
@@ -117,7 +119,7 @@ describe("a known wallet", () => {
   test("is linked to the account with its internal address", async () => {
     const wallet = createWallet();
     const email = `${wallet.address.toLowerCase()}@wallet.invalid`;
-    const id = await insertUser(house.kernel.database, { email, name: "Old" });
+    const id = await insertUser(testServer.kernel.database, { email, name: "Old" });
     const bodies = await Promise.all([signed(wallet), signed(wallet)]);
     const answers = await Promise.all(bodies.map((body) => send(body)));
     expect(answers.map(({ status, body }) => [status, body.user?.id])).toEqual([
@@ -130,7 +132,7 @@ describe("a known wallet", () => {
   test("is refused if its account is disabled", async () => {
     const wallet = createWallet();
     const { user } = (await send(await signed(wallet))).body;
-    await house.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [user.id] }]);
+    await testServer.kernel.database.write([{ sql: "UPDATE users SET disabled_at = 1 WHERE id = ?", args: [user.id] }]);
     const answer = await send(await signed(wallet));
     expectRefusal(answer, 403, "ACCOUNT_DISABLED");
     expect(answer.headers.getSetCookie()).toEqual([]);
@@ -143,9 +145,9 @@ describe("a known wallet", () => {
     // The account is reclaimed right after the signature was checked.
     const unlink = `DELETE FROM linked_accounts WHERE user_id = '${user.id}'`;
     const sql = `CREATE TRIGGER reclaimed AFTER INSERT ON auth_used_once BEGIN ${unlink}; END`;
-    await house.kernel.database.write([{ sql, args: [] }]);
+    await testServer.kernel.database.write([{ sql, args: [] }]);
     const answer = await send(await signed(wallet));
-    await house.kernel.database.write([{ sql: "DROP TRIGGER reclaimed", args: [] }]);
+    await testServer.kernel.database.write([{ sql: "DROP TRIGGER reclaimed", args: [] }]);
     expectRefusal(answer, 401, "UNAUTHORIZED");
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect(await count("auth_sessions")).toBe(sessions);

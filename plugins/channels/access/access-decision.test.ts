@@ -60,76 +60,76 @@ describe("the rules", () => {
 });
 
 describe("on a channel", () => {
-  let scene: ChannelsFixture;
+  let fixture: ChannelsFixture;
   let next = 4_000;
   beforeAll(async () => {
-    scene = await openChannelsFixture();
+    fixture = await openChannelsFixture();
   });
-  afterAll(() => scene[Symbol.asyncDispose]());
+  afterAll(() => fixture[Symbol.asyncDispose]());
 
   async function connected(config: object = {}, more: object = {}) {
     const token = `${++next}:secret-part-of-the-token-${next}`;
-    const bot = scene.telegram.addBot(token);
-    const id = await scene.provision(config);
-    await scene.connect(id, token, more);
+    const bot = fixture.telegram.addBot(token);
+    const id = await fixture.provision(config);
+    await fixture.connect(id, token, more);
     const path = `/api/agents/${id}/channels/channel_a/pairings`;
     const pairings = async () =>
-      (await scene.owner.get<{ pairings: { senderId: string; status: string; code: string | null }[] }>(path)).body
+      (await fixture.owner.get<{ pairings: { senderId: string; status: string; code: string | null }[] }>(path)).body
         .pairings;
     return { id, bot, path, pairings };
   }
   const inbox = (agentId: string) =>
-    scene.rows("SELECT content, sender_id, by_owner FROM inbox WHERE agent_id = ?", agentId);
+    fixture.rows("SELECT content, sender_id, by_owner FROM inbox WHERE agent_id = ?", agentId);
 
   test("a stranger gets one code and may talk once the owner has approved it", async () => {
     const { id, bot, path, pairings } = await connected();
     bot.userSays(7, "hello");
-    await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+    await fixture.telegram.waitFor(() => bot.sent(7).length === 1);
     const code = /[A-Z2-9]{6}/.exec(bot.sent(7)[0]?.text ?? "")?.[0] ?? "";
     bot.userSays(7, "hello?");
     expect(await pairings()).toMatchObject([{ senderId: "7", status: "pending", code }]);
-    expect(await scene.owner.post(path, { code: "AAAAAA" })).toMatchObject({
+    expect(await fixture.owner.post(path, { code: "AAAAAA" })).toMatchObject({
       status: 404,
       body: { code: "PAIRING_NOT_FOUND" },
     });
-    expect(await scene.owner.post(path, { code: ` ${code.toLowerCase()} ` })).toMatchObject({
+    expect(await fixture.owner.post(path, { code: ` ${code.toLowerCase()} ` })).toMatchObject({
       status: 200,
       body: { success: true, senderId: "7" },
     });
-    await scene.telegram.waitFor(() => bot.sent(7).length === 2);
+    await fixture.telegram.waitFor(() => bot.sent(7).length === 2);
     // A code works once.
-    expect((await scene.owner.post(path, { code })).status).toBe(404);
+    expect((await fixture.owner.post(path, { code })).status).toBe(404);
     expect(await pairings()).toMatchObject([{ senderId: "7", status: "approved", code: null }]);
     bot.userSays(7, "hello!");
-    await scene.telegram.waitFor(() => bot.sent(7).length === 3);
+    await fixture.telegram.waitFor(() => bot.sent(7).length === 3);
     expect(await inbox(id)).toEqual([{ content: "hello!", sender_id: "7", by_owner: 0 }]);
     // A removed pairing no longer lets them talk.
-    expect(await scene.owner.delete(`${path}/7`)).toMatchObject({
+    expect(await fixture.owner.delete(`${path}/7`)).toMatchObject({
       status: 200,
       body: { success: true, senderId: "7" },
     });
-    expect((await scene.owner.delete(`${path}/7`)).status).toBe(404);
+    expect((await fixture.owner.delete(`${path}/7`)).status).toBe(404);
     bot.userSays(7, "still there?");
-    await scene.telegram.waitFor(() => bot.sent(7).length === 4);
+    await fixture.telegram.waitFor(() => bot.sent(7).length === 4);
     expect(await inbox(id)).toHaveLength(1);
   });
 
   test("a code that could not be sent is sent at the next message", async () => {
     const { bot, pairings } = await connected();
-    scene.telegram.fail("sendMessage", { status: 502 });
+    fixture.telegram.fail("sendMessage", { status: 502 });
     bot.userSays(8, "hello");
-    await scene.telegram.waitFor((telegram) => telegram.calls.at(-1)?.method === "sendMessage");
-    await scene.telegram.waitFor(() => bot.pending() === 0);
+    await fixture.telegram.waitFor((telegram) => telegram.calls.at(-1)?.method === "sendMessage");
+    await fixture.telegram.waitFor(() => bot.pending() === 0);
     await eventually(async () => (await pairings()).length === 0);
     bot.userSays(8, "hello");
-    await scene.telegram.waitFor(() => bot.sent(8).length === 1);
+    await fixture.telegram.waitFor(() => bot.sent(8).length === 1);
   });
 
   test("no code is sent in a group", async () => {
     const { id, bot, pairings } = await connected();
     bot.userSays(-100, `@${bot.username} hello`, { group: true, from: { id: 9 } });
     bot.userSays(10, "hello");
-    await scene.telegram.waitFor(() => bot.sent(10).length === 1);
+    await fixture.telegram.waitFor(() => bot.sent(10).length === 1);
     expect(bot.sent(-100)).toEqual([]);
     expect((await pairings()).map(({ senderId }) => senderId)).toEqual(["10"]);
     expect(await inbox(id)).toEqual([]);
@@ -139,30 +139,30 @@ describe("on a channel", () => {
     const { id, bot } = await connected({}, { ownerId: 42 });
     bot.userSays(43, "let me in");
     bot.userSays(42, "hello");
-    await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+    await fixture.telegram.waitFor(() => bot.sent(42).length === 1);
     expect(bot.sent(43)).toEqual([]);
     expect(await inbox(id)).toEqual([{ content: "hello", sender_id: "42", by_owner: 1 }]);
     const token = `${bot.id}:a-new-secret`;
-    scene.telegram.revoke(bot.token);
-    const renewed = scene.telegram.addBot(token);
-    await scene.connect(id, token);
+    fixture.telegram.revoke(bot.token);
+    const renewed = fixture.telegram.addBot(token);
+    await fixture.connect(id, token);
     // The fake numbers a new token's messages from 1; the first three would count as known ones.
     for (const text of ["and", "now", "?"]) renewed.userSays(43, text);
     renewed.userSays(42, "hello again");
-    await scene.telegram.waitFor(() => renewed.sent(42).length === 1);
+    await fixture.telegram.waitFor(() => renewed.sent(42).length === 1);
     expect(renewed.sent(43)).toEqual([]);
   });
 
   test("a changed configuration applies to the next message", async () => {
     const { id, bot } = await connected({}, { ownerId: 42 });
-    await scene.configure(id, { channels: { channel_a: { access: "open", groups: "all" } } });
+    await fixture.configure(id, { channels: { channel_a: { access: "open", groups: "all" } } });
     bot.userSays(7, "hello");
     bot.userSays(-5, "hello all", { group: true, from: { id: 7 } });
-    await scene.telegram.waitFor(() => bot.sent(7).length === 1 && bot.sent(-5).length === 1);
-    await scene.configure(id, { channels: { channel_a: { access: "allowlist", allow: ["8"] } } });
+    await fixture.telegram.waitFor(() => bot.sent(7).length === 1 && bot.sent(-5).length === 1);
+    await fixture.configure(id, { channels: { channel_a: { access: "allowlist", allow: ["8"] } } });
     bot.userSays(7, "and now?");
     bot.userSays(8, "hello");
-    await scene.telegram.waitFor(() => bot.sent(8).length === 1);
+    await fixture.telegram.waitFor(() => bot.sent(8).length === 1);
     expect(bot.sent(7)).toHaveLength(1);
   });
 });

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eventually } from "../../../tests/support/eventually.ts";
 import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
-let scene: ChannelsFixture;
+let fixture: ChannelsFixture;
 let next = 6_000;
 beforeAll(async () => {
-  scene = await openChannelsFixture();
+  fixture = await openChannelsFixture();
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 /** An agent of owner 42 that strangers can ask to talk to. */
 async function guarded() {
   const token = `${++next}:secret-part-of-the-token-${next}`;
-  const bot = scene.telegram.addBot(token);
-  const id = await scene.provision({ channels: { channel_a: { access: "pairing" } } });
-  await scene.connect(id, token, { ownerId: 42 });
+  const bot = fixture.telegram.addBot(token);
+  const id = await fixture.provision({ channels: { channel_a: { access: "pairing" } } });
+  await fixture.connect(id, token, { ownerId: 42 });
   /** What it says next to somebody who says this. */
   const says = async (chat: number, text: string, more: object = {}) => {
     const before = bot.sent(chat).length;
@@ -26,7 +26,7 @@ async function guarded() {
     /\b[A-Z2-9]{6}\b/.exec(await says(chat, "hello", { from: { id: chat, first_name: name } }))?.[0] ?? "";
   const path = `/api/agents/${id}/channels/channel_a/pairings`;
   const pairings = async () =>
-    (await scene.owner.get<{ pairings: { senderId: string; status: string }[] }>(path)).body.pairings.map(
+    (await fixture.owner.get<{ pairings: { senderId: string; status: string }[] }>(path)).body.pairings.map(
       ({ senderId, status }) => ({ senderId, status }),
     );
   return { id, bot, says, codeFor, path, pairings };
@@ -52,7 +52,7 @@ test("/deny refuses a sender: no other code for a week, unless the owner withdra
   await codeFor(8);
   expect(bot.sent(7)).toHaveLength(1);
   expect(await says(42, `/approve ${code}`)).toContain("This code is unknown");
-  expect((await scene.owner.delete(`${path}/7`)).status).toBe(200);
+  expect((await fixture.owner.delete(`${path}/7`)).status).toBe(200);
   expect(await codeFor(7)).not.toBe(code);
 });
 
@@ -68,7 +68,7 @@ test("/pair lists waiting senders, with markup removed from their names", async 
 test("they are for the owner only, on any channel; others are refused without a call of the model", async () => {
   const { id, says, codeFor, pairings } = await guarded();
   const code = await codeFor(7);
-  await scene.configure(id, { channels: { channel_a: { access: "open" } } });
+  await fixture.configure(id, { channels: { channel_a: { access: "open" } } });
   for (const command of ["/approve", "/deny", "/pair"]) {
     expect(await says(9, `${command} ${code}`)).toBe("Only my owner can do that, in a chat of our own.");
   }
@@ -87,7 +87,7 @@ test("in a group they are refused to the owner too, since everybody could read t
 test("outside of channels they concern all channels", async () => {
   const { id, bot, codeFor, pairings } = await guarded();
   const code = await codeFor(7);
-  const chat = (message: string) => scene.owner.post<{ reply: string }>("/api/agent", { agentId: id, message });
+  const chat = (message: string) => fixture.owner.post<{ reply: string }>("/api/agent", { agentId: id, message });
   expect((await chat("/pair")).body.reply).toContain(code);
   expect((await chat(`/approve ${code}`)).body.reply).toContain("can talk to me now");
   await eventually(() => bot.sent(7).at(-1)?.text === "You can talk to me now.");

@@ -4,23 +4,23 @@ import { createBackendTransport } from "../../../src/kernel/http/backend/backend
 import type { SocketSession } from "../../../src/kernel/http/web-sockets.ts";
 import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
-let scene: ChannelsFixture;
+let fixture: ChannelsFixture;
 let next = 3_000;
 beforeAll(async () => {
-  scene = await openChannelsFixture({ env: { CHANNEL_A_MODE: "webhook" } });
+  fixture = await openChannelsFixture({ env: { CHANNEL_A_MODE: "webhook" } });
 });
-afterAll(() => scene[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 async function connected() {
   const token = `${++next}:secret-part-of-the-token-${next}`;
-  const bot = scene.telegram.addBot(token);
-  const id = await scene.provision();
-  const { body } = await scene.connect(id, token, { ownerId: 42 });
+  const bot = fixture.telegram.addBot(token);
+  const id = await fixture.provision();
+  const { body } = await fixture.connect(id, token, { ownerId: 42 });
   expect(body).toMatchObject({ state: "connected" });
   return { id, token, bot };
 }
 
-const registrations = () => scene.telegram.stats().calls.setWebhook ?? 0;
+const registrations = () => fixture.telegram.stats().calls.setWebhook ?? 0;
 const update = {
   update_id: 1,
   message: {
@@ -34,7 +34,7 @@ const update = {
 
 async function post(path: string, body: unknown = update, secret?: string) {
   const headers = { "content-type": "application/json", ...(secret && { "x-telegram-bot-api-secret-token": secret }) };
-  const response = await fetch(`${scene.origin}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const response = await fetch(`${fixture.origin}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
   return { status: response.status, text: await response.text() };
 }
 
@@ -43,52 +43,52 @@ test("connecting registers an address that can't be guessed", async () => {
   expect(bot.webhook?.url).toMatch(/^https:\/\/berth\.example\/hooks\/channel_a\/[\w-]{32}$/);
   expect(bot.webhook?.secret).toMatch(/^[\w-]{40,}$/);
   bot.userSays(42, "hello");
-  await scene.telegram.waitFor(() => bot.sent(42).length === 1);
-  expect(await scene.channel(id)).toMatchObject({ state: "connected", mode: "webhook" });
-  const [row] = await scene.rows("SELECT callback_secret FROM channel_connections WHERE agent_id = ?", id);
+  await fixture.telegram.waitFor(() => bot.sent(42).length === 1);
+  expect(await fixture.channel(id)).toMatchObject({ state: "connected", mode: "webhook" });
+  const [row] = await fixture.rows("SELECT callback_secret FROM channel_connections WHERE agent_id = ?", id);
   expect(row?.callback_secret).not.toContain(bot.webhook?.secret);
 });
 
 test("a start registers only bots whose registered address has changed", async () => {
   const { id, bot } = await connected();
   const before = registrations();
-  await scene.restart();
+  await fixture.restart();
   bot.userSays(42, "hello");
-  await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+  await fixture.telegram.waitFor(() => bot.sent(42).length === 1);
   expect(registrations()).toBe(before);
-  expect(await scene.channel(id)).toMatchObject({ state: "connected" });
-  await scene.restart({ BASE_URL: "https://new.berth.example" });
-  await scene.telegram.waitFor(() => bot.webhook?.url.startsWith("https://new.berth.example/"));
-  await scene.restart();
-  await scene.telegram.waitFor(() => bot.webhook?.url.startsWith("https://berth.example/"));
+  expect(await fixture.channel(id)).toMatchObject({ state: "connected" });
+  await fixture.restart({ BASE_URL: "https://new.berth.example" });
+  await fixture.telegram.waitFor(() => bot.webhook?.url.startsWith("https://new.berth.example/"));
+  await fixture.restart();
+  await fixture.telegram.waitFor(() => bot.webhook?.url.startsWith("https://berth.example/"));
 });
 
 test("a failed registration is retried", async () => {
   const token = `${++next}:secret`;
-  const bot = scene.telegram.addBot(token);
-  const id = await scene.provision();
-  scene.telegram.fail("setWebhook", { status: 502 });
-  expect((await scene.connect(id, token, { ownerId: 42 })).body).toMatchObject({ state: "backing_off" });
-  await scene.telegram.waitFor(() => bot.webhook !== undefined);
-  await scene.inState(id, "connected");
+  const bot = fixture.telegram.addBot(token);
+  const id = await fixture.provision();
+  fixture.telegram.fail("setWebhook", { status: 502 });
+  expect((await fixture.connect(id, token, { ownerId: 42 })).body).toMatchObject({ state: "backing_off" });
+  await fixture.telegram.waitFor(() => bot.webhook !== undefined);
+  await fixture.inState(id, "connected");
 });
 
 test("a stopped agent's messages wait at the platform until it is started again", async () => {
   const { id, bot } = await connected();
   const { url = "", secret } = bot.webhook ?? {};
-  await scene.setStatus(id, "stopped");
-  await scene.telegram.waitFor(() => bot.webhook === undefined);
+  await fixture.setStatus(id, "stopped");
+  await fixture.telegram.waitFor(() => bot.webhook === undefined);
   expect((await post(new URL(url).pathname, update, secret)).status).toBe(409);
   bot.userSays(42, "are you there?");
-  await scene.setStatus(id, "active");
-  await scene.telegram.waitFor(() => bot.sent(42).length === 1);
+  await fixture.setStatus(id, "active");
+  await fixture.telegram.waitFor(() => bot.sent(42).length === 1);
 });
 
 test("disconnecting and removing unregister the address", async () => {
   const [first, second] = [await connected(), await connected()];
   const path = new URL(first.bot.webhook?.url ?? "").pathname;
-  await scene.owner.delete(`/api/agents/${first.id}/channels/channel_a`);
-  await scene.owner.delete(`/api/agents/${second.id}`);
+  await fixture.owner.delete(`/api/agents/${first.id}/channels/channel_a`);
+  await fixture.owner.delete(`/api/agents/${second.id}`);
   expect([first.bot.webhook, second.bot.webhook]).toEqual([undefined, undefined]);
   expect((await post(path)).status).toBe(404);
 });
@@ -96,12 +96,12 @@ test("disconnecting and removing unregister the address", async () => {
 test("a bot fails when the platform refuses its token for a send", async () => {
   const { id, token, bot } = await connected();
   const { url = "", secret } = bot.webhook ?? {};
-  scene.telegram.revoke(token);
+  fixture.telegram.revoke(token);
   expect((await post(new URL(url).pathname, update, secret)).status).toBe(200);
-  expect(await scene.inState(id, "failed")).toMatchObject({ lastError: expect.stringContaining("token") });
+  expect(await fixture.inState(id, "failed")).toMatchObject({ lastError: expect.stringContaining("token") });
   // The next start finds it out again.
-  await scene.restart();
-  await scene.inState(id, "failed");
+  await fixture.restart();
+  await fixture.inState(id, "failed");
 });
 
 describe("a post", () => {
@@ -111,7 +111,7 @@ describe("a post", () => {
     expect((await post(pathname)).status).toBe(401);
     expect((await post(pathname, update, "another-secret")).status).toBe(401);
     expect((await post(pathname, "no update", bot.webhook?.secret)).status).toBe(400);
-    expect(await scene.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toEqual([]);
+    expect(await fixture.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toEqual([]);
   });
 
   test("to an unknown address is 404, whatever its form", async () => {
@@ -133,13 +133,13 @@ describe("a post", () => {
     const { pathname } = new URL(bot.webhook?.url ?? "");
     const both = [post(pathname, update, bot.webhook?.secret), post(pathname, update, bot.webhook?.secret)];
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual([200, 200]);
-    expect(await scene.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toHaveLength(1);
+    expect(await fixture.rows("SELECT id FROM inbox WHERE agent_id = ?", id)).toHaveLength(1);
   });
 
   test("is forwarded by a web surface in another process", async () => {
     const { bot } = await connected();
     const { pathname } = new URL(bot.webhook?.url ?? "");
-    const { app, kernel } = scene;
+    const { app, kernel } = fixture;
     await using backend = Bun.serve<SocketSession>({
       port: 0,
       hostname: "127.0.0.1",
@@ -165,7 +165,7 @@ describe("a post", () => {
 
 test("posts are limited per bot, and those of strangers per address", async () => {
   const { bot } = await connected();
-  await scene.restart({ RATE_LIMITS: '{"default":"5/m"}' });
+  await fixture.restart({ RATE_LIMITS: '{"default":"5/m"}' });
   const { pathname } = new URL(bot.webhook?.url ?? "");
   const statuses = async (path: string, count: number) => {
     const seen = new Set<number>();

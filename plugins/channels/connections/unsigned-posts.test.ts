@@ -6,21 +6,21 @@ import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 const WABA = "102290129340398";
 let whatsapp: WhatsApp;
 let account: FakeAccount;
-let scene: ChannelsFixture;
+let fixture: ChannelsFixture;
 let id: string;
 let pathname: string;
 
 beforeAll(async () => {
-  const webhookAddress = (url: string) => url.replace("https://berth.example", scene.origin);
+  const webhookAddress = (url: string) => url.replace("https://berth.example", fixture.origin);
   whatsapp = await startWhatsApp({ webhookAddress });
-  scene = await openChannelsFixture({ env: { CHANNEL_C_API_ROOT: whatsapp.url, RATE_LIMITS: "" } });
+  fixture = await openChannelsFixture({ env: { CHANNEL_C_API_ROOT: whatsapp.url, RATE_LIMITS: "" } });
   account = whatsapp.addAccount("EAAofAnotherApp", { waba: WABA });
-  id = await scene.provision({ channels: { channel_c: { access: "open" } } });
-  expect((await scene.connect(id, "EAAofAnotherApp", {}, "channel_c")).body).toMatchObject({ state: "connected" });
+  id = await fixture.provision({ channels: { channel_c: { access: "open" } } });
+  expect((await fixture.connect(id, "EAAofAnotherApp", {}, "channel_c")).body).toMatchObject({ state: "connected" });
   ({ pathname } = new URL(account.subscriptions[0]?.callback ?? ""));
 });
 afterAll(async () => {
-  await scene[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await whatsapp.stop();
 });
 
@@ -29,7 +29,7 @@ async function post(statuses: object[], to = pathname) {
   const entry = [{ id: WABA, changes: [{ field: "messages", value }] }];
   const body = JSON.stringify({ object: "whatsapp_business_account", entry });
   const headers = { "content-type": "application/json" };
-  return (await fetch(`${scene.origin}${to}`, { method: "POST", headers, body })).status;
+  return (await fetch(`${fixture.origin}${to}`, { method: "POST", headers, body })).status;
 }
 const failed = (callbackData: string, n = 0) => ({
   id: `wamid.${n}`,
@@ -37,7 +37,7 @@ const failed = (callbackData: string, n = 0) => ({
   biz_opaque_callback_data: callbackData,
 });
 const undeliveredEvents = () =>
-  scene.rows("SELECT data FROM events WHERE agent_id = ? AND type = 'channel.undelivered'", id);
+  fixture.rows("SELECT data FROM events WHERE agent_id = ? AND type = 'channel.undelivered'", id);
 
 test("a failure is reported once for a reply of this agent, and for nothing else", async () => {
   account.says("hello");
@@ -46,12 +46,12 @@ test("a failure is reported once for a reply of this agent, and for nothing else
   expect(await post([failed(callbackData), failed(callbackData, 1), failed(`${Bun.randomUUIDv7()}:0`)])).toBe(200);
   expect(await post([failed(callbackData, 2), failed("anything")])).toBe(200);
   expect(await undeliveredEvents()).toHaveLength(1);
-  const lines = (await scene.logs(id)).filter((line) => line.startsWith("A reply did not reach its reader"));
+  const lines = (await fixture.logs(id)).filter((line) => line.startsWith("A reply did not reach its reader"));
   expect(lines).toHaveLength(1);
 });
 
 test("the row in the database is not enough to post", async () => {
-  const [row] = await scene.rows("SELECT * FROM channel_connections WHERE agent_id = ?", id);
+  const [row] = await fixture.rows("SELECT * FROM channel_connections WHERE agent_id = ?", id);
   const address = `/hooks/channel_c/${row?.callback_id}`;
   expect(pathname).toStartWith(address);
   expect(JSON.stringify(row)).not.toContain(pathname.slice(address.length));
@@ -66,11 +66,11 @@ test("they are limited by their content: a full one counts as a thousand", async
 });
 
 test("an address without a key is registered again at the next start", async () => {
-  await scene.kernel.database.write([
+  await fixture.kernel.database.write([
     { sql: "UPDATE channel_connections SET registered_base = 'https://berth.example/hooks/channel_c/'", args: [] },
   ]);
   const before = whatsapp.stats().calls.subscribed_apps ?? 0;
-  await scene.restart();
+  await fixture.restart();
   await whatsapp.waitFor(() => (whatsapp.stats().calls.subscribed_apps ?? 0) > before, 10_000);
   expect(new URL(account.subscriptions[0]?.callback ?? "").pathname).toBe(pathname);
 });

@@ -3,23 +3,23 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startUpstream, type Upstream } from "../../../tests/support/upstream.ts";
 import { type ChannelsFixture, openChannelsFixture } from "../support.test.ts";
 
-let scene: ChannelsFixture;
+let fixture: ChannelsFixture;
 let upstream: Upstream;
 let next = 5_000;
 beforeAll(async () => {
   upstream = await startUpstream();
-  scene = await openChannelsFixture({ env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" } });
+  fixture = await openChannelsFixture({ env: { PROVIDER_3_BASE_URL: upstream.url, MODEL_A: "provider_3:fake-small" } });
 });
 afterAll(async () => {
-  await scene[Symbol.asyncDispose]();
+  await fixture[Symbol.asyncDispose]();
   await upstream.stop();
 });
 
 async function connected() {
   const token = `${++next}:secret-part-of-the-token-${next}`;
-  const bot = scene.telegram.addBot(token);
-  const id = await scene.provision({ channels: { channel_a: { access: "open" } } });
-  await scene.connect(id, token);
+  const bot = fixture.telegram.addBot(token);
+  const id = await fixture.provision({ channels: { channel_a: { access: "open" } } });
+  await fixture.connect(id, token);
   return { id, bot };
 }
 
@@ -27,7 +27,7 @@ test("a slow reply is shown as it grows, and is one message in the end", async (
   const { bot } = await connected();
   upstream.script({ pieces: Array.from({ length: 20 }, (_, n) => `word${n} `), paceMs: 75 });
   bot.userSays(7, "tell me");
-  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+  await fixture.telegram.waitFor(() => bot.sent(7).length === 1);
   const drafts = bot.drafts(7).map(({ text }) => text);
   expect(drafts.length).toBeGreaterThanOrEqual(2);
   expect(drafts.every((text, n) => n === 0 || text.startsWith(drafts[n - 1]?.trim() ?? ""))).toBe(true);
@@ -40,7 +40,7 @@ test("a quick reply has no preview", async () => {
   const { bot } = await connected();
   upstream.script({ text: "quick", delayMs: 20 });
   bot.userSays(7, "tell me");
-  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+  await fixture.telegram.waitFor(() => bot.sent(7).length === 1);
   expect(bot.drafts(7)).toEqual([]);
   expect(bot.actions(7)).toEqual([]);
 });
@@ -49,17 +49,17 @@ test("the bot is shown as typing until the model responds", async () => {
   const { bot } = await connected();
   upstream.script({ text: "thought about it", delayMs: 1_000 });
   bot.userSays(7, "think");
-  await scene.telegram.waitFor(() => bot.actions(7).length === 1);
+  await fixture.telegram.waitFor(() => bot.actions(7).length === 1);
   expect(bot.sent(7)).toEqual([]);
-  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+  await fixture.telegram.waitFor(() => bot.sent(7).length === 1);
 });
 
 test("where the platform has no drafts, the preview message becomes the reply", async () => {
   const { bot } = await connected();
   upstream.script({ pieces: Array.from({ length: 20 }, (_, n) => `word${n} `), paceMs: 100 });
   bot.userSays(-77, `@${bot.username} tell us`, { group: true, from: { id: 7 } });
-  await scene.telegram.waitFor(() => bot.sent(-77).length === 1);
-  await scene.telegram.waitFor(() => bot.sent(-77)[0]?.text.includes("word19"));
+  await fixture.telegram.waitFor(() => bot.sent(-77).length === 1);
+  await fixture.telegram.waitFor(() => bot.sent(-77)[0]?.text.includes("word19"));
   expect(bot.sent(-77)).toHaveLength(1);
   expect(bot.sent(-77)[0]?.edits.length).toBeGreaterThanOrEqual(1);
   expect(bot.sent(-77)[0]?.replyTo).toBeNumber();
@@ -68,9 +68,9 @@ test("where the platform has no drafts, the preview message becomes the reply", 
 test("the reply arrives although previews fail", async () => {
   const { bot } = await connected();
   upstream.script({ pieces: Array.from({ length: 12 }, (_, n) => `word${n} `), paceMs: 75 });
-  scene.telegram.fail("sendMessageDraft", { status: 500 }, { botId: bot.id, times: 10 });
-  scene.telegram.fail("sendChatAction", { status: 500 }, { botId: bot.id, times: 10 });
+  fixture.telegram.fail("sendMessageDraft", { status: 500 }, { botId: bot.id, times: 10 });
+  fixture.telegram.fail("sendChatAction", { status: 500 }, { botId: bot.id, times: 10 });
   bot.userSays(7, "tell me");
-  await scene.telegram.waitFor(() => bot.sent(7).length === 1);
+  await fixture.telegram.waitFor(() => bot.sent(7).length === 1);
   expect(bot.sent(7)[0]?.text).toContain("word11");
 });

@@ -13,14 +13,14 @@ const slow = plugin("slow-runtime", (host) => {
   host.use(lifecycle).carry({ version: "2.2.0", check: () => checked.promise });
   return { service: {} };
 });
-let house: TestServer;
+let server: TestServer;
 let ada: Client;
 beforeAll(async () => {
-  house = await openServer({ plugins: [slow], env: { SIGNUP_TRIAL: "pro:7d" } });
-  ada = createClient(house.web);
+  server = await openServer({ plugins: [slow], env: { SIGNUP_TRIAL: "pro:7d" } });
+  ada = createClient(server.web);
   await ada.join();
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 test("an owner's changes are refused during an update, and accepted after it was undone", async () => {
   const { id } = await provision(ada, "Harbour", { instructions: "old" });
@@ -55,7 +55,7 @@ test("an unreadable or invalid body is refused with the failure body", async () 
     expect(expectRefusal(await ada.post(`/api/agents/${id}/${operation}`, body), 400)).toMatchObject(failure);
   }
   const headers = { cookie: ada.cookie, "content-type": "application/json" };
-  for (const origin of [house.web, house.backend]) {
+  for (const origin of [server.web, server.backend]) {
     const answer = await fetch(`${origin}/api/agents/${id}/update`, { method: "POST", headers, body: "{nope" });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ ...failure, code: "INVALID_JSON" });

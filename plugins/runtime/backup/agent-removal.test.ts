@@ -4,16 +4,16 @@ import type { Agent } from "../../agents/index.ts";
 import { agents } from "../../agents/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 
-let stand: RuntimeFixture;
+let fixture: RuntimeFixture;
 beforeAll(async () => {
-  stand = await openRuntimeFixture();
+  fixture = await openRuntimeFixture();
 });
-afterAll(() => stand[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
-const remove = ({ id }: Agent) => stand.host.use(agents).remove(id);
+const remove = ({ id }: Agent) => fixture.host.use(agents).remove(id);
 const left = async ({ id }: Agent) => {
   const of = (table: string) => `(SELECT count(*) FROM ${table} WHERE agent_id = ?1) AS ${table}`;
-  const [row] = await stand.rows(`SELECT ${["sessions", "messages", "inbox", "outbox"].map(of).join(", ")}`, id);
+  const [row] = await fixture.rows(`SELECT ${["sessions", "messages", "inbox", "outbox"].map(of).join(", ")}`, id);
   return row;
 };
 const NOTHING = { sessions: 0, messages: 0, inbox: 0, outbox: 0 };
@@ -22,7 +22,7 @@ const NOTHING = { sessions: 0, messages: 0, inbox: 0, outbox: 0 };
 async function fill({ id }: Agent, count: number): Promise<void> {
   const numbers = `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${count})`;
   const statement = (sql: string) => ({ sql: `${numbers} ${sql}`, args: [id] });
-  await stand.kernel.database.write([
+  await fixture.kernel.database.write([
     statement(`INSERT INTO sessions (id, agent_id, platform, peer, status, message_count, created_at, last_activity_at)
       SELECT ?1 || value, ?1, 'channel_a', 'p' || value, 'open', 2, value, value FROM n`),
     ...["user", "assistant"].map((role) =>
@@ -37,18 +37,21 @@ async function fill({ id }: Agent, count: number): Promise<void> {
 }
 
 test("a small agent is deleted in one write, without being stopped before", async () => {
-  const [agent, other] = [await stand.agent(), await stand.agent()];
+  const [agent, other] = [await fixture.agent(), await fixture.agent()];
   for (const one of [agent, other]) await fill(one, 100);
   expect(await remove(agent)).toBe(true);
   expect(await left(agent)).toEqual(NOTHING);
   expect(await left(other)).toEqual({ sessions: 100, messages: 200, inbox: 100, outbox: 100 });
-  const events = await stand.kernel.events.since(0, { userId: agent.userId, types: ["agent.status", "agent.deleted"] });
+  const events = await fixture.kernel.events.since(0, {
+    userId: agent.userId,
+    types: ["agent.status", "agent.deleted"],
+  });
   expect(events.filter(({ agentId }) => agentId === agent.id).map(({ type }) => type)).toEqual(["agent.deleted"]);
   expect(await remove(agent)).toBe(false);
 });
 
 test("an agent with 20,000 sessions is deleted in steps while the event loop keeps turning", async () => {
-  const [agent, other] = [await stand.agent(), await stand.agent()];
+  const [agent, other] = [await fixture.agent(), await fixture.agent()];
   await fill(agent, 20_000);
   await fill(other, 10);
   let turns = 0;
@@ -58,13 +61,13 @@ test("an agent with 20,000 sessions is deleted in steps while the event loop kee
   })();
   const removed = remove(agent);
   // An agent that is being deleted does not answer.
-  await stand.chat(other, "Are you there?");
+  await fixture.chat(other, "Are you there?");
   expect(await removed).toBe(true);
   over = true;
   await turning;
   // A write of 250 rows takes some milliseconds, and there are hundreds.
   expect(turns).toBeGreaterThan(150);
   expect(await left(agent)).toEqual(NOTHING);
-  expect(await stand.rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
+  expect(await fixture.rows("SELECT 1 FROM agents WHERE id = ?", agent.id)).toEqual([]);
   expect(await left(other)).toMatchObject({ sessions: 11, messages: 22 });
 }, 60_000);

@@ -5,42 +5,42 @@ import type { Agent } from "../../agents/index.ts";
 import { openRuntimeFixture, type RuntimeFixture } from "../support.test.ts";
 import { createTurnCounter } from "./turn-counter.ts";
 
-let stand: RuntimeFixture;
+let fixture: RuntimeFixture;
 beforeAll(async () => {
-  stand = await openRuntimeFixture();
+  fixture = await openRuntimeFixture();
 });
-afterAll(() => stand[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 async function countTurns({ id }: Agent): Promise<TurnHistory> {
   const { promise, resolve } = Promise.withResolvers<TurnHistory>();
-  await createTurnCounter(stand.kernel)(id, resolve);
+  await createTurnCounter(fixture.kernel)(id, resolve);
   return promise;
 }
 
 test("answered and failed turns count; commands and cancelled, rejected or pending messages do not", async () => {
-  const agent = await stand.agent();
-  await stand.chat(agent, "One");
-  await stand.hear(agent, "Two");
-  await stand.hear(agent, "Tea", { kind: "reminder" });
-  await stand.hear(agent, "/help");
-  await stand.idle();
-  stand.upstream.script({ status: 401, message: "no" });
-  await stand.chat(agent, "Refused").catch(() => undefined);
-  stand.upstream.script({ hang: true });
+  const agent = await fixture.agent();
+  await fixture.chat(agent, "One");
+  await fixture.hear(agent, "Two");
+  await fixture.hear(agent, "Tea", { kind: "reminder" });
+  await fixture.hear(agent, "/help");
+  await fixture.idle();
+  fixture.upstream.script({ status: 401, message: "no" });
+  await fixture.chat(agent, "Refused").catch(() => undefined);
+  fixture.upstream.script({ hang: true });
   const leaves = new AbortController();
-  const cancelled = stand.chat(agent, "Cancelled", { signal: leaves.signal }).catch(() => undefined);
-  await stand.upstream.waitFor(({ open }) => open === 1);
+  const cancelled = fixture.chat(agent, "Cancelled", { signal: leaves.signal }).catch(() => undefined);
+  await fixture.upstream.waitFor(({ open }) => open === 1);
   leaves.abort();
   await cancelled;
-  stand.upstream.script(undefined);
-  await stand.agents.setStatus(agent.id, "stopped");
-  await stand.hear(agent, "Waits");
-  await stand.idle();
+  fixture.upstream.script(undefined);
+  await fixture.agents.setStatus(agent.id, "stopped");
+  await fixture.hear(agent, "Waits");
+  await fixture.idle();
   const { total, minutes, recent } = await countTurns(agent);
   expect(total).toBe(4);
   expect(minutes.reduce((sum, [, turns]) => sum + turns, 0)).toBe(4);
   expect(recent.map(({ ok }) => ok)).toEqual([true, true, true, false]);
-  const rows = await stand.rows(
+  const rows = await fixture.rows(
     "SELECT settled_at - received_at AS ms FROM inbox WHERE agent_id = ? AND status IN ('done', 'failed') AND kind <> 'command' ORDER BY id",
     agent.id,
   );
@@ -48,13 +48,13 @@ test("answered and failed turns count; commands and cancelled, rejected or pendi
 });
 
 test("a count that is loaded while turns end agrees with the database", async () => {
-  const agent = await stand.agent();
-  const statsService = stand.host.use(agentStats);
+  const agent = await fixture.agent();
+  const statsService = fixture.host.use(agentStats);
   let highestCount = 0;
   const talking = Promise.all(
     Array.from({ length: 4 }, async (_, topic) => {
       for (let n = 0; n < 60; n++) {
-        await stand.chat(agent, `${n}`, { platform: "api", topic: `${topic}` });
+        await fixture.chat(agent, `${n}`, { platform: "api", topic: `${topic}` });
         // The count is dropped and loaded again several times while turns run.
         if (n % 7 === topic) statsService.forgetAgent(agent.id);
         if (n % 3 === 0) highestCount = Math.max(highestCount, (await statsService.statsOf(agent.id)).turns.processed);
@@ -67,10 +67,10 @@ test("a count that is loaded while turns end agrees with the database", async ()
 });
 
 test("100,000 turns are counted in steps, and erased ones stay counted", async () => {
-  const agent = await stand.agent();
-  await stand.chat(agent, "The last");
+  const agent = await fixture.agent();
+  await fixture.chat(agent, "The last");
   const settled = Date.now() - 2 * 3_600_000;
-  await stand.kernel.database.write([
+  await fixture.kernel.database.write([
     {
       sql: `WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 100000)
         INSERT INTO inbox (id, agent_id, session_id, platform, sender_id, sender_name, by_owner, content, status, received_at, settled_at)
@@ -91,8 +91,8 @@ test("100,000 turns are counted in steps, and erased ones stay counted", async (
   expect(recent).toHaveLength(1_000);
   expect(recent.filter(({ ok }) => !ok)).toHaveLength(100);
   expect(turns).toBeGreaterThan(40);
-  const { statements, cleanUp } = stand.runtime.service.backupRows.erase(agent.id);
-  await stand.kernel.database.write(statements);
+  const { statements, cleanUp } = fixture.runtime.service.backupRows.erase(agent.id);
+  await fixture.kernel.database.write(statements);
   await cleanUp();
   expect((await countTurns(agent)).total).toBe(100_001);
 }, 20_000);

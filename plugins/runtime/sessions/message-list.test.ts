@@ -10,25 +10,25 @@ import { createMessageList, type ListedMessage } from "./message-list.ts";
 const CHANNELS: Platform[] = ["channel_a", "channel_b", "channel_c"];
 const ALL: Platform[] = [...CHANNELS, "web", "api"];
 
-let stand: RuntimeFixture;
+let fixture: RuntimeFixture;
 beforeAll(async () => {
-  stand = await openRuntimeFixture();
+  fixture = await openRuntimeFixture();
 });
-afterAll(() => stand[Symbol.asyncDispose]());
+afterAll(() => fixture[Symbol.asyncDispose]());
 
 const page = (agent: Pick<Agent, "id">, limit = 50, offset = 0, platforms = CHANNELS) =>
-  createMessageList(stand.kernel).page(agent.id, { limit, offset, platforms });
+  createMessageList(fixture.kernel).page(agent.id, { limit, offset, platforms });
 const linesOf = (messages: readonly ListedMessage[]) => messages.map(({ sender, content }) => `${sender}: ${content}`);
 
 test("lists messages and replies newest first, with sender, platform and time", async () => {
-  const agent = await stand.agent();
+  const agent = await fixture.agent();
   for (const content of ["One", "Two"]) {
-    await stand.hear(agent, content);
-    await stand.idle();
+    await fixture.hear(agent, content);
+    await fixture.idle();
   }
   const listed = await page(agent);
   expect(linesOf(listed)).toEqual(["agent: echo: Two", "user: Two", "agent: echo: One", "user: One"]);
-  const rows = await stand.rows(
+  const rows = await fixture.rows(
     "SELECT id, role, created_at FROM messages WHERE agent_id = ? ORDER BY seq DESC",
     agent.id,
   );
@@ -38,27 +38,27 @@ test("lists messages and replies newest first, with sender, platform and time", 
 });
 
 test("includes messages of the web and the API on request", async () => {
-  const agent = await stand.agent();
-  await stand.chat(agent, "From the web");
-  await stand.chat(agent, "From the API", { platform: "api", topic: "t" });
-  await stand.hear(agent, "From a channel");
-  await stand.idle();
+  const agent = await fixture.agent();
+  await fixture.chat(agent, "From the web");
+  await fixture.chat(agent, "From the API", { platform: "api", topic: "t" });
+  await fixture.hear(agent, "From a channel");
+  await fixture.idle();
   expect(linesOf(await page(agent))).toEqual(["agent: echo: From a channel", "user: From a channel"]);
   const all = await page(agent, 50, 0, ALL);
   expect(all.map(({ platform }) => platform)).toEqual(["channel_a", "channel_a", "api", "api", "web", "web"]);
 });
 
 test("lists messages without a reply, but not the text of a due reminder", async () => {
-  const agent = await stand.agent();
-  stand.upstream.script(() => ({ status: 401, message: "no" }));
-  await stand.hear(agent, "Refused");
-  await stand.idle();
-  stand.upstream.script(() => undefined);
-  await stand.hear(agent, "Tea", { kind: "reminder" });
-  await stand.hear(agent, "/help");
-  await stand.idle();
-  await stand.agents.setStatus(agent.id, "stopped");
-  await stand.hear(agent, "Waits");
+  const agent = await fixture.agent();
+  fixture.upstream.script(() => ({ status: 401, message: "no" }));
+  await fixture.hear(agent, "Refused");
+  await fixture.idle();
+  fixture.upstream.script(() => undefined);
+  await fixture.hear(agent, "Tea", { kind: "reminder" });
+  await fixture.hear(agent, "/help");
+  await fixture.idle();
+  await fixture.agents.setStatus(agent.id, "stopped");
+  await fixture.hear(agent, "Waits");
   const listed = linesOf(await page(agent));
   expect(listed.slice(0, 1)).toEqual(["user: Waits"]);
   expect(listed).toContain("user: Refused");
@@ -68,9 +68,9 @@ test("lists messages without a reply, but not the text of a due reminder", async
 });
 
 test("pages of any size follow each other without gap or overlap", async () => {
-  const agent = await stand.agent();
-  for (let n = 0; n < 7; n++) await stand.hear(agent, `Line ${n}`, { to: { peer: `chat-${n % 3}` } });
-  await stand.idle();
+  const agent = await fixture.agent();
+  for (let n = 0; n < 7; n++) await fixture.hear(agent, `Line ${n}`, { to: { peer: `chat-${n % 3}` } });
+  await fixture.idle();
   const all = new Set((await page(agent, 100)).map(({ id }) => id));
   expect(all.size).toBe(14);
   for (const size of [1, 3, 5, 14]) {
@@ -87,15 +87,15 @@ test("pages of any size follow each other without gap or overlap", async () => {
 });
 
 test("lists nothing of another agent, also when the number of a reply is reused", async () => {
-  const [ada, bob] = [await stand.agent(), await stand.agent()];
-  await stand.hear(ada, "Hers");
-  await stand.idle();
+  const [ada, bob] = [await fixture.agent(), await fixture.agent()];
+  await fixture.hear(ada, "Hers");
+  await fixture.idle();
   // The newest message is deleted, and the next one gets its number.
-  await stand.kernel.database.write([{ sql: "DELETE FROM messages WHERE agent_id = ?", args: [ada.id] }]);
-  await stand.hear(bob, "His");
-  await stand.idle();
-  const [hers] = await stand.rows("SELECT reply FROM inbox WHERE agent_id = ?", ada.id);
-  const [his] = await stand.rows("SELECT reply FROM inbox WHERE agent_id = ?", bob.id);
+  await fixture.kernel.database.write([{ sql: "DELETE FROM messages WHERE agent_id = ?", args: [ada.id] }]);
+  await fixture.hear(bob, "His");
+  await fixture.idle();
+  const [hers] = await fixture.rows("SELECT reply FROM inbox WHERE agent_id = ?", ada.id);
+  const [his] = await fixture.rows("SELECT reply FROM inbox WHERE agent_id = ?", bob.id);
   expect(hers?.reply).toBe(his?.reply);
   expect(linesOf(await page(ada))).toEqual(["user: Hers"]);
   expect(linesOf(await page(bob))).toEqual(["agent: echo: His", "user: His"]);
@@ -103,9 +103,9 @@ test("lists nothing of another agent, also when the number of a reply is reused"
 
 describe("erased messages", () => {
   const forget = (agent: Agent, cleared: boolean) =>
-    stand.runtime.service.whileQuiesced(agent.id, async () => {
-      const { statements, cleanUp } = stand.runtime.service.backupRows.erase(agent.id);
-      await stand.kernel.database.write(statements);
+    fixture.runtime.service.whileQuiesced(agent.id, async () => {
+      const { statements, cleanUp } = fixture.runtime.service.backupRows.erase(agent.id);
+      await fixture.kernel.database.write(statements);
       if (cleared) await cleanUp();
     });
 
@@ -113,14 +113,14 @@ describe("erased messages", () => {
     ["before the clean-up", false],
     ["after the clean-up", true],
   ])("are not listed %s; later messages are", async (_, cleared) => {
-    const agent = await stand.agent();
-    await stand.hear(agent, "Before");
-    await stand.chat(agent, "Before, on the web");
-    await stand.idle();
+    const agent = await fixture.agent();
+    await fixture.hear(agent, "Before");
+    await fixture.chat(agent, "Before, on the web");
+    await fixture.idle();
     await forget(agent, cleared);
     expect(await page(agent, 50, 0, ALL)).toEqual([]);
-    await stand.hear(agent, "After");
-    await stand.idle();
+    await fixture.hear(agent, "After");
+    await fixture.idle();
     expect(linesOf(await page(agent, 50, 0, ALL))).toEqual(["agent: echo: After", "user: After"]);
   });
 });
@@ -129,11 +129,11 @@ describe("with 100,000 messages", () => {
   let agent: Agent;
   let other: Agent;
   beforeAll(async () => {
-    [agent, other] = [await stand.agent(), await stand.agent()];
-    await stand.chat(other, "Beside it");
-    await stand.hear(agent, "The last");
-    await stand.idle();
-    const [row] = await stand.rows("SELECT session_id FROM inbox WHERE agent_id = ?", agent.id);
+    [agent, other] = [await fixture.agent(), await fixture.agent()];
+    await fixture.chat(other, "Beside it");
+    await fixture.hear(agent, "The last");
+    await fixture.idle();
+    const [row] = await fixture.rows("SELECT session_id FROM inbox WHERE agent_id = ?", agent.id);
     // Ids in the form of the inbox's ids, but much older.
     const id = "printf('00000000-%04x-7%03x-8000-000000000000', value / 4096, value % 4096)";
     const numbers = "WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 50000)";
@@ -143,7 +143,7 @@ describe("with 100,000 messages", () => {
         SELECT ${seq}, iif(?4 = 'user', ${id}, 'r' || value), ?1, ?2, ${id}, 'channel_a', ?4, ?4 || ' ' || value, ?3 FROM n`,
       args: [session, agent.id, at, role],
     });
-    await stand.kernel.database.write([
+    await fixture.kernel.database.write([
       listed("user", "1000000 + 2 * value"),
       listed("assistant", "1000001 + 2 * value"),
       {
@@ -180,7 +180,7 @@ describe("with 100,000 messages", () => {
 
   test("uses indexes only and scans no table", async () => {
     const plans: string[] = [];
-    const { database } = stand.kernel;
+    const { database } = fixture.kernel;
     // Explained over a separate connection, since the service's would keep the statement open.
     using planner = new Database(database.file);
     const read: typeof database.read = (sql, args) => {

@@ -26,12 +26,12 @@ const bytes: Record<string, Uint8Array | undefined> = {
 };
 
 describe("a turn", () => {
-  let stand: RuntimeFixture;
+  let fixture: RuntimeFixture;
   let fetched: string[];
   let failing = 0;
   beforeAll(async () => {
-    stand = await openRuntimeFixture();
-    stand.platform.fetchFile = async (_, { ref }, limit) => {
+    fixture = await openRuntimeFixture();
+    fixture.platform.fetchFile = async (_, { ref }, limit) => {
       fetched.push(ref);
       if (failing-- > 0) throw new Error("The platform is away.");
       const found = bytes[ref];
@@ -39,25 +39,25 @@ describe("a turn", () => {
     };
   });
   afterEach(() => {
-    stand.upstream.reset();
-    stand.sent.length = 0;
+    fixture.upstream.reset();
+    fixture.sent.length = 0;
     failing = 0;
   });
-  afterAll(() => stand[Symbol.asyncDispose]());
+  afterAll(() => fixture[Symbol.asyncDispose]());
 
-  const seeing = () => stand.agent({ model: "provider_5:gpt-4o-mini" });
-  const hearing = () => stand.agent({ model: "provider_5:gpt-4o-audio-preview" });
-  const blind = () => stand.agent();
+  const seeing = () => fixture.agent({ model: "provider_5:gpt-4o-mini" });
+  const hearing = () => fixture.agent({ model: "provider_5:gpt-4o-audio-preview" });
+  const blind = () => fixture.agent();
 
   async function answered(agent: Agent, content: string, attachments: Attachment[], group = false) {
     fetched = [];
-    await stand.hear(agent, content, { attachments, group });
-    await eventually(() => stand.sent.length === 1);
-    await stand.idle();
-    return stand.sent[0]?.body ?? "";
+    await fixture.hear(agent, content, { attachments, group });
+    await eventually(() => fixture.sent.length === 1);
+    await fixture.idle();
+    return fixture.sent[0]?.body ?? "";
   }
   /** The content of the newest message in the prompt. */
-  const shown = (): unknown => stand.upstream.chats.at(-1)?.messages.at(-1)?.content;
+  const shown = (): unknown => fixture.upstream.chats.at(-1)?.messages.at(-1)?.content;
 
   test("passes a picture to a model that accepts pictures, and stores only its note", async () => {
     const agent = await seeing();
@@ -66,8 +66,11 @@ describe("a turn", () => {
       { type: "text", text: "[photo]\nWhat is this?" },
       { type: "image_url", image_url: { url: `data:image/jpeg;base64,${JPEG.toString("base64")}` } },
     ]);
-    expect(await stand.messagesOf(agent)).toMatchObject([{ content: "[photo]\nWhat is this?" }, { role: "assistant" }]);
-    const held = await stand.rows("SELECT attachments FROM inbox WHERE agent_id = ?", agent.id);
+    expect(await fixture.messagesOf(agent)).toMatchObject([
+      { content: "[photo]\nWhat is this?" },
+      { role: "assistant" },
+    ]);
+    const held = await fixture.rows("SELECT attachments FROM inbox WHERE agent_id = ?", agent.id);
     expect(held).toEqual([{ attachments: null }]);
   });
 
@@ -77,7 +80,7 @@ describe("a turn", () => {
       { type: "text" },
       { type: "file", file: { filename: "offer _1_.pdf", file_data: expect.stringContaining("base64,JVBERi") } },
     ]);
-    stand.sent.length = 0;
+    fixture.sent.length = 0;
     await answered(await hearing(), "[audio]", [wav]);
     expect(shown()).toMatchObject([{ type: "text" }, { type: "input_audio", input_audio: { format: "wav" } }]);
   });
@@ -102,14 +105,14 @@ describe("a turn", () => {
     "%s alone, which the model does not accept, is answered without the model and without a fetch",
     async (content, file, messagesOf) => {
       expect(await answered(await blind(), content, [file])).toStartWith(messagesOf);
-      expect(stand.upstream.chats).toEqual([]);
+      expect(fixture.upstream.chats).toEqual([]);
       expect(fetched).toEqual([]);
     },
   );
 
   test("beside text, the model answers and knows which files are left out", async () => {
     await answered(await blind(), "[photo]\nWhat time is it?", [photo]);
-    expect(stand.upstream.chats.length).toBe(1);
+    expect(fixture.upstream.chats.length).toBe(1);
     const [part] = shown() as { text: string }[];
     expect(part?.text ?? shown()).toStartWith("[photo]\nWhat time is it?\n\n[Not every file");
     expect(part?.text ?? shown()).toContain("I can't look at pictures");
@@ -123,7 +126,7 @@ describe("a turn", () => {
 
   test("an optional file such as a sticker is left out silently", async () => {
     await answered(await blind(), "[sticker: 👍]", [{ ...photo, optional: true }]);
-    expect(stand.upstream.chats.at(-1)?.lastUser).toBe("[sticker: 👍]");
+    expect(fixture.upstream.chats.at(-1)?.lastUser).toBe("[sticker: 👍]");
   });
 
   test("the reply says when a file has another type than it claims, is too large or is gone; the model gets none of them", async () => {
@@ -136,16 +139,18 @@ describe("a turn", () => {
       [{ ...photo, ref: "gone" }, "I could not get a file from this chat."],
     ] as const) {
       expect(await answered(agent, "[file]", [file])).toStartWith(messagesOf);
-      stand.sent.length = 0;
+      fixture.sent.length = 0;
     }
-    expect(stand.upstream.chats).toEqual([]);
+    expect(fixture.upstream.chats).toEqual([]);
   });
 
   test("a message that is loaded from the database keeps its files", async () => {
     const agent = await seeing();
     // Entries in memory are dropped afterwards and read again.
-    await stand.runtime.service.whileQuiesced(agent.id, () => stand.hear(agent, "[photo]", { attachments: [photo] }));
-    await eventually(() => stand.sent.length === 1);
+    await fixture.runtime.service.whileQuiesced(agent.id, () =>
+      fixture.hear(agent, "[photo]", { attachments: [photo] }),
+    );
+    await eventually(() => fixture.sent.length === 1);
     expect(JSON.stringify(shown())).toContain("image_url");
   });
 
@@ -160,30 +165,30 @@ describe("a turn", () => {
   test("a failed fetch is retried once, then the file counts as gone", async () => {
     failing = 1;
     await answered(await seeing(), "[photo]", [photo]);
-    expect(stand.upstream.chats.length).toBe(1);
-    stand.sent.length = 0;
+    expect(fixture.upstream.chats.length).toBe(1);
+    fixture.sent.length = 0;
     failing = 100;
     expect(await answered(await seeing(), "[photo]", [photo])).toStartWith("I could not get a file");
   });
 
   test("after the provider rejects a file the model is called without it, or not at all if nothing is left", async () => {
     const agent = await seeing();
-    stand.upstream.failNext(1, 400);
+    fixture.upstream.failNext(1, 400);
     await answered(agent, "[photo]\nWhat time is it?", [photo]);
     expect(JSON.stringify(shown())).toContain("could not read a file");
     expect(JSON.stringify(shown())).not.toContain("image_url");
-    stand.sent.length = 0;
-    stand.upstream.reset();
-    stand.upstream.failNext(1, 400);
+    fixture.sent.length = 0;
+    fixture.upstream.reset();
+    fixture.upstream.failNext(1, 400);
     expect(await answered(agent, "[photo]", [photo])).toBe("The model I use could not read a file of this message.");
     // The call that was rejected.
-    expect(stand.upstream.chats.length).toBe(1);
+    expect(fixture.upstream.chats.length).toBe(1);
   });
 
   test("a reservation counts a picture by tokens, not by its base64 characters", async () => {
     bytes.large = Buffer.concat([JPEG, Buffer.alloc(3_000_000, 1)]);
     // 4 MB of characters would cost 0.15 USD with this model; a picture costs far less than a cent.
-    const agent = await stand.agent({ model: "provider_5:gpt-4o-mini", budget: { usdPerDay: 0.01 } });
+    const agent = await fixture.agent({ model: "provider_5:gpt-4o-mini", budget: { usdPerDay: 0.01 } });
     expect(await answered(agent, "[photo]\nlook", [{ ...photo, ref: "large" }])).toContain("look");
   });
 });

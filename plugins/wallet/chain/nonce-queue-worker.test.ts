@@ -86,7 +86,7 @@ test("a transaction that the node has dropped is resent unchanged", async () => 
   const [transaction] = await fixture.ledger.listTransactions(spend);
   await callAnvil(fixture.chain, "anvil_dropTransaction", [transaction?.hash]);
   const { sql, args } = { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] };
-  await fixture.house.kernel.database.write([{ sql, args }]);
+  await fixture.server.kernel.database.write([{ sql, args }]);
   await worker()(queue());
   await fixture.mine();
   await worker()(queue());
@@ -128,7 +128,7 @@ test("a spend that stays unsigned for too long expires", async () => {
 
 test("a spend is cancelled if its wallet has left the account", async () => {
   const spend = await reserveSpend(freshAddress());
-  await fixture.house.kernel.database.write([fixture.wallets.disownStatement(wallet.userId)]);
+  await fixture.server.kernel.database.write([fixture.wallets.disownStatement(wallet.userId)]);
   expect(await worker()(queue())).toBe(false);
   expect(await reload(spend)).toMatchObject({ state: "failed", reason: "CANCELLED" });
 });

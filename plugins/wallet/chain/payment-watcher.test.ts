@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 60_000);
 beforeEach(async () => {
   fixture.rpc.pass();
-  await fixture.house.kernel.database.write([
+  await fixture.server.kernel.database.write([
     { sql: "UPDATE wallet_spends SET state = 'failed', reason = 'CANCELLED' WHERE state = 'signed'", args: [] },
   ]);
   wallet = await fixture.wallet();

@@ -243,7 +243,7 @@ describe("fees", () => {
   });
 
   test("of a stuck transaction are raised up to the wallet's ether; then the newest affordable attempt is resent", async () => {
-    const { chain, externalAccount, rpc, ledger, house } = fixture;
+    const { chain, externalAccount, rpc, ledger, server } = fixture;
     const { spend } = await createStuck();
     await fixture.worker({ stuckMs: -1 })(queue());
     const [second, first] = await ledger.listTransactions(spend);
@@ -259,12 +259,12 @@ describe("fees", () => {
     try {
       // Enough for both attempts, and not for a third.
       await setEther(maxOf(second) + 1n);
-      await house.kernel.database.write([resendDue]);
+      await server.kernel.database.write([resendDue]);
       await fixture.worker({ stuckMs: -1 })(queue());
       expect(sent).toEqual([second.raw]);
       // The newest attempt is not affordable any more.
       await setEther(maxOf(first) + 1n);
-      await house.kernel.database.write([resendDue]);
+      await server.kernel.database.write([resendDue]);
       await fixture.worker({ stuckMs: -1 })(queue());
       expect(sent).toEqual([second.raw, first.raw]);
       expect(await ledger.listTransactions(spend)).toHaveLength(2);
@@ -301,17 +301,17 @@ describe("after spending is switched off, or the account is disabled,", () => {
     sql: `UPDATE users SET disabled_at = 1 WHERE id = ?`,
     args: [userId],
   });
-  const insertOwner = () => insertUser(fixture.house.kernel.database, { id: String(wallet.userId) });
+  const insertOwner = () => insertUser(fixture.server.kernel.database, { id: String(wallet.userId) });
 
   test.each([
     ["switched off", off, "POLICY_DENIED"],
     ["disabled", disabled, "CANCELLED"],
   ] as const)("a reserved spend is not signed: %s", async (_, by, reason) => {
-    const { house, reload, reserveSpend, worker } = fixture;
+    const { server, reload, reserveSpend, worker } = fixture;
     await insertOwner();
     const to = freshAddress();
     const spend = await reserveSpend(wallet, to);
-    await house.kernel.database.write([by(wallet.userId)]);
+    await server.kernel.database.write([by(wallet.userId)]);
     expect(await worker()(queue())).toBe(false);
     expect(await reload(spend)).toMatchObject({ state: "failed", reason, hash: null });
     expect(await balanceOf(to)).toBe(0n);
@@ -321,12 +321,12 @@ describe("after spending is switched off, or the account is disabled,", () => {
     ["switched off", off],
     ["disabled", disabled],
   ] as const)("a stuck transaction is neither replaced nor resent: %s", async (_, by) => {
-    const { house, ledger, rpc, reserveSpend, worker } = fixture;
+    const { server, ledger, rpc, reserveSpend, worker } = fixture;
     await fixture.automine(false);
     await insertOwner();
     const spend = await reserveSpend(wallet, freshAddress());
     await worker()(queue());
-    await house.kernel.database.write([
+    await server.kernel.database.write([
       by(wallet.userId),
       { sql: "UPDATE wallet_spends SET updated_at = 0 WHERE id = ?", args: [spend.id] },
     ]);
@@ -364,7 +364,7 @@ test("a transaction other than the requested one is refused, although the platfo
 });
 
 test("a trade that is approved late does not overwrite the allowance of a newer one", async () => {
-  const { house, reload, reserveSpend, worker, ledger, usd } = fixture;
+  const { server, reload, reserveSpend, worker, ledger, usd } = fixture;
   const [one, other] = [freshAddress(), freshAddress()];
   const approve = (spender: `0x${string}`, units: bigint) => ({
     to: usd.address,
@@ -378,7 +378,7 @@ test("a trade that is approved late does not overwrite the allowance of a newer 
   // The older trade waited for approval when the newer one started.
   const older = await reserveSpend(wallet, one, trade(one));
   const newer = await reserveSpend(wallet, one, trade(other));
-  const { database } = house.kernel;
+  const { database } = server.kernel;
   const setState = (state: string) =>
     database.write([{ sql: "UPDATE wallet_spends SET state = ? WHERE id = ?", args: [state, older.id] }]);
   await setState("waiting");

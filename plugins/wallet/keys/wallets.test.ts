@@ -13,18 +13,18 @@ import { createLocalPlatform } from "./local-platform.ts";
 import { createWallets, type Wallet } from "./wallets.ts";
 
 const NONE = () => [];
-let house: TestServer;
+let server: TestServer;
 let keys: ReturnType<typeof createKeyring>;
 let wallets: ReturnType<typeof createWallets>;
 beforeAll(async () => {
-  house = await openServer();
-  keys = createKeyring(house.kernel);
-  wallets = createWallets({ ...house.kernel, keys });
+  server = await openServer();
+  keys = createKeyring(server.kernel);
+  wallets = createWallets({ ...server.kernel, keys });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 const sealedOf = (wallet: Wallet) => wallet.sealed ?? expect.unreachable();
-const keyOf = (wallet: Wallet) => house.kernel.vault.open(sealedOf(wallet), `wallet:${wallet.id}`);
+const keyOf = (wallet: Wallet) => server.kernel.vault.open(sealedOf(wallet), `wallet:${wallet.id}`);
 const openable = ({ id, address, ...wallet }: Wallet) => ({
   id,
   address,
@@ -34,13 +34,13 @@ const openable = ({ id, address, ...wallet }: Wallet) => ({
 test("1,000 wallets have the addresses of their keys, and no file contains a key in plain text", async () => {
   const made = await Promise.all(Array.from({ length: 1000 }, (_, at) => wallets.create(`user ${at}`, NONE)));
   expect(new Set(made.map(({ address }) => address)).size).toBe(1000);
-  const files = readdirSync(join(house.dir, "data"), { recursive: true, withFileTypes: true })
+  const files = readdirSync(join(server.dir, "data"), { recursive: true, withFileTypes: true })
     .filter((file) => file.isFile() && file.name !== "secret.key" && !file.name.endsWith("-shm"))
     .map((file) => readFileSync(join(file.parentPath, file.name)).toString("latin1").toLowerCase());
   for (const wallet of made) {
     const stored = (await wallets.byId(wallet.id)) ?? expect.unreachable();
     expect(stored).toEqual(wallet);
-    expect(stored.keyId).toBe(house.kernel.vault.keyId);
+    expect(stored.keyId).toBe(server.kernel.vault.keyId);
     const key = keyOf(stored) as `0x${string}`;
     expect(privateKeyToAccount(key).address).toBe(stored.address as `0x${string}`);
     for (const text of files) expect(text.includes(key.slice(2))).toBe(false);
@@ -61,7 +61,7 @@ describe("a stored key", () => {
   test("does not open under another root key", async () => {
     const ada = await wallets.create("ada of another key", NONE);
     const vault = createVault({ key: "another key" });
-    const foreignKeyring = createKeyring({ vault, keyRotation: house.kernel.keyRotation });
+    const foreignKeyring = createKeyring({ vault, keyRotation: server.kernel.keyRotation });
     expect(foreignKeyring.openAccount(openable(ada))).rejects.toThrow(/which is not here/);
   });
 });
@@ -93,7 +93,7 @@ describe("a wallet from a given key", () => {
     for (const answer of answers) {
       if (answer.status === "rejected") expect(answer.reason).toMatchObject({ status: 409, code: "TOO_MANY_WALLETS" });
     }
-    const { rows } = await house.kernel.database.read("SELECT count(*) AS n FROM wallets WHERE user_id = 'carl'");
+    const { rows } = await server.kernel.database.read("SELECT count(*) AS n FROM wallets WHERE user_id = 'carl'");
     expect(Number(rows[0]?.n)).toBe(100);
   });
 });
@@ -109,13 +109,13 @@ test("concurrent calls create one own wallet for a user", async () => {
 });
 
 describe("when an account", () => {
-  const user = () => insertUser(house.kernel.database);
+  const user = () => insertUser(server.kernel.database);
 
   test("is deleted, its wallets keep their keys, and lose user and email", async () => {
     const id = await user();
     const own = await wallets.create(id, NONE);
     const managed = await wallets.findOrCreateManaged(createLocalPlatform(keys), id, "ada@example.com");
-    await house.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
+    await server.kernel.database.write([{ sql: "DELETE FROM users WHERE id = ?", args: [id] }]);
     expect(await wallets.byId(own.id)).toEqual({ ...own, userId: null });
     expect(await wallets.byId(managed.id)).toEqual({ ...managed, userId: null, name: "" });
     expect(await wallets.findOwn(id)).toBeUndefined();
@@ -125,7 +125,7 @@ describe("when an account", () => {
     const id = await user();
     const [own, made] = [await wallets.create(id, NONE), await wallets.createFromKey(id)];
     const imported = await wallets.createFromKey(id, generatePrivateKey());
-    await house.kernel.database.write([wallets.disownStatement(id)]);
+    await server.kernel.database.write([wallets.disownStatement(id)]);
     expect(await wallets.require(id)).toEqual(own);
     expect(await wallets.require(id, made.address)).toEqual(made);
     expect(wallets.require(id, imported.address)).rejects.toMatchObject({ status: 404, code: "NO_WALLET" });

@@ -31,12 +31,12 @@ test.each<[string, (data: TypedData) => ReturnType<Signer["signTypedData"]>]>([
       }),
   ],
 ])("a payment signed %s is neither sent nor recorded as signed", async (_, signTypedData) => {
-  const { house, wallets, ledger, externalAccount } = fixture;
+  const { server, wallets, ledger, externalAccount } = fixture;
   const { userId, address } = await fixture.wallet();
   const wakeStatement = () => ({ sql: "SELECT 1", args: [] });
   const steps = createSpendingSteps({
-    ...house.kernel,
-    chains: createChains(house.kernel.config),
+    ...server.kernel,
+    chains: createChains(server.kernel.config),
     ledger,
     nonceQueues: { wakeStatement },
   });

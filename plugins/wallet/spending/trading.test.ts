@@ -11,7 +11,7 @@ import { deployToken, giveEther, type Token } from "../../../tests/support/token
 let chain: Anvil;
 let usd: Token;
 let gold: Token;
-let house: TestServer;
+let server: TestServer;
 beforeAll(async () => {
   chain = await startAnvil({ chainId: 84_532 });
   [usd, gold] = [await deployToken(chain), await deployToken(chain, 18, "Gold")];
@@ -20,7 +20,7 @@ beforeAll(async () => {
   await gold.mint(exchange, parseUnits("1000", 18));
   const args = [usd.address, gold.address, 500, parseUnits("0.25", 18) * 10n ** 12n];
   await chain.client.writeContract({ address: exchange, abi: contract.abi, functionName: "setPrice", args });
-  house = await openServer({
+  server = await openServer({
     env: {
       TESTNET_RPC_URL: chain.url,
       STABLECOIN_ADDRESS_TESTNET: usd.address,
@@ -28,17 +28,17 @@ beforeAll(async () => {
       SWAP_QUOTER_ADDRESS_TESTNET: exchange,
     },
   });
-  await house.kernel.jobs.start();
+  await server.kernel.jobs.start();
 }, 60_000);
 afterEach(() => void setSystemTime());
 afterAll(async () => {
-  await house?.kernel.jobs.stop();
-  await house?.[Symbol.asyncDispose]();
+  await server?.kernel.jobs.stop();
+  await server?.[Symbol.asyncDispose]();
   await chain?.[Symbol.asyncDispose]();
 });
 
 async function owner(): Promise<{ client: Client; address: string }> {
-  const client = createClient(house);
+  const client = createClient(server);
   await client.join();
   const { address } = (await client.post<{ address: string }>("/api/wallet", { action: "create" })).body;
   await usd.mint(address, 100_000_000n);

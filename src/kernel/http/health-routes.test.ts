@@ -13,26 +13,26 @@ async function ask(origin: string, path: string, headers: Record<string, string>
 
 test("/healthz is 200 on both surfaces, whatever else fails", async () => {
   const bad = plugin("bad", () => ({ service: {}, ready: () => false }));
-  await using house = await openServer({ plugins: [bad] });
-  for (const origin of [house.web, house.backend]) {
+  await using server = await openServer({ plugins: [bad] });
+  for (const origin of [server.web, server.backend]) {
     expect((await ask(origin, "/healthz")).body).toEqual({ status: "ok" });
   }
 });
 
 describe("/readyz", () => {
   test("lists every part, once the work has started", async () => {
-    await using house = await openServer({ plugins: [plugin("good", () => ({ service: {}, ready: () => true }))] });
-    const before = await ask(house.web, "/readyz");
+    await using server = await openServer({ plugins: [plugin("good", () => ({ service: {}, ready: () => true }))] });
+    const before = await ask(server.web, "/readyz");
     expect(expectRefusal(before, 503, "NOT_READY").error).toContain("worker");
-    await house.kernel.jobs.start();
-    await house.app.start();
-    for (const origin of [house.web, house.backend]) {
+    await server.kernel.jobs.start();
+    await server.app.start();
+    for (const origin of [server.web, server.backend]) {
       const { status, body } = await ask(origin, "/readyz");
       expect(status).toBe(200);
       expect(body).toMatchObject({ status: "ready", parts: { database: true, worker: true, good: true } });
     }
-    await house.kernel.jobs.stop();
-    expectRefusal(await ask(house.web, "/readyz"), 503, "NOT_READY");
+    await server.kernel.jobs.stop();
+    expectRefusal(await ask(server.web, "/readyz"), 503, "NOT_READY");
   });
 
   test("names a failing part, without its error", async () => {
@@ -45,38 +45,38 @@ describe("/readyz", () => {
       works: () => Promise.resolve(true),
     };
     const plugins = Object.entries(parts).map(([name, ready]) => plugin(name, () => ({ service: {}, ready })));
-    await using house = await openServer({ plugins });
-    await house.kernel.jobs.start();
-    const answer = await ask(house.backend, "/readyz");
+    await using server = await openServer({ plugins });
+    await server.kernel.jobs.start();
+    const answer = await ask(server.backend, "/readyz");
     expect(expectRefusal(answer, 503, "NOT_READY").error).toBe("Not ready: says, throws, rejects.");
     expect(answer.body).toMatchObject({ status: "error", parts: { database: true, works: true, says: false } });
     expect(answer.text).not.toContain("canary");
-    await house.kernel.jobs.stop();
+    await server.kernel.jobs.stop();
   });
 
   test("waits at most two seconds for a part", async () => {
     const stuck = plugin("stuck", () => ({ service: {}, ready: () => new Promise<boolean>(() => undefined) }));
-    await using house = await openServer({ plugins: [stuck] });
+    await using server = await openServer({ plugins: [stuck] });
     const since = performance.now();
-    expect(expectRefusal(await ask(house.web, "/readyz"), 503).error).toContain("stuck");
+    expect(expectRefusal(await ask(server.web, "/readyz"), 503).error).toContain("stuck");
     expect(performance.now() - since).toBeLessThan(10_000);
   });
 });
 
 describe("/metrics", () => {
   test("is only on the backend, and open on loopback", async () => {
-    await using house = await openServer();
-    const { status, headers, text } = await ask(house.backend, "/metrics");
+    await using server = await openServer();
+    const { status, headers, text } = await ask(server.backend, "/metrics");
     expect([status, headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4"]);
     expect(text).toContain("berth_http_seconds");
-    expectRefusal(await ask(house.web, "/metrics"), 404, "NOT_FOUND");
+    expectRefusal(await ask(server.web, "/metrics"), 404, "NOT_FOUND");
   });
 
   test("needs the token if one is set, on loopback too", async () => {
-    await using house = await openServer({ env: { METRICS_TOKEN: "canary-metrics-token" } });
-    expect((await ask(house.backend, "/metrics", { authorization: "Bearer canary-metrics-token" })).status).toBe(200);
+    await using server = await openServer({ env: { METRICS_TOKEN: "canary-metrics-token" } });
+    expect((await ask(server.backend, "/metrics", { authorization: "Bearer canary-metrics-token" })).status).toBe(200);
     for (const authorization of ["", "Bearer ", "Bearer canary-metrics-toke", "Bearer canary-metrics-tokens", "x"]) {
-      const answer = await ask(house.backend, "/metrics", { authorization });
+      const answer = await ask(server.backend, "/metrics", { authorization });
       expectRefusal(answer, 401, "UNAUTHORIZED");
       expect(answer.text).not.toContain("canary");
     }
@@ -88,8 +88,8 @@ describe("/metrics", () => {
     ["127.0.0.2", 200],
     ["localhost", 200],
   ])("without a token, on a listener of %s: %d", async (BACKEND_HOST, status) => {
-    await using house = await openServer({ env: { BACKEND_HOST } });
-    const answer = await ask(house.backend, "/metrics");
+    await using server = await openServer({ env: { BACKEND_HOST } });
+    const answer = await ask(server.backend, "/metrics");
     expect(answer.status).toBe(status);
     if (status === 403) expectRefusal(answer, 403, "METRICS_CLOSED");
   });

@@ -79,11 +79,11 @@ const probe = plugin("probe", (host) => {
   return { service: {}, web };
 });
 
-let house: TestServer;
+let testServer: TestServer;
 beforeAll(async () => {
-  house = await openServer({ plugins: [probe] });
+  testServer = await openServer({ plugins: [probe] });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => testServer?.[Symbol.asyncDispose]());
 
 interface Sent {
   path?: string;
@@ -94,7 +94,7 @@ interface Sent {
 
 async function send({ path = "/probe/any", method = "POST", body, headers = {} }: Sent) {
   const type = body === undefined ? {} : { "content-type": "application/json" };
-  const response = await fetch(house.web + path, {
+  const response = await fetch(testServer.web + path, {
     method,
     headers: { ...type, ...headers },
     ...(body === undefined ? {} : { body }),
@@ -132,7 +132,7 @@ describe("authorization comes before the body", () => {
   });
 
   test("with a session: the problems of the body", async () => {
-    const ada = createClient(house.web);
+    const ada = createClient(testServer.web);
     await ada.join();
     expect((await ada.post("/probe/mine", { name: "Ada" })).body).toEqual({ name: "Ada" });
     expectRefusal(await ada.post("/probe/mine", {}), 400, "INVALID_INPUT");
@@ -189,7 +189,7 @@ describe("a body", () => {
     expectRefusal(await send({ body: more }), 413, "BODY_TOO_LARGE");
     expectRefusal(await send({ body: streamOf(most.slice(0, 9), most.slice(9), " ") }), 413, "BODY_TOO_LARGE");
     const declared = { path: "/probe/any", method: "POST", body: "", headers: { "content-length": "2000000" } };
-    const answer = await rawRequest(house.web, { ...declared, headers: { ...declared.headers, ...json } });
+    const answer = await rawRequest(testServer.web, { ...declared, headers: { ...declared.headers, ...json } });
     expectRefusal({ ...answer, text: answer.body }, 413, "BODY_TOO_LARGE");
   });
 
@@ -210,14 +210,14 @@ describe("a body", () => {
     "",
   ])("of the type %j is 415", async (type) => {
     const headers = { "content-type": type };
-    const raw = await rawRequest(house.web, { method: "POST", path: "/probe/any", body: '{"a":1}', headers });
+    const raw = await rawRequest(testServer.web, { method: "POST", path: "/probe/any", body: '{"a":1}', headers });
     expectRefusal({ ...raw, text: raw.body }, 415, "UNSUPPORTED_MEDIA_TYPE");
   });
 
   test("without a type is 415, unless it is empty", async () => {
-    const raw = await rawRequest(house.web, { method: "POST", path: "/probe/any", body: "{}" });
+    const raw = await rawRequest(testServer.web, { method: "POST", path: "/probe/any", body: "{}" });
     expectRefusal({ ...raw, text: raw.body }, 415, "UNSUPPORTED_MEDIA_TYPE");
-    expect((await rawRequest(house.web, { method: "POST", path: "/probe/any", body: "" })).status).toBe(200);
+    expect((await rawRequest(testServer.web, { method: "POST", path: "/probe/any", body: "" })).status).toBe(200);
   });
 
   test.each(["{", "{'a':1}", "[1,]", "undefined", "NaN", '"a', "{}{}", "\u{0}", '"\t"', "01"])(

@@ -47,20 +47,21 @@ const probe = plugin("probe", () => {
 const OWN = "https://berth.example";
 const FRIEND = "https://console.example";
 const env = { BASE_URL: OWN, CORS_ORIGINS: FRIEND };
-let house: TestServer;
+let testServer: TestServer;
 beforeAll(async () => {
-  house = await openServer({ env, plugins: [probe] });
+  testServer = await openServer({ env, plugins: [probe] });
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => testServer?.[Symbol.asyncDispose]());
 
 const ask = async (origin: string, method: string, path = "/probe", headers: Record<string, string> = {}) => {
   const response = await fetch(origin + path, { method, headers });
   const text = await response.text();
   return { status: response.status, headers: response.headers, text, body: text && JSON.parse(text) };
 };
-const web = (method: string, path?: string, headers?: Record<string, string>) => ask(house.web, method, path, headers);
+const web = (method: string, path?: string, headers?: Record<string, string>) =>
+  ask(testServer.web, method, path, headers);
 const backend = (method: string, path?: string, headers?: Record<string, string>) =>
-  ask(house.backend, method, path, headers);
+  ask(testServer.backend, method, path, headers);
 
 describe("every response", () => {
   test("has a unique request id, whatever the result of the request", async () => {
@@ -73,7 +74,7 @@ describe("every response", () => {
       web("GET", "/probe/cookies"),
       web("HEAD"),
       backend("GET"),
-      ask(house.web, "GET", "/echo/x", { upgrade: "websocket" }),
+      ask(testServer.web, "GET", "/echo/x", { upgrade: "websocket" }),
     ]);
     const ids = answers.map(({ headers }) => headers.get("x-request-id") ?? "");
     expect(new Set(ids).size).toBe(answers.length);
@@ -108,14 +109,18 @@ describe("an unknown route", () => {
     const head = await web("HEAD");
     expect([head.status, head.text]).toEqual([200, ""]);
     expect((await web("HEAD", "/nothing")).status).toBe(404);
-    const trace = await rawRequest(house.web, { method: "TRACE", path: "/probe", headers: { cookie: "canary=1" } });
+    const trace = await rawRequest(testServer.web, {
+      method: "TRACE",
+      path: "/probe",
+      headers: { cookie: "canary=1" },
+    });
     expectRefusal({ ...trace, text: trace.body }, 404);
     expect(trace.body).not.toContain("canary");
   });
 
   test("unusual paths are unknown routes, not exceptions", async () => {
     for (const path of ["//probe", "/%", "/%ff", "/probe%00", "/probe;x", "/probe/..%2fprobe"]) {
-      for (const origin of [house.web, house.backend]) {
+      for (const origin of [testServer.web, testServer.backend]) {
         const raw = await rawRequest(origin, { path });
         expect({ path, status: raw.status }).toEqual({ path, status: 404 });
         expectRefusal({ ...raw, text: raw.body }, 404, "NOT_FOUND");
@@ -127,18 +132,18 @@ describe("an unknown route", () => {
 describe("a host", () => {
   test("may have any length", async () => {
     for (const host of ["a", "b:1", "backend:3001", `${"x".repeat(60)}.example`]) {
-      expect((await rawRequest(house.web, { path: "/probe", headers: { host } })).status).toBe(200);
+      expect((await rawRequest(testServer.web, { path: "/probe", headers: { host } })).status).toBe(200);
     }
   });
 
   test("does not shift the path", async () => {
-    const raw = await rawRequest(house.web, { path: "/x/yyyyyyyyy/probe", headers: { host: "a" } });
+    const raw = await rawRequest(testServer.web, { path: "/x/yyyyyyyyy/probe", headers: { host: "a" } });
     expectRefusal({ ...raw, text: raw.body }, 404, "NOT_FOUND");
   });
 
   test.each(["", "a b", "a/b", "a#b", "[::1", "a:99999999"])("that is not valid (%j) is 400", async (host) => {
     for (const more of [{}, { upgrade: "websocket" }] as Record<string, string>[]) {
-      const raw = await rawRequest(house.web, { path: "/probe", headers: { host, ...more } });
+      const raw = await rawRequest(testServer.web, { path: "/probe", headers: { host, ...more } });
       expectRefusal({ ...raw, text: raw.body }, 400, "BAD_REQUEST");
     }
   });
@@ -274,7 +279,7 @@ describe("the client's address", () => {
   });
 
   test("is empty for calls inside the process", async () => {
-    const answer = await house.app.web.handle(new Request("http://localhost/probe"));
+    const answer = await testServer.app.web.handle(new Request("http://localhost/probe"));
     expect(await answer.json()).toEqual({ address: "", direct: false });
   });
 });
@@ -362,7 +367,7 @@ describe("the default rate limit", () => {
 });
 
 describe("WebSockets", () => {
-  const wsOrigin = () => house.web.replace("http", "ws");
+  const wsOrigin = () => testServer.web.replace("http", "ws");
   function open(path: string, headers: Record<string, string> = {}) {
     const socket = new WebSocket(`${wsOrigin()}${path}`, { headers, protocols: ["echo.v1"] });
     const firstEvent = Promise.withResolvers<string>();

@@ -55,13 +55,13 @@ type Routes = ReturnType<typeof routes>;
 let waiting = 0;
 const probe = plugin("probe", (host) => ({ service: {}, backend: routes(host.use(auth).identities.guards) }));
 
-let house: TestServer;
+let server: TestServer;
 let overHttp: BackendTransport;
 beforeAll(async () => {
-  house = await openServer({ plugins: [probe] });
-  overHttp = createBackendTransport(house.kernel.backend.tokens, house.backend);
+  server = await openServer({ plugins: [probe] });
+  overHttp = createBackendTransport(server.kernel.backend.tokens, server.backend);
 });
-afterAll(() => house?.[Symbol.asyncDispose]());
+afterAll(() => server?.[Symbol.asyncDispose]());
 
 describe("a service token", () => {
   const vault = createVault({ key: "a key of this test alone" });
@@ -126,7 +126,7 @@ describe("a service token", () => {
 });
 
 describe.each(["in process", "over HTTP"])("%s", (how) => {
-  const transport = () => (how === "in process" ? house.kernel.backend : overHttp);
+  const transport = () => (how === "in process" ? server.kernel.backend : overHttp);
   const typed = (as: Grant = grant) => transport().client<Routes>(as);
   const plain = (path: string, init: RequestInit = {}, as: Grant = grant) => transport().fetch(as, path, init);
 
@@ -222,9 +222,9 @@ describe("an unreachable backend", () => {
 
 describe("the backend called by other clients", () => {
   test("accepts a token only in its header, and only for its action", async () => {
-    const { tokens } = house.kernel.backend;
+    const { tokens } = server.kernel.backend;
     const knock = async (authorization: string) => {
-      const raw = await rawRequest(house.backend, { path: "/probe", headers: { authorization } });
+      const raw = await rawRequest(server.backend, { path: "/probe", headers: { authorization } });
       return { ...raw, text: raw.body };
     };
     expect((await knock(`Bearer ${tokens.sign(grant)}`)).status).toBe(200);
@@ -238,7 +238,7 @@ describe("the backend called by other clients", () => {
     ]) {
       expectRefusal(await knock(bad), 401, "UNAUTHORIZED");
     }
-    const inQuery = await rawRequest(house.backend, { path: `/probe?authorization=${tokens.sign(grant)}` });
+    const inQuery = await rawRequest(server.backend, { path: `/probe?authorization=${tokens.sign(grant)}` });
     expect(inQuery.status).toBe(401);
   });
 });
